@@ -39,7 +39,10 @@ export function channelOpenIndex({ platform, team, channel }: Channel): string {
   return `open-in:${platform}:${team}:${channel}`;
 }
 
-/** Names the index of the open tasks in one state; scores are times of acceptance by the service, else of creation. */
+/**
+ * Names the index of the open tasks in one state; scores are times of acceptance by the service, else of approval, else
+ * of creation.
+ */
 export function stateIndex(state: Task['state']): string {
   return `state:${state}`;
 }

@@ -378,3 +378,22 @@ test('recognizes a mention for a submission that was taken back later', () => {
   const [shown] = shownOf([{ ...said, mentions: ['ana'], attachments: [], buttons: [] }], [refused]);
   expect([refused.sends, shown?.end]).toEqual([0, 'uncertain:1']);
 });
+
+test('tells the message to the approvers from the mention of a denial', () => {
+  const denied = lived(requestedTask(), EVENTS.decline);
+  const said = { channel: 'clips', replyTo: 'm1', visibleTo: null, asked: null, state: null, task: null };
+  const messages = [`ask:${denied.id}:`, `end:${denied.id}:declined:0`, `end:${denied.id}:odd`].map((key) => {
+    return { ...said, id: messageIdOf('notice', key), mentions: ['ana'], attachments: [], buttons: [] };
+  });
+  expect(shownOf(messages, [denied]).map(({ end }) => end)).toEqual([null, 'declined:0', '?']);
+});
+
+test('an approved task is as old as its approval in the index of its state', () => {
+  const lost = lived(requestedTask({ id: ID, origin: originOf({ platform: 'playground' }) }), EVENTS.approve);
+  const task = recount({ ...lived(lost, EVENTS.send, LOST), presented: true });
+  const store = kept(task);
+  const indexes = new Map([...store.indexes, ['state:uncertain', new Map([[ID, EVENTS.approve.atMs]])]]);
+  const name = 'index that disagrees with its records';
+  expect(names({ store: { ...store, indexes } })).not.toContain(name);
+  expect(names({ store })).toContain(name);
+});

@@ -3,12 +3,15 @@ import type { Task } from '#src/tasks/task.ts';
 import type { Shown } from './history.ts';
 import type { Message } from './people.ts';
 
-const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain', 'disowned'] as const;
+const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain', 'disowned', 'declined'] as const;
 
 /** Converts the playground's messages to the form that the checker reads. */
 export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): readonly Shown[] {
   const ends = new Map<string, string>();
+  /** Messages that ask the approvers, whom they mention; they report no end. */
+  const asks = new Set<string>();
   for (const { id, sends } of tasks) {
+    asks.add(messageIdOf('notice', `ask:${id}:`));
     for (const phase of PHASES) {
       // A submission that was reported as uncertain may have been taken back since.
       for (let send = 0; send <= sends + 1; send += 1) {
@@ -16,14 +19,16 @@ export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): re
       }
     }
   }
-  return messages.map(({ id, channel, task, state, attachments, buttons, replyTo, mentions, asked }) => ({
-    id,
-    channel,
-    task,
-    state,
-    files: attachments.map(({ bytes }) => bytes),
-    buttons: buttons.map((button) => button.id.split(':')[0] ?? ''),
-    replyTo,
-    end: task === null && asked === null && mentions.length > 0 ? (ends.get(id) ?? '?') : null,
+  const reports = ({ id, task, asked, mentions }: Message): boolean =>
+    task === null && asked === null && mentions.length > 0 && !asks.has(id);
+  return messages.map((message) => ({
+    id: message.id,
+    channel: message.channel,
+    task: message.task,
+    state: message.state,
+    files: message.attachments.map(({ bytes }) => bytes),
+    buttons: message.buttons.map((button) => button.id.split(':')[0] ?? ''),
+    replyTo: message.replyTo,
+    end: reports(message) ? (ends.get(message.id) ?? '?') : null,
   }));
 }

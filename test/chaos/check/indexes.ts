@@ -28,9 +28,14 @@ function indexesOf({ tasks, ledger }: Kept): ReadonlyMap<string, ReadonlyMap<str
   const add = (name: string, member: string, score: number): void => {
     indexes.set(name, (indexes.get(name) ?? new Map<string, number>()).set(member, score));
   };
-  for (const task of tasks.values()) for (const name of namesOf(task)) add(name, task.id, task.createdAtMs);
+  for (const task of tasks.values()) for (const name of namesOf(task)) add(name, task.id, scoreOf(name, task));
   for (const [key, entry] of ledger) add(spendOf(entry), key, entry.createdAtMs);
   return indexes;
+}
+
+/** An approved task is as old as its approval in the index of its state, and as its order in the others. */
+function scoreOf(name: string, { approval, createdAtMs }: Task): number {
+  return name.startsWith('state:') ? (approval?.approved?.atMs ?? createdAtMs) : createdAtMs;
 }
 
 function namesOf(task: Task): readonly string[] {
