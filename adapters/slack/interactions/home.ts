@@ -1,7 +1,7 @@
 import type { types } from '@slack/bolt';
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import { HOME_WORDS } from '#commands/sentences/forms.ts';
-import type { Card, CardButton } from '#commands/ui/card.ts';
+import { buttonsOf, type Card, type CardButton } from '#commands/ui/card.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { layout, plain, renderCard } from '../messages/render.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
@@ -36,7 +36,7 @@ export function homeCommand(button: string): string | undefined {
   return COMMANDS.get(button);
 }
 
-/** A user's Home tab: clips in progress, latest clips, this month's spending. */
+/** A user's Home tab: requests for approval, clips in progress, latest clips, this month's spending. */
 export class Home {
   readonly #options: HomeOptions;
 
@@ -48,6 +48,7 @@ export class Home {
   async show(to: TeamRef, caller: Caller): Promise<void> {
     const { url } = await this.#options.workspaces.of(to.team, to.enterprise);
     const sections = await Promise.all([
+      this.#requests(caller, url),
       this.#section(caller, 'status', {}, url),
       this.#section(caller, 'list', { who: ['me'] }, url),
       this.#section(caller, 'usage', { who: ['me'] }, url),
@@ -68,6 +69,16 @@ export class Home {
       operation: 'showing the home tab',
       run: (client) => client.views.publish({ user_id: user, view: { type: 'home', blocks } }),
     });
+  }
+
+  /**
+   * Renders the requests that wait for the user, with the buttons of the decision, and the user's own; nothing while
+   * none of them waits.
+   */
+  async #requests(caller: Caller, workspaceUrl: string | null): Promise<readonly types.KnownBlock[]> {
+    const reply = await this.#options.bot.command(caller, 'approvals', {});
+    if (reply.kind !== 'private' || buttonsOf(reply.card).length === 0) return [];
+    return [{ type: 'divider' }, ...renderCard(reply.card, { workspaceUrl }).blocks];
   }
 
   /** Renders a command's reply as a section; without its buttons, since there is no message to page through. */

@@ -124,7 +124,7 @@ function listenToCommands(app: App, { handler, profiles, permissions, interactio
   });
 }
 
-function listenToButtons(app: App, { handler, clients, profiles, permissions, interactionOf }: Listening): void {
+function listenToButtons(app: App, { handler, home, clients, profiles, permissions, interactionOf }: Listening): void {
   app.action({ type: 'block_actions', action_id: BUTTON_ID }, async ({ body, action, context, respond }) => {
     const { user, message, trigger_id: trigger } = body;
     if (action.type !== 'button') return;
@@ -152,6 +152,10 @@ function listenToButtons(app: App, { handler, clients, profiles, permissions, in
     const interaction = { ...interactionOf(source), trigger };
     if (command !== undefined) return handler.command(interaction, command);
     await handler.press({ ...interaction, inPlace: !isOnHome && isAnsweredInPlace(button) }, button);
+    if (!isOnHome) return;
+    // The tab would otherwise go on offering a decision that was just made.
+    await interaction.acknowledge();
+    await home.show(to, interaction.caller);
   });
   app.action({ type: 'block_actions', action_id: PRICED_FIELDS }, async ({ body, action, context }) => {
     const choice = readChoice(action);

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createForm } from '#commands/input/forms.ts';
+import { approvalButtons } from '#commands/sentences/approvals.ts';
 import { NOT_BEGUN } from '#commands/sentences/errors.ts';
+import { type Block, layOut } from '#commands/ui/card.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -156,10 +158,41 @@ describe('the home tab', () => {
     expect(text.match(/"type":"divider"/g)).toHaveLength(3);
     expect(text).not.toContain('"header"');
     expect(house.bot.heard.map(({ what }) => what)).toEqual([
+      { name: 'approvals', given: {} },
       { name: 'status', given: {} },
       { name: 'list', given: { who: ['me'] } },
       { name: 'usage', given: { who: ['me'] } },
     ]);
+  });
+
+  it('shows first what waits for the user’s approval, and no longer after the decision', async () => {
+    house = await SlackHouse.start();
+    slack = house.slack;
+    const task = { id: 'task-1' as TaskId, price: { amount: '0.40', currency: 'USD' } };
+    const heading: Block = { kind: 'heading', line: ['Waiting for you'] };
+    const card = layOut([heading], { buttons: approvalButtons(task.id, task.price) });
+    house.bot.reply = { kind: 'private', card };
+    slack.people.openHome();
+    const home = () => slack.forms.home(slack.users.alice);
+    const text = () => JSON.stringify(home()?.blocks ?? []);
+    await slack.until(() => home() !== null, 'a home tab');
+    expect(text().indexOf('Waiting for you')).toBeGreaterThan(text().indexOf('New clip'));
+    // Only this section has buttons; the others are those of commands.
+    expect(text().match(/Approve · \$0\.40/gu)).toHaveLength(1);
+
+    const view = home();
+    if (view === null) throw new TypeError('no home tab');
+    house.bot.heard.length = 0;
+    house.bot.reply = privately('Approved for $0.40.');
+    const button = `approve:${task.id}:0.40USD`;
+    slack.forms.press(view, button);
+    const direct = slack.dm(slack.users.alice);
+    await slack.until(
+      () => slack.messages(direct).some((message) => plainOf(message).includes('Approved for $0.40.')),
+      'an answer',
+    );
+    expect(house.bot.heard[0]).toMatchObject({ kind: 'press', what: button, caller: { channel: direct } });
+    await slack.until(() => !text().includes('Waiting for you'), 'a home tab without the request');
   });
 
   describe('a button of the home tab', () => {
