@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
-import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 // A first visitor with nothing configured: the embedded video service and the chat page.
 
@@ -120,6 +120,54 @@ test('an order over the budget is asked for, approved by someone else, and arriv
   expect(await overflow(page)).toBeLessThanOrEqual(0);
   expect(await serious(page)).toEqual([]);
 });
+
+test('the report of a month arrives with its chart', TIMEOUT, async () => {
+  const own = await makeDir();
+  const october = await startDailies({ dir: own.path, env: startedAt('2026-10-31T12:00:00Z') });
+  answered(await october.interact('/video create a red fox --seconds 8'));
+  await october.stop();
+  const november = await startDailies({ dir: own.path, env: startedAt('2026-11-01T00:10:00Z') });
+  try {
+    const page = await (await browser.newContext({ colorScheme: 'dark' })).newPage();
+    page.setDefaultTimeout(90_000);
+    await page.goto(november.url);
+    // Without a report channel it is for the administrators alone.
+    await be(page, 'operator');
+    await page.waitForSelector('article:has-text("October") img.picture');
+    expect(await page.getAttribute('img.picture', 'alt')).toContain('$0.40 swift-1');
+    expect(await coloursOf(page, 'img.picture')).toBeGreaterThan(3);
+
+    expect(await serious(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 780 });
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await serious(page)).toEqual([]);
+  } finally {
+    await november.kill();
+    await own.remove();
+  }
+});
+
+/** Returns the environment of a program whose clock starts at a time. */
+function startedAt(time: string): Readonly<Record<string, string>> {
+  const shift = `const now = Date.now; const by = ${Date.parse(time)} - now(); Date.now = () => now() + by;`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}` };
+}
+
+/** Decodes a picture and counts its colours, each of which covers at least a thousandth of it. */
+function coloursOf(page: Page, selector: string): Promise<number> {
+  return page.$eval(selector, async (element) => {
+    const picture = element as HTMLImageElement;
+    await picture.decode();
+    const { naturalWidth: width, naturalHeight: height } = picture;
+    const canvas = Object.assign(document.createElement('canvas'), { width, height });
+    const drawing = canvas.getContext('2d');
+    drawing?.drawImage(picture, 0, 0);
+    const pixels = new Uint32Array(drawing?.getImageData(0, 0, width, height).data.buffer ?? new ArrayBuffer(0));
+    const counts = new Map<number, number>();
+    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+    return [...counts.values()].filter((count) => count > pixels.length / 1000).length;
+  });
+}
 
 /** Returns the width by which the page overflows the window, in pixels. */
 function overflow(page: Page): Promise<number> {
