@@ -1,7 +1,7 @@
 import type { BudgetScope } from '#src/money/budgets.ts';
 import { paceOf } from '#src/money/pace.ts';
 import { endOfPeriod, startOfPeriod } from '#src/money/period.ts';
-import { type SpendGroup, SpendGroups, type SpendKey } from '#src/money/spend-groups.ts';
+import { type SpendGroup, SpendGroups, type SpendKey } from '#src/money/reports/spend-groups.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { currenciesOf } from './input/amounts.ts';

@@ -1,5 +1,5 @@
 import type { ButtonAction } from '#src/chat/view.ts';
-import type { SpendKey } from '#src/money/spend-groups.ts';
+import type { SpendKey } from '#src/money/reports/spend-groups.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 import type { CardButton } from './card.ts';
 import { parseStatementButton, type StatementPress } from './statement-buttons.ts';

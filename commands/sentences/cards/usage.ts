@@ -1,6 +1,6 @@
 import type { Spend } from '#src/money/budgets.ts';
 import type { Pace } from '#src/money/pace.ts';
-import type { SpendGroup, SpendKey, StateTotal } from '#src/money/spend-groups.ts';
+import type { SpendGroup, SpendKey, StateTotal } from '#src/money/reports/spend-groups.ts';
 import { amountOf, type Micros } from '#src/tasks/amount.ts';
 import type { LedgerState } from '#src/tasks/ledger.ts';
 import { formatPrice } from '#src/tasks/price.ts';
