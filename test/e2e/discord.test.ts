@@ -299,7 +299,7 @@ test('npm run commands registers all commands, even unchanged ones, and prints t
   const env = { ...PROGRAM_ENV, DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const { stdout } = await promisify(execFile)(process.execPath, [script], { cwd: dir.path, env });
   const [first, , link = ''] = stdout.split('\n');
-  expect(first).toBe('Discord: 2 commands are registered for all servers. Open this link to add the bot to a server:');
+  expect(first).toBe('Discord: 3 commands are registered for all servers. Open this link to add the bot to a server:');
   const { searchParams } = new URL(link);
   expect(searchParams.get('client_id')).toBe(discord.applicationId);
   expect(searchParams.get('permissions')).toBe('274878008320');

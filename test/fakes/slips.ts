@@ -23,7 +23,7 @@ export const MISSPELT = [
   'price',
   'stats',
   'balance',
-  'settings',
+  'setings',
   'config',
   'login',
   'h',
