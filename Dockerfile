@@ -1,13 +1,13 @@
-# syntax=docker/dockerfile:1
+FROM node:24.21.0-bookworm-slim@sha256:2fe369e969550cde8e867afc3fe370b260140cab4a23d467074295b42163d553 AS node
 
 # The packages, in a stage of their own: npm's cache stays behind.
-FROM node:24.21.0-bookworm-slim AS packages
+FROM node AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The base image brings Node itself; the packages of it are for machines with an older one.
 RUN npm ci --omit=dev && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
-FROM node:24.21.0-bookworm-slim
+FROM node
 # Fits clips to a platform's upload limit.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ffmpeg \

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import type { Adapter, AdapterDeps, ConfiguredPlatform } from '#commands/adapter.ts';
+import type { Adapter, AdapterDeps, CheckDeps, ConfiguredPlatform } from '#commands/adapter.ts';
 import type { Config } from '#src/config/config.ts';
 import type { PlatformConfig } from '#src/config/platform-config.ts';
+import { type Check, ok } from '#src/doctor/diagnosis.ts';
 import { WrongTokens } from '#src/http/access-tokens.ts';
 import { discordConfig } from './discord/config.ts';
 import { slackConfig } from './slack/config.ts';
@@ -11,12 +12,20 @@ interface Entry {
   readonly config: PlatformConfig;
   /** Loads the adapter with its SDK, and creates it. @param settings as the entry's `config` returned them. */
   readonly open: (settings: unknown, deps: AdapterDeps) => Promise<Adapter>;
+  /** Returns the checks of the settings, for `npm run doctor`. */
+  readonly checks: (settings: unknown, deps: CheckDeps) => Promise<readonly Check[]>;
 }
 
 /** The platforms besides the playground: a new one adds its line here. */
 const ENTRIES: readonly Entry[] = [
-  entryOf(discordConfig, async (settings, deps) => (await import('./discord/index.ts')).openDiscord(settings, deps)),
-  entryOf(slackConfig, async (settings, deps) => (await import('./slack/index.ts')).openSlack(settings, deps)),
+  entryOf(discordConfig, {
+    open: async (settings, deps) => (await import('./discord/index.ts')).openDiscord(settings, deps),
+    checks: async (settings, deps) => (await import('./discord/diagnosis.ts')).discordChecks(settings, deps),
+  }),
+  entryOf(slackConfig, {
+    open: async (settings, deps) => (await import('./slack/index.ts')).openSlack(settings, deps),
+    checks: async (settings, deps) => (await import('./slack/diagnosis.ts')).slackChecks(settings, deps),
+  }),
 ];
 
 /** Configurations of the platforms, for `readConfig`. */
@@ -27,24 +36,37 @@ export function configuredPlatforms({ playground, platforms }: Config): readonly
   const enabled = ENTRIES.filter(({ config }) => config.name in platforms);
   return [
     ...(playground.isOn ? [PLAYGROUND] : []),
-    ...enabled.map(({ config: { name, title }, open }) => ({
+    ...enabled.map(({ config: { name, title }, open, checks }) => ({
       name,
       title,
       open: (deps: AdapterDeps) => open(platforms[name], deps),
+      checks: (deps: CheckDeps) => checks(platforms[name], deps),
     })),
   ];
 }
 
-function entryOf<Settings>(
-  config: PlatformConfig<Settings>,
-  open: (settings: Settings, deps: AdapterDeps) => Promise<Adapter> | Adapter,
-): Entry {
-  return { config, open: async (settings, deps) => open(settings as Settings, deps) };
+/** An {@link Entry} with typed settings. */
+interface TypedEntry<Settings> {
+  readonly open: (settings: Settings, deps: AdapterDeps) => Promise<Adapter>;
+  readonly checks: (settings: Settings, deps: CheckDeps) => Promise<readonly Check[]>;
+}
+
+function entryOf<Settings>(config: PlatformConfig<Settings>, { open, checks }: TypedEntry<Settings>): Entry {
+  return {
+    config,
+    open: (settings, deps) => open(settings as Settings, deps),
+    checks: (settings, deps) => checks(settings as Settings, deps),
+  };
 }
 
 const PLAYGROUND: ConfiguredPlatform = {
   name: 'playground',
   title: 'Playground',
+  async checks({ config: { playground, http } }) {
+    const access = playground.accessToken === undefined ? 'without a token, for this machine alone' : 'with a token';
+    const found = `on, at port ${http.port}, ${access}`;
+    return [{ subject: 'Chat page', run: async () => [ok('Chat page', found)] }];
+  },
   async open({ config, countWrongToken: counted, ...deps }) {
     const { createPlayground } = await import('./playground/index.ts');
     return createPlayground({

@@ -4,6 +4,7 @@ import type { Clock } from '#src/clock.ts';
 import type { Membership } from '#src/cluster/membership.ts';
 import type { WithMessageLock } from '#src/cluster/message-lock.ts';
 import type { Config } from '#src/config/config.ts';
+import type { Check } from '#src/doctor/diagnosis.ts';
 import type { Entrance } from '#src/http/access-tokens.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay } from '#src/media/relay.ts';
@@ -44,6 +45,11 @@ export interface AdapterDeps {
   readonly countWrongToken: (entrance: Entrance) => void;
 }
 
+/** Dependencies of a platform's checks. */
+export interface CheckDeps extends Pick<AdapterDeps, 'config' | 'clock' | 'logger'> {
+  readonly fetch: typeof fetch;
+}
+
 /** Platform that is turned on by the configuration. */
 export interface ConfiguredPlatform {
   /** As in `Origin.platform`. */
@@ -52,4 +58,6 @@ export interface ConfiguredPlatform {
   readonly title: string;
   /** Loads the adapter with its SDK, and creates it. */
   readonly open: (deps: AdapterDeps) => Promise<Adapter>;
+  /** Returns the checks of `npm run doctor`: they only read, and are safe beside a running bot. */
+  readonly checks: (deps: CheckDeps) => Promise<readonly Check[]>;
 }

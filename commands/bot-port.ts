@@ -63,6 +63,8 @@ export interface Caller {
   /** Team under which earlier versions stored the tasks of this channel, if it was a different one. */
   readonly formerTeam?: string;
   readonly channel: string;
+  /** As in `Origin.parentChannel`. */
+  readonly parentChannel?: string;
   readonly user: Person;
   /** The platform's id of this interaction; a redelivery has the same id. */
   readonly interaction: string;
@@ -90,7 +92,7 @@ export interface Caller {
    * Absent for a platform that never reports an interaction as failed.
    */
   readonly acknowledged?: (isRepeated: boolean) => Promise<boolean>;
-  /** Prices that the submitted form showed. Absent: no form, or one of an earlier version. */
+  /** Prices that the form or button showed. Absent: neither, or a form of an earlier version. */
   readonly shown?: ShownPrices;
 }
 
@@ -111,6 +113,8 @@ export interface FormField {
   readonly value: string;
   readonly required: boolean;
   readonly long: boolean;
+  /** In UTF-16 units. Default: that of the platform's input. */
+  readonly maxLength?: number;
   /** Reason for replacing the given value, at most 100 characters. */
   readonly note?: string;
 }
@@ -202,6 +206,8 @@ export type Addressing = 'command' | 'message' | 'plain';
 export interface Bot {
   /** The subcommands of `/video`, in the order of the help. */
   readonly commands: readonly Command[];
+  /** Returns the subcommands that a caller may run. */
+  commandsFor(caller: Caller): readonly Command[];
   /** Runs a subcommand with the options of a platform. */
   command(caller: Caller, name: string, given: GivenOptions): Promise<Reply>;
   /**

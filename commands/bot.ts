@@ -6,7 +6,7 @@ import { type BotPorts, isOperator, mayRun } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
-import { cancelTask, retryByPress } from './orders/task-actions.ts';
+import { cancelTask, retryOnce } from './orders/task-actions.ts';
 import { declarations } from './registry.ts';
 import { reactionAction } from './ui/buttons.ts';
 
@@ -16,6 +16,7 @@ export function createBot(ports: BotPorts): Bot {
   const known = (caller: Caller): Caller => (isOperator(ports, caller) ? { ...caller, mayAdminister: true } : caller);
   return {
     commands: declarations,
+    commandsFor: (caller) => declarations.filter((command) => mayRun(known(caller), command)),
     command: (caller, name, given) => runCommand(ports, known(caller), { name, given }),
     text: (caller, text, addressing = 'command', files = {}) =>
       runText(ports, known(caller), text, { addressing, files }),
@@ -41,5 +42,5 @@ async function react(ports: BotPorts, caller: Caller, message: MessageRef, emoji
   const id = await ports.chat.taskOf(caller.platform, message);
   const task = id === undefined ? undefined : await taskHere(ports, caller, id);
   if (task === undefined) return null;
-  return action === 'retry' ? retryByPress(ports, caller, task) : cancelTask(ports, caller, task);
+  return action === 'retry' ? retryOnce(ports, caller, task) : cancelTask(ports, caller, task);
 }

@@ -91,6 +91,10 @@ export async function runText(
     const words = isNamed || problems.length > 0 ? { prompt: [typed], ...files } : given;
     if (slip !== null) return offerRequest(ports, caller, { request: requestDraft(words) }, slip);
   }
+  if (name === 'delete' && (await isPromptAfterAll(ports, caller, optionValue(given, 'id') ?? ''))) {
+    const reason = { kind: 'slip', command: 'delete', run: 'list' } as const;
+    return offerRequest(ports, caller, { request: requestDraft({ prompt: [typed], ...files }) }, { reason });
+  }
   const isCreate = name === 'create';
   const isRight = isCreate && problemsOf(ports, caller, create, parsed).length === 0;
   const reason = isRight ? await confirmationReason(ports, caller, parsed, addressing) : null;
@@ -125,10 +129,16 @@ function runHelp(ports: BotPorts, caller: Caller, name: string | null): Promise<
   return runCommand(ports, caller, { name: 'help', given });
 }
 
+/** Returns true for words that are no id: a prompt may begin with “delete”, as in “delete scene”, so it is asked about. */
+async function isPromptAfterAll(ports: BotPorts, caller: Caller, words: string): Promise<boolean> {
+  const isLikeId = /^\S*\d\S*$/u.test(words) || words.startsWith('-');
+  return words !== '' && !isLikeId && (await findTask(ports, caller, words)) === undefined;
+}
+
 /** Maps each command that needs a clip's id to the command that lists the ids. */
-const BY_ID: Readonly<Record<string, string>> = { cancel: 'status', retry: 'list' };
+const BY_ID: Readonly<Record<string, string>> = { cancel: 'status', retry: 'list', delete: 'list' };
 /** Commands that take an argument. */
-const TAKES_REST: ReadonlySet<string> = new Set(['cancel', 'retry', 'status', 'list']);
+const TAKES_REST: ReadonlySet<string> = new Set(['cancel', 'delete', 'retry', 'status', 'list']);
 
 async function slipQuestion(
   ports: BotPorts,
@@ -139,8 +149,11 @@ async function slipQuestion(
   const isId = async (word: string): Promise<boolean> =>
     /\d/u.test(word) || (await findTask(ports, caller, word)) !== undefined;
   const isTask = !/\s/u.test(typed) && (await findTask(ports, caller, typed)) !== undefined;
-  const slip = isTask ? { command: 'status', rest: typed } : await slipIn(typed, NAMES, isId);
-  if (slip === null) return null;
+  const found = isTask ? { command: 'status', rest: typed } : await slipIn(typed, NAMES, isId);
+  if (found === null) return null;
+  // A near miss is not bought, but nobody is led to a command that refuses them.
+  const meant = declarations.find(({ name }) => name === found.command);
+  const slip = meant === undefined || mayRun(caller, meant) ? found : { command: 'help', rest: '' };
   const { command, rest } = slip;
   if (command === 'create') {
     const { given } = withFiles(parseText(`create ${rest}`, declarations), files);

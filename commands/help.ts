@@ -8,23 +8,7 @@ import { unknownCommand } from './sentences/refusals.ts';
 
 /** Creates `/video help`, which shows every command on one screen, or one of them. @param others all other commands. */
 export function helpOn(others: readonly Command[]): Subcommand {
-  const names = [...others.map(({ name }) => name), 'help'];
-  const declaration: Command = {
-    name: 'help',
-    description: 'Explains all, or one command',
-    example: '/video help notify',
-    options: [
-      {
-        name: 'command',
-        description: 'A command, such as notify',
-        kind: 'text',
-        positional: true,
-        defaultWords: 'all of them',
-        choices: names.map((name) => ({ value: name, label: name })),
-      },
-    ],
-    visibility: 'private',
-  };
+  const declaration = declarationWith(others);
   const commands = [...others, declaration];
   return {
     declaration,

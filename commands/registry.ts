@@ -6,6 +6,8 @@ import { approvers } from './approvals/approvers.ts';
 import type { Command } from './bot-port.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
+import { deleteClip } from './delete.ts';
+import { gallery } from './gallery/gallery.ts';
 import { helpOn } from './help.ts';
 import type { Subcommand } from './input/subcommand.ts';
 import { list } from './list.ts';
@@ -21,8 +23,10 @@ const all: readonly Subcommand[] = [
   create,
   status,
   list,
+  gallery,
   cancel,
   retry,
+  deleteClip,
   models,
   usage,
   notify,

@@ -2,6 +2,7 @@ import type { BudgetScope } from '#src/money/budgets.ts';
 import { paceOf } from '#src/money/pace.ts';
 import { endOfPeriod, startOfPeriod } from '#src/money/period.ts';
 import { type SpendGroup, SpendGroups, type SpendKey } from '#src/money/reports/spend-groups.ts';
+import { spendChannel } from '#src/tasks/money.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { currenciesOf } from './input/amounts.ts';
@@ -85,7 +86,8 @@ async function showUsage(
   const groups = new SpendGroups();
   for await (const entries of ports.ledger.month({ ...teamOf(caller), user: who?.id }, month)) {
     // Guests and members of other organisations see the current channel only.
-    for (const entry of entries) if (caller.isExternal !== true || entry.channel === caller.channel) groups.add(entry);
+    for (const entry of entries)
+      if (caller.isExternal !== true || entry.channel === spendChannel(caller)) groups.add(entry);
   }
   const keys: readonly SpendKey[] = by !== null ? [by] : who === null ? ['person', 'model'] : ['model'];
   const { timeZone } = await periodNow(ports, caller);
@@ -119,7 +121,7 @@ async function usedOf(
     who !== null
       ? { kind: 'person', ...team, person: who }
       : caller.isExternal === true
-        ? { kind: 'channel', ...team, channel: caller.channel }
+        ? { kind: 'channel', ...team, channel: spendChannel(caller) }
         : { kind: 'team', ...team };
   const budget = await ports.budgets.limiting(scope);
   const currencies = [...new Set([...currenciesOf(ports.catalog()), ...Object.keys(budget?.hard ?? {})])];
@@ -152,7 +154,7 @@ async function tableOf(
 async function nameOf(ports: BotPorts, caller: Caller, key: SpendKey, { id, name }: SpendGroup): Promise<Part> {
   if (key === 'person') return { person: { id, name } };
   if (key === 'model') return { untrusted: name };
-  if (id === caller.channel) return { channel: id };
+  if (id === spendChannel(caller)) return { channel: id };
   const audience = await ports.chat.audienceAt(caller.platform, { team: caller.team, channel: id, address: {} });
   return audience === 'team' ? { channel: id } : 'a private channel';
 }

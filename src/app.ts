@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Adapter, ConfiguredPlatform } from '#commands/adapter.ts';
 import { createBot } from '#commands/bot.ts';
 import type { Bot } from '#commands/bot-port.ts';
+import { createGalleryPress } from '#commands/gallery/press.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { AudienceBackfill, Audiences } from './chat/audiences.ts';
@@ -17,6 +18,8 @@ import type { Config } from './config/config.ts';
 import { WrongTokens } from './http/access-tokens.ts';
 import { foldersOf, missing } from './http/readiness.ts';
 import { addStatusRoutes, createHttpServer, Draining, listen } from './http/server.ts';
+import { createGallery, type Gallery } from './library/gallery/gallery.ts';
+import { createLibrary, type Library } from './library/library.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 import { createFfmpegFitter } from './media/ffmpeg.ts';
@@ -27,7 +30,7 @@ import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
 import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { createApprovals } from './money/approvals.ts';
+import { Approvals } from './money/approvals.ts';
 import { createMoney, type Money } from './money/money.ts';
 import { createStatements, type Statements } from './money/statement/statements.ts';
 import { createTeamNotices, type TeamNotices } from './money/team-notices.ts';
@@ -38,8 +41,9 @@ import { createLedger } from './pipeline/ledger-reader.ts';
 import { createReconciler } from './pipeline/reconcile.ts';
 import { resume } from './pipeline/resume.ts';
 import { startBackfill } from './pipeline/upstream-ids.ts';
+import { drain } from './queue/drain.ts';
 import { openQueue } from './queue/open.ts';
-import { queueNamesOf, type WorkQueue } from './queue/queue.ts';
+import { queueNamesOf } from './queue/queue.ts';
 import { STEERING } from './sandbox/steering.ts';
 import { assertNotMigrating } from './store/migrate/unfinished.ts';
 import type { Store } from './store/store.ts';
@@ -165,8 +169,10 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const parts = { money, queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
+  const library = createLibrary({ ...deps, ...pipeline, ...money, messages: chat, retention: config.retention });
   const teamNotices = createTeamNotices({ ...deps, ...money, platforms });
-  const bot = createAppBot(deps, { ...parts, chat, statements, teamNotices });
+  const gallery = createGallery({ ...deps, ...parts });
+  const bot = createAppBot(deps, { ...parts, chat, statements, teamNotices, gallery, library });
   for (const adapter of adapters) adapter.serve(bot);
 
   pipeline.repository.subscribe(metrics.taskObserver);
@@ -177,7 +183,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const draining = new Draining(clock);
   const reasons = () => missing({ store, platforms, folders });
   addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
-  const order = orderOf(deps, { ...parts, chat, draining, find, teamNotices, statements });
+  const order = orderOf(deps, { ...parts, chat, draining, find, teamNotices, statements, library, gallery, bot });
   return new App([...platforms.values()], order, [
     { name: 'the HTTP server', stop: () => http.close() },
     { name: 'the queue', stop: () => queue.close() },
@@ -201,6 +207,9 @@ interface Parts {
   readonly find: FindFile;
   readonly teamNotices: TeamNotices;
   readonly statements: Statements;
+  readonly library: Library;
+  readonly gallery: Gallery;
+  readonly bot: Bot;
 }
 
 /** Returns the parts in the order of their start, which is the reverse of the order in which they stop. */
@@ -213,8 +222,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
   const approvals = createApprovalSweep({ store, repository: pipeline.repository, clock, logger });
   const backfill = new AudienceBackfill(audiences, logger);
-  const { audit } = money;
-  const bookkeeper = createBookkeeper({ store, repository: pipeline.repository, audit, clock, logger });
+  const bookkeeper = createBookkeeper({ ...money, store, repository: pipeline.repository, clock, logger });
   return [
     { name: 'the pages', start: () => addPages(deps, parts) },
     // Before any task is resumed, so that a start on an occupied port fails early.
@@ -234,6 +242,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the requests for approval', start: () => approvals.start(), stop: () => approvals.stop() },
     { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
     { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
+    ...parts.library.parts,
     { name: 'the bookkeeper', start: () => bookkeeper.start(), stop: () => bookkeeper.stop() },
     { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
     { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
@@ -319,9 +328,13 @@ function createAppChat(
   });
 }
 
-type BotParts = Pick<Parts, 'pipeline' | 'chat' | 'money' | 'statements' | 'teamNotices' | 'queue'>;
+type BotParts = Pick<
+  Parts,
+  'pipeline' | 'chat' | 'money' | 'statements' | 'teamNotices' | 'queue' | 'gallery' | 'library'
+>;
 
-function createAppBot(deps: AppDeps, { pipeline, chat, money, statements, teamNotices, queue }: BotParts): Bot {
+function createAppBot(deps: AppDeps, parts: BotParts): Bot {
+  const { pipeline, chat, money, statements, teamNotices, queue, gallery, library } = parts;
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
   return createBot({
@@ -332,10 +345,13 @@ function createAppBot(deps: AppDeps, { pipeline, chat, money, statements, teamNo
     notices: teamNotices.notices,
     ...money,
     drafts: new Drafts(store, clock),
-    ...createApprovals({ ...deps, ...money, repository: pipeline.repository, queue }),
+    approvals: new Approvals({ ...deps, ...money, repository: pipeline.repository, queue }),
     subscriptions: createSubscriptions(store),
     statements,
+    gallery,
+    remover: library.remover,
     admins: config.admins,
+    refunds: config.refunds,
     renewed: (url) => relay.renew(url),
     checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),
     fileBehind: (url) => relay.describe(url),
@@ -346,12 +362,15 @@ function createAppBot(deps: AppDeps, { pipeline, chat, money, statements, teamNo
   });
 }
 
-/** Adds the signed links, and the queue dashboard if it is enabled. */
+type PageParts = Pick<Parts, 'http' | 'queue' | 'find' | 'gallery' | 'bot' | 'platforms'>;
+
+/** Adds the signed links, the gallery, and the queue dashboard if it is enabled. */
 async function addPages(
   { config, links, clock, logger, metrics }: AppDeps,
-  { http, queue, find }: Pick<Parts, 'http' | 'queue' | 'find'>,
+  { http, queue, find, gallery, bot, platforms }: PageParts,
 ): Promise<void> {
   await serveMedia(http, { links, find });
+  await gallery.serve(createGalleryPress({ bot, platforms, logger }));
   if (config.boardToken === undefined || !('queues' in queue)) return;
   const { serveBoard } = await import('./http/board.ts');
   const wrongTokens = new WrongTokens({ entrance: 'board', clock, logger, counted: metrics.wrongToken });
@@ -368,26 +387,4 @@ function startJobs({ metrics }: AppDeps, { queue, pipeline, chat }: Pick<Parts, 
   const deliver = (id: string) => chat.deliver(id);
   const notify = (id: string) => chat.notify(id);
   queue.start(metrics.stepping({ ...handlers, deliver, notify }));
-}
-
-/** Time that the drain adds to the timeout of a create, whose response has to be stored as well. */
-const DRAIN_MARGIN_MS = 15_000;
-
-/** Returns the longest time that the jobs of a process may take to end at shutdown, in milliseconds. */
-export function drainTimeoutMs({ createTimeoutMs }: Pick<Config, 'createTimeoutMs'>): number {
-  return createTimeoutMs + DRAIN_MARGIN_MS;
-}
-
-/**
- * Waits for the running jobs to end. A job that does not end in time is repeated after the next start. The only loss is
- * the response to a create that the store did not accept in all that time: that task becomes uncertain.
- */
-async function drain({ config, logger }: AppDeps, queue: WorkQueue): Promise<void> {
-  const timeoutMs = drainTimeoutMs(config);
-  if (await queue.drain(timeoutMs)) return;
-  const event = 'drain_timed_out';
-  logger.warn(
-    { event, patienceMs: timeoutMs },
-    'some jobs are still running and will be repeated after the next start',
-  );
 }

@@ -1,15 +1,22 @@
 import { parseArgs } from 'node:util';
+import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
+import { distance } from '#commands/input/closest-match.ts';
 import { systemClock as clock } from './clock.ts';
 import { loadEnvFile } from './config/env-file.ts';
+import { readSettings, type Settings } from './config/settings.ts';
+import { type Diagnosis, report } from './doctor/diagnosis.ts';
+import { examine } from './doctor/examine.ts';
+import { forgetReplica } from './doctor/replica-waiver.ts';
 import { asDailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
-import { withoutPassword } from './store/address.ts';
-import { RedisConnection } from './store/redis/connection.ts';
-import { waiveReplica } from './store/redis/replicas.ts';
 
-// `npm run doctor -- --forget-redis-replica`: decisions about the store that only an operator can make.
+// `npm run doctor`: checks the installation and says what to do. With `--forget-redis-replica`: a decision about the
+// store that only an operator can make.
 
-const USAGE = `Usage: npm run doctor -- --forget-redis-replica
+const USAGE = `Usage: npm run doctor [-- --json]
+Checks configuration, tokens, store, disk, ffmpeg and addresses. Changes nothing; safe beside a running bot.
+
+npm run doctor -- --forget-redis-replica
 Lets Dailies order clips again on a Redis whose replica is gone for good. A failover may then lose orders.`;
 
 function fail(sentence: string): never {
@@ -17,43 +24,45 @@ function fail(sentence: string): never {
   process.exit(1);
 }
 
-function isForgetting(): boolean {
+function options() {
+  const known = { 'forget-redis-replica': { type: 'boolean' }, json: { type: 'boolean' } } as const;
   try {
-    const { values } = parseArgs({ options: { 'forget-redis-replica': { type: 'boolean' } } });
-    return values['forget-redis-replica'] === true;
+    return parseArgs({ options: known }).values;
   } catch (thrown) {
     return fail(`${asDailiesError(thrown, 'reading the options').message}\n${USAGE}`);
   }
 }
 
-/** Waives the confirmation of writes to the Redis at `url` by a replica. */
-async function forgetReplica(url: string): Promise<void> {
-  const logger = createLogger('info');
-  const link = await RedisConnection.open(url, { clock, logger });
-  try {
-    const replicas = await link.call('waiving the confirmation by a replica', () => waiveReplica(link.client));
-    const address = withoutPassword(url);
-    if (replicas > 0) {
-      process.exitCode = 1;
-      process.stderr.write(
-        `${address} has ${replicas} replica(s) connected, so the requirement stays: detach them first ` +
-          '(REPLICAOF NO ONE on each).\n',
-      );
-      return;
-    }
-    logger.warn({ event: 'redis_replica_waiver_set', redis: address }, 'waived the confirmation by a Redis replica');
-    process.stdout.write(
-      `Running bots notice within 5 s and take orders again without a replica. Once one is attached to ${address}, ` +
-        'it is required again.\n',
-    );
-  } finally {
-    await link.close();
-  }
+async function waiveReplica(): Promise<void> {
+  const problems = loadEnvFile();
+  if (problems.length > 0) fail(problems.join('\n'));
+  const url = process.env['STORE_URL'] ?? '';
+  if (!/^rediss?:\/\//.test(url)) fail('STORE_URL leads to no Redis, so there is no replica to forget.');
+  await forgetReplica(url, { clock, logger: createLogger('info') }).then(
+    (sentence) => process.stdout.write(`${sentence}\n`),
+    (thrown: unknown) => fail(asDailiesError(thrown, 'asking Redis').message),
+  );
 }
 
-const problems = loadEnvFile();
-if (problems.length > 0) fail(problems.join('\n'));
-if (!isForgetting()) fail(USAGE);
-const url = process.env['STORE_URL'] ?? '';
-if (!/^rediss?:\/\//.test(url)) fail('STORE_URL leads to no Redis, so there is no replica to forget.');
-await forgetReplica(url).catch((thrown: unknown) => fail(asDailiesError(thrown, 'asking Redis').message));
+async function diagnose(): Promise<readonly Diagnosis[]> {
+  const read = await readSettings(PLATFORM_CONFIGS);
+  // What goes wrong is in the diagnoses.
+  const logger = createLogger('silent');
+  const platformChecks = async ({ config }: Settings) => {
+    const deps = { config, clock, logger, fetch };
+    return (await Promise.all(configuredPlatforms(config).map(({ checks }) => checks(deps)))).flat();
+  };
+  const deps = { given: process.env, platforms: PLATFORM_CONFIGS, distance, platformChecks };
+  return examine(read, { ...deps, clock, random: Math.random, logger });
+}
+
+const { json = false, 'forget-redis-replica': isForgetting = false } = options();
+if (isForgetting) await waiveReplica();
+else {
+  // The timeouts of the checks do not keep the process alive.
+  setInterval(() => undefined, 60_000);
+  const diagnoses = await diagnose();
+  const code = diagnoses.some(({ level }) => level === 'wrong') ? 1 : 0;
+  // A check that took too long may still be running.
+  process.stdout.write(json ? `${JSON.stringify(diagnoses, null, 2)}\n` : report(diagnoses), () => process.exit(code));
+}

@@ -34,6 +34,8 @@ export type ErrorCode =
   | 'record_damaged'
   // A replica of an older version, which does not know budgets, holds a lease.
   | 'older_version'
+  // Tasks of an earlier version are missing in the sums that budgets are compared with.
+  | 'uncounted'
   // A chat platform.
   | 'message_gone'
   | 'missing_permission'

@@ -1,6 +1,7 @@
 import type { Platform } from './chat/platform.ts';
 import { type Clock, within } from './clock.ts';
 import type { Config } from './config/config.ts';
+import { VERSION } from './config/version.ts';
 import { asDailiesError } from './errors.ts';
 import { standardOutput } from './output.ts';
 
@@ -21,7 +22,7 @@ export async function connectionsOf(
   return Object.fromEntries(await Promise.all(connections));
 }
 
-/** Prints the greeting: the address to open, the connections by platform title and the video service in use. */
+/** Prints the greeting: the address to open, the connections by platform title, the video service and the version. */
 export function greet(config: Config, address: string, connections: readonly (readonly [string, string])[]): void {
   const { isOn, accessToken } = config.playground;
   const page = accessToken === undefined ? address : `${address}/?token=… (your PLAYGROUND_TOKEN)`;
@@ -29,5 +30,7 @@ export function greet(config: Config, address: string, connections: readonly (re
   const service =
     config.videoService === undefined ? 'the embedded sandbox makes the clips' : config.videoService.baseUrl;
   const lines = connections.map(([title, status]) => `${title}: ${status}\n`);
-  standardOutput().write(`\nDailies is ready. ${invitation}\n${lines.join('')}Video service: ${service}\n\n`);
+  standardOutput().write(
+    `\nDailies is ready. ${invitation}\n${lines.join('')}Video service: ${service}\nVersion: ${VERSION}\n\n`,
+  );
 }

@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path';
 import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
-import { createApp, drainTimeoutMs } from './app.ts';
+import { createApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { warnOfReadableEnvFile } from './config/env-file.ts';
 import { followCatalog, readSettingsOrExit, type Settings } from './config/settings.ts';
+import { VERSION } from './config/version.ts';
 import { connectionsOf, greet } from './greeting.ts';
 import { type Opening, runUntilStopped } from './lifecycle.ts';
 import { createLogger, isOnTerminal, type Logger } from './logger.ts';
@@ -11,6 +12,7 @@ import { Relay } from './media/relay.ts';
 import { SignedLinks } from './media/signed-links.ts';
 import { instrumentStore } from './metrics/calls.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
+import { drainTimeoutMs } from './queue/drain.ts';
 import { embedSandbox } from './sandbox/embedded.ts';
 import { openConfiguredStore } from './store/open.ts';
 
@@ -58,7 +60,7 @@ async function run(
   opened({ name: 'the app', stop: () => app.stop() });
   const started = await app.start({ ending, failedLate });
   const connections = await connectionsOf(app.platforms, clock);
-  logger.info({ event: 'ready', ...started, connections }, 'Dailies is ready');
+  logger.info({ event: 'ready', version: VERSION, ...started, connections }, 'Dailies is ready');
   greet(
     config,
     started.address,

@@ -1,3 +1,4 @@
+import { BoundedMap } from './bounded-map.ts';
 import { type Clock, sleep } from './clock.ts';
 import { DailiesError } from './errors.ts';
 
@@ -44,5 +45,40 @@ export async function retry<Result>(options: RetryOptions, run: () => Promise<Re
       failed(thrown, failures, delayMs);
       await sleep(clock, delayMs, signal);
     }
+  }
+}
+
+/** Capacity of a counter: beyond it, those that failed longest ago start over. */
+const MAX_FAILURE_COUNTS = 50_000;
+
+/** Failures in a row, and the time since the first one. */
+interface Failures {
+  readonly count: number;
+  readonly forMs: number;
+}
+
+/** Counts failures in a row, by id; the count starts over after a restart. */
+export class FailureCounter {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #failures = new BoundedMap<string, { readonly count: number; readonly sinceMs: number }>(MAX_FAILURE_COUNTS);
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  has(id: string): boolean {
+    return this.#failures.has(id);
+  }
+
+  failedAgain(id: string): Failures {
+    const nowMs = this.#clock.monotonic();
+    const { count: before, sinceMs } = this.#failures.get(id) ?? { count: 0, sinceMs: nowMs };
+    const count = before + 1;
+    this.#failures.set(id, { count, sinceMs });
+    return { count, forMs: nowMs - sinceMs };
+  }
+
+  forget(id: string): void {
+    this.#failures.delete(id);
   }
 }

@@ -4,7 +4,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import { isPending, type View } from '#src/chat/view.ts';
+import { isPending, type RemovedView, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
@@ -17,11 +17,11 @@ import { InteractionHandler } from './interactions/handler.ts';
 import { ReferenceMedia } from './interactions/options.ts';
 import { Reactions } from './interactions/reactions.ts';
 import type { PendingResponses } from './interactions/response.ts';
-import { type MessageRecord, MessageStore, readAddress } from './messages/message-store.ts';
+import { type MessageRecord, MessageStore, readAddress, writeAddress } from './messages/message-store.ts';
 import { type Notice as PostedNotice, TaskPosts } from './messages/posts.ts';
 import {
   type Body,
-  cardText,
+  noticeText,
   renderCard,
   type ShownClip,
   SUPPRESS_EMBEDS,
@@ -29,6 +29,7 @@ import {
   TEXT_LENGTH,
 } from './messages/render.ts';
 import { renderRequest } from './messages/request-notice.ts';
+import { retractMessage } from './messages/retraction.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
@@ -201,6 +202,14 @@ class Discord implements Adapter {
     return posted;
   }
 
+  retract(message: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {
+    return retractMessage({ messages: this.#messages, records: this.#records }, message, view);
+  }
+
+  find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
+    return this.#records.posted(what, key);
+  }
+
   async missingRight(place: Place, what?: 'clip' | 'words') {
     // Interactions have tokens of their own, but without the bot's token no clip could be posted later.
     if (this.#rest.isRefused) await ownIdentity(this.#rest);
@@ -219,11 +228,15 @@ class Discord implements Adapter {
     return this.#permissions.isMember(place, user);
   }
 
-  /** @see https://discord.com/developers/docs/resources/user#create-dm */
+  lastingAddress(address: Place['address']) {
+    return writeAddress({ ...readAddress(address), token: null, source: null, permissions: null });
+  }
+
   isInGroup(place: Place, group: string, user: string): Promise<boolean> {
     return this.#permissions.hasRole(place, group, user);
   }
 
+  /** @see https://discord.com/developers/docs/resources/user#create-dm */
   async directChannel(_place: Place, user: string): Promise<string> {
     const call = { route: Routes.userChannels(), body: { recipient_id: user }, doing: 'opening a direct message' };
     return (await this.#rest.call<APIDMChannel>({ method: 'POST', ...call })).id;
@@ -267,7 +280,7 @@ class Discord implements Adapter {
       return this.#messages.offer(`notice:${key}`, place.channel, body, replyTo?.message ?? null);
     }
     const message = {
-      content: beginning(cardText(cardOf(view, mention), isDirect ? null : (guild ?? guildOf(place.team))), 2000),
+      content: noticeText(cardOf(view, mention), isDirect ? null : (guild ?? guildOf(place.team))),
       allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
       flags: SUPPRESS_EMBEDS,
     };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { escapeHtml, NOTE_STYLE } from '#src/http/note-page.ts';
 
 /** Path that the form of the access page posts to. */
 export const ACCESS_PATH = '/playground/access';
@@ -12,23 +13,12 @@ export interface AccessPage {
   readonly asksForToken: boolean;
 }
 
-const STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-body { display: grid; min-height: 90vh; place-items: center; margin: 1rem }
-main { width: min(24rem, 100%) }
-h1 { font-size: 1.4rem; margin: 0 0 .5rem }
-label { display: block; font-weight: 600; margin-top: 1rem }
-input, button { box-sizing: border-box; width: 100%; font: inherit; padding: .6rem .75rem; border-radius: .5rem; border: 1px solid GrayText }
-button { margin-top: 1rem; border: 0; background: #3b5bdb; color: #fff; font-weight: 600; cursor: pointer }
-:focus-visible { outline: 3px solid #748ffc; outline-offset: 2px }
-`;
-
 /** The referrer policy lets browsers send the origin with the form, which the access check validates. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
     "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    `style-src 'sha256-${createHash('sha256').update(NOTE_STYLE).digest('base64')}'`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -60,7 +50,7 @@ function accessPage({ sentence, asksForToken }: AccessPage): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Dailies</title>
-<style>${STYLE}</style>
+<style>${NOTE_STYLE}</style>
 </head>
 <body>
 <main>
@@ -70,8 +60,4 @@ function accessPage({ sentence, asksForToken }: AccessPage): string {
 </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -51,6 +51,11 @@ export class AttachmentFolder {
     }
   }
 
+  /** Deletes the attachment `name` of a message, if it is in this folder. */
+  async remove(message: string, name: string): Promise<void> {
+    await rm(join(this.path, this.fileName(message, name)), { force: true });
+  }
+
   /**
    * Ensures that the attachment `name` of a message is in this folder. Where another replica attached it and stored it
    * in its own folder, stores the clip that `find` returns. @returns whether the file is here.

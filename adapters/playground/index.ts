@@ -3,7 +3,7 @@ import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { MemberRights, MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import type { TaskView, View } from '#src/chat/view.ts';
+import type { RemovedView, TaskView, View } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
 import { Guard, type GuardOptions } from './access.ts';
@@ -14,6 +14,7 @@ import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
 import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
 import { ResponseCache } from './response-cache.ts';
+import { retractMessage } from './retraction.ts';
 import { addRoutes } from './routes.ts';
 
 /** Options of {@link createPlayground}. */
@@ -78,7 +79,7 @@ class Playground implements Adapter {
       scope.addHook('preClose', () => streams.end());
       await servePage(scope);
       guard.addEntrance(scope);
-      addRoutes(scope, { ...options, bot, handler, messages, files, streams, closed });
+      addRoutes(scope, { ...options, handler, messages, files, streams, closed });
     });
   }
 
@@ -142,6 +143,15 @@ class Playground implements Adapter {
     return { channel: message.channel, message: message.id };
   }
 
+  retract(message: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {
+    return retractMessage({ messages: this.#messages, files: this.#files }, message, view);
+  }
+
+  async find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
+    const found = await this.#messages.get(messageIdOf(what, key));
+    return found === undefined ? undefined : { channel: found.channel, message: found.id };
+  }
+
   missingRight(): Promise<null> {
     return Promise.resolve(null);
   }
@@ -159,6 +169,10 @@ class Playground implements Adapter {
   /** Returns true: users enter any name. */
   isMember(): Promise<boolean> {
     return Promise.resolve(true);
+  }
+
+  lastingAddress(): Place['address'] {
+    return {};
   }
 
   isInGroup(): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { Bot, Caller, Form, Reply, Suggestion } from '#commands/bot-port.ts';
+import type { Bot, Caller, Command, Form, Reply, Suggestion } from '#commands/bot-port.ts';
 import { type Placement, type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
@@ -11,6 +11,7 @@ import { type InteractionKind, type Message, type MessageStore, maySee } from '.
 import { buttonsIn, type KeptCard, keptCard, sentenceCard } from './render.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';
 import {
+  type commandsQuery,
   type dismissalBody,
   type formBody,
   type interactionBody,
@@ -117,6 +118,11 @@ export class InteractionHandler {
     };
     if (typeof message === 'string') return this.#onMessage(message, user, (found) => send(found.channel, found));
     return send(channel ?? '', null);
+  }
+
+  /** Returns the commands that a user may run. */
+  commandsFor({ user }: z.output<typeof commandsQuery>): readonly Command[] {
+    return this.#options.bot.commandsFor(callerOf('commands', user, ''));
   }
 
   /** Returns autocomplete suggestions. */

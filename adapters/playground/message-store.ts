@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { CardButton } from '#commands/ui/card.ts';
+import { plainText } from '#commands/ui/plain-text.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { IndexEntry, IndexWrite, Store, Versioned } from '#src/store/store.ts';
 import type { Phase, TaskId, TaskState } from '#src/tasks/task.ts';
 import type { AspectRatio } from '#src/videos/request.ts';
 import { LiveUpdates } from './live-updates.ts';
-import { buttonsIn, type KeptCard, mentionsOf, plainText } from './render.ts';
+import { buttonsIn, type KeptCard, mentionsOf } from './render.ts';
 import { BOT_NAME, type messagesQuery } from './schema.ts';
 
 /** Facts about a task's clip that the page needs besides the card, such as its shape and the start of its timer. */
@@ -189,6 +190,19 @@ export class MessageStore {
     }
   }
 
+  /** Reads every message of every channel, in pages; messages posted meanwhile may be missing. */
+  async *all(): AsyncGenerator<readonly Message[]> {
+    for (const channel of await this.channels()) {
+      let entries = await this.#entriesAfter(channel, 'newest', undefined);
+      while (entries.length > 0) {
+        const keys = entries.map(({ member }) => recordKey(member));
+        const found = await this.#store.keyv('playground').getMany<Message>(keys);
+        yield found.filter((message) => message !== undefined);
+        entries = await this.#entriesAfter(channel, 'newest', entries.at(-1));
+      }
+    }
+  }
+
   /** Returns the channels that ever had a message, oldest first. */
   async channels(): Promise<readonly string[]> {
     const entries = await this.#store.scan(CHANNELS_INDEX, { order: 'oldest' });
@@ -272,7 +286,7 @@ export function toWire(message: Message): WireMessage {
     ...message,
     replyTo: message.replyTo?.message ?? null,
     replyChannel: message.replyTo?.channel ?? null,
-    text: plainText(message.card),
+    text: plainText(message.card.lines),
     mentions: mentionsOf(message.card),
     attachments: message.attachments.map((attachment) => ({
       ...attachment,

@@ -10,7 +10,7 @@ const MAX_IN_FLIGHT = 5_000;
 
 /** HTTP response to an interaction. */
 export interface CachedResponse {
-  /** A failure, 500 or 503, is not stored: the same request may be retried. */
+  /** A failure, 500 or 503, is not stored, so that the same request may be retried; nor is a form, which has a prompt. */
   readonly status: 202 | 400 | 500 | 503;
   readonly body:
     | { readonly message: string | null; readonly form?: Form }
@@ -62,7 +62,7 @@ export class ResponseCache {
   /** Stores the response. If this replica stalled and another one stored its own meanwhile, returns that one. */
   async #handle(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const response = await handle();
-    if (response.status >= 500) return response;
+    if (response.status >= 500 || 'form' in response.body) return response;
     const record = { namespace: 'playground', key: recordKey(key), value: response, expected: 'absent' } as const;
     if (await this.#store.commit({ records: [record] })) return response;
     return (await this.#stored(key)) ?? response;

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { AdapterDeps } from '#commands/adapter.ts';
-import type { Bot } from '#commands/bot-port.ts';
 import { sentenceOf } from '#commands/sentences/errors.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -12,6 +11,7 @@ import { type MessageStore, toWire } from './message-store.ts';
 import { wireModels } from './models.ts';
 import type { CachedResponse } from './response-cache.ts';
 import {
+  commandsQuery,
   dismissalBody,
   eventsQuery,
   formBody,
@@ -25,7 +25,6 @@ import {
 
 /** Options of {@link addRoutes}. */
 export interface RouteOptions extends Pick<AdapterDeps, 'catalog' | 'clipOf' | 'logger'> {
-  readonly bot: Bot;
   readonly handler: InteractionHandler;
   readonly messages: MessageStore;
   readonly files: AttachmentFolder;
@@ -67,7 +66,7 @@ function addActions(http: FastifyInstance, { handler, closed }: RouteOptions): v
 
 function addReads(
   http: FastifyInstance,
-  { bot, catalog, handler, messages, streams, isEmbeddedService }: RouteOptions,
+  { catalog, handler, messages, streams, isEmbeddedService }: RouteOptions,
 ): void {
   http.get('/playground/messages', async (request, reply) => {
     const page = await messages.list(messagesQuery.parse(request.query));
@@ -79,8 +78,8 @@ function addReads(
       .send(page.messages.map(toWire));
   });
   http.get('/playground/channels', async () => messages.channels());
-  http.get('/playground/commands', async () => ({
-    commands: bot.commands,
+  http.get('/playground/commands', async (request) => ({
+    commands: handler.commandsFor(commandsQuery.parse(request.query)),
     models: wireModels(catalog()),
     isEmbeddedService,
   }));

@@ -98,6 +98,9 @@ export const messagesQuery = z
 /** `GET /playground/events`. */
 export const eventsQuery = z.object({ user });
 
+/** `GET /playground/commands`. */
+export const commandsQuery = z.object({ user });
+
 /** `GET /playground/suggestions`: `given` is the JSON of the options typed so far. */
 export const suggestionsQuery = z.object({
   user,

@@ -5,7 +5,7 @@ import { type DirectReason, directClipCard } from '#commands/sentences/cards/not
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import type { View } from '#src/chat/view.ts';
+import type { RemovedView, View } from '#src/chat/view.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
@@ -15,7 +15,7 @@ import { BOT_SCOPES } from './installation/manifest.ts';
 import { openWorkspaces, rulesFor } from './installation/open-workspaces.ts';
 import { TokenHealth } from './installation/token-health.ts';
 import type { Workspaces } from './installation/workspaces.ts';
-import { admit } from './interactions/admission.ts';
+import { admissionOf, admit } from './interactions/admission.ts';
 import { ReferenceMedia } from './interactions/attachments.ts';
 import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
@@ -24,6 +24,7 @@ import { Files } from './messages/file-delivery.ts';
 import { endKey, MessageStore, noticeKey, taskKey } from './messages/message-store.ts';
 import { Messages } from './messages/post-once.ts';
 import { type Body, renderCard } from './messages/render.ts';
+import { Retractions, UNCHANGEABLE } from './messages/retraction.ts';
 import { readAddress, teamOf } from './origin.ts';
 import { slackConnection } from './status-line.ts';
 import { Dispatcher } from './transport/dispatcher.ts';
@@ -51,8 +52,6 @@ export interface SlackOptions extends SlackSettings, Pick<AdapterDeps, Deps> {
 
 /** `chat.update` allows 50 calls a minute, for all messages together. @see https://docs.slack.dev/apis/web-api/rate-limits */
 const EDIT_INTERVAL_MS = 1_500;
-/** Errors of a message that can no longer be edited: the outcome is posted in its thread. @see https://docs.slack.dev/reference/methods/chat.update#errors */
-const UNCHANGEABLE: ReadonlySet<string> = new Set(['edit_window_closed', 'cant_update_message']);
 /** @see https://slack.com/help/articles/201330736-Add-files-to-Slack */
 const UPLOAD_BYTES = 1024 ** 3;
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
@@ -75,6 +74,7 @@ interface Incoming {
   readonly oldInbox: OldInbox;
   /** Absent in HTTP mode. */
   readonly sockets: SocketPool | undefined;
+  readonly home: Home;
 }
 
 class Slack implements Adapter {
@@ -96,6 +96,7 @@ class Slack implements Adapter {
   readonly #authentication: Authentication;
   readonly #messages: Messages;
   readonly #files: Files;
+  readonly #retractions: Retractions;
   readonly #permissions: Permissions;
   readonly #profiles: Profiles;
   readonly #groups: UserGroups;
@@ -120,6 +121,7 @@ class Slack implements Adapter {
     const shared = { clients, messageStore: this.#messageStore, leases: store.leases, clock, logger };
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
+    this.#retractions = new Retractions({ ...shared, messages: this.#messages });
     const profiles = new Profiles(clients, clock);
     this.#profiles = profiles;
     this.#groups = new UserGroups(clients, clock);
@@ -130,7 +132,8 @@ class Slack implements Adapter {
 
   serve(bot: Bot): void {
     const { store, clock, logger, membership } = this.#options;
-    const app = this.#app(bot);
+    const home = this.#home(bot);
+    const app = this.#app(bot, home);
     const process = app.processEvent.bind(app);
     const dispatcher = new Dispatcher({ clock, logger, answerAt, process });
     const oldInbox = new OldInbox({ store, clock, logger, membership, process });
@@ -138,7 +141,7 @@ class Slack implements Adapter {
     const guarded: App = Object.create(app, { processEvent: { value: dispatcher.take.bind(dispatcher) } });
     const receivers = this.#receivers();
     const sockets = receivers.find((receiver) => receiver instanceof SocketPool);
-    this.#incoming = { dispatcher, oldInbox, sockets };
+    this.#incoming = { dispatcher, oldInbox, sockets, home };
     for (const receiver of receivers) receiver.init(guarded);
   }
 
@@ -155,6 +158,7 @@ class Slack implements Adapter {
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     const to = teamOf(origin);
+    if (view.kind === 'approval') this.#incoming?.home.changed(to);
     const body = await this.#bodyOf(view, origin, message);
     try {
       await this.#messages.update(to, message, body, urgency);
@@ -163,6 +167,7 @@ class Slack implements Adapter {
       const { channel } = message;
       const thread = await this.#messageStore.rootOf(message);
       const end = await this.#messages.postOnce(endKey(message, view), { to, channel, thread, body });
+      await this.#messageStore.rememberReply(message, end);
       await this.#messageStore.rememberStandIn(end, message);
     }
   }
@@ -202,6 +207,7 @@ class Slack implements Adapter {
     const root = replyTo === null ? thread : await this.#messageStore.rootOf(replyTo);
     const post = { to, channel: place.channel, thread: root, body, ...plain };
     const notice = await this.#messages.postOnce(noticeKey(key), post);
+    if (view.kind === 'approval') this.#incoming?.home.changed(to);
     if (view.kind === 'end') await this.#messageStore.rememberStandIn(notice, view.message);
     const [file] = files;
     if (file !== undefined) await this.#attachTo(notice, to, file);
@@ -212,6 +218,17 @@ class Slack implements Adapter {
   async #attachTo(message: MessageRef, to: TeamRef, file: Upload): Promise<void> {
     const root = await this.#messageStore.rootOf(message);
     await this.#files.deliver({ to, message, root, user: null, file, comment: () => null });
+  }
+
+  async retract(message: MessageRef, origin: Origin, view: RemovedView): Promise<void> {
+    const to = teamOf(origin);
+    // The tab lists the clips of its user.
+    this.#incoming?.home.changed(to);
+    await this.#retractions.retract({ to, message, body: renderCard(cardOf(view), { workspaceUrl: null }) });
+  }
+
+  find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
+    return this.#messages.posted(what === 'task' ? taskKey(key as TaskId) : noticeKey(key));
   }
 
   /** Checks membership, which messages need as files do; joins a public channel first. */
@@ -229,6 +246,11 @@ class Slack implements Adapter {
 
   isMember(place: Place, user: string) {
     return this.#permissions.isOfTeam(place, user);
+  }
+
+  /** Returns the address as it is: what it holds belongs to the channel. */
+  lastingAddress(address: Place['address']) {
+    return address;
   }
 
   isInGroup(place: Place, group: string, user: string): Promise<boolean> {
@@ -267,14 +289,23 @@ class Slack implements Adapter {
     this.#state = 'stopped';
     this.#authentication.stop();
     if (this.#incoming === null) return;
-    const { dispatcher, oldInbox, sockets } = this.#incoming;
+    const { dispatcher, oldInbox, sockets, home } = this.#incoming;
+    home.stop();
     // Slack treats a request as failed if its connection closes before the acknowledgement.
     await dispatcher.acknowledged();
     await sockets?.stop();
     await Promise.all([dispatcher.close(), oldInbox.close()]);
   }
 
-  #app(bot: Bot): App {
+  #home(bot: Bot): Home {
+    const { store, clock, logger } = this.#options;
+    const [clients, workspaces, profiles] = [this.#clients, this.#workspaces, this.#profiles];
+    const access = { rules: rulesFor(this.#options), profiles, workspaces };
+    const admission = (to: TeamRef, user: string) => admissionOf(access, to, { user, team: undefined });
+    return new Home({ bot, clients, workspaces, broadcast: store.broadcast, clock, logger, admission });
+  }
+
+  #app(bot: Bot, home: Home): App {
     const { catalog, clock, logger, relay, publicUrl, apiUrl } = this.#options;
     const [clients, profiles] = [this.#clients, this.#profiles];
     const app = new App({
@@ -288,7 +319,6 @@ class Slack implements Adapter {
     const workspaces = this.#workspaces;
     const messageStore = this.#messageStore;
     const media = new ReferenceMedia({ clients, relay, canKeep: publicUrl !== undefined, apiUrl, logger });
-    const home = new Home({ bot, clients, workspaces });
     admit(app, { clients, clock, logger, workspaces, profiles, home, rules: rulesFor(this.#options) });
     registerListeners(app, {
       clients,

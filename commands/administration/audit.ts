@@ -33,8 +33,11 @@ export async function showAudit(ports: BotPorts, caller: Caller, page: AuditPage
   // Its entries concern all teams. The playground's operator runs the bot.
   if (isDeployment && caller.platform !== 'playground' && !isOperator(ports, caller)) return refused(OPERATORS_ONLY);
   const log = isDeployment ? 'deployment' : teamOf(caller);
-  const { entries, total } = await ports.audit.page(log, { offset, limit: PAGE_LENGTH });
+  const [{ entries, total }, { timeZone }] = await Promise.all([
+    ports.audit.page(log, { offset, limit: PAGE_LENGTH }),
+    ports.settings.get(teamOf(caller)),
+  ]);
   const hasMore = total > offset + PAGE_LENGTH;
   const buttons = pageButtons({ page, length: PAGE_LENGTH, hasMore, labels: ['Newer', 'Older'] });
-  return privately(auditCard({ entries, total, isDeployment, buttons }));
+  return privately(auditCard({ entries, total, isDeployment, timeZone, buttons }));
 }

@@ -1,4 +1,5 @@
-import type { SettingsPatch, TeamSettings } from '#src/money/team-settings.ts';
+import { MAX_DAYS } from '#src/library/retention-periods.ts';
+import type { Keep, SettingsPatch, TeamSettings } from '#src/money/team-settings.ts';
 import type { Price } from '#src/tasks/task.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
@@ -9,6 +10,7 @@ import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf
 import { zoneNamed } from '../input/time-zones.ts';
 import {
   givenAndOff,
+  notDays,
   notOnOff,
   REPORT_CHANNEL_UNKNOWN,
   type ShownSetting,
@@ -29,9 +31,14 @@ const SETTINGS: Readonly<Record<string, ShownSetting>> = {
   report_channel: 'reportChannel',
   alerts: 'alerts',
   unusual_spend: 'unusualSpend',
+  keep_clips: 'keepClips',
+  keep_prompts: 'keepPrompts',
 };
 const NAMES = Object.keys(SETTINGS);
 const AMOUNTS: ReadonlySet<string> = new Set(['confirm_above', 'approve_above', 'unusual_spend']);
+const PERIODS: ReadonlySet<string> = new Set(['keep_clips', 'keep_prompts']);
+/** Delay of a new retention period: removed clips cannot be brought back, and a typo should not cost any. */
+const GRACE_MS = 24 * 3_600_000;
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -70,6 +77,18 @@ const options: readonly OptionDeclaration[] = [
   {
     name: 'unusual_spend',
     description: 'Reports a day with three times the usual amount, from this amount on; off for never',
+    kind: 'text',
+    maxLength: 100,
+  },
+  {
+    name: 'keep_clips',
+    description: 'Days after which clips are removed from the bot’s storage, such as 90; off for the operator’s rule',
+    kind: 'text',
+    maxLength: 100,
+  },
+  {
+    name: 'keep_prompts',
+    description: 'Days after which clips are removed with their prompts, such as 365; off for the operator’s rule',
     kind: 'text',
     maxLength: 100,
   },
@@ -122,11 +141,11 @@ function currencyOf({ currency }: Pick<TeamSettings, 'currency'>, standard: stri
 
 /** Reads the options; everything that is wrong at once. */
 function readPatch(
-  { catalog }: BotPorts,
+  { catalog, clock }: BotPorts,
   given: GivenOptions,
   before: TeamSettings,
 ): { readonly patch: SettingsPatch; readonly problems: readonly FieldProblem[] } {
-  const patch: Record<string, string | boolean | Price | null> = {};
+  const patch: Record<string, string | boolean | Price | Keep | null> = {};
   const problems: FieldProblem[] = [];
   const currencies = currenciesOf(catalog());
   const typedCurrency = optionValue(given, 'currency')?.toUpperCase();
@@ -136,7 +155,11 @@ function readPatch(
     if (typed === undefined) continue;
     // A currency that is wrong itself is reported once.
     const known = currencies.includes(currency) ? currencies : [...currencies, currency];
-    const read = AMOUNTS.has(name) ? readAmount(typed, currency, known) : readSetting(name, typed, currencies);
+    const read = AMOUNTS.has(name)
+      ? readAmount(typed, currency, known)
+      : PERIODS.has(name)
+        ? readPeriod(typed, clock.now())
+        : readSetting(name, typed, currencies);
     if ('problem' in read) problems.push({ field: name, sentence: prefixed(name, read.problem) });
     else patch[setting] = read.value;
   }
@@ -150,12 +173,19 @@ function readPatch(
   return { patch, problems };
 }
 
-type Read = { readonly value: string | boolean | Price | null } | { readonly problem: string };
+type Read = { readonly value: string | boolean | Price | Keep | null } | { readonly problem: string };
 
 function readAmount(typed: string, currency: string, currencies: readonly string[]): Read {
   const read = typedAmount(typed, currency, currencies);
   if (read.kind === 'refused') return { problem: read.sentence };
   return { value: read.kind === 'off' ? null : read.price };
+}
+
+function readPeriod(typed: string, nowMs: number): Read {
+  if (typed.toLowerCase() === 'off') return { value: null };
+  const days = Number(/^(\d{1,5})(?: days?)?$/i.exec(typed)?.[1] ?? '0');
+  const isAllowed = days >= 1 && days <= MAX_DAYS;
+  return isAllowed ? { value: { days, fromMs: nowMs + GRACE_MS } } : { problem: notDays(typed, MAX_DAYS) };
 }
 
 function readSetting(name: string, typed: string, currencies: readonly string[]): Read {

@@ -3,7 +3,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, type Subcommand, teamOf, visibleTo } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { approvalsCard, type ListedRequest } from '../sentences/cards/approvals.ts';
-import { isApproverOf } from './decide.ts';
+import { approvableBy } from './decide.ts';
 
 /** Largest number of requests in each part of the list. */
 const MAX_SHOWN = 5;
@@ -14,7 +14,7 @@ const MAX_SEARCHED = 200;
 export const approvals: Subcommand = {
   declaration: {
     name: 'approvals',
-    description: 'Lists requests for approval',
+    description: 'Lists the clips that wait for an approval',
     example: '/video approvals',
     options: [],
     visibility: 'private',
@@ -25,9 +25,7 @@ export const approvals: Subcommand = {
 async function listApprovals(ports: BotPorts, caller: Caller): Promise<Reply> {
   const waiting = await ports.approvals.waiting(teamOf(caller));
   const own = waiting.filter(({ origin }) => origin.user.id === caller.user.id);
-  const others = waiting.filter((task) => !own.includes(task));
-  const mayApprove = await Promise.all(others.map((task) => isApproverOf(ports, caller, task)));
-  const forCaller = others.filter((_, index) => mayApprove[index]);
+  const forCaller = await approvableBy(ports, caller, waiting);
   const latest = await ports.tasks.history(visibleTo(caller), { offset: 0, limit: MAX_SEARCHED });
   const decided = latest.filter(isDecided).slice(0, MAX_SHOWN);
   return privately(

@@ -1,11 +1,22 @@
+import { asDailiesError } from '#src/errors.ts';
 import { endOfDay } from '#src/money/period.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
-import { personNamed } from '../input/people.ts';
+import { personNamed, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
-import { approversCard, notADay, pastDay, unknownApprover, whichApprover } from '../sentences/cards/approvers.ts';
+import {
+  approversCard,
+  EVERYONE,
+  notADay,
+  pastDay,
+  unknownApprover,
+  unreadableGroup,
+  whichApprover,
+} from '../sentences/cards/approvers.ts';
+import { nameOf } from '../sentences/cards/help.ts';
+import { hasLeft } from '../sentences/refusals.ts';
 
 /** `/video approvers`: shows and changes who approves expensive clips. */
 export const approvers: Subcommand = {
@@ -37,14 +48,19 @@ export const approvers: Subcommand = {
   },
   run: async (ports, caller, given) => {
     const { change, who, until } = wordsOf(given);
-    if (who === null) return change === null && until === null ? overview(ports, caller, null) : refused(whichApprover);
+    if (who === null)
+      return change === null && until === null
+        ? overview(ports, caller, null)
+        : refused(whichApprover(nameOf(approvers.declaration, caller.fields)));
     const approver = await approverNamed(ports, caller, who);
-    if (approver === null) return refused(unknownApprover(who));
+    if (approver === null) return refused(unknownApprover(withoutMarkup(who)));
     const actor = { person: caller.user, surface: 'command' } as const;
     if (change === 'remove') {
       const isChanged = await ports.approvers.remove(teamOf(caller), actor, approver);
       return overview(ports, caller, { kind: isChanged ? 'removed' : 'absent', approver });
     }
+    const problem = await problemOf(ports, caller, approver);
+    if (problem !== null) return refused(problem);
     const untilMs = until === null ? undefined : await dayEnd(ports, caller, until);
     if (typeof untilMs === 'string') return refused(untilMs);
     const isChanged = await ports.approvers.add(teamOf(caller), actor, approver, untilMs);
@@ -84,6 +100,35 @@ function newcomer({ platform }: Caller, text: string): Person | null {
   return platform === 'playground' && /^[^\s<>]{1,40}$/u.test(name) ? { id: name, name } : null;
 }
 
+/** Returns why someone can't become an approver; `null` if they can. */
+async function problemOf({ chat }: BotPorts, caller: Caller, { kind, id, name }: Approver): Promise<string | null> {
+  const { platform, team, channel, address } = caller;
+  // Everyone's role on Discord, which no member carries and no message may ping.
+  if (kind === 'role') return id === team ? EVERYONE : null;
+  if (kind === 'group') return unreadable(chat, caller, { id, name });
+  if (id === caller.user.id) return null;
+  return (await chat.isMember(platform, { team, channel, address }, id)) ? null : hasLeft('who', name);
+}
+
+/**
+ * Returns why a user group can't approve whose members can't be looked up, as on Slack without the scope for it; `null`
+ * if they can. @throws DailiesError where the platform does not respond
+ */
+async function unreadable(
+  chat: BotPorts['chat'],
+  { platform, team, channel, address, user }: Caller,
+  { id, name }: Pick<Approver, 'id' | 'name'>,
+): Promise<string | null> {
+  try {
+    await chat.isInGroup(platform, { team, channel, address }, { group: id, user: user.id });
+    return null;
+  } catch (thrown) {
+    const error = asDailiesError(thrown, 'looking up the members of a group');
+    if (error.code !== 'missing_permission') throw error;
+    return unreadableGroup(name, error.words ?? 'I’m missing a permission');
+  }
+}
+
 /** Returns the end of a day in the team's time zone; a sentence where it is none, or in the past. */
 async function dayEnd({ settings, clock }: BotPorts, caller: Caller, day: string): Promise<number | string> {
   const { timeZone } = await settings.get(teamOf(caller));
@@ -94,9 +139,9 @@ async function dayEnd({ settings, clock }: BotPorts, caller: Caller, day: string
 
 /** Shows a change's outcome, if any, and the approvers. */
 async function overview(ports: BotPorts, caller: Caller, outcome: Parameters<typeof approversCard>[0]): Promise<Reply> {
-  const [all, { approveAbove }] = await Promise.all([
+  const [all, { approveAbove = null, timeZone }] = await Promise.all([
     ports.approvers.list(teamOf(caller)),
     ports.settings.get(teamOf(caller)),
   ]);
-  return privately(approversCard(outcome, all, approveAbove ?? null));
+  return privately(approversCard(outcome, all, { above: approveAbove, timeZone }));
 }

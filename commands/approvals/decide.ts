@@ -1,3 +1,4 @@
+import { asDailiesError } from '#src/errors.ts';
 import type { ApprovalOutcome } from '#src/money/approvals.ts';
 import { approversFor } from '#src/money/approvers.ts';
 import type { Approver } from '#src/tasks/approval.ts';
@@ -6,7 +7,7 @@ import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
-import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
 import {
   approvedCard,
   decidedCard,
@@ -17,10 +18,14 @@ import {
   overBudgetCard,
   pausedApproval,
   repricedCard,
+  unreadGroup,
 } from '../sentences/approvals.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { formId, type Press } from '../ui/buttons.ts';
+
+/** Longest reason of a denial, in UTF-16 units. */
+const REASON_LENGTH = 300;
 
 type ApprovePress = Extract<Press, { readonly action: 'approve' }>;
 
@@ -46,12 +51,9 @@ export async function pressDeny(ports: BotPorts, caller: Caller, request: TaskId
   const found = await decidable(ports, caller, request);
   if ('reply' in found) return found.reply;
   const { title, submit, field: label } = FORM_WORDS.deny;
-  const field = { name: 'reason', label, value: '', required: false, long: false };
+  const field = { name: 'reason', label, value: '', required: false, long: false, maxLength: REASON_LENGTH };
   return { kind: 'form', form: { id: formId({ form: 'deny', task: request }), title, submit, fields: [field] } };
 }
-
-/** Longest reason of a denial, in UTF-16 units. */
-const REASON_LENGTH = 300;
 
 /** Denies a request with the reason from the form. */
 export async function submitDeny(
@@ -97,35 +99,71 @@ async function decidable(
   if (stored.origin.user.id === caller.user.id) return { reply: refused(OWN_REQUEST) };
   const team = { platform: stored.origin.platform, team: stored.origin.team };
   const approvers = approversFor(await ports.approvers.list(team), stored.origin.user.id);
-  if (!(await mayApprove(ports, caller, stored, approvers))) return { reply: refused(onlyApprovers(approvers)) };
+  const { mayApprove, unread } = await rightOf(ports, caller, stored, approvers);
+  if (!mayApprove) return { reply: refused(unread ?? onlyApprovers(approvers)) };
   const now = ports.clock.now();
   const task = asOf(stored, now);
   return task.state === 'requested' ? { task: stored } : { reply: privately(decidedCard(task, caller.user, now)) };
 }
 
-/** Returns whether the caller is one of the approvers, or may administer the team if there are none. */
-async function mayApprove(
+/** A caller's right to decide on a request. */
+interface ApprovalRight {
+  readonly mayApprove: boolean;
+  /** Sentence about a group of approvers that could not be looked up, and may grant the right. */
+  readonly unread?: string;
+}
+
+/** Returns whether the caller is one of the approvers, or may administer the team if none of them is left. */
+async function rightOf(
   ports: BotPorts,
   caller: Caller,
   { origin }: Task,
   approvers: readonly Approver[],
-): Promise<boolean> {
-  if (approvers.some(({ kind, id }) => kind === 'person' && id === caller.user.id)) return true;
-  // Roles and administrative rights are those in the team of the interaction.
-  if (origin.team !== caller.team) return false;
-  if (approvers.length === 0) return caller.mayAdminister;
+): Promise<ApprovalRight> {
+  const { platform, user } = caller;
+  const { team, channel, address } = origin;
+  const isNamed = approvers.some(({ kind, id }) => kind === 'person' && id === user.id);
+  // Roles and administrative rights are those in the team of the interaction; a person may have left that of the task.
+  if (team !== caller.team)
+    return { mayApprove: isNamed && (await ports.chat.isMember(platform, { team, channel, address }, user.id)) };
+  const right = isNamed ? { mayApprove: true } : await rightAsMember(ports, caller, approvers);
+  if (right.mayApprove) return right;
+  return { ...right, mayApprove: caller.mayAdminister && (await haveAllLeft(ports, caller, approvers)) };
+}
+
+/**
+ * Returns whether the caller has one of the approvers' roles, or belongs to one of their groups. A group that cannot be
+ * looked up grants nothing.
+ */
+async function rightAsMember(
+  { chat, logger }: BotPorts,
+  caller: Caller,
+  approvers: readonly Approver[],
+): Promise<ApprovalRight> {
+  const { platform, team, channel, address, user, roles } = caller;
   const groups = approvers.filter(({ kind }) => kind !== 'person');
-  const place = { team: origin.team, channel: caller.channel, address: caller.address };
-  for (const { id } of groups) {
-    if (caller.roles?.includes(id) === true) return true;
-    const isIn = ports.chat.isInGroup(caller.platform, place, { group: id, user: caller.user.id });
-    const isMember = await isIn.catch((thrown: unknown) => {
-      ports.logger.warn({ event: 'group_lookup_failed', err: thrown }, 'failed to look up the members of a group');
-      return false;
-    });
-    if (isMember) return true;
+  // The roles of the press are those of now; a list of members may be cached.
+  if (roles !== undefined) return { mayApprove: groups.some(({ id }) => roles.includes(id)) };
+  let unread: string | undefined;
+  for (const { id, name } of groups) {
+    try {
+      const isIn = await chat.isInGroup(platform, { team, channel, address }, { group: id, user: user.id });
+      if (isIn) return { mayApprove: true };
+    } catch (thrown) {
+      const error = asDailiesError(thrown, 'looking up the members of a group');
+      logger.warn({ event: 'group_lookup_failed', err: error }, 'failed to look up the members of a group');
+      unread = unreadGroup(name, error.code === 'missing_permission' ? (error.words ?? null) : null);
+    }
   }
-  return false;
+  return { mayApprove: false, ...(unread === undefined ? {} : { unread }) };
+}
+
+/** Returns whether there is no approver, or all of them are people who left the team. */
+async function haveAllLeft({ chat }: BotPorts, caller: Caller, approvers: readonly Approver[]): Promise<boolean> {
+  const { platform, team, channel, address } = caller;
+  for (const { kind, id } of approvers)
+    if (kind !== 'person' || (await chat.isMember(platform, { team, channel, address }, id))) return false;
+  return true;
 }
 
 /** Returns the price of a task by the current catalog; `null` where it no longer accepts the request. */
@@ -134,9 +172,21 @@ function currentPrice({ catalog }: BotPorts, { request }: Task): Price | null {
   return checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
 }
 
-/** Returns whether the caller may approve a request now. */
-export async function isApproverOf(ports: BotPorts, caller: Caller, task: Task): Promise<boolean> {
-  if (task.origin.user.id === caller.user.id) return false;
-  const approvers = approversFor(await ports.approvers.list(task.origin), task.origin.user.id);
-  return mayApprove(ports, caller, task, approvers);
+/** Returns the requests of the caller's team that the caller may approve now. */
+export async function approvableBy(
+  ports: BotPorts,
+  caller: Caller,
+  requests: readonly Task[],
+): Promise<readonly Task[]> {
+  const all = await ports.approvers.list(teamOf(caller));
+  /** By requester. */
+  const rights = new Map<string, boolean>();
+  for (const task of requests) {
+    const { id } = task.origin.user;
+    const known =
+      rights.get(id) ??
+      (id !== caller.user.id && (await rightOf(ports, caller, task, approversFor(all, id))).mayApprove);
+    rights.set(id, known);
+  }
+  return requests.filter(({ origin }) => rights.get(origin.user.id) === true);
 }

@@ -1,9 +1,10 @@
 import type { BudgetScope } from '#src/money/budgets.ts';
 import type { Caller, GivenOptions } from '../bot-port.ts';
-import { isScopeTwice, unknownScope } from '../sentences/money/budgets.ts';
+import { isScopeTwice, threadBudget, unknownBudgetChannel, unknownScope } from '../sentences/money/budgets.ts';
+import { hasLeft } from '../sentences/refusals.ts';
 import { rightsIn } from './member-rights.ts';
 import { isSet, optionValue } from './options.ts';
-import { channelNamed, personNamed } from './people.ts';
+import { channelNamed, personNamed, withoutMarkup } from './people.ts';
 import type { BotPorts } from './subcommand.ts';
 
 /** Scope of a budget that a team may change. */
@@ -55,7 +56,7 @@ export async function budgetScope(
   const named = [scope, optionValue(given, 'channel') ?? null, optionValue(given, 'person') ?? null];
   const [first, another] = named.filter((one) => one !== null);
   if (first === undefined) return null;
-  if (another !== undefined) return isScopeTwice(first, another);
+  if (another !== undefined) return isScopeTwice(withoutMarkup(first), withoutMarkup(another));
   const { platform, team } = caller;
   const word = first.toLowerCase();
   if (word === 'team' || word === 'everyone') return { kind: word, platform, team };
@@ -65,10 +66,18 @@ export async function budgetScope(
   return person === null || person === 'everyone' ? unknownScope(first) : { kind: 'person', platform, team, person };
 }
 
-/** Returns whether the channel exists and the caller may see it, or the person is a member of the team. */
-export async function isThere(ports: BotPorts, caller: Caller, scope: TeamScope): Promise<boolean> {
+/**
+ * Returns why a scope can have no budget: a channel that the caller does not see, a thread, a person who left; `null` if
+ * it can.
+ */
+export async function scopeProblem(ports: BotPorts, caller: Caller, scope: TeamScope): Promise<string | null> {
   const { platform, team, channel, address } = caller;
-  if (scope.kind === 'channel') return (await rightsIn(ports, caller, scope.channel)).view;
-  if (scope.kind !== 'person' || scope.person.id === caller.user.id) return true;
-  return ports.chat.isMember(platform, { team, channel, address }, scope.person.id);
+  if (scope.kind === 'channel') {
+    const { view, parent } = await rightsIn(ports, caller, scope.channel);
+    if (!view) return unknownBudgetChannel();
+    return parent === undefined ? null : threadBudget();
+  }
+  if (scope.kind !== 'person' || scope.person.id === caller.user.id) return null;
+  const isMember = await ports.chat.isMember(platform, { team, channel, address }, scope.person.id);
+  return isMember ? null : hasLeft('scope', scope.person.name);
 }

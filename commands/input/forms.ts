@@ -1,5 +1,6 @@
 import { DailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
@@ -24,6 +25,7 @@ import {
   UNKNOWN_BUTTON,
   unknownUpstreamId,
 } from '../sentences/refusals.ts';
+import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { filesLabel, formChoices, modelChoices, ORDER_LABELS } from '../sentences/settings.ts';
 import { formId, mayDecide, parseForm } from '../ui/buttons.ts';
 import { type BotPorts, refused } from './subcommand.ts';
@@ -150,6 +152,7 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   const task = await taskHere(ports, caller, purpose.task);
   if (task === undefined) return refused(UNKNOWN_BUTTON);
   if (purpose.form === 'lookup') return identify(ports, caller, task, values);
+  if (isContentRemoved(task)) return refused(PROMPT_REMOVED);
   const original = draftOfRequest(task.request);
   const { image, audio, video } = original;
   const media = { image, audio, video, ...mediaOf(values) };
@@ -203,7 +206,7 @@ function mediaOf(values: FormValues): Pick<RequestDraft, MediaKind> {
 function enteredIn(values: FormValues): RequestDraft {
   const names = ['prompt', 'model', ...SETTINGS.map(({ name }) => name)] as const;
   const entered = names.filter((name) => values[name] !== undefined);
-  return Object.fromEntries(entered.map((name) => [name, values[name]] as const)) as RequestDraft;
+  return Object.fromEntries(entered.map((name) => [name, values[name]] as const));
 }
 
 async function identify(ports: BotPorts, caller: Caller, task: Task, values: FormValues): Promise<Reply> {

@@ -35,11 +35,21 @@ export async function personWithId(ports: BotPorts, caller: Caller, id: string):
 }
 
 /** Returns the caller and the requesters of the team's latest clips, without duplicates. */
-async function knownPeople({ tasks }: BotPorts, caller: Caller): Promise<readonly Person[]> {
+export async function knownPeople({ tasks }: BotPorts, caller: Caller): Promise<readonly Person[]> {
   const latest = await tasks.history(visibleTo(caller), { offset: 0, limit: SEARCHED });
   const people = [caller.user, ...latest.map(({ origin }) => origin.user)];
   return [...new Map(people.toReversed().map((person) => [person.id, person])).values()];
 }
+
+/** Returns a text with mentions as they read: `#clips`, `@ada`, for a refusal that quotes it. */
+export function withoutMarkup(text: string): string {
+  return text.replace(
+    ANY_MENTION,
+    (_, sign: string, id: string, name = '') => `${sign}${name.replace(/^[@#]/u, '') || id}`,
+  );
+}
+
+const ANY_MENTION = /<([@#])&?([^|<>]+)(?:\|([^<>]*))?>/gu;
 
 /** Returns the id or name in a `channel` option: `<#id|clips>`, as the adapters pass it, `#clips` or `clips`. */
 export function channelNamed(text: string): string {

@@ -13,7 +13,8 @@ const MAX_EDITS = 2;
 
 /** Synonyms that users try, mapped to the subcommand that does it or comes closest. */
 const VERBS: Readonly<Record<string, string>> = {
-  ...words('cancel', 'stop abort kill halt undo end delete remove rm del erase'),
+  ...words('cancel', 'stop abort kill halt undo end'),
+  ...words('delete', 'remove rm del erase trash'),
   ...words('retry', 'again redo repeat rerun'),
   ...words('list', 'history ls all clips log recent mine'),
   ...words('status', 'show view get info details state progress queue jobs pending running open'),

@@ -2,6 +2,8 @@ import type { Chat } from '#src/chat/chat.ts';
 import type { Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Admin } from '#src/config/admins.ts';
+import type { Gallery } from '#src/library/gallery/gallery.ts';
+import type { Remover } from '#src/library/remover.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
 import type { Approvals } from '#src/money/approvals.ts';
@@ -15,7 +17,7 @@ import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { Ledger } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
-import type { SpendScope } from '#src/tasks/money.ts';
+import type { Refunds, SpendScope } from '#src/tasks/money.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { CheckReferences } from '#src/videos/reference-addresses.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
@@ -41,6 +43,7 @@ export interface BotPorts {
   /** Requests that await a confirmation. */
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
+  readonly remover: Pick<Remover, 'remove'>;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;
@@ -49,8 +52,12 @@ export interface BotPorts {
   readonly approvers: Pick<Approvers, 'list' | 'add' | 'remove'>;
   /** Decisions on requests for approval. */
   readonly approvals: Pick<Approvals, 'approve' | 'deny' | 'waiting'>;
+  /** Time at which a failed clip counts as refunded. */
+  readonly refunds: Refunds;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
+  /** Creates links to the gallery. */
+  readonly gallery: Pick<Gallery, 'linkFor'>;
   /** Returns the current catalog, which may be reloaded while the bot runs. */
   readonly catalog: () => Catalog;
   /** Signs an expiring address of the bot's own anew; returns any other address unchanged. */

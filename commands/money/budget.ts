@@ -2,11 +2,11 @@ import type { Budget, ChangedBudget, Spend } from '#src/money/budgets.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
-import { budgetScope, budgetWords, isThere, type TeamScope } from '../input/budget-words.ts';
+import { budgetScope, budgetWords, scopeProblem, type TeamScope } from '../input/budget-words.ts';
 import { type BotPorts, isOperator, mayRun, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { nameOf } from '../sentences/cards/help.ts';
-import { amountMissing, hasLeft, unknownBudgetChannel, whoseBudget, wrongAmount } from '../sentences/money/budgets.ts';
+import { amountMissing, whoseBudget, wrongAmount } from '../sentences/money/budgets.ts';
 import { type BudgetOutcome, type BudgetRow, budgetsCard } from '../sentences/money/budgets-card.ts';
 import { pageButtons } from '../ui/buttons.ts';
 import { periodNow } from './month.ts';
@@ -84,9 +84,7 @@ async function requestedChange(
   const read = typedAmount(typed, currency, currenciesOf(catalog));
   if (read.kind !== 'amount') return wrongAmount(read.kind === 'refused' ? read.sentence : '');
   const wanted: TeamScope = scope ?? { kind: 'team', ...teamOf(caller) };
-  if (!(await isThere(ports, caller, wanted)))
-    return wanted.kind === 'person' ? hasLeft(wanted.person.name) : unknownBudgetChannel();
-  return { scope: wanted, part, ...read.price };
+  return (await scopeProblem(ports, caller, wanted)) ?? { scope: wanted, part, ...read.price };
 }
 
 async function setBudget(ports: BotPorts, caller: Caller, requested: RequestedChange): Promise<Reply> {
@@ -99,7 +97,7 @@ async function setBudget(ports: BotPorts, caller: Caller, requested: RequestedCh
   const changed = await ports.budgets.change(scope, { person: caller.user, surface: 'command' }, change);
   const refusedCurrencies = refusedBy(changed, currenciesOf(ports.catalog()));
   const period = await periodNow(ports, caller);
-  const spend = scope.kind === 'everyone' ? [] : await spendOf(ports, changed.after, period.period);
+  const spend = await spendOf(ports, changed.after, period.period);
   return showBudgets(ports, caller, 0, { scope, change, ...changed, spend, refused: refusedCurrencies });
 }
 
@@ -116,7 +114,7 @@ const PAGE_LENGTH = 10;
 async function showBudgets(
   ports: BotPorts,
   caller: Caller,
-  offset = 0,
+  wanted = 0,
   outcome: BudgetOutcome | null = null,
 ): Promise<Reply> {
   const [own, { period, timeZone }, deployment] = await Promise.all([
@@ -126,6 +124,9 @@ async function showBudgets(
     isOperator(ports, caller) ? ports.budgets.get({ kind: 'deployment' }) : null,
   ]);
   const all = deployment === null ? own : [deployment, ...own];
+  // Budgets may have been removed since the button was shown.
+  const lastPage = Math.max(0, Math.ceil(all.length / PAGE_LENGTH) - 1) * PAGE_LENGTH;
+  const offset = Math.min(wanted, lastPage);
   const shown = all.slice(offset, offset + PAGE_LENGTH);
   const rows = await Promise.all(
     shown.map(async (one): Promise<BudgetRow> => ({ budget: one, spend: await spendOf(ports, one, period) })),
@@ -137,7 +138,7 @@ async function showBudgets(
     labels: ['Previous', 'Next'],
   });
   const command = nameOf(budget.declaration, caller.fields);
-  return privately(budgetsCard({ outcome, period, timeZone, rows, command, buttons }));
+  return privately(budgetsCard({ outcome, period, timeZone, refunds: ports.refunds, rows, command, buttons }));
 }
 
 /** Shows another page of the budgets, to administrators only. */

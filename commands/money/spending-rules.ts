@@ -1,7 +1,7 @@
 import type { Clock } from '#src/clock.ts';
 import type { BudgetRepository } from '#src/money/budgets.ts';
 import { periodOf } from '#src/money/period.ts';
-import type { TeamSettingsRepository } from '#src/money/team-settings.ts';
+import { pauseAt, type TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { amountOf } from '#src/tasks/amount.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';
 
@@ -12,22 +12,26 @@ interface RuleSources {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Creates the reader of the thresholds and budgets that apply to an order. */
+/** Creates the reader of the thresholds, pause and budgets that apply to an order. */
 export function createSpendingRules({ settings, budgets, clock }: RuleSources): ReadSpendingRules {
   return async (spender, currency) => {
-    const { timeZone, confirmAbove, approveAbove } = await settings.get(spender);
-    const period = periodOf(clock.now(), timeZone);
+    const team = await settings.get(spender);
+    const { timeZone, confirmAbove, approveAbove } = team;
+    const nowMs = clock.now();
+    const period = periodOf(nowMs, timeZone);
     const all = await budgets.limits(spender, { period, currency });
     // The figures of all teams together are the operator's: the claim compares them, and no confirmation names them.
     const limits = all.filter(({ scope }) => scope !== 'deployment');
     return {
       confirmAbove,
       approveAbove,
+      paused: pauseAt(team, nowMs) ?? undefined,
       budgets: limits.map(({ scope, hard, soft, currencies, spend: { held, settled, doubted, extra } }) => ({
         scope,
         period,
         // Limits in other currencies alone leave no room: the claim refuses the order, so nothing is asked before.
         ...(hard === undefined ? (currencies.length === 0 ? {} : { limit: '0' }) : { limit: amountOf(hard + extra) }),
+        ...(hard === undefined || extra <= 0n ? {} : { granted: amountOf(extra) }),
         ...(soft === undefined ? {} : { soft: amountOf(soft) }),
         used: amountOf(held + settled + doubted),
       })),

@@ -3,16 +3,17 @@ import type { StatementDecisions } from '#src/money/statement/decisions.ts';
 import type { StatementImports, TeamStatement } from '#src/money/statement/imports.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { administratorsOnly } from '../sentences/access.ts';
+import { nameOf } from '../sentences/cards/help.ts';
 import {
   decidedBefore,
   decidedLine,
   discrepancyCard,
   NO_STATEMENT,
   NOT_DECIDABLE_NOW,
-  STATEMENT_GONE,
   statementCard,
+  statementGone,
 } from '../sentences/cards/statement.ts';
-import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import type { StatementPress } from '../ui/statement-buttons.ts';
 
 /** Imported statements, and the decisions on them. */
@@ -40,7 +41,7 @@ export const statement: Subcommand = {
 /** Handles the press of a button under a statement. */
 export async function pressStatement(ports: BotPorts, caller: Caller, press: StatementPress): Promise<Reply> {
   // The right is checked at each press: the card may be older than a change of it.
-  if (!caller.mayAdminister) return refused(UNKNOWN_BUTTON);
+  if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
   switch (press.what) {
     case 'show':
       return show(ports, caller, press.offset);
@@ -53,11 +54,15 @@ export async function pressStatement(ports: BotPorts, caller: Caller, press: Sta
   }
 }
 
+function gone({ fields }: Caller): Reply {
+  return refused(statementGone(nameOf(statement.declaration, fields)));
+}
+
 async function show({ statements, clock }: BotPorts, caller: Caller, wanted: number): Promise<Reply> {
   const { imports, decisions } = statements;
   const { statements: found, total } = await imports.list(teamOf(caller), { offset: wanted, limit: 1 });
   const [shown] = found;
-  if (shown === undefined) return total === 0 ? privately(NO_STATEMENT) : refused(STATEMENT_GONE);
+  if (shown === undefined) return total === 0 ? privately(NO_STATEMENT) : gone(caller);
   const year = new Date(clock.now()).getUTCFullYear();
   const isBooking = decisions.isBooking(shown);
   return privately(statementCard({ statement: shown, offset: wanted, total, isBooking, year }));
@@ -71,7 +76,7 @@ async function book(
   const { statements, clock } = ports;
   const actor = { person: caller.user, surface: 'button' } as const;
   const booked = statements.decisions.bookMatches(teamOf(caller), id, actor);
-  if (!(await within(clock, BOOKING_SHOWN_MS, booked, true))) return refused(STATEMENT_GONE);
+  if (!(await within(clock, BOOKING_SHOWN_MS, booked, true))) return gone(caller);
   return show(ports, caller, offset);
 }
 
@@ -91,18 +96,19 @@ async function review(
 ): Promise<Reply> {
   const { imports } = ports.statements;
   const found = await imports.get(teamOf(caller), id);
-  if (found === undefined) return refused(STATEMENT_GONE);
+  if (found === undefined) return gone(caller);
   const next = await imports.nextUndecided(found, position);
   if (next === null) return show(ports, caller, offset);
-  return showDiscrepancy(ports, { statement: found, offset, position: next, outcome });
+  return showDiscrepancy(ports, caller, { statement: found, offset, position: next, outcome });
 }
 
 async function showDiscrepancy(
   ports: BotPorts,
+  caller: Caller,
   shown: Omit<Review, 'statement'> & { readonly statement: TeamStatement },
 ): Promise<Reply> {
   const discrepancy = await ports.statements.imports.discrepancy(shown.statement, shown.position);
-  if (discrepancy === undefined) return refused(STATEMENT_GONE);
+  if (discrepancy === undefined) return gone(caller);
   const task = discrepancy.task === undefined ? undefined : await ports.tasks.get(discrepancy.task);
   return privately(discrepancyCard({ ...shown, discrepancy, task }));
 }
@@ -123,6 +129,6 @@ async function decide(
     case 'not_now':
       return refused(NOT_DECIDABLE_NOW);
     case 'unknown':
-      return refused(STATEMENT_GONE);
+      return gone(caller);
   }
 }

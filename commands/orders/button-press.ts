@@ -1,9 +1,11 @@
 import { asOf } from '#src/tasks/approval.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { showAudit } from '../administration/audit.ts';
 import { pressApprove, pressDeny } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
+import { confirmDelete } from '../delete.ts';
 import { runLine } from '../dispatch.ts';
 import { editForm, fixForm, lookupForm } from '../input/forms.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
@@ -15,10 +17,12 @@ import { pressStatement } from '../money/statement.ts';
 import { pressNotify } from '../notify.ts';
 import { detailsCard } from '../sentences/cards/details.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
 import { type Page, type Press, parseButton } from '../ui/buttons.ts';
 import { turnUsagePage } from '../usage.ts';
 import { askForApproval, confirmDraft, discardDraft, draftFor } from './drafts.ts';
-import { cancelTask, decide, retryByPress, sendAgain } from './task-actions.ts';
+import { sendAgain } from './resend.ts';
+import { cancelTask, decide, retryByPress } from './task-actions.ts';
 
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
 type DraftPress = Extract<Press, { readonly draft: TaskId }>;
@@ -67,12 +71,20 @@ async function pressOnDraft(ports: BotPorts, caller: Caller, press: DraftPress):
       const found = await draftFor(ports, caller, press.draft);
       if ('reply' in found) return found.reply;
       const { command } = found.draft;
-      return command === undefined ? refused(UNKNOWN_BUTTON) : runLine(ports, caller, command);
+      if (command === undefined) return refused(UNKNOWN_BUTTON);
+      // The button shows no price: whatever the command buys is asked about.
+      return runLine(ports, { ...caller, shown: { price: null } }, command);
     }
   }
 }
 
+/** Actions on a task that need its prompt, and those that need its clip. */
+const PROMPT_ACTIONS: ReadonlySet<string> = new Set(['edit', 'again']);
+const CLIP_ACTIONS: ReadonlySet<string> = new Set(['show', 'refetch']);
+
 function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress): Promise<Reply> | Reply {
+  if (isContentRemoved(task) && PROMPT_ACTIONS.has(press.action)) return refused(PROMPT_REMOVED);
+  if (task.removal !== undefined && CLIP_ACTIONS.has(press.action)) return refused(removedSentence(task));
   const { tasks, catalog } = ports;
   const { user } = caller;
   switch (press.action) {
@@ -94,6 +106,8 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
       return decide(ports, caller, task, 'leave', () => tasks.leave(task.id, user));
     case 'show':
       return decide(ports, caller, task, 'show', () => tasks.want(task.id, user));
+    case 'delete':
+      return confirmDelete(ports, caller, task);
     case 'refetch':
       return decide(ports, caller, task, 'refetch', () => tasks.refetch(task.id, user));
   }

@@ -1,6 +1,7 @@
 import type { Draft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { isSamePrice, priceOf } from '#src/tasks/price.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -8,6 +9,7 @@ import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere, visibleAmong } from '../input/task-lookup.ts';
 import { CREATED_ALREADY, DISCARDED, DRAFT_GONE } from '../sentences/offers.ts';
 import { mayNot, refusalProblem } from '../sentences/refusals.ts';
+import { removedSentence } from '../sentences/removal.ts';
 import { type Press, shortId } from '../ui/buttons.ts';
 import { offerOf, refuseRequest } from './offers.ts';
 import { type Asked, placedReply, placeOrder } from './place-order.ts';
@@ -75,6 +77,7 @@ export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId):
 
 /** Links the task's message only if the caller may see it: a Retry may have been made in a private channel. */
 async function createdAlready(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
+  if (isContentRemoved(task)) return refused(removedSentence(task));
   const isSeen = (await visibleAmong(ports, caller, [task])).length > 0;
   const message = isSeen ? await ports.chat.messageOf(task.id) : undefined;
   const where = message === undefined ? [{ code: shortId(task.id) }] : [{ message, label: 'See it here' }];

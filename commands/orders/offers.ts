@@ -6,11 +6,12 @@ import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
+import { pausedSentence } from '../sentences/administration/pause.ts';
 import { DISCARDED, fixButton, type OfferedClip, type OfferReason, offerCard } from '../sentences/offers.ts';
 import { spendingSentences } from '../sentences/spending.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
-import { type Card, withText } from '../ui/card.ts';
-import { decideSpending, type SpendingQuestion } from './spending.ts';
+import { type Card, type Line, withText } from '../ui/card.ts';
+import { decideSpending, type SpendingQuestion, type SpendingRules } from './spending.ts';
 
 /** Identity of an order: its idempotency key and the task or message that it refers to. */
 export interface OrderIdentity {
@@ -135,7 +136,7 @@ interface OfferContext {
 
 /**
  * Renders a private offer of a draft. Above a threshold it also names what the clip costs and what is left, so that its
- * button is the confirmation.
+ * button is the confirmation. During a pause it says so: its button is refused until the pause ends.
  */
 export async function offerOf(
   ports: BotPorts,
@@ -145,14 +146,28 @@ export async function offerOf(
 ): Promise<Card> {
   const card = cardOf(ports, draft, reason, other);
   const prices = [other, draft].flatMap((one) => (one === null ? [] : (clipOf(ports, one)?.price ?? [])));
-  const notes = await Promise.all(prices.map((price) => spendingNote(ports, caller, price)));
+  const notes = await Promise.all(prices.map((price) => offerNote(ports, caller, price)));
   const note = notes.find(({ length }) => length > 0) ?? [];
-  return note.length === 0 ? card : withText(card, ...note.map((sentence) => [sentence]));
+  return note.length === 0 ? card : withText(card, ...note);
 }
 
-/** Returns the sentences of the confirmation that an order of this price needs; empty if it needs none. */
+async function offerNote(ports: BotPorts, caller: Caller, price: Price): Promise<readonly Line[]> {
+  const { paused, ...rules } = await ports.spendingRules(caller, price.currency);
+  const pause: readonly Line[] = paused === undefined ? [] : [[{ untrusted: pausedSentence(paused) }]];
+  return [...pause, ...noteOf(price, rules).map((sentence) => [sentence])];
+}
+
+/**
+ * Returns the sentences of the confirmation that an order of this price needs, during a pause also; empty if it needs
+ * none.
+ */
 export async function spendingNote(ports: BotPorts, caller: Caller, price: Price): Promise<readonly string[]> {
-  const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), false);
+  const { paused: _, ...rules } = await ports.spendingRules(caller, price.currency);
+  return noteOf(price, rules);
+}
+
+function noteOf(price: Price, rules: Omit<SpendingRules, 'paused'>): readonly string[] {
+  const decision = decideSpending(price, rules, false);
   return decision.kind === 'confirm' ? spendingSentences(decision.question) : [];
 }
 

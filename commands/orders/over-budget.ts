@@ -1,10 +1,13 @@
+import { BUILT_IN_ADMINS } from '#src/config/admins.ts';
 import type { OverBudget } from '#src/money/over-budget.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { microsOf } from '#src/tasks/amount.ts';
+import { spendChannel } from '#src/tasks/money.ts';
 import { priceOf } from '#src/tasks/price.ts';
-import type { Origin } from '#src/tasks/task.ts';
+import type { Origin, Person } from '#src/tasks/task.ts';
 import { draftOfRequest } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
+import { knownPeople } from '../input/people.ts';
 import { type BotPorts, isOperator, teamOf } from '../input/subcommand.ts';
 import { askButton } from '../sentences/approvals.ts';
 import { overBudgetSentence } from '../sentences/money/over-budget.ts';
@@ -46,7 +49,7 @@ function askButtons(
 
 /** Refused purchase: the place and person of its task, and the cheaper form of its request that would fit. */
 interface RefusedPurchase {
-  readonly origin: Pick<Origin, 'channel' | 'user'>;
+  readonly origin: Pick<Origin, 'channel' | 'parentChannel' | 'user'>;
   readonly model: string;
   readonly fit: Accepted | null;
 }
@@ -76,15 +79,34 @@ export async function overBudgetWords(
     timeZone,
     price: { amount: over.price, currency },
     figures: missingCurrency === true ? null : { limit, room, held, doubted },
+    refunds: ports.refunds,
     currencies: Object.keys(budget?.hard ?? {}),
     fit: fit === null ? null : { ...shapeOf(fit), model: fit.model.name === model ? null : fit.model.name },
-    raisers: budget?.by === undefined ? [] : [budget.by.name],
-    command: mayRaise
-      ? isDeployment
-        ? 'BUDGET_PER_MONTH'
-        : `${caller.fields?.administration ?? '/video'} budget`
-      : null,
+    raisers: mayRaise || isDeployment ? [] : await raisersOf(ports, caller, budget?.by),
+    mayRaise,
+    command: isDeployment ? 'BUDGET_PER_MONTH' : `${caller.fields?.administration ?? '/video'} budget`,
   });
+}
+
+/**
+ * Returns the names of those who can raise a team's budget: the person who set it and those named in `ADMINS`, while they
+ * are members and except the caller. The last name is `others` where some have no known name.
+ */
+async function raisersOf(ports: BotPorts, caller: Caller, setter: Person | undefined): Promise<readonly string[]> {
+  const { platform, team, channel, address, user } = caller;
+  const admins = [...ports.admins, ...BUILT_IN_ADMINS].filter((one) => one.platform === platform);
+  const ids = new Set([...(setter === undefined ? [] : [setter.id]), ...admins.map((one) => one.user)]);
+  ids.delete(user.id);
+  const isSetterOnly = [...ids].every((id) => id === setter?.id);
+  const people = [...(isSetterOnly ? [] : await knownPeople(ports, caller)), ...(setter === undefined ? [] : [setter])];
+  const nameOf = new Map(people.map(({ id, name }) => [id, name]));
+  const place = { team, channel, address };
+  const isMember = (id: string): Promise<boolean> => ports.chat.isMember(platform, place, id).catch(() => true);
+  const areMembers = await Promise.all([...ids].map(isMember));
+  const members = [...ids].filter((_, index) => areMembers[index]);
+  // A user of the playground has no other name than the id.
+  const names = members.flatMap((id) => nameOf.get(id) ?? (platform === 'playground' ? [id] : []));
+  return names.length === 0 || names.length === members.length ? names : [...names, 'others'];
 }
 
 /** Returns the possessive of a budget's scope; `null` for the installation, whose figures are the operator's. */
@@ -95,7 +117,7 @@ function whoseBudget(caller: Caller, { scope }: OverBudget, origin: RefusedPurch
     case 'team':
       return 'the team’s';
     case 'channel':
-      return origin.channel === caller.channel ? 'this channel’s' : 'its channel’s';
+      return spendChannel(origin) === spendChannel(caller) ? 'this channel’s' : 'its channel’s';
     case 'person':
       return origin.user.id === caller.user.id ? 'your' : `${origin.user.name}’s`;
   }

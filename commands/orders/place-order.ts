@@ -3,6 +3,7 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import { type Order, taskIdOf } from '#src/pipeline/task-service.ts';
 import { isSamePrice, priceOf } from '#src/tasks/price.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Audience, Origin, Price, Task } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
 import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
@@ -11,14 +12,14 @@ import { MEDIA_KINDS, type RequestDraft, type VideoRequest } from '#src/videos/r
 import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
-import type { BotPorts } from '../input/subcommand.ts';
-import { pausedSentence } from '../sentences/administration/pause.ts';
+import { type BotPorts, refused } from '../input/subcommand.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentence } from '../sentences/refusals.ts';
+import { removedSentence } from '../sentences/removal.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { refuseOverBudget } from './over-budget.ts';
-import { keepRefused, refuseOverLimit } from './send-again.ts';
+import { keepRefused, type RefusedOrder, refuseOverLimit, refusePaused } from './send-again.ts';
 import { decideSpending } from './spending.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or the reasons for a refusal. */
@@ -54,7 +55,7 @@ export async function placeOrder(
   const { key = orderKey(caller), retryOf, replyTo } = ordering;
   if (!checked.ok)
     return { ok: false, sentences: checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)) };
-  const { platform, team, channel, user, address } = caller;
+  const { platform, team, channel, address } = caller;
   const place = { team, channel, address };
   const request = withRenewedMedia(ports, checked.request);
   const [lacking, audience, unreachable] = await Promise.all([
@@ -74,7 +75,7 @@ export async function placeOrder(
     return { ok: false, sentences, buttons };
   }
   const price = priceOf(checked.model, checked.request.seconds);
-  const spending = await decideOn(ports, caller, { request: checked.request, price, ordering, audience });
+  const spending = await decideOn(ports, caller, { checked, price, ordering, audience });
   if ('placed' in spending) return spending.placed;
   const offer =
     (await refusedEarlier(ports, caller, ordering)) ?? (await lateOffer(ports, caller, checked.request, ordering));
@@ -89,13 +90,10 @@ export async function placeOrder(
   });
   if (submission.ok) return submission;
   if ('over' in submission) return { ok: false, ...(await refuseOverBudget(ports, caller, submission.over, order)) };
-  if ('paused' in submission) {
-    const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
-    return { ok: false, sentences: [pausedSentence(submission.paused), ...sentences], buttons };
-  }
+  if ('paused' in submission) return { ok: false, ...(await refusePaused(ports, caller, submission.paused, order)) };
   const { limit } = submission;
   ports.limitReached(limit);
-  ports.logger.info({ event: 'order_limit_reached', platform, channel, user: user.id, limit }, 'order limit reached');
+  ports.logger.info({ event: 'order_limit_reached', platform, channel, limit }, 'order limit reached');
   return { ok: false, ...(await refuseOverLimit(ports, caller, limit, order)) };
 }
 
@@ -111,39 +109,45 @@ export async function orderDraft(
 
 /** Returns the reply to the caller's own order: its task, an offer, or the reasons for a refusal. */
 export function placedReply(placed: Placed): Reply {
-  if (placed.ok) return { kind: 'task', task: placed.task.id };
+  if (placed.ok)
+    return isContentRemoved(placed.task)
+      ? refused(removedSentence(placed.task))
+      : { kind: 'task', task: placed.task.id };
   if ('offer' in placed) return placed.offer;
   const { sentences, buttons = [] } = placed;
   return { kind: 'refused', sentence: sentences.join('\n'), ...(buttons.length === 0 ? {} : { buttons }) };
 }
 
 /** Checked order with its price. */
-interface PricedOrder {
-  readonly request: VideoRequest;
+interface PricedOrder extends RefusedOrder {
   readonly price: Price;
   readonly ordering: Ordering;
   readonly audience: Audience;
 }
 
 /**
- * Offers the price of an order whose form showed another one, and asks for the confirmation that the order needs, unless
- * its draft was just confirmed at this price, or the order was claimed before. Asks before the interaction is
- * acknowledged, since nothing is bought yet.
- * @returns the question, or what the order needs besides: the approval to request.
+ * Refuses an order during a pause of spending, offers the price of one whose form or button showed another one, and asks
+ * for the confirmation that the order needs, unless its draft was just confirmed at this price, or the order was claimed
+ * before. Asks before the interaction is acknowledged, since nothing is bought yet.
+ * @returns the refusal or question, or what the order needs besides: the approval to request.
  */
 async function decideOn(
   ports: BotPorts,
   caller: Caller,
-  { request, price, ordering: { draft: confirmed, ask, ...identity }, audience }: PricedOrder,
+  { checked, price, ordering, audience }: PricedOrder,
 ): Promise<{ readonly placed: Placed } | Pick<Order, 'approval'>> {
+  const { draft: confirmed, ask, ...identity } = ordering;
   const isConfirmed = confirmed !== undefined;
   const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), isConfirmed);
   const repriced = isConfirmed ? null : priceDifference(ports, caller, price);
   if (decision.kind === 'buy' && repriced === null && ask === undefined) return {};
-  const kept = draftOf(caller, { ...identity, request: draftOfRequest(request) });
+  const kept = draftOf(caller, { ...identity, request: draftOfRequest(checked.request) });
   if ((await ports.tasks.get(taskIdOf(kept.key))) !== undefined) return {};
+  if (decision.kind === 'paused')
+    return { placed: { ok: false, ...(await refusePaused(ports, caller, decision.pause, { checked, ordering })) } };
   const offered = (offer: Reply) => ({ placed: { ok: false, offer } as const });
-  if (repriced !== null) {
+  // A confirmation names the price, so it also asks about one that was not shown.
+  if (repriced !== null && (repriced.before !== null || decision.kind !== 'confirm')) {
     const reason = { kind: 'price', ...repriced } as const;
     return offered(await offerRequest(ports, caller, kept, { reason }));
   }
@@ -157,7 +161,7 @@ async function decideOn(
 }
 
 /**
- * Returns the price that the caller's form showed, `null` if unknown; `null` in all if it is the present price, or the
+ * Returns the price that the caller's form or button showed, `null` if unknown; `null` in all if it is the present price, or the
  * choices showed the present prices: the form may not have shown that of the last choice yet.
  */
 function priceDifference(
@@ -239,7 +243,7 @@ async function missingRight({ chat, logger }: BotPorts, caller: Caller): Promise
 }
 
 function originOf(caller: Caller, audience: Audience, replyTo: string | undefined): Origin {
-  const { platform, team, channel, user, interaction, uploadLimitBytes, address } = caller;
+  const { platform, team, channel, parentChannel, user, interaction, uploadLimitBytes, address } = caller;
   return {
     platform,
     team,
@@ -248,6 +252,7 @@ function originOf(caller: Caller, audience: Audience, replyTo: string | undefine
     interaction,
     address,
     audience,
+    ...(parentChannel === undefined ? {} : { parentChannel }),
     ...(uploadLimitBytes === undefined ? {} : { uploadLimitBytes }),
     ...(replyTo === undefined ? {} : { replyTo }),
   };

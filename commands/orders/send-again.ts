@@ -1,3 +1,4 @@
+import type { PauseInEffect } from '#src/money/team-settings.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import { priceOf } from '#src/tasks/price.ts';
@@ -5,6 +6,7 @@ import { type Checked, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
+import { pausedSentence } from '../sentences/administration/pause.ts';
 import { limitSentence, undecidedButtons, undecidedSentence } from '../sentences/limits.ts';
 import { againButton, fixButton } from '../sentences/offers.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
@@ -52,6 +54,17 @@ export async function keepRefused(
     ports.logger.warn({ event: 'refused_order_not_saved', err: thrown, platform }, 'failed to save a refused order');
     return { sentences: [], buttons: [] };
   }
+}
+
+/** Refuses an order while spending is paused. */
+export async function refusePaused(
+  ports: BotPorts,
+  caller: Caller,
+  pause: PauseInEffect,
+  order: RefusedOrder,
+): Promise<Refusal> {
+  const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
+  return { sentences: [pausedSentence(pause), ...sentences], buttons };
 }
 
 /** Refuses an order over a limit; lists the caller's undecided tasks that count, with their buttons. */

@@ -1,3 +1,4 @@
+import type { PauseInEffect } from '#src/money/team-settings.ts';
 import { amountLeft, isAbove } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import type { Caller } from '../bot-port.ts';
@@ -12,6 +13,8 @@ export interface BudgetRoom {
   readonly period: string;
   /** Hard limit, what an approver granted beyond it included. Absent: none. */
   readonly limit?: string;
+  /** Part of `limit` that an approver granted. Absent: none. */
+  readonly granted?: string;
   /** Soft limit, which never refuses. Absent: none. */
   readonly soft?: string;
   /** Settled, held and in doubt. */
@@ -24,11 +27,13 @@ export interface SpendingRules {
   readonly confirmAbove?: Price | undefined;
   /** Orders above it need an approval. Absent: none does. */
   readonly approveAbove?: Price | undefined;
+  /** The pause of the team's spending, which refuses every order. Absent: none. */
+  readonly paused?: PauseInEffect | undefined;
   readonly budgets: readonly BudgetRoom[];
 }
 
 /** Scopes of an order. */
-export type Spender = Pick<Caller, 'platform' | 'team' | 'channel' | 'user'>;
+export type Spender = Pick<Caller, 'platform' | 'team' | 'channel' | 'parentChannel' | 'user'>;
 
 /** Reads the rules that apply to an order in a currency. Rejects with `store_unavailable`. */
 export type ReadSpendingRules = (spender: Spender, currency: string) => Promise<SpendingRules>;
@@ -49,19 +54,21 @@ export interface SpendingQuestion {
 /** Outcome of {@link decideSpending}. */
 export type SpendingDecision =
   | { readonly kind: 'buy' }
+  | { readonly kind: 'paused'; readonly pause: PauseInEffect }
   | { readonly kind: 'confirm'; readonly question: SpendingQuestion }
   /** `above`: the threshold that the price exceeds. */
   | { readonly kind: 'request_approval'; readonly above: Price };
 
 /**
- * Decides whether a priced order is bought, needs its requester's confirmation, or needs an approval. Asks at most one
- * question: an approval includes the confirmation, and an order over a hard limit is passed on to the claim, which
- * refuses it. A threshold in another currency than the price counts as exceeded, since amounts are never converted;
- * free clips are bought.
+ * Decides whether a priced order is bought, refused by a pause, needs its requester's confirmation, or needs an
+ * approval. Asks at most one question: nothing while spending is paused, an approval includes the confirmation, and an
+ * order over a hard limit is passed on to the claim, which refuses it. A threshold in another currency than the price
+ * counts as exceeded, since amounts are never converted; free clips are bought.
  * @param isConfirmed the requester pressed a button with this price on a card that asked.
  */
 export function decideSpending(price: Price, rules: SpendingRules, isConfirmed: boolean): SpendingDecision {
-  const { confirmAbove, approveAbove, budgets } = rules;
+  const { confirmAbove, approveAbove, paused, budgets } = rules;
+  if (paused !== undefined) return { kind: 'paused', pause: paused };
   if (!isAbove(price, { ...price, amount: '0' })) return { kind: 'buy' };
   if (approveAbove !== undefined && exceeds(price, approveAbove))
     return { kind: 'request_approval', above: approveAbove };

@@ -1,16 +1,16 @@
-import { type Decision, taskIdOf } from '#src/pipeline/task-service.ts';
-import { isSamePrice, priceOf } from '#src/tasks/price.ts';
+import type { Decision } from '#src/pipeline/task-service.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
-import { type Checked, checkAgain, draftOfRequest } from '#src/videos/check.ts';
+import { checkAgain } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { type DecisionKind, decisionCard, retriedAlready } from '../sentences/decisions.ts';
-import { resendCard } from '../sentences/offers.ts';
-import { mayNot, refusalSentence, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
-import { mayDecide, resendButtonId, shortId } from '../ui/buttons.ts';
-import { askBeforeShowing, offerRequest } from './offers.ts';
+import { mayNot, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
+import { PROMPT_REMOVED } from '../sentences/removal.ts';
+import { mayDecide, shortId } from '../ui/buttons.ts';
+import { askBeforeShowing } from './offers.ts';
 import { overBudgetWords } from './over-budget.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 
@@ -26,37 +26,21 @@ export async function decide(
   take: () => Promise<Decision>,
 ): Promise<Reply> {
   if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
-  const decision = await take();
+  return decisionReply(ports, caller, task, kind, await take());
+}
+
+/** Reports the outcome of a decision to the user who took it. */
+export async function decisionReply(
+  ports: BotPorts,
+  caller: Caller,
+  task: Task,
+  kind: DecisionKind,
+  decision: Decision,
+): Promise<Reply> {
   if (decision.paused !== undefined) return refused(pausedSentence(decision.paused));
   if (decision.over === undefined) return privately(decisionCard(kind, decision, ports.clock.now()));
   const { origin, request } = task;
   return refused(await overBudgetWords(ports, caller, decision.over, { origin, model: request.model, fit: null }));
-}
-
-/**
- * Submits an uncertain task again, at the price that the caller has seen: asks once if the button shows none, or another
- * one than the catalog has now, or if the platform had already reported the press as failed.
- */
-export async function sendAgain(
-  ports: BotPorts,
-  caller: Caller,
-  task: Task,
-  { afterSends, price: offered }: { readonly afterSends: number; readonly price: Price | null },
-): Promise<Reply> {
-  if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
-  const isAccepted = caller.acknowledged === undefined || (await caller.acknowledged(false));
-  if (task.state !== 'uncertain' || task.sends !== afterSends)
-    return decide(ports, caller, task, 'again', async () => ({ done: false, task }));
-  const checked = checkAgain(ports.catalog(), task.request);
-  if (!checked.ok)
-    return refused(checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)).join('\n'));
-  const price = priceOf(checked.model, checked.request.seconds);
-  const id = resendButtonId({ task: task.id, sends: afterSends }, price);
-  if (!isAccepted) return { kind: 'offer', id, card: resendCard({ id, reason: { kind: 'late' }, price }, task) };
-  if (offered === null || isRepriced(checked, offered)) {
-    return privately(resendCard({ id, reason: { kind: 'price', before: offered }, price }, task));
-  }
-  return decide(ports, caller, task, 'again', () => ports.tasks.resubmit(task.id, caller.user, { afterSends, price }));
 }
 
 /** Cancels a task and reports the actual outcome, including a possible charge. */
@@ -67,6 +51,7 @@ export function cancelTask(ports: BotPorts, caller: Caller, task: Task): Promise
 /** Orders a task's request again, checked and priced by the current catalog; a new task for each use of the command. */
 export async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
   if (isUndecided(original)) return refused(UNDECIDED);
+  if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
   const question = await askBeforeShowing(ports, caller, original);
   if (question !== null) return question;
   const checked = checkAgain(ports.catalog(), original.request);
@@ -74,19 +59,23 @@ export async function retryByCommand(ports: BotPorts, caller: Caller, original: 
 }
 
 /**
+ * Orders a task's request again by button, as {@link retryOnce} does. Asks once if the button shows another price than
+ * the catalog has now, or none (`null`).
+ */
+export function retryByPress(ports: BotPorts, caller: Caller, original: Task, offered: Price | null): Promise<Reply> {
+  return retryOnce(ports, { ...caller, shown: { price: offered } }, original);
+}
+
+/**
  * Orders a task's request again by button or reaction, for its requester and managers of its channel. Idempotent: all
  * presses and reactions on one task create one retry.
  */
-export async function retryByPress(
-  ports: BotPorts,
-  caller: Caller,
-  original: Task,
-  offered: Price | null = null,
-): Promise<Reply> {
+export async function retryOnce(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
   if (!mayDecide(caller, original.origin)) {
     return refused(mayNot(original.origin.user, retryYourself(shortId(original.id))));
   }
   if (isUndecided(original)) return refused(UNDECIDED);
+  if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
   const question = await askBeforeShowing(ports, caller, original);
   if (question !== null) return question;
   const checked = checkAgain(ports.catalog(), original.request);
@@ -97,14 +86,6 @@ export async function retryByPress(
     retryOf: original.id,
     ...(isHere ? { replyTo: message.message } : {}),
   };
-  if (
-    offered !== null &&
-    isRepriced(checked, offered) &&
-    (await ports.tasks.get(taskIdOf(identity.key))) === undefined
-  ) {
-    const kept = { ...identity, request: draftOfRequest(original.request) };
-    return offerRequest(ports, caller, kept, { reason: { kind: 'price', before: offered } });
-  }
   const placed = await placeOrder(ports, caller, checked, identity);
   // The same press may arrive twice: at another replica, or at one that takes over from a crashed replica.
   if (!placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction) return placedReply(placed);
@@ -114,11 +95,6 @@ export async function retryByPress(
   // Its prompt may have been corrected there in a form.
   const shown = isSeen ? placed.task : { ...placed.task, request: original.request };
   return privately(retriedAlready(original, shown, where));
-}
-
-/** Returns true if the current price differs from the one on the pressed button. */
-function isRepriced(checked: Checked, offered: Price): boolean {
-  return checked.ok && !isSamePrice(priceOf(checked.model, checked.request.seconds), offered);
 }
 
 /** Returns true for an uncertain task: the service may have accepted it and bill it, so it needs a decision first. */

@@ -6,7 +6,7 @@ import { formatPrice } from '#src/tasks/price.ts';
 import type { Person, Price, Task, TaskId } from '#src/tasks/task.ts';
 import { approveButtonId, denyButtonId, shortId } from '../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../ui/card.ts';
-import { either, shorten } from './format.ts';
+import { either, fullStop, shorten } from './format.ts';
 import { monthName } from './money/months.ts';
 
 /** Largest number of approvers that a sentence names. */
@@ -36,7 +36,7 @@ export function requestedLines({ approval, price }: TaskView): readonly Line[] {
   const why =
     above === null
       ? `${formatPrice(price)} would exceed the budget.`
-      : `${formatPrice(price)} is above your limit of ${formatPrice(above)}.`;
+      : `${formatPrice(price)} is above the team’s limit of ${formatPrice(above)} for a clip.`;
   return [['Waiting for approval by ', ...approverNames(askedOf), `: ${why} Expires `, { timeMs: expiresAtMs }, '.']];
 }
 
@@ -76,7 +76,7 @@ function deniedBy({ by, reason }: Declined): Line {
 /** Shows a reason as a sentence: with a full stop unless it ends with punctuation. */
 function reasonLine(reason: string): Line {
   const text = shorten(reason, REASON_LENGTH);
-  return /[.!?…]$/u.test(text) ? [{ untrusted: text }] : [{ untrusted: text }, '.'];
+  return [{ untrusted: text }, fullStop(text)];
 }
 
 /** Names the person who approved a task, below its message. */
@@ -88,7 +88,7 @@ export function approvedBlocks({ approval }: Pick<TaskView, 'approval'>): readon
 /** Renders the notice to approvers: who requests what for how much, what is left, and the buttons of the decision. */
 export function approvalCard(view: ApprovalNotice): Card {
   const { task, by, price, model, seconds, prompt, message, left, pings, isReminder, decided, expiresAtMs } = view;
-  const to = pings.flatMap((approver): Line => [pingOf(approver), ' ']);
+  const to = pings.flatMap((approver, at): Line => [pingOf(approver), at === pings.length - 1 ? ': ' : ' ']);
   const still = isReminder ? ' still waits for the approval of a clip for ' : ' requests a clip for ';
   const room = left === null ? '' : ` The team has ${formatPrice(left)} left.`;
   const ask: Line = [...(decided === null ? to : []), { person: by }, `${still}${formatPrice(price)}.${room}`];
@@ -203,10 +203,31 @@ export const OWN_REQUEST = 'You requested this, so someone else has to approve i
 
 /** Refuses a decision by a person who is no approver: `Only Ada or Ben can approve this.` Plain text with user input. */
 export function onlyApprovers(approvers: readonly Approver[]): string {
+  return `Only ${anyOf(approvers)} can approve this.`;
+}
+
+/** Refuses **Send again** above the threshold of approvals to a person who may not approve it. Plain text with user input. */
+export function resendNeedsApproval(price: Price, above: Price, approvers: readonly Approver[]): string {
+  const why = `Sending it again costs ${formatPrice(price)}, and clips above ${formatPrice(above)} need an approval`;
+  return `${why}: only ${anyOf(approvers)} can press Send again. Nothing was bought.`;
+}
+
+/** Names the users who may approve, as {@link approverNames} does, in plain text. */
+function anyOf(approvers: readonly Approver[]): string {
   const names = approvers.slice(0, MAX_NAMED).map(({ name }) => name);
   const others = approvers.length - names.length;
-  if (names.length === 0) return 'Only an administrator can approve this.';
-  return `Only ${either(others === 0 ? names : [...names, others === 1 ? '1 other' : `${others} others`])} can approve this.`;
+  if (names.length === 0) return 'an administrator';
+  return either(others === 0 ? names : [...names, others === 1 ? '1 other' : `${others} others`]);
+}
+
+/**
+ * Refuses a decision by a person who may belong to a group of approvers that cannot be looked up.
+ * @param reason continues a sentence; `null` for a failure that passes.
+ */
+export function unreadGroup(name: string, reason: string | null): string {
+  const end = 'so I can’t tell whether you may decide on this. Nothing was changed.';
+  if (reason !== null) return `I can’t read who belongs to ${name}, ${end} The reason: ${reason}.`;
+  return `I couldn’t find out who belongs to ${name} just now, ${end} Try again in a moment.`;
 }
 
 /** Refuses to approve a clip of a model that is no longer offered. */
@@ -216,8 +237,8 @@ export function outOfCatalog({ request, origin }: Task): string {
 
 /** Refuses to approve while the team's purchases are paused. */
 export function pausedApproval({ by, reason }: { readonly by: Person; readonly reason: string }): string {
-  const why = reason === '' ? '' : `: ${reason}`;
-  return `${by.name} paused all purchases${why}. The request keeps waiting.`;
+  const why = reason === '' ? '.' : `: ${reason}${fullStop(reason)}`;
+  return `${by.name} paused all purchases${why} The request keeps waiting.`;
 }
 
 /** Confirms a decision to the approver. */

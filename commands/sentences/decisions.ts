@@ -6,7 +6,7 @@ import type { Card, Line, Part } from '../ui/card.ts';
 import { decidedLine, withdrawnLine } from './approvals.ts';
 import { stateWord } from './cards/history.ts';
 import { cannotCancel } from './cards/task-card.ts';
-import { shorten } from './format.ts';
+import { promptPart } from './removal.ts';
 
 /** Decision that a user can take on a task by a button. */
 export type DecisionKind = 'cancel' | 'withdraw' | 'again' | 'leave' | 'identify' | 'show' | 'refetch';
@@ -69,7 +69,7 @@ export function retriedAlready(original: Task, retry: Task, message: MessageRef 
   const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
   return oneLine([
     `${already(retry)}: `,
-    { untrusted: shorten(retry.request.prompt, 80) },
+    promptPart(retry.request.prompt, 80),
     ' (',
     { code: shortId(retry.id) },
     ').',

@@ -71,6 +71,11 @@ export function beginning(text: string, length: number): string {
 /** Segments by grapheme: one character for a reader may consist of several code points. */
 const CHARACTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
+/** Returns the full stop for the end of a text; nothing after punctuation. */
+export function fullStop(text: string): string {
+  return /[.!?…]$/u.test(text) ? '' : '.';
+}
+
 /** Joins values with “or”: `4`, `4 or 6`, `4, 6 or 8`. */
 export function either(values: readonly string[]): string {
   return joined(values, 'or');

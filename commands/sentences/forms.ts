@@ -4,6 +4,7 @@ import type { Catalog, Model, Setting } from '#src/videos/model.ts';
 import type { Suggestion } from '../bot-port.ts';
 import { stateWord } from './cards/history.ts';
 import { formatCount, formatDuration, formatMonth, shorten } from './format.ts';
+import { NO_PROMPT } from './removal.ts';
 import { ORDER_LABELS, offerWords, SETTING_WORDS } from './settings.ts';
 
 /** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
@@ -65,7 +66,8 @@ export function settingLabel(setting: Setting, model: Model): string {
 export function taskSuggestion(task: Task, nowMs: number, price: Price | null): Suggestion {
   const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
   const cost = price === null ? [] : [formatPrice(price)];
-  const facts = [shorten(task.request.prompt, cost.length === 0 ? 60 : 45), stateWord(task), age, ...cost];
+  const prompt = task.request.prompt === '' ? NO_PROMPT : task.request.prompt;
+  const facts = [shorten(prompt, cost.length === 0 ? 60 : 45), stateWord(task), age, ...cost];
   return { value: task.id, label: facts.join(' · ') };
 }
 

@@ -138,22 +138,36 @@ function priceWords(before: Price | null, cost: string | null): string {
 }
 
 /** Reason for asking before an uncertain task is sent again. */
-export type ResendReason = Extract<OfferReason, { readonly kind: 'late' | 'price' }>;
+export type ResendReason = Extract<OfferReason, { readonly kind: 'late' | 'price' | 'spending' }>;
+
+/** Button of a question about an uncertain task. */
+interface ResendSubject {
+  readonly id: string;
+  readonly reason: ResendReason;
+  readonly price: Price;
+  /** What the clip costs and what is left, if the button confirms that. */
+  readonly notes: readonly string[];
+}
 
 /** Asks for a confirmation to send an uncertain task again; nothing was bought. */
-export function resendCard(
-  { id, reason, price }: { readonly id: string; readonly reason: ResendReason; readonly price: Price },
-  { request }: Pick<Task, 'request'>,
-): Card {
+export function resendCard({ id, reason, price, notes }: ResendSubject, { request }: Pick<Task, 'request'>): Card {
   const prompt: Line = ['“', { untrusted: shorten(request.prompt, 200) }, '”'];
-  const cost = formatPrice(price);
-  const why =
-    reason.kind === 'late' ? 'You asked to send this again while I was unavailable.' : priceWords(reason.before, cost);
+  const twice = 'It may be charged twice.';
+  const amounts = notes.map((note): Line => [note]);
   return {
-    lines: [[`${why} It may be charged twice.`], prompt],
+    lines:
+      reason.kind === 'spending'
+        ? [...amounts, [twice], prompt]
+        : [[`${resendWords(reason, price)} ${twice}`], prompt, ...amounts],
     progress: null,
-    buttons: [{ id, label: `Send again · ${cost}`, style: 'danger' }],
+    buttons: [{ id, label: `Send again · ${formatPrice(price)}`, style: 'danger' }],
   };
+}
+
+function resendWords(reason: Exclude<ResendReason, { readonly kind: 'spending' }>, price: Price): string {
+  return reason.kind === 'late'
+    ? 'You asked to send this again while I was unavailable.'
+    : priceWords(reason.before, formatPrice(price));
 }
 
 /** Reply to a press on a discarded request. */

@@ -123,6 +123,11 @@ export function notAGrouping(given: string, allowed: readonly string[]): string 
   return `by: ${quoted(given)} isn’t known. Choose ${either(allowed)}.`;
 }
 
+/** Refuses a change for a person who left. @param option such as `who` */
+export function hasLeft(option: string, name: string): string {
+  return `${option}: ${shorten(name, 60)} isn’t a member here any more. Nothing was changed.`;
+}
+
 /** Refuses a name that matches no known person, or several. */
 export function unknownPerson(given: string): string {
   return `who: I don’t know anyone here called ${quoted(given)}. Use everyone, me or @name.`;

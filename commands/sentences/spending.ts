@@ -1,9 +1,29 @@
 import { amountLeft, formatPrice, isAbove } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import type { BudgetRoom, BudgetScope, SpendingQuestion } from '../orders/spending.ts';
+import { monthName } from './money/months.ts';
 
-/** Owners of a budget, as the subject of a sentence and in the genitive. */
-const OWNERS: Readonly<Record<BudgetScope, { readonly has: string; readonly whose: string }>> = {
+/** Requester and channel of the order, as the reader of a sentence sees them. */
+interface Orderer {
+  /** True if the reader is the requester. */
+  readonly isCaller: boolean;
+  /** True if the reader is in the channel. */
+  readonly isHere: boolean;
+}
+
+/** Owner of a budget, as the subject of a sentence and in the genitive. */
+interface Owner {
+  readonly has: string;
+  readonly whose: string;
+}
+
+/** Owners of budgets that are neither the reader nor where the reader is. */
+const ELSEWHERE: Readonly<Partial<Record<BudgetScope, Owner>>> = {
+  channel: { has: 'Its channel has', whose: 'its channel’s' },
+  person: { has: 'Its requester has', whose: 'its requester’s' },
+};
+
+const OWNERS: Readonly<Record<BudgetScope, Owner>> = {
   deployment: { has: 'All teams together have', whose: 'this bot’s' },
   team: { has: 'The team has', whose: 'the team’s' },
   channel: { has: 'This channel has', whose: 'this channel’s' },
@@ -14,22 +34,33 @@ const OWNERS: Readonly<Record<BudgetScope, { readonly has: string; readonly whos
  * Returns the sentences of a confirmation: what the clip costs and what is left, and each soft limit that it would
  * exceed. Plain text without user input.
  */
-export function spendingSentences(question: SpendingQuestion): readonly string[] {
+export function spendingSentences(
+  question: SpendingQuestion,
+  orderer: Orderer = { isCaller: true, isHere: true },
+): readonly string[] {
   const { price, soft } = question;
-  const first = [`This clip costs ${formatPrice(price)}.`, ...leftSentences(question), ...reason(question)];
-  return [first.join(' '), ...soft.map((budget) => softSentence(budget, price.currency))];
+  const ownerOf = (scope: BudgetScope): Owner => {
+    const isReaders = scope === 'person' ? orderer.isCaller : orderer.isHere;
+    return (isReaders ? undefined : ELSEWHERE[scope]) ?? OWNERS[scope];
+  };
+  const first = [`This clip costs ${formatPrice(price)}.`, ...leftSentences(question, ownerOf), ...reason(question)];
+  return [first.join(' '), ...soft.map((budget) => softSentence(budget, price.currency, ownerOf(budget.scope)))];
 }
 
 /** Names what the team has left, and a scope that has less. */
-function leftSentences({ price: { currency }, budgets }: SpendingQuestion): readonly string[] {
-  const limited = budgets.flatMap(({ scope, period, limit, used }) =>
-    limit === undefined ? [] : [{ scope, period, limit, left: { amount: amountLeft(limit, used), currency } }],
+function leftSentences(
+  { price: { currency }, budgets }: SpendingQuestion,
+  ownerOf: (scope: BudgetScope) => Owner,
+): readonly string[] {
+  const limited = budgets.flatMap(({ scope, period, limit, granted = '0', used }) =>
+    limit === undefined ? [] : [{ scope, period, limit, granted, left: { amount: amountLeft(limit, used), currency } }],
   );
   const [tightest] = limited.toSorted((one, other) => (isAbove(one.left, other.left) ? 1 : -1));
   const shown = limited.filter((one) => one.scope === 'team' || one === tightest);
-  return shown.map(({ scope, period, limit, left }) => {
-    const of = formatPrice({ amount: limit, currency });
-    return `${OWNERS[scope].has} ${formatPrice(left)} of ${of} left for ${monthName(period)}.`;
+  return shown.map(({ scope, period, limit, granted, left }) => {
+    const of = formatPrice({ amount: amountLeft(limit, granted), currency });
+    const onTop = granted === '0' ? '' : ` (${formatPrice({ amount: granted, currency })} granted on top)`;
+    return `${ownerOf(scope).has} ${formatPrice(left)} of ${of} left for ${monthName(period)}${onTop}.`;
   });
 }
 
@@ -43,17 +74,11 @@ function reason({ price, above, budgets }: SpendingQuestion): readonly string[] 
     : [`Clips above ${formatPrice(above)} need a confirmation.`];
 }
 
-function softSentence({ scope, period, soft = '0', used }: BudgetRoom, currency: string): string {
+function softSentence({ period, soft = '0', used }: BudgetRoom, currency: string, { whose }: Owner): string {
   const left: Price = { amount: amountLeft(soft, used), currency };
   const limit = formatPrice({ amount: soft, currency });
-  const { whose } = OWNERS[scope];
   const isUsedUp = !isAbove(left, { amount: '0', currency });
   return isUsedUp
     ? `It goes over ${whose} soft limit of ${limit} for ${monthName(period)}, which is used up.`
     : `It goes over ${whose} soft limit of ${limit} for ${monthName(period)}: ${formatPrice(left)} is left.`;
-}
-
-/** Formats `2026-11` as `November`. */
-function monthName(period: string): string {
-  return new Date(`${period}-01T00:00:00Z`).toLocaleString('en', { month: 'long', timeZone: 'UTC' });
 }

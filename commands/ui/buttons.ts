@@ -61,8 +61,14 @@ export type Press =
   | { readonly action: Exclude<ButtonAction, 'again' | 'retry'>; readonly task: TaskId }
   /** `price`: the price shown on the button; `null` if none. */
   | { readonly action: 'retry'; readonly task: TaskId; readonly price: Price | null }
-  /** `afterSends`: number of submissions when the button was shown; `price`: as for `retry`. */
-  | { readonly action: 'again'; readonly task: TaskId; readonly afterSends: number; readonly price: Price | null }
+  /** `afterSends`: number of submissions then; `price`: as for `retry`; `isConfirmed`: the button of a question. */
+  | {
+      readonly action: 'again';
+      readonly task: TaskId;
+      readonly afterSends: number;
+      readonly price: Price | null;
+      readonly isConfirmed: boolean;
+    }
   | { readonly action: 'page'; readonly page: Page }
   /** Approves a request at the price shown; `grant`: what the approver grants beyond a budget, in millionths. */
   | { readonly action: 'approve'; readonly request: TaskId; readonly price: Price; readonly grant: bigint }
@@ -104,6 +110,7 @@ const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
   leave: { response: 'private', isManaged: true },
   show: { response: 'private', isManaged: true },
   refetch: { response: 'private', isManaged: true },
+  delete: { response: 'update', isManaged: true },
 };
 
 /** All actions; the wire format of their ids is below. */
@@ -136,13 +143,15 @@ export function taskButtonId(action: Exclude<ButtonAction, 'again' | 'retry'>, t
 
 /**
  * Returns the id of a button that sends an uncertain task again, with the number of submissions so far and the price
- * that it shows: `again:7f3a…:1:0.30USD`.
+ * that it shows: `again:7f3a…:1:0.30USD`; on a question about it, `again:7f3a…:1:0.30USD:confirmed`.
  */
 export function resendButtonId(
   { task, sends }: { readonly task: TaskId; readonly sends: number },
   price: Price | null,
+  isConfirmed = false,
 ): string {
-  return price === null ? `again:${task}:${sends}` : `again:${task}:${sends}:${priceId(price)}`;
+  const shown = price === null ? '' : `:${priceId(price)}${isConfirmed ? ':confirmed' : ''}`;
+  return `again:${task}:${sends}${shown}`;
 }
 
 /** Page with the information needed for its navigation buttons. */
@@ -210,14 +219,14 @@ export function parsePriceId(id: string): Price | null {
 }
 
 /** Returns the id of a button that asks for an approval: `ask:7f3a…:4.00USD`, with the requester's answer `…:shown`. */
-export function askButtonId(draft: TaskId, { amount, currency }: Price, isPromptShown: boolean | null = null): string {
+export function askButtonId(draft: TaskId, price: Price, isPromptShown: boolean | null = null): string {
   const answer = isPromptShown === null ? '' : isPromptShown ? ':shown' : ':hidden';
-  return `ask:${draft}:${amount}${currency}${answer}`;
+  return `ask:${draft}:${priceId(price)}${answer}`;
 }
 
 /** Returns the id of a button that approves a request: `approve:7f3a…:4.00USD`, with a grant `approve:7f3a…:4.00USD:1200000`. */
-export function approveButtonId(request: TaskId, { amount, currency }: Price, grant = 0n): string {
-  return `approve:${request}:${amount}${currency}${grant === 0n ? '' : `:${grant}`}`;
+export function approveButtonId(request: TaskId, price: Price, grant = 0n): string {
+  return `approve:${request}:${priceId(price)}${grant === 0n ? '' : `:${grant}`}`;
 }
 
 /** Returns the id of a button that denies a request: `deny:7f3a…`. */
@@ -279,16 +288,16 @@ function parsePriced(id: string): Press | null {
 function parseDecision(id: string): Press | null {
   const [, denied] = /^deny:([^:]+)$/u.exec(id) ?? [];
   if (denied !== undefined) return { action: 'deny', request: denied as TaskId };
-  const [, draft, cost, unit, answer] =
-    /^ask:([^:]+):(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3})(?::(shown|hidden))?$/u.exec(id) ?? [];
-  if (draft !== undefined && cost !== undefined && unit !== undefined) {
+  const [, draft, cost = '', answer] = /^ask:([^:]+):([^:]+)(?::(shown|hidden))?$/u.exec(id) ?? [];
+  const wanted = parsePriceId(cost);
+  if (draft !== undefined && wanted !== null) {
     const isPromptShown = answer === undefined ? null : answer === 'shown';
-    return { action: 'ask', draft: draft as TaskId, price: { amount: cost, currency: unit }, isPromptShown };
+    return { action: 'ask', draft: draft as TaskId, price: wanted, isPromptShown };
   }
-  const [, request, amount, currency, grant = '0'] =
-    /^approve:([^:]+):(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3})(?::(\d{1,20}))?$/u.exec(id) ?? [];
-  if (request === undefined || amount === undefined || currency === undefined) return null;
-  return { action: 'approve', request: request as TaskId, price: { amount, currency }, grant: BigInt(grant) };
+  const [, request, amount = '', grant = '0'] = /^approve:([^:]+):([^:]+)(?::(\d{1,20}))?$/u.exec(id) ?? [];
+  const price = parsePriceId(amount);
+  if (request === undefined || price === null) return null;
+  return { action: 'approve', request: request as TaskId, price, grant: BigInt(grant) };
 }
 
 function parseTask(id: string): Press | null {
@@ -298,11 +307,10 @@ function parseTask(id: string): Press | null {
 }
 
 function parseResend(id: string): Press | null {
-  const [, task, sends, amount, currency] =
-    /^again:([^:]+):(\d{1,6})(?::(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3}))?$/u.exec(id) ?? [];
-  if (task === undefined) return null;
-  const price = amount === undefined || currency === undefined ? null : { amount, currency };
-  return { action: 'again', task: task as TaskId, afterSends: Number(sends), price };
+  const [, task, sends, shown, mark] = /^again:([^:]+):(\d{1,6})(?::([^:]+)(:confirmed)?)?$/u.exec(id) ?? [];
+  const price = shown === undefined ? null : parsePriceId(shown);
+  if (task === undefined || (shown !== undefined && price === null)) return null;
+  return { action: 'again', task: task as TaskId, afterSends: Number(sends), price, isConfirmed: mark !== undefined };
 }
 
 function parsePage(id: string): Press | null {

@@ -60,6 +60,11 @@ export class ApprovalNotices {
     if (below.length > 0 || people.length === 0) await this.#sendBelow(request, below, isReminder);
   }
 
+  /** Returns the messages of a task's notices. */
+  async messages(task: Pick<Task, 'id'>): Promise<readonly MessageRef[]> {
+    return (await this.#posted(task)).map(({ message }) => message);
+  }
+
   /** Shows the decision in every notice of a request, in place of its buttons. */
   async settle(task: Task): Promise<void> {
     const { approval, declined, origin } = task;
@@ -124,7 +129,7 @@ export class ApprovalNotices {
     if (posted.some((one) => one.key === key)) return;
     lock.assertHeld();
     const message = await this.#options.platformOf(task).notify({ key, mention: null, ...notice });
-    await this.#options.records.set(recordOf(task), [...posted, { key, message, view: notice.view }]);
+    await this.#options.records.set(approvalNoticesKey(task), [...posted, { key, message, view: notice.view }]);
   }
 
   /** Returns whether an approver may see the prompt, by the requester's consent or as a member of the channel. */
@@ -157,12 +162,12 @@ export class ApprovalNotices {
     };
   }
 
-  async #posted(task: Task): Promise<readonly Posted[]> {
-    return (await this.#options.records.get<readonly Posted[]>(recordOf(task))) ?? [];
+  async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
+    return (await this.#options.records.get<readonly Posted[]>(approvalNoticesKey(task))) ?? [];
   }
 }
 
 /** Returns a key apart from those of the delivery and of the completion notices. */
-function recordOf({ id }: Task): string {
+export function approvalNoticesKey({ id }: Pick<Task, 'id'>): string {
   return `request:${id}`;
 }

@@ -9,9 +9,10 @@ import type { ProgressObserver } from '../pipeline/poll.ts';
 import { ensureDeliveries } from '../pipeline/reconcile.ts';
 import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
 import type { WorkQueue } from '../queue/queue.ts';
-import type { Store } from '../store/store.ts';
+import type { RecordWrite, Store } from '../store/store.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
+import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import type { Audience, Origin, Price, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
@@ -22,6 +23,7 @@ import { CompletionNotices } from './completion-notices.ts';
 import { Delivery, type DeliveryObserver, type DeliveryRecord } from './deliver.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { ProgressEdits } from './progress-edits.ts';
+import { type RetractionCount, TaskRetraction } from './retraction.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { type TaskMessageRecord, TaskMessages } from './task-messages.ts';
 import { type Handover, type SignedLink, type TaskView, viewOf } from './view.ts';
@@ -87,7 +89,7 @@ export interface ChatOptions {
 }
 
 /** Task events that leave the task's message unchanged. */
-const INVISIBLE_EVENTS: ReadonlySet<string> = new Set(['claimed', 'send', 'unsent', 'presented']);
+const INVISIBLE_EVENTS: ReadonlySet<string> = new Set(['claimed', 'send', 'unsent', 'presented', 'remove']);
 
 /** Consecutive failures before a message shows them: a single failure usually passes unnoticed. */
 const MIN_SHOWN_FAILURES: Readonly<Record<StepRetry['step'], number>> = { send: 3, poll: 2, fetch: 2 };
@@ -95,6 +97,9 @@ const MIN_SHOWN_FAILURES: Readonly<Record<StepRetry['step'], number>> = { send: 
 const LONG_WAIT_MS = 10_000;
 /** Largest number of paused tasks whose messages are edited at once. */
 const MAX_PAUSED_EDITS = 200;
+
+/** Delay before a retraction is repeated where another process holds the lock of the message. */
+const LOCKED_RETRY_MS = 1_000;
 
 /** Topic of the pauses of submissions that the video service asked for. */
 const PAUSE_TOPIC = 'send-hold';
@@ -107,6 +112,7 @@ export class ChatEngine implements Chat {
   readonly #edits: ProgressEdits;
   readonly #delivery: Delivery;
   readonly #approvals: ApprovalNotices;
+  readonly #retraction: TaskRetraction;
   /** Latest pause of submissions, of this or another replica: the next refusal broadcasts a missed one again. */
   #pause: StepRetry | null = null;
   readonly #unsubscribe: () => void;
@@ -128,10 +134,12 @@ export class ChatEngine implements Chat {
       getTask: (id) => repository.get(id),
       viewOf: (task) => this.view(task),
     });
+    const notices = new CompletionNotices({ ...shared, approvals: this.#approvals });
+    this.#retraction = new TaskRetraction({ ...shared, notices, approvals: this.#approvals });
     this.#delivery = new Delivery({
       ...shared,
       edits: this.#edits,
-      notices: new CompletionNotices({ ...shared, approvals: this.#approvals }),
+      notices,
       viewOf: async (task, handover) => this.#viewOf(task, await this.#messages.get(task.id), handover),
     });
     this.#unsubscribe = store.broadcast.subscribe(PAUSE_TOPIC, (text) => {
@@ -142,6 +150,10 @@ export class ChatEngine implements Chat {
   async show(id: TaskId): Promise<MessageRef> {
     const task = await this.#options.repository.get(id);
     if (task === undefined) throw new TypeError(`showing task ${id}: there is no such task`);
+    if (isContentRemoved(task)) {
+      const gone = { code: 'message_gone', retryable: false } as const;
+      throw new DailiesError(`showing task ${id}: its content was removed`, gone);
+    }
     return (await this.#messages.open(task)).message;
   }
 
@@ -196,6 +208,37 @@ export class ChatEngine implements Chat {
 
   audienceOf(origin: Origin): Promise<Audience> {
     return this.#options.audiences.of(origin);
+  }
+
+  /** Returns every message that shows a task, its prompt or its clip; its own message last. */
+  messagesOf(task: Task): Promise<readonly MessageRef[]> {
+    return this.#retraction.messagesOf(task);
+  }
+
+  /**
+   * Retracts the messages of a removed task, under the lock of its message; may be repeated.
+   * @param origin its origin with the address that its record no longer has
+   * @throws DailiesError retryable, also while another process edits the message
+   */
+  async retract(task: Task, origin: Origin, reason: RemovalReason): Promise<RetractionCount> {
+    await this.#edits.hold(task.id);
+    try {
+      const count = await this.#options.locks.run(task.id, 'message', (lock) =>
+        this.#retraction.retract({ ...task, origin }, reason, lock),
+      );
+      if (count !== null) return count;
+      const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
+      throw new DailiesError(`retracting the messages of task ${task.id}: one is being edited`, code);
+    } finally {
+      this.#edits.forget(task.id);
+      this.#edits.release(task.id);
+    }
+  }
+
+  /** Returns the writes that delete what is recorded about the messages and the delivery of a removed task. */
+  async deletions(task: Task): Promise<readonly RecordWrite[]> {
+    this.#edits.forget(task.id);
+    return this.#retraction.deletions(task);
   }
 
   /** Runs a job of the `deliver` queue. */

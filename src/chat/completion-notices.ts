@@ -10,6 +10,12 @@ import type { MessageRef, Platform, Upload } from './platform.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 import { type EndNotice, type Handover, hasNotice } from './view.ts';
 
+/**
+ * Key of a posted notice, followed by its message. Earlier versions stored the keys alone; one with the clip has no
+ * message of its own.
+ */
+type Posted = string | MessageRef;
+
 /** State of a task's message at the time of its notices. */
 interface Shown {
   readonly message: MessageRef;
@@ -19,7 +25,7 @@ interface Shown {
 
 /** Options of {@link CompletionNotices}. */
 export interface CompletionNoticesOptions {
-  /** Keyv with the keys of the posted notices, by task; shared with the delivery records. */
+  /** Keyv of the {@link Posted} notices, by task; shared with the delivery records. */
   readonly records: Keyv;
   readonly subscriptions: Subscriptions;
   readonly audiences: Pick<Audiences, 'of'>;
@@ -48,16 +54,31 @@ export class CompletionNotices {
 
   /** Returns the notice for a clip's own message; `null` where the requester is notified already. */
   async withFile(task: Task, shown: Omit<Shown, 'isThere'>): Promise<NonNullable<Upload['notice']> | null> {
-    const posted = (await this.#options.records.get<readonly string[]>(recordOf(task))) ?? [];
+    const posted = await this.#posted(task);
     if (posted.includes(endKey(task, 'done'))) return null;
     return { view: noticeOf(task, 'done', shown), mention: task.origin.user };
   }
 
+  /** Returns the messages of a task's notices; those that are not recorded as far as the platform knows them. */
+  async messages(task: Task): Promise<readonly MessageRef[]> {
+    const phase = endPhaseOf(task);
+    const posted = await this.#posted(task);
+    const recorded = posted.length > 0 || phase === null ? posted : [endKey(task, phase)];
+    const platform = this.#options.platformOf(task);
+    const messages = await Promise.all(
+      recorded.map(async (one, at) => {
+        if (typeof one === 'object') return one;
+        return typeof recorded[at + 1] === 'object' ? undefined : platform.find('notice', one);
+      }),
+    );
+    return messages.filter((message) => message !== undefined);
+  }
+
   /** Records that the requester was notified with the clip. */
   async sentWithFile(task: Task): Promise<void> {
-    const posted = (await this.#options.records.get<readonly string[]>(recordOf(task))) ?? [];
+    const posted = await this.#posted(task);
     const key = endKey(task, 'done');
-    if (!posted.includes(key)) await this.#options.records.set(recordOf(task), [...posted, key]);
+    if (!posted.includes(key)) await this.#options.records.set(noticesKey(task), [...posted, key]);
   }
 
   /**
@@ -76,13 +97,17 @@ export class CompletionNotices {
   }
 
   async #notifyOnce({ task, lock }: Notification, key: string, notice: Target & { view: EndNotice }): Promise<void> {
-    const posted = (await this.#options.records.get<readonly string[]>(recordOf(task))) ?? [];
+    const posted = await this.#posted(task);
     if (posted.includes(key)) return;
     lock.assertHeld();
     // The requester is mentioned once, in the task's channel; notices in other channels have no mention.
     const mention = notice.view.subscribed ? null : task.origin.user;
-    await this.#options.platformOf(task).notify({ key, mention, ...notice });
-    await this.#options.records.set(recordOf(task), [...posted, key]);
+    const message = await this.#options.platformOf(task).notify({ key, mention, ...notice });
+    await this.#options.records.set(noticesKey(task), [...posted, key, message]);
+  }
+
+  async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
+    return (await this.#options.records.get<readonly Posted[]>(noticesKey(task))) ?? [];
   }
 
   async #notifyOrigin(notification: Notification, view: EndNotice, replyTo: MessageRef | null): Promise<void> {
@@ -143,7 +168,7 @@ function noticeOf(task: Task, phase: EndNotice['phase'], shown: Omit<Shown, 'isT
 }
 
 /** Returns a key apart from the delivery record's: both may be written at once when the task changes. */
-function recordOf({ id }: Task): string {
+export function noticesKey({ id }: Pick<Task, 'id'>): string {
   return `notices:${id}`;
 }
 

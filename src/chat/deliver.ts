@@ -1,5 +1,4 @@
 import type { Keyv } from 'keyv';
-import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
@@ -9,7 +8,7 @@ import { deliverQueue, notifyQueue } from '../pipeline/next-job.ts';
 import { isWorthWaiting } from '../pipeline/poll.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
 import type { JobKind, WorkQueue } from '../queue/queue.ts';
-import { backoffMs } from '../retry.ts';
+import { backoffMs, FailureCounter } from '../retry.ts';
 import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { AttachmentPlanner, UploadLimit } from './attachment-plan.ts';
@@ -22,8 +21,6 @@ import type { Handover, TaskView } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
-/** Upper bound on tracked failing deliveries; beyond it, the failure count of the oldest is reset. */
-const MAX_FAILURE_COUNTS = 50_000;
 /** Delay before the next attempt where another process holds the lock of the message. */
 const LOCKED_RETRY_MS = 1_000;
 /** Attempts to find a clip that the service has dropped: another process may have the file, and takes over the job. */
@@ -82,10 +79,15 @@ export interface DeliveryOptions {
 /** Job handlers that show the outcome of a task in the outbox in the chat; both are idempotent. */
 export class Delivery {
   readonly #options: DeliveryOptions;
-  readonly #failures = new BoundedMap<string, number>(MAX_FAILURE_COUNTS);
+  /** Failures by {@link keyOf}. */
+  readonly #failures: FailureCounter;
+  /** Failures to find a clip, by task. */
+  readonly #unfound: FailureCounter;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
+    this.#failures = new FailureCounter(options.clock);
+    this.#unfound = new FailureCounter(options.clock);
   }
 
   /**
@@ -221,14 +223,14 @@ export class Delivery {
   /** Returns the clip of a task; records a permanently lost one, so that its requester is notified. */
   async #find(task: Task): Promise<Clip | undefined> {
     try {
-      return await this.#options.clips.find(task);
+      const clip = await this.#options.clips.find(task);
+      this.#unfound.forget(task.id);
+      return clip;
     } catch (thrown) {
       const error = asDailiesError(thrown, `finding the clip of task ${task.id}`);
-      const attempts = (this.#failures.get(keyOf('deliver', task)) ?? 0) + 1;
-      if (
-        attempts >= MAX_FIND_ATTEMPTS &&
-        !isWorthWaiting(error, this.#options.clock.now() - (task.endedAtMs ?? task.createdAtMs))
-      ) {
+      const { count, forMs } = this.#unfound.failedAgain(task.id);
+      if (count >= MAX_FIND_ATTEMPTS && !isWorthWaiting(error, task, { forMs, nowMs: this.#options.clock.now() })) {
+        this.#unfound.forget(task.id);
         this.#options.logger.error(
           { event: 'clip_lost', task: task.id, err: error },
           'the clip of a task is on no disk and cannot be downloaded again',
@@ -274,12 +276,11 @@ export class Delivery {
     const key = keyOf(lane, task);
     try {
       const dueInMs = await work();
-      this.#failures.delete(key);
+      this.#failures.forget(key);
       return dueInMs;
     } catch (thrown) {
       const error = asDailiesError(thrown, `delivering task ${task.id}`);
-      const count = (this.#failures.get(key) ?? 0) + 1;
-      this.#failures.set(key, count);
+      const { count } = this.#failures.failedAgain(key);
       this.#options.observer.failedOnce(task, error);
       this.#options.logger.warn(
         { event: 'delivery_failed', task: task.id, lane, failures: count, err: error },

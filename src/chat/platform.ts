@@ -1,7 +1,7 @@
 import type { Audience, Origin, Person, TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { TeamNotice } from './team-notice.ts';
-import type { ApprovalNotice, EndNotice, View } from './view.ts';
+import type { ApprovalNotice, EndNotice, RemovedView, View } from './view.ts';
 
 /** Reference to a message on a platform, by which its adapter finds it after a restart. */
 export interface MessageRef {
@@ -70,6 +70,8 @@ export interface MemberRights {
   readonly post: boolean;
   /** The user manages the channel or its whole team. */
   readonly manage: boolean;
+  /** The channel that the channel is a thread of, as in `Origin.parentChannel`. */
+  readonly parent?: string;
 }
 
 /** Reason why the bot cannot post to a channel, with the remedy. */
@@ -131,6 +133,19 @@ export interface Platform {
    * the channel, is gone.
    */
   notify(notice: Notice): Promise<MessageRef>;
+  /**
+   * Replaces the content of a message of the bot by a short text, and deletes its files and whatever else the adapter
+   * posted or stored for it. Idempotent; a deleted message counts as retracted. Rejects with `missing_permission` where
+   * users may still see the content: without the permission or access, or where only an expired interaction token could
+   * edit the message.
+   * @param origin origin of the task, whose address and interaction may be removed already.
+   */
+  retract(message: MessageRef, origin: Origin, view: RemovedView): Promise<void>;
+  /**
+   * Returns the message that {@link open} (`task`) or {@link notify} (`notice`) posted under a key, without posting it.
+   * `undefined` where there is none, or the adapter has no record of it any more.
+   */
+  find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined>;
   /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
   missingRight(place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
   /**
@@ -142,7 +157,15 @@ export interface Platform {
   rights(place: Place, user: string): Promise<MemberRights>;
   /** Returns false for a user who left the team of a place, or never belonged to it; true where that cannot be known. */
   isMember(place: Place, user: string): Promise<boolean>;
-  /** Returns whether a user has a role, or belongs to a user group; false where that cannot be known. */
+  /**
+   * Returns the address of an interaction without what only serves to respond to that interaction, such as its token, for
+   * orders from elsewhere into its channel.
+   */
+  lastingAddress(address: Place['address']): Place['address'];
+  /**
+   * Returns whether a user has a role, or belongs to a user group. Rejects where that cannot be known: with
+   * `missing_permission` and the reason as words if the bot may not look it up.
+   */
   isInGroup(place: Place, group: string, user: string): Promise<boolean>;
   /**
    * Returns the bot's direct message channel with a user of a team; without {@link PlatformLimits.hasDirectMessages} the

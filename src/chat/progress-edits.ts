@@ -3,6 +3,7 @@ import type { CancelTimer, Clock } from '../clock.ts';
 import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { isContentRemoved } from '../tasks/removal.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import { sinceMs, type Task, type TaskId } from '../tasks/task.ts';
 import type { UpstreamTask } from '../videos/service.ts';
@@ -67,6 +68,7 @@ export class ProgressEdits {
   // Bounded because `forget` is not called here for tasks that another process delivers.
   readonly #lives = new BoundedMap<TaskId, Live>(MAX_TRACKED);
   readonly #edits = new Map<TaskId, Editing>();
+  /** Times of the next edits by {@link Clock.monotonic}. */
   readonly #notBeforeMs = new BoundedMap<TaskId, number>(MAX_TRACKED);
   /** Messages paused for a delivery, and whether an edit was requested meanwhile. */
   readonly #paused = new Map<TaskId, { isDirty: boolean }>();
@@ -117,7 +119,7 @@ export class ProgressEdits {
     if (editing.running !== null) editing.isDirty = true;
     else {
       const dueMs = this.#notBeforeMs.get(task) ?? 0;
-      editing.timer ??= clock.after(dueMs - clock.now(), () => this.#begin(task, editing));
+      editing.timer ??= clock.after(dueMs - clock.monotonic(), () => this.#begin(task, editing));
     }
   }
 
@@ -163,7 +165,7 @@ export class ProgressEdits {
     editing.isDirty = false;
     editing.running = this.#edit(id).then(({ isShown, pauseMs }) => {
       this.#edits.delete(id);
-      if (pauseMs > 0) this.#notBeforeMs.set(id, this.#options.clock.now() + pauseMs);
+      if (pauseMs > 0) this.#notBeforeMs.set(id, this.#options.clock.monotonic() + pauseMs);
       if (editing.isDirty || !isShown) this.refresh(id);
     });
   }
@@ -173,8 +175,8 @@ export class ProgressEdits {
     let intervalMs = this.#options.editIntervalMs;
     try {
       const task = await this.#options.getTask(id);
-      // A task in the outbox is shown by its delivery.
-      if (task === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
+      // A task in the outbox is shown by its delivery, and one without content by nothing.
+      if (task === undefined || !task.presented || isContentRemoved(task)) return { isShown: true, pauseMs: 0 };
       intervalMs = Math.max(intervalMs, this.#options.platformOf(task).limits.editIntervalMs);
       await cards.open(task);
       const edited = await locks.run(id, 'message', (lock) => this.#editLocked(id, lock, intervalMs));
@@ -192,7 +194,8 @@ export class ProgressEdits {
     const { cards, locks, getTask, platformOf, viewOf, deadlineMs } = this.#options;
     // The previous holder of the lock may have changed the task and shown it.
     const [task, card] = await Promise.all([getTask(id), cards.get(id)]);
-    if (task === undefined || card === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
+    if (task === undefined || card === undefined || !task.presented || isContentRemoved(task))
+      return { isShown: true, pauseMs: 0 };
     const view = await viewOf(task);
     const live = this.#lives.get(id);
     if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, deadlineMs);

@@ -21,6 +21,8 @@ export interface TaskMessageRecord {
   readonly copy?: number;
   /** The message is known to be deleted. */
   readonly isGone?: true;
+  /** Messages of the task before this one. Absent: none, or a record of an earlier version. */
+  readonly earlier?: readonly MessageRef[];
   /** {@link fingerprintOf} of the view shown last; `null` while that is not certain. */
   readonly shown: string | null;
 }
@@ -62,7 +64,8 @@ export class TaskMessages {
     const { store, platformOf, firstView } = this.#options;
     const view = firstView(task);
     const message = await platformOf(task.origin).open(copyKey(task.id, copy), task.origin, view);
-    const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, copy, shown: null };
+    const earlier = (await this.messages(task.id)).filter((one) => one.message !== message.message);
+    const record: TaskMessageRecord = { revision: 1, message, earlier, progress: view.progress, copy, shown: null };
     const card = { namespace: 'cards', key: task.id, value: record, expected: 'any' } as const;
     await store.commit({ records: [card, messageWrite(task, message)] });
     return record;
@@ -72,6 +75,12 @@ export class TaskMessages {
   async gone(task: TaskId): Promise<void> {
     const record = await this.get(task);
     if (record !== undefined && record.isGone !== true) await this.#records.set(task, { ...record, isGone: true });
+  }
+
+  /** Returns every message that was opened for a task, oldest first; they may be deleted. */
+  async messages(task: TaskId): Promise<readonly MessageRef[]> {
+    const record = await this.get(task);
+    return record === undefined ? [] : [...(record.earlier ?? []), record.message];
   }
 
   /** Returns whether a task's message already looks like `view`. */
@@ -94,6 +103,13 @@ export class TaskMessages {
   /** Returns the task of a message. */
   async taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
     return (await this.#records.get<{ task: TaskId }>(messageKey(platform, message)))?.task;
+  }
+
+  /** Returns the writes that delete everything recorded about the messages of a task. */
+  async deletions({ id, origin }: Task): Promise<readonly RecordWrite[]> {
+    const messages = (await this.messages(id)).map((message) => messageKey(origin.platform, message));
+    const keys = [id, openingKey(id), ...messages];
+    return keys.map((key) => ({ namespace: 'cards', key, value: null, expected: 'any' }));
   }
 
   async #openFirst(task: Task, lock: MessageLock): Promise<TaskMessageRecord> {

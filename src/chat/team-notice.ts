@@ -1,3 +1,4 @@
+import type { Refunds } from '../tasks/money.ts';
 import type { Person } from '../tasks/task.ts';
 
 /** Scope of a budget, as it is named to users. */
@@ -21,6 +22,8 @@ export interface BudgetAlert {
   /** Held, settled and in doubt. */
   readonly used: string;
   readonly held: string;
+  /** `by_statement`: `held` also holds failed clips that await their refund. Absent in earlier versions: `assumed`. */
+  readonly refunds?: Refunds;
   readonly doubted: string;
   /** Time at which the budget runs out at the present rate; `null` where that is unknown or not this month. */
   readonly runsOutAtMs: number | null;
@@ -43,11 +46,13 @@ export interface UnusualSpend {
 /** Totals of a month in one currency. */
 export interface SpendTotals {
   readonly currency: string;
-  /** Billed by the catalog, or in progress; decimal string, as are the other amounts. */
+  /** Billed by the catalog, in progress, or awaiting a refund; decimal string, as are the other amounts. */
   readonly spent: string;
   readonly clips: number;
   /** Part of `spent` for clips in progress. */
   readonly held: string;
+  /** Part of `spent` for failed clips whose refund no statement shows yet. Absent in records of earlier versions. */
+  readonly awaited?: string;
   readonly refunded: string;
   readonly refundedClips: number;
   readonly doubted: string;

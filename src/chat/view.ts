@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors.ts';
 import { type Approval, type Approver, asOf, type Declined } from '../tasks/approval.ts';
 import type { UsualDuration } from '../tasks/duration-estimates.ts';
 import { priceOf } from '../tasks/price.ts';
+import type { Removal, RemovalReason } from '../tasks/removal.ts';
 import { isFetching, phaseOf } from '../tasks/state-machine.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import {
@@ -97,7 +98,9 @@ export type ButtonAction =
   /** The clip is not in the chat (cancelled, or its message was deleted): post it. */
   | 'show'
   /** Lost, or not downloaded yet: retry the download now. */
-  | 'refetch';
+  | 'refetch'
+  /** Confirms that it is to be deleted; on a question only. */
+  | 'delete';
 
 /** Data from which a platform renders a task's message; the wording comes from `commands/sentences.ts`. */
 export interface TaskView {
@@ -141,6 +144,8 @@ export interface TaskView {
   /** Its request for approval; `null` where none was needed. */
   readonly approval: Approval | null;
   readonly declined: Declined | null;
+  /** Its clip was removed, or its content as well. Absent: neither. */
+  readonly removal?: Removal;
   /** Price of a retry by the current catalog; `null` where the catalog no longer has the model. */
   readonly retryPrice: Price | null;
   readonly buttons: readonly ButtonAction[];
@@ -190,6 +195,12 @@ export interface ApprovalNotice {
 }
 
 export type View = TaskView | EndNotice | ApprovalNotice;
+
+/** Text in place of a message whose content was removed. It names no one. */
+export interface RemovedView {
+  readonly kind: 'removed';
+  readonly reason: RemovalReason;
+}
 
 /** Input of a view besides the task's record. */
 export interface ViewContext {
@@ -249,12 +260,13 @@ export function viewOf(stored: Task, context: ViewContext): TaskView {
     cancelledBy: task.cancelledBy ?? null,
     lateOutcome: task.lateOutcome ?? null,
     leftBy: task.leftBy ?? null,
-    handover: phase === 'done' ? context.handover : null,
+    handover: phase === 'done' ? handoverOf(task, context) : null,
     retryOf: task.retryOf ?? null,
     approval: task.approval ?? null,
     declined: task.declined ?? null,
+    ...(task.removal === undefined ? {} : { removal: task.removal }),
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
-    buttons: buttonsOf(task, phase, { retrying, handover: context.handover }),
+    buttons: buttonsLeft(task, buttonsOf(task, phase, { retrying, handover: context.handover })),
   };
 }
 
@@ -263,6 +275,20 @@ function retryOf(task: Task, { retrying }: ViewContext): StepRetry | null {
   if (retrying === null || !isWaitingFor(retrying, task.state)) return null;
   return task.state !== 'completed' || isFetching(task) ? retrying : null;
 }
+
+/** Returns the handover of a clip, as far as it is still true once the clip is removed. */
+function handoverOf({ removal }: Task, { handover }: ViewContext): Handover | null {
+  if (removal === undefined || handover?.kind === 'attached') return handover;
+  return handover?.kind === 'fitted' ? { kind: 'attached' } : null;
+}
+
+/** Returns the buttons of a task without those that need what was removed. */
+function buttonsLeft({ removal }: Task, buttons: readonly ButtonAction[]): readonly ButtonAction[] {
+  if (removal === undefined) return buttons;
+  return buttons.filter((action) => (removal.hasContent ? !CLIP_ACTIONS.has(action) : action === 'details'));
+}
+
+const CLIP_ACTIONS: ReadonlySet<ButtonAction> = new Set(['show', 'refetch']);
 
 function buttonsOf(
   task: Task,

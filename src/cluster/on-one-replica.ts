@@ -7,12 +7,12 @@ export interface OnOneReplicaOptions {
   readonly clock: Clock;
   /** Name of the lease, which the replica keeps between two runs. */
   readonly name: string;
-  /** TTL of the lease: the time until another replica takes over from one that died. */
+  /** TTL of the lease. Another replica takes over within twice that time from one that died. */
   readonly ttlMs: number;
-  /** Delay from the end of a run to the next one. */
+  /** Delay from the end of a run to the next one. After a failure, and while another replica has the lease: `ttlMs`, if less. */
   readonly everyMs: number;
   readonly run: (lease: Lease) => Promise<void>;
-  /** Called with the error of a failed run, or of the lease; the next run is not affected. */
+  /** Called with the error of a failed run, or of the lease. */
   readonly failed: (thrown: unknown) => void;
 }
 
@@ -20,7 +20,7 @@ export interface OnOneReplicaOptions {
 export class OnOneReplica {
   readonly #options: OnOneReplicaOptions;
   #lease: Lease | null = null;
-  #running: Promise<void> = Promise.resolve();
+  #running: Promise<boolean> = Promise.resolve(true);
   #cancelTimer: CancelTimer = () => undefined;
   #isStopped = false;
 
@@ -31,11 +31,17 @@ export class OnOneReplica {
   /** Starts the periodic runs. @param firstInMs delay of the first one. Default: `everyMs`. */
   start(firstInMs = this.#options.everyMs): void {
     if (this.#isStopped) return;
-    this.#cancelTimer = this.#options.clock.after(firstInMs, () => void this.runNow().then(() => this.start()));
+    const { clock, everyMs, ttlMs } = this.#options;
+    const retryMs = Math.min(everyMs, ttlMs);
+    const run = () => this.runNow().then((isDone) => this.start(isDone ? everyMs : retryMs));
+    this.#cancelTimer = clock.after(firstInMs, () => void run());
   }
 
-  /** Runs the work, after a run in flight, unless another replica holds the lease. Never rejects. */
-  runNow(): Promise<void> {
+  /**
+   * Runs the work, after a run in flight, unless another replica holds the lease. Never rejects.
+   * @returns whether it ran and succeeded.
+   */
+  runNow(): Promise<boolean> {
     this.#running = this.#running.then(() => this.#run());
     return this.#running;
   }
@@ -48,14 +54,17 @@ export class OnOneReplica {
     await this.#lease?.release();
   }
 
-  async #run(): Promise<void> {
-    if (this.#isStopped) return;
+  async #run(): Promise<boolean> {
+    if (this.#isStopped) return false;
     const { leases, name, ttlMs, run, failed } = this.#options;
     try {
       if (this.#lease?.isHeld() !== true) this.#lease = await leases.take(name, ttlMs);
-      if (this.#lease !== null) await run(this.#lease);
+      if (this.#lease === null) return false;
+      await run(this.#lease);
+      return true;
     } catch (thrown) {
       failed(thrown);
+      return false;
     }
   }
 }

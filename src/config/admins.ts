@@ -9,6 +9,9 @@ export interface Admin {
   readonly user: string;
 }
 
+/** Persons who administer a platform without being named in `ADMINS`. */
+export const BUILT_IN_ADMINS: readonly Admin[] = [{ platform: 'playground', user: 'operator' }];
+
 /** Playground users have names in place of ids. */
 const PLAYGROUND = { name: 'playground', userId: /^[^\p{C}]{1,40}$/u, userExample: 'playground:ada' };
 

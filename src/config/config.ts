@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_DAYS, type Retention } from '../library/retention-periods.ts';
 import { isStoreUrl, sqlitePath } from '../store/address.ts';
 import type { Micros } from '../tasks/amount.ts';
 import type { Limits } from '../tasks/limits.ts';
@@ -42,6 +43,8 @@ export interface Config {
   readonly maxRate: { readonly createsPerMinute: number; readonly pollsPerSecond: number };
   readonly maxConcurrent: { readonly creates: number; readonly polls: number; readonly deliveries: number };
   readonly limits: Limits;
+  /** Days that clips and prompts are kept; 0: for good. */
+  readonly retention: Retention;
   /** Time at which a failed task counts as refunded. */
   readonly refunds: Refunds;
   /** Most that all teams together may spend in a month, in millionths by currency; empty: no limit. */
@@ -108,6 +111,8 @@ const Environment = z.object({
   MAX_OPEN_PER_CHANNEL: wholeNumber(0, 10_000).default(20),
   MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000).default(10),
   MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(30),
+  KEEP_CLIPS_DAYS: wholeNumber(0, MAX_DAYS).default(0),
+  KEEP_PROMPTS_DAYS: wholeNumber(0, MAX_DAYS).default(0),
   REFUNDS: z.enum(['assumed', 'by_statement'], 'assumed or by_statement').default('assumed'),
   BUDGET_PER_MONTH: budgetList.optional(),
   PROGRESS_EDIT_MS: milliseconds(0, 3_000),
@@ -124,6 +129,15 @@ const PollBounds = Environment.pick({ POLL_MIN_MS: true, POLL_MAX_MS: true });
 
 /** Names of the variables whose values are never printed in an error. */
 const SECRETS = /TOKEN|SECRET|STORE_URL/;
+
+/** Variables that only `npm run sandbox` reads. */
+const SANDBOX_VARIABLES = ['SANDBOX_PORT', 'SANDBOX_TOKENS', 'SANDBOX_DATA'] as const;
+
+/** Returns the names of all variables that Dailies reads. */
+export function knownVariables(platforms: readonly PlatformConfig[]): readonly string[] {
+  const own = Object.keys(Environment.shape);
+  return [...own, ...platforms.flatMap(({ variables }) => Object.keys(variables.shape)), ...SANDBOX_VARIABLES];
+}
 
 function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
@@ -222,6 +236,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
       person: { open: env.MAX_OPEN_PER_PERSON, perMinute: env.MAX_PER_MINUTE_PER_PERSON },
       channel: { open: env.MAX_OPEN_PER_CHANNEL, perMinute: env.MAX_PER_MINUTE_PER_CHANNEL },
     },
+    retention: { clipsDays: env.KEEP_CLIPS_DAYS, promptsDays: env.KEEP_PROMPTS_DAYS },
     refunds: env.REFUNDS,
     budgetPerMonth: budgetsIn(env.BUDGET_PER_MONTH),
     progressEditMs: env.PROGRESS_EDIT_MS,

@@ -24,11 +24,16 @@ export function loadEnvFile(): string[] {
  */
 const OTHERS_READ = 0o004;
 
-/** Warns if every user of this machine can read {@link ENV_FILE}, which contains tokens. */
-export function warnOfReadableEnvFile(logger: Logger): void {
+/** Returns whether every user of this machine can read {@link ENV_FILE}, which contains tokens. */
+export function isEnvFileReadable(): boolean {
   // Windows has no such bits.
   const mode = process.platform === 'win32' ? 0 : (statSync(ENV_FILE, { throwIfNoEntry: false })?.mode ?? 0);
-  if ((mode & OTHERS_READ) === 0) return;
+  return (mode & OTHERS_READ) !== 0;
+}
+
+/** Warns if every user of this machine can read {@link ENV_FILE}. */
+export function warnOfReadableEnvFile(logger: Logger): void {
+  if (!isEnvFileReadable()) return;
   logger.warn(
     { event: 'env_file_readable', file: ENV_FILE, fix: `chmod 600 ${ENV_FILE}` },
     'the environment file is readable by every user of this machine',

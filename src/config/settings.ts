@@ -16,11 +16,18 @@ export interface Settings {
   readonly ffmpeg: string | null;
 }
 
+/** Result of {@link readSettings}: `settings` is `null` where there is a problem. */
+export interface SettingsRead {
+  readonly settings: Settings | null;
+  /** Sentences about everything that is invalid. */
+  readonly problems: readonly string[];
+}
+
 /**
  * Reads the environment, `.env` of the working directory if it exists (the environment takes precedence), and the
- * configured files. If anything is invalid, prints all problems at once and exits, before anything is connected.
+ * configured files.
  */
-export async function readSettingsOrExit(platforms: readonly PlatformConfig[]): Promise<Settings> {
+export async function readSettings(platforms: readonly PlatformConfig[]): Promise<SettingsRead> {
   const problems = loadEnvFile();
   const { MODEL_CATALOG: path, FFMPEG_PATH: configured, PATH = '' } = process.env;
   const note = (name: string) => (thrown: unknown) => {
@@ -38,7 +45,17 @@ export async function readSettingsOrExit(platforms: readonly PlatformConfig[]): 
     problems.push(`FFMPEG_PATH: ${JSON.stringify(ffmpegPath)} is not allowed; it takes a program that can be run`);
   }
   if (config !== undefined && catalog !== undefined) problems.push(...uselessBudget(config, catalog));
-  if (config !== undefined && catalog !== undefined && problems.length === 0) return { config, catalog, ffmpeg };
+  const isValid = config !== undefined && catalog !== undefined && problems.length === 0;
+  return { settings: isValid ? { config, catalog, ffmpeg } : null, problems };
+}
+
+/**
+ * Reads the settings as {@link readSettings} does. If anything is invalid, prints all problems at once and exits,
+ * before anything is connected.
+ */
+export async function readSettingsOrExit(platforms: readonly PlatformConfig[]): Promise<Settings> {
+  const { settings, problems } = await readSettings(platforms);
+  if (settings !== null) return settings;
   const list = problems.map((problem) => `  ${problem}\n`).join('');
   const from = existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
   process.stderr.write(`Dailies cannot start with this configuration (read from ${from}):\n${list}`);

@@ -4,7 +4,7 @@ import { type Clock, sleep } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 
 /** HTTP routes that are protected by an access token. */
-export type Entrance = 'playground' | 'board';
+export type Entrance = 'playground' | 'board' | 'gallery';
 
 /** Options of {@link WrongTokens}. */
 export interface WrongTokensOptions {

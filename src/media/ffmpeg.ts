@@ -129,6 +129,35 @@ async function encode({ ffmpeg, from, to, limitBytes, bitsPerSecond, logger }: E
   }
 }
 
+/** Takes a small picture (JPEG) of the beginning of a clip. @returns whether that worked. Never rejects. */
+export type TakePicture = (clip: string, picture: string) => Promise<boolean>;
+
+const PICTURE_TIMEOUT_MS = 20_000;
+/** Longer side of a picture, in pixels. */
+const PICTURE_SIDE = 320;
+
+/** Creates the function that takes pictures of clips; `null` without ffmpeg. */
+export function createTakePicture({ ffmpeg, logger }: { ffmpeg: string | null; logger: Logger }): TakePicture | null {
+  if (ffmpeg === null) return null;
+  return async (clip, picture) => {
+    const part = `${picture}.${randomUUID()}.part`;
+    const even = `'if(gt(iw,ih),min(iw,${PICTURE_SIDE}),-2)':'if(gt(iw,ih),-2,min(ih,${PICTURE_SIDE}))'`;
+    const input = ['-y', '-nostdin', '-loglevel', 'error', ...GUARDS, '-i', clip];
+    const output = ['-frames:v', '1', '-an', '-vf', `scale=${even}`, '-q:v', '6', '-f', 'mjpeg', part];
+    try {
+      const [program, ...given] = limited([ffmpeg, ...input, ...output]);
+      await run(program, given, { timeout: PICTURE_TIMEOUT_MS });
+      await rename(part, picture);
+      return true;
+    } catch (thrown) {
+      logger.warn({ event: 'clip_picture_failed', err: thrown, ffmpeg }, 'failed to take a picture of a clip');
+      return false;
+    } finally {
+      await rm(part, { force: true });
+    }
+  };
+}
+
 /** Deletes partial files that dead processes left. @param nowMs by the clock of the file system. */
 async function deleteAbandoned(folder: string, nowMs: number): Promise<void> {
   for (const name of await readdir(folder)) {

@@ -44,7 +44,7 @@ export function createMeters(registry: Registry) {
   for (const call of VIDEO_CALLS) videoSeconds.zero({ call });
   const platformCalls = new Counter({
     name: 'dailies_platform_calls_total',
-    help: 'Calls to a platform (open, progress, edit, attach, notify), by outcome: ok or an error code',
+    help: 'Calls to a platform (open, progress, edit, attach, notify, retract), by outcome: ok or an error code',
     labelNames: ['platform', 'call', 'outcome'],
     registers,
   });
@@ -108,6 +108,7 @@ export function instrumentPlatform(platform: Platform, clock: Clock, meter: Mete
     edit: as(([, , , urgency]) => (urgency === 'progress' ? 'progress' : 'edit')),
     attach: as(() => 'attach'),
     notify: as(() => 'notify'),
+    retract: as(() => 'retract'),
   });
 }
 

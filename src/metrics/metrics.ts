@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DeliveryObserver } from '../chat/deliver.ts';
+import { VERSION } from '../config/version.ts';
 import type { Entrance } from '../http/access-tokens.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
@@ -13,9 +13,6 @@ import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
 const LAG_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
 
 const OUTCOMES = { accepted: 'accepted', refused: 'rejected', unsent: 'unsent', lost: 'uncertain' } as const;
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 /**
  * Creates the registry behind `/metrics`, with the observers that feed it. No label contains an id, a prompt or a token.
@@ -30,7 +27,7 @@ export function createMetrics() {
     help: 'Always 1; the labels hold the versions of Dailies and Node.js',
     labelNames: ['version', 'node'],
     registers: [registry],
-  }).set({ version, node: process.version }, 1);
+  }).set({ version: VERSION, node: process.version }, 1);
   const counters = countersOf(registry);
   const deliveryLag = new Histogram({
     name: 'dailies_delivery_lag_seconds',
@@ -123,7 +120,7 @@ function countersOf(registry: Registry) {
       'Jobs that failed and are retried, by kind: an unavailable store, or a defect',
       ['kind'],
     ),
-    wrongTokens: counter('dailies_wrong_tokens_total', 'Wrong access tokens, by entrance: playground, board', [
+    wrongTokens: counter('dailies_wrong_tokens_total', 'Wrong access tokens, by entrance: playground, board, gallery', [
       'entrance',
     ]),
     unhandled: counter(

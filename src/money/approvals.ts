@@ -3,18 +3,18 @@ import type { Logger } from '../logger.ts';
 import { scheduleNext } from '../pipeline/next-job.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
 import type { WorkQueue } from '../queue/queue.ts';
-import type { BudgetAmounts, Change, Store, SumWrite } from '../store/store.ts';
+import { pagesOf } from '../store/pages.ts';
+import type { Change, Store } from '../store/store.ts';
 import { amountOf, type Micros, microsOf } from '../tasks/amount.ts';
 import { type Declined, isExpired } from '../tasks/approval.ts';
-import { stateIndex } from '../tasks/indexes.ts';
-import { type BudgetLimit, limitsOn, type Purchase } from '../tasks/money.ts';
+import { openIndex } from '../tasks/indexes.ts';
+import { type Grant, limitsOn, type Purchase } from '../tasks/money.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import type { Person, Price, Task, TaskEvent } from '../tasks/task.ts';
-import { Approvers } from './approvers.ts';
 import type { AuditTrail } from './audit.ts';
 import type { Actor, AuditEntry } from './audit-entry.ts';
 import type { BudgetRepository } from './budgets.ts';
-import type { OverBudget } from './over-budget.ts';
+import { exceededLimits, type OverBudget } from './over-budget.ts';
 import { periodOf } from './period.ts';
 import { type Pause, pauseAt, type TeamKey, type TeamSettingsRepository } from './team-settings.ts';
 
@@ -53,20 +53,6 @@ export interface ApprovalsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
-
-/** Approvers of the teams, and their decisions. */
-export interface ApprovalParts {
-  readonly approvers: Approvers;
-  readonly approvals: Approvals;
-}
-
-/** Creates the approvers and their decisions on a store. */
-export function createApprovals(options: ApprovalsOptions): ApprovalParts {
-  return { approvers: new Approvers(options), approvals: new Approvals(options) };
-}
-
-/** Largest number of requests of a team that are listed. */
-const MAX_LISTED = 1_000;
 
 /** Decisions on requests for approval. Who may decide is checked by the caller. Rejects with `store_unavailable`. */
 export class Approvals {
@@ -109,40 +95,37 @@ export class Approvals {
   /** Returns a team's requests that wait for an approval, oldest first. */
   async waiting({ platform, team }: TeamKey): Promise<readonly Task[]> {
     const { store, clock } = this.#options;
-    const entries = await store.scan(stateIndex('requested'), { order: 'oldest', limit: MAX_LISTED });
-    const ids = entries.map(({ member }) => member);
-    const tasks = await readTasks(store.keyv('tasks'), ids);
-    return tasks.filter(
-      ({ origin, ...task }) =>
-        origin.platform === platform &&
-        origin.team === team &&
-        task.state === 'requested' &&
-        !isExpired(task, clock.now()),
-    );
+    const waiting: Task[] = [];
+    for await (const page of pagesOf(store, openIndex(platform, team))) {
+      const ids = page.map(({ member }) => member);
+      const open = await readTasks(store.keyv('tasks'), ids);
+      waiting.push(...open.filter((task) => task.state === 'requested' && !isExpired(task, clock.now())));
+    }
+    return waiting;
   }
 
   async #buy(task: Task, { by, grant }: ApprovalPress, purchase: Purchase): Promise<ApprovalOutcome> {
     const { store, repository } = this.#options;
     const { period, atMs, amount, currency } = purchase;
-    const limits = limitsOn(task.origin, purchase);
-    const event: TaskEvent = { kind: 'approve', by, period, price: { amount, currency }, atMs };
+    const lacking = async () => missingIn(await exceededLimits(store, limitsOn(task.origin, purchase), purchase));
+    const missing = grant === 0n ? null : await lacking();
+    // A grant covers what its button names, and nothing that others have spent since.
+    const granted = missing === null || missing.most > grant || missing.most === 0n ? null : missing;
+    const event: TaskEvent = {
+      kind: 'approve',
+      by,
+      period,
+      price: { amount, currency },
+      ...(granted === null ? {} : { granted: granted.grant }),
+      atMs,
+    };
     const actor: Actor = { person: by, surface: 'button' };
-    const recorded = await repository.record(task.id, event, task, async (next) => {
-      const missing = grant === 0n ? [] : await missingIn(store, limits, purchase);
-      // A grant covers what its button names, and nothing that others have spent since.
-      const isCovered = missing.every(({ micros }) => micros !== null && micros <= grant);
-      const granted = isCovered ? missing : [];
-      return {
-        sums: granted.map(({ sum, micros }): SumWrite => ({ sum, add: { extra: micros ?? 0n } })),
-        records: await this.#audited(next, actor, { text: 'approved', price: next.price, grant: mostOf(granted) }),
-      };
-    });
+    const recorded = await repository.record(task.id, event, task, async (next) => ({
+      records: await this.#audited(next, actor, { text: 'approved', price: next.price, grant: granted?.most ?? 0n }),
+    }));
     if (recorded === undefined) return { kind: 'decided', task };
     if (recorded.over !== undefined) {
-      const missing = await missingIn(store, limits, purchase);
-      const isGrantable = missing.every(({ micros }) => micros !== null);
-      const grantable = isGrantable ? mostOf(missing) : null;
-      return { kind: 'over', task: recorded.task, over: recorded.over, missing: grantable };
+      return { kind: 'over', task: recorded.task, over: recorded.over, missing: (await lacking())?.most ?? null };
     }
     return this.#decided(recorded, 'approved');
   }
@@ -212,42 +195,21 @@ interface AuditedDecision {
   readonly note?: string;
 }
 
-/** Amount that a purchase lacks in one sum; `null` where an approver cannot grant it. */
-interface Missing {
-  readonly sum: string;
-  readonly micros: Micros | null;
-}
-
 /**
- * Returns what a purchase lacks within each of its limits. The deployment's budget is not the team's to exceed, and a
- * budget without an amount in the currency has no limit to exceed.
+ * Returns what a purchase lacks within the limits that it exceeds, in each scope, and the largest of these amounts;
+ * `null` where an approver cannot grant it: the deployment's budget is not the team's to exceed, and a budget without an
+ * amount in the currency has no limit to exceed.
  */
-async function missingIn(
-  store: Pick<Store, 'keyv' | 'sums'>,
-  limits: readonly BudgetLimit[],
-  purchase: Purchase,
-): Promise<readonly Missing[]> {
-  const keys = limits.flatMap(({ budgets }) => budgets);
-  const [sums, records] = await Promise.all([
-    store.sums(limits.map(({ sum }) => sum)),
-    store.keyv('budgets').getMany<BudgetAmounts>(keys),
-  ]);
-  const hardOf = new Map(keys.map((key, index) => [key, records[index]?.hard ?? {}]));
-  return limits.flatMap(({ scope, sum, budgets }, index): readonly Missing[] => {
-    const budget = budgets.find((key) => Object.keys(hardOf.get(key) ?? {}).length > 0);
-    if (budget === undefined) return [];
-    const limit = hardOf.get(budget)?.[purchase.currency];
-    if (limit === undefined) return [{ sum, micros: null }];
-    const { held = 0n, settled = 0n, doubted = 0n, extra = 0n } = sums[index] ?? {};
-    const micros = held + settled + doubted + microsOf(purchase.amount) - extra - BigInt(limit);
-    if (micros <= 0n) return [];
-    return [{ sum, micros: scope === 'deployment' ? null : micros }];
-  });
-}
-
-/** Returns the largest amount that is missing. */
-function mostOf(missing: readonly Missing[]): Micros {
-  return missing.reduce((most, { micros }) => (micros !== null && micros > most ? micros : most), 0n);
+function missingIn(exceeded: readonly OverBudget[]): { readonly grant: Grant; readonly most: Micros } | null {
+  const isBarred = ({ scope, missingCurrency }: OverBudget): boolean =>
+    scope === 'deployment' || missingCurrency === true;
+  if (exceeded.some(isBarred)) return null;
+  const missing = exceeded.map(({ scope, price, room }) => [scope, microsOf(price) - microsOf(room)] as const);
+  return {
+    grant: Object.fromEntries(missing.map(([scope, micros]) => [scope, amountOf(micros)])),
+    // The first one has the least room.
+    most: missing[0]?.[1] ?? 0n,
+  };
 }
 
 function hasRisen(one: Price, other: Price): boolean {

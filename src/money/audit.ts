@@ -156,23 +156,27 @@ export class AuditTrail {
   }
 
   async #verify(name: string): Promise<Verification> {
-    const head = await this.#records.get<Head>(headKey(name));
-    const entries = head?.entries ?? 0;
-    let previous = GENESIS;
-    for (let from = 1; from <= entries; from += VERIFIED_PER_READ) {
-      const numbers = Array.from({ length: Math.min(VERIFIED_PER_READ, entries - from + 1) }, (_, at) => from + at);
-      for (const [at, entry] of (await this.#entries(name, numbers)).entries()) {
-        const number = from + at;
-        if (entry === undefined) return { ok: false, number, reason: 'missing' };
-        previous = hashOf(previous, entry);
-        if (entry.number !== number || entry.hash !== previous) return { ok: false, number, reason: 'changed' };
+    let [previous, verified] = [GENESIS, 0];
+    for (;;) {
+      const head = await this.#records.get<Head>(headKey(name));
+      const entries = head?.entries ?? 0;
+      for (let from = verified + 1; from <= entries; from += VERIFIED_PER_READ) {
+        const numbers = Array.from({ length: Math.min(VERIFIED_PER_READ, entries - from + 1) }, (_, at) => from + at);
+        for (const [at, entry] of (await this.#entries(name, numbers)).entries()) {
+          const number = from + at;
+          if (entry === undefined) return { ok: false, number, reason: 'missing' };
+          previous = hashOf(previous, entry);
+          if (entry.number !== number || entry.hash !== previous) return { ok: false, number, reason: 'changed' };
+        }
       }
+      if (previous !== (head?.hash ?? GENESIS)) return { ok: false, number: entries, reason: 'changed' };
+      const [beyond] = await this.#entries(name, [entries + 1]);
+      if (beyond === undefined) return { ok: true, entries };
+      const now = await this.#records.get<Head>(headKey(name));
+      // Entries beyond the head: the end of the log was cut off, unless the log has grown since the head was read.
+      if (now?.revision === head?.revision) return { ok: false, number: entries + 1, reason: 'changed' };
+      verified = entries;
     }
-    const [beyond] = await this.#entries(name, [entries + 1]);
-    // Entries beyond the head: the end of the log was cut off.
-    if (beyond !== undefined) return { ok: false, number: entries + 1, reason: 'changed' };
-    if (previous !== (head?.hash ?? GENESIS)) return { ok: false, number: entries, reason: 'changed' };
-    return { ok: true, entries };
   }
 
   async #entries(name: string, numbers: readonly number[]): Promise<readonly (ChainedEntry | undefined)[]> {

@@ -1,12 +1,13 @@
 import type { Keyv } from 'keyv';
 import { DailiesError } from '../errors.ts';
 import type { Store, SumParts, Versioned } from '../store/store.ts';
+import { ZERO_SUM } from '../store/sums.ts';
 import { amountOf, type Micros } from '../tasks/amount.ts';
-import { budgetsOf, everyoneBudget, type Purchase, type SpendScope, sumsOf } from '../tasks/money.ts';
-import type { Origin, Person } from '../tasks/task.ts';
+import { budgetsOf, everyoneBudget, type Purchase, type SpendOrigin, type SpendScope, sumsOf } from '../tasks/money.ts';
+import type { Person } from '../tasks/task.ts';
 import type { AuditedChange, AuditTrail } from './audit.ts';
 import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
-import type { OlderReplicas } from './older-replicas.ts';
+import type { OlderReplicas, UncountedTasks } from './older-replicas.ts';
 
 /** Team as part of a budget's scope. */
 interface OfTeam {
@@ -77,14 +78,12 @@ export interface Limit {
   readonly spend: Spend;
 }
 
-/** Place and person of an order. */
-type Ordered = Pick<Origin, 'platform' | 'team' | 'channel' | 'user'>;
-
 /** Dependencies of {@link BudgetRepository}. */
 export interface BudgetsOptions {
   readonly store: Pick<Store, 'keyv' | 'scan' | 'sums'>;
   readonly audit: Pick<AuditTrail, 'commitAudited'>;
   readonly older: Pick<OlderReplicas, 'areAlive'>;
+  readonly uncounted: Pick<UncountedTasks, 'mayExist'>;
 }
 
 /** Reads and changes budgets. Every method rejects with `store_unavailable`. */
@@ -118,7 +117,7 @@ export class BudgetRepository {
 
   /** Returns the amounts that apply to an order, with the spend of their scopes; none for a scope without amounts. */
   async limits(
-    origin: Ordered,
+    origin: SpendOrigin,
     { period, currency }: Pick<Purchase, 'period' | 'currency'>,
   ): Promise<readonly Limit[]> {
     const keys = budgetsOf(origin);
@@ -143,7 +142,7 @@ export class BudgetRepository {
           currencies: Object.keys(hard),
           ...(limit === undefined ? {} : { hard: limit }),
           ...(asks === undefined ? {} : { soft: asks }),
-          spend: { currency, ...(parts[index] ?? ZERO) },
+          spend: { currency, ...(parts[index] ?? ZERO_SUM) },
         },
       ];
     });
@@ -183,14 +182,22 @@ export class BudgetRepository {
   }
 
   /**
-   * Asserts that no replica of an older version can exceed the budgets of an order's scopes.
-   * @throws `older_version`
+   * Asserts that no replica of an older version can exceed the budgets of an order's scopes, and that their sums have
+   * all spend from before.
+   * @throws `older_version`, or `uncounted`
    */
-  async assertEnforced(origin: Ordered): Promise<void> {
-    if (!(await this.#options.older.areAlive())) return;
+  async assertEnforced(origin: SpendOrigin): Promise<void> {
+    const { older, uncounted } = this.#options;
+    const isOlderAlive = await older.areAlive();
+    if (!isOlderAlive && !(await uncounted.mayExist())) return;
     const keys = [...Object.values(budgetsOf(origin)), everyoneBudget(origin)];
     const found = await this.#records.getMany<BudgetRecord>(keys);
-    if (found.some((record) => hasHard(budgetOf(record)))) throw olderVersion('ordering under a budget');
+    if (!found.some((record) => hasHard(budgetOf(record)))) return;
+    if (isOlderAlive) throw olderVersion('ordering under a budget');
+    throw new DailiesError('ordering under a budget: tasks of an earlier version are not counted yet', {
+      code: 'uncounted',
+      retryable: true,
+    });
   }
 
   /** Returns the spend of scopes in a month, by currency, in the order of both. */
@@ -236,7 +243,6 @@ export class BudgetRepository {
   }
 }
 
-const ZERO: SumParts = { held: 0n, settled: 0n, doubted: 0n, extra: 0n };
 const NOTHING: Pick<Budget, 'hard' | 'soft'> = { hard: {}, soft: {} };
 
 /** Order of a team's budgets in the list. */

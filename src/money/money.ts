@@ -1,59 +1,62 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Store, Versioned } from '../store/store.ts';
+import { usedBeyondExtra } from '../store/sums.ts';
 import { amountOf } from '../tasks/amount.ts';
-import type { Refunds } from '../tasks/money.ts';
-import type { Origin, Price, Task } from '../tasks/task.ts';
+import type { Refunds, SpendOrigin } from '../tasks/money.ts';
+import type { Price, Task } from '../tasks/task.ts';
+import { Approvers } from './approvers.ts';
 import { AuditTrail } from './audit.ts';
 import type { Actor, AuditEntry, AuditValue } from './audit-entry.ts';
 import { BudgetRepository } from './budgets.ts';
-import { OlderReplicas } from './older-replicas.ts';
+import { OlderReplicas, UncountedTasks } from './older-replicas.ts';
 import { periodOf } from './period.ts';
-import { type TeamKey, TeamSettingsRepository } from './team-settings.ts';
+import { TeamSettingsRepository } from './team-settings.ts';
 
-/** Settings and budgets of the teams, with the log of their changes. */
+/** Settings, budgets and approvers of the teams, with the log of their changes. */
 export interface Money {
   readonly audit: AuditTrail;
   readonly settings: TeamSettingsRepository;
   readonly budgets: BudgetRepository;
-  /** Returns the month of a time in a team's time zone, such as `2026-11`. */
-  readonly periodAt: (team: TeamKey, atMs: number) => Promise<string>;
+  readonly older: OlderReplicas;
+  readonly uncounted: UncountedTasks;
+  readonly approvers: Approvers;
   /** Sets the budget of the deployment, and logs what has changed in the environment since the last start. */
   readonly applyEnvironment: (environment: Environment) => Promise<void>;
   /**
    * Returns what a task's team has left of its budget this month, in the task's currency; `null` without a limit in it.
    * Rejects with `store_unavailable`.
    */
-  readonly leftFor: (task: Pick<Task, 'price'> & { readonly origin: Ordered }) => Promise<Price | null>;
+  readonly leftFor: (task: Pick<Task, 'price'> & { readonly origin: SpendOrigin }) => Promise<Price | null>;
 }
-
-/** Place and person of an order. */
-type Ordered = Pick<Origin, 'platform' | 'team' | 'channel' | 'user'>;
 
 /** Settings of the environment whose changes are logged. */
 type Environment = Pick<Config, 'budgetPerMonth' | 'admins' | 'refunds'>;
 
-/** Creates the settings and budgets on a store. */
+/** Creates the settings, budgets and approvers on a store. */
 export function createMoney({ store, clock }: { readonly store: Store; readonly clock: Clock }): Money {
   const audit = new AuditTrail(store, clock);
   const settings = new TeamSettingsRepository(store, audit);
-  const budgets = new BudgetRepository({ store, audit, older: new OlderReplicas(store) });
-  const periodAt: Money['periodAt'] = async (team, atMs) => periodOf(atMs, (await settings.get(team)).timeZone);
+  const [older, uncounted] = [new OlderReplicas(store), new UncountedTasks(store)];
+  const budgets = new BudgetRepository({ store, audit, older, uncounted });
   return {
     audit,
     settings,
     budgets,
-    periodAt,
+    older,
+    uncounted,
+    approvers: new Approvers({ store, audit, clock }),
     applyEnvironment: async ({ budgetPerMonth, ...environment }) => {
       await budgets.setDeployment(budgetPerMonth);
+      if (!(await older.areAlive())) await uncounted.endIfEmpty();
       await logEnvironment(environment, { store, audit });
     },
     leftFor: async ({ origin, price: { currency } }) => {
-      const limits = await budgets.limits(origin, { period: await periodAt(origin, clock.now()), currency });
+      const { timeZone } = await settings.get(origin);
+      const limits = await budgets.limits(origin, { period: periodOf(clock.now(), timeZone), currency });
       const team = limits.find(({ scope }) => scope === 'team');
       if (team?.hard === undefined) return null;
-      const { held, settled, doubted, extra } = team.spend;
-      const left = team.hard + extra - held - settled - doubted;
+      const left = team.hard - usedBeyondExtra(team.spend);
       return { amount: amountOf(left > 0n ? left : 0n), currency };
     },
   };

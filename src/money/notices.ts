@@ -13,7 +13,7 @@ import type { Person } from '../tasks/task.ts';
 
 /** Recipients of a notice. */
 export type NoticeTarget =
-  /** The team's report channel; without one, or where that refuses it, its administrators by direct message. */
+  /** The team's report channel; without one, or where that refuses it, its {@link NoticesOptions.recipients}. */
   | { readonly kind: 'team' }
   /** A channel; where that refuses the notice, as for the team. */
   | { readonly kind: 'channel'; readonly channel: string }
@@ -60,8 +60,8 @@ export interface NoticesOptions {
   readonly platforms: ReadonlyMap<string, Platform>;
   /** Returns the channel for reports, by the team's settings. */
   readonly reportChannel: (of: NoticeTeam) => Promise<string | null>;
-  /** Returns the users who are notified where there is no channel. */
-  readonly administrators: (of: NoticeTeam) => Promise<readonly Person[]>;
+  /** Returns the people who are notified by direct message where there is no channel, each once. */
+  readonly recipients: (of: NoticeTeam, kind: TeamNotice['kind']) => Promise<readonly Person[]>;
   /** Called for a notice that reached no one. */
   readonly lost: () => void;
   readonly filesOf: (notice: TeamNotice, of: NoticeTeam, platform: Platform) => Promise<NoticeFiles>;
@@ -109,25 +109,27 @@ export class Notices {
     return this.#sweep.stop();
   }
 
-  /** Returns the writes that claim a notice; the commit is refused where it was claimed before. */
-  claim({ key, ...order }: NoticeOrder): Change {
+  /**
+   * Returns the writes that claim a notice; the commit is refused where it was claimed before.
+   * @param delayMs time until the outbox posts it.
+   */
+  claim({ key, ...order }: NoticeOrder, delayMs = 0): Change {
     const createdAtMs = this.#options.clock.now();
     const value: NoticeRecord = { ...order, revision: 1, state: 'waiting', createdAtMs, failures: 0 };
     const id = noticeId(key);
     return {
       records: [{ namespace: 'notices', key: id, value, expected: 'absent' }],
-      index: [{ index: OUTBOX, member: id, score: createdAtMs }],
+      index: [{ index: OUTBOX, member: id, score: createdAtMs + delayMs }],
     };
   }
 
   /**
-   * Claims a notice, if it was not before, and posts it now.
+   * Claims a notice, if it was not before, and posts it now; the outbox does if this process dies meanwhile.
    * @returns `waiting`: another attempt follows; `undeliverable`: the person cannot be reached.
    */
   async postNow(order: NoticeOrder): Promise<NoticeRecord['state']> {
-    await this.#options.store.commit(this.claim(order));
     const id = noticeId(order.key);
-    await this.#attempt(id);
+    if (await this.#options.store.commit(this.claim(order, LEASE_MS))) await this.#attempt(id);
     return (await this.#read(id))?.state ?? 'waiting';
   }
 
@@ -171,7 +173,8 @@ export class Notices {
         return;
       }
       this.#options.lost();
-      const what = 'gave up a notice: set a report channel in /video settings, or name administrators in ADMINS';
+      const what =
+        'gave up a notice: set a report channel in /video settings, add an approver, or name administrators in ADMINS';
       logger.error({ event: 'notice_undeliverable', ...about }, what);
       return;
     }
@@ -217,7 +220,7 @@ export class Notices {
     if (to.kind === 'person') return this.#postPrivately(platform, posting, to.person, to.near);
     const channel = to.kind === 'channel' ? to.channel : await this.#options.reportChannel(of);
     if (channel !== null && (await this.#accepts(platform, posting, channel))) return;
-    await this.#postToAdministrators(platform, posting);
+    await this.#postToRecipients(platform, posting);
   }
 
   /** Posts in a channel. @returns false where the channel is gone or refuses it. @throws a retryable DailiesError */
@@ -229,15 +232,16 @@ export class Notices {
       const error = asDailiesError(thrown, 'posting a notice');
       if (error.retryable) throw error;
       const about = { event: 'notice_redirected', notice: posting.id, kind: posting.record.notice.kind, err: error };
-      this.#options.logger.warn(about, 'a channel refused a notice; sending it to the administrators');
+      this.#options.logger.warn(about, 'a channel refused a notice; sending it by direct message');
       return false;
     }
   }
 
-  /** @throws DailiesError where no administrator can be reached. */
-  async #postToAdministrators(platform: Platform, posting: Posting): Promise<void> {
-    const people = await this.#options.administrators(posting.record.of);
-    let refusal: unknown = new TypeError('there is no report channel and no administrator');
+  /** @throws DailiesError where no one can be reached. */
+  async #postToRecipients(platform: Platform, posting: Posting): Promise<void> {
+    const { of, notice } = posting.record;
+    const people = await this.#options.recipients(of, notice.kind);
+    let refusal: unknown = new TypeError('there is no report channel, administrator or approver');
     let reached = 0;
     for (const person of people) {
       try {

@@ -1,6 +1,6 @@
 import { COUNTING_MONEY, REPLICA } from '../cluster/membership.ts';
 import { SingleFlight } from '../single-flight.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Versioned } from '../store/store.ts';
 
 /**
  * Detects replicas of a version that does not count money in the store's sums: during a rolling update they claim and
@@ -34,5 +34,38 @@ export class OlderReplicas {
     const replicas = await contents.leases(REPLICA);
     const counting = new Set((await contents.leases(COUNTING_MONEY)).map((name) => name.slice(COUNTING_MONEY.length)));
     return replicas.some((name) => !counting.has(name.slice(REPLICA.length)));
+  }
+}
+
+/** Key, in the namespace `waits`, of the record that every task is counted in the sums. */
+const COUNTED_KEY = 'counted';
+
+/** Detects a store whose tasks of earlier versions are not counted in its sums yet: budgets would miss them. */
+export class UncountedTasks {
+  readonly #store: Pick<Store, 'keyv' | 'contents'>;
+  #areThere = true;
+
+  constructor(store: Pick<Store, 'keyv' | 'contents'>) {
+    this.#store = store;
+  }
+
+  /** Returns whether there may be any. Looks only until there are none for the first time. Rejects with `store_unavailable`. */
+  async mayExist(): Promise<boolean> {
+    if (this.#areThere) this.#areThere = (await this.#store.keyv('waits').get(COUNTED_KEY)) === undefined;
+    return this.#areThere;
+  }
+
+  /** Records that every task is counted, once no older replica is left and all tasks from before have been counted. */
+  async end(): Promise<void> {
+    if (!(await this.mayExist())) return;
+    await this.#store.keyv('waits').set(COUNTED_KEY, { revision: 1 } satisfies Versioned);
+    this.#areThere = false;
+  }
+
+  /** Records it for a store without tasks, where nothing has to be counted. */
+  async endIfEmpty(): Promise<void> {
+    if (!(await this.mayExist())) return;
+    for await (const page of this.#store.contents.records('tasks')) if (page.length > 0) return;
+    await this.end();
   }
 }

@@ -29,16 +29,16 @@ export interface OverBudget {
 }
 
 /**
- * Returns the limit with the least room of those that a purchase would exceed; `null` where it would exceed none (any
+ * Returns the limits that a purchase would exceed, that with the least room first; none where it would exceed none (any
  * more). A limit without an amount in the purchase's currency has the least.
  * @throws `record_damaged` where a budget cannot be read, which refuses every purchase.
  */
-export async function overBudget(
+export async function exceededLimits(
   store: Pick<Store, 'keyv' | 'sums'>,
   limits: readonly BudgetLimit[],
   purchase: Purchase,
-): Promise<OverBudget | null> {
-  if (limits.length === 0) return null;
+): Promise<readonly OverBudget[]> {
+  if (limits.length === 0) return [];
   const keys = limits.flatMap(({ budgets }) => budgets);
   const [sums, records] = await Promise.all([
     store.sums(limits.map(({ sum }) => sum)),
@@ -50,7 +50,7 @@ export async function overBudget(
     const over = exceededBy(purchase, limit, found);
     return over === null ? [] : [over];
   });
-  return exceeded.toSorted(byRoom)[0] ?? null;
+  return exceeded.toSorted(byRoom);
 }
 
 /** Returns the limit as exceeded by a purchase; `null` where it is within the limit. */

@@ -1,4 +1,12 @@
 import { Temporal } from 'temporal-polyfill';
+import { BoundedMap } from '../bounded-map.ts';
+
+/** Number of time zones whose last month is kept. */
+const MAX_ZONES = 1_000;
+/** Month that each time zone was last found in, with its first moment and that after it: every order asks for it. */
+const found = new BoundedMap<string, { readonly period: string; readonly startMs: number; readonly endMs: number }>(
+  MAX_ZONES,
+);
 
 /**
  * Returns the month of a time as `YYYY-MM`. Months begin at the first moment of their first day in the time zone, which
@@ -6,6 +14,14 @@ import { Temporal } from 'temporal-polyfill';
  * @param timeZone IANA name; see {@link isTimeZone}.
  */
 export function periodOf(nowMs: number, timeZone: string): string {
+  const known = found.get(timeZone);
+  if (known !== undefined && known.startMs <= nowMs && nowMs < known.endMs) return known.period;
+  const period = findPeriod(nowMs, timeZone);
+  found.set(timeZone, { period, startMs: startOfPeriod(period, timeZone), endMs: endOfPeriod(period, timeZone) });
+  return period;
+}
+
+function findPeriod(nowMs: number, timeZone: string): string {
   const local = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone);
   const period = local.toPlainDate().toPlainYearMonth().toString();
   // The clock may have been put back from the first day of a month that has begun.

@@ -3,6 +3,7 @@ import type { Lease } from '../cluster/leases.ts';
 import { OnOneReplica } from '../cluster/on-one-replica.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
+import type { Refunds } from '../tasks/money.ts';
 import type { Price } from '../tasks/task.ts';
 import { type AlertSettings, BudgetAlerts } from './alerts/budget-alerts.ts';
 import { UnusualSpendAlerts } from './alerts/unusual-spend.ts';
@@ -22,6 +23,7 @@ export interface SpendWatchOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly notices: Notices;
+  readonly refunds: Refunds;
   readonly settings: (of: NoticeTeam) => Promise<WatchSettings>;
   /** Platforms on which the deployment's operators are notified. */
   readonly operatorsOn: readonly string[];

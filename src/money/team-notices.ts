@@ -1,27 +1,32 @@
 import { join } from 'node:path';
 import type { Platform } from '../chat/platform.ts';
+import type { TeamNotice } from '../chat/team-notice.ts';
 import type { Clock } from '../clock.ts';
+import { type Admin, BUILT_IN_ADMINS } from '../config/admins.ts';
 import type { Config } from '../config/config.ts';
+import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import type { Store } from '../store/store.ts';
 import { sumsOf } from '../tasks/money.ts';
 import type { Person, Task } from '../tasks/task.ts';
 import { OutOfCreditAlerts } from './alerts/out-of-credit.ts';
-import { Notices, type NoticeTeam } from './notices.ts';
+import type { Approvers } from './approvers.ts';
+import { Notices, type NoticesOptions, type NoticeTeam } from './notices.ts';
 import { createNoticeFiles } from './reports/notice-files.ts';
 import { SpendWatch } from './spend-watch.ts';
 import type { TeamSettingsRepository } from './team-settings.ts';
 
 /** Options of {@link createTeamNotices}. */
 export interface TeamNoticesOptions {
-  readonly config: Pick<Config, 'admins' | 'dataDir'>;
+  readonly config: Pick<Config, 'admins' | 'dataDir' | 'refunds'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
+  readonly approvers: Pick<Approvers, 'list'>;
   readonly metrics: { readonly noticeLost: () => void };
 }
 
@@ -34,30 +39,36 @@ export interface TeamNotices {
   readonly observer: TaskObserver;
 }
 
-/** Users who administer a platform without being named in `ADMINS`. */
-const OPERATORS: Readonly<Record<string, string>> = { playground: 'operator' };
+/**
+ * Notices that reach a team's approvers as well as its administrators where no report channel takes them: approvers
+ * decide on spend, and these show nothing that `/video usage` hides from them. A notice about changes, as in the audit log,
+ * would be for administrators alone, as are those about the installation, which have no team.
+ */
+const FOR_APPROVERS: Readonly<Record<TeamNotice['kind'], boolean>> = {
+  budget_alert: true,
+  unusual_spend: true,
+  report: true,
+  correction: true,
+  out_of_credit: true,
+  // Has one person, who asked for it.
+  export: false,
+};
 
 /** Creates the alerts and reports; nothing runs before they start. */
 export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
   const { config, store, settings, platforms } = options;
-  const operators = [
-    ...config.admins,
-    ...[...platforms.keys()].flatMap((platform) => {
-      const user = OPERATORS[platform];
-      return user === undefined ? [] : [{ platform, user }];
-    }),
-  ];
+  const operators = [...config.admins, ...BUILT_IN_ADMINS];
   const notices = new Notices({
     ...options,
     reportChannel: async (of) => (await settings.get(of)).reportChannel ?? null,
-    administrators: async ({ platform }: NoticeTeam) =>
-      operators.filter((one) => one.platform === platform).map(({ user }): Person => ({ id: user, name: user })),
+    recipients: recipientsOf(options, operators),
     lost: () => options.metrics.noticeLost(),
     filesOf: createNoticeFiles({ store, directory: join(config.dataDir, 'tmp') }),
   });
   const watched = {
     ...options,
     notices,
+    refunds: config.refunds,
     settings: (of: NoticeTeam) => settings.get(of),
     operatorsOn: [...new Set(operators.map(({ platform }) => platform))].filter((name) => platforms.has(name)),
   };
@@ -78,6 +89,32 @@ export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
         credit.changed(...change);
       },
     },
+  };
+}
+
+/** Returns the reader of the recipients of a team's notices: its administrators, and approvers who are still members. */
+function recipientsOf(
+  { approvers, platforms }: Pick<TeamNoticesOptions, 'approvers' | 'platforms'>,
+  administrators: readonly Admin[],
+): NoticesOptions['recipients'] {
+  const isMember = async ({ platform, team }: NoticeTeam, user: string): Promise<boolean> => {
+    try {
+      return (await platforms.get(platform)?.isMember({ team, channel: '', address: {} }, user)) === true;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, 'looking up an approver');
+      if (error.retryable) throw error;
+      return false;
+    }
+  };
+  return async (of, kind) => {
+    const first = administrators.filter(({ platform }) => platform === of.platform).map(({ user }) => user);
+    const listed = of.team === '' || !FOR_APPROVERS[kind] ? [] : await approvers.list(of);
+    const users = new Set(listed.filter(({ kind }) => kind === 'person').map(({ id }) => id)).difference(
+      new Set(first),
+    );
+    const members: string[] = [];
+    for (const user of users) if (await isMember(of, user)) members.push(user);
+    return [...new Set([...first, ...members])].map((user): Person => ({ id: user, name: user }));
   };
 }
 

@@ -14,6 +14,14 @@ export interface Pause {
   readonly untilMs?: number;
 }
 
+/** Time that something is kept. */
+export interface Keep {
+  /** From 1. */
+  readonly days: number;
+  /** Time from which it applies, in ms since the Unix epoch: until then a mistake can be corrected. */
+  readonly fromMs: number;
+}
+
 /** Settings of a team. */
 export interface TeamSettings extends Versioned {
   /** IANA name of the time zone in which the team's months begin and end. Default `UTC`. */
@@ -30,6 +38,10 @@ export interface TeamSettings extends Versioned {
   readonly alerts: boolean;
   /** Least amount of a day that is reported as unusual. Default: unusual spend is not reported. */
   readonly unusualSpend?: Price;
+  /** Time that clips are kept after their tasks ended. Default: as the operator set. */
+  readonly keepClips?: Keep;
+  /** Time that prompts are kept after their tasks ended; a clip goes with its prompt. Default: as the operator set. */
+  readonly keepPrompts?: Keep;
   /** See {@link pauseAt}, which knows about its end. */
   readonly pause?: Pause;
 }
@@ -114,6 +126,8 @@ const AUDITED: Readonly<
   },
   alerts: { action: 'alerts', values: ({ alerts }) => textValue(alerts ? 'on' : 'off') },
   unusualSpend: { action: 'unusual_spend', values: ({ unusualSpend }) => priceValue(unusualSpend) },
+  keepClips: { action: 'keep_clips', values: ({ keepClips }) => daysValue(keepClips) },
+  keepPrompts: { action: 'keep_prompts', values: ({ keepPrompts }) => daysValue(keepPrompts) },
   pause: { action: 'pause', values: ({ pause }) => (pause === undefined ? [] : pauseValues(pause)) },
 };
 
@@ -125,6 +139,10 @@ function entriesOf(before: TeamSettings, after: TeamSettings): readonly AuditEnt
 
 function textValue(text: string | undefined): readonly AuditValue[] {
   return text === undefined ? [] : [{ kind: 'text', text }];
+}
+
+function daysValue(keep: Keep | undefined): readonly AuditValue[] {
+  return keep === undefined ? [] : [{ kind: 'text', text: keep.days === 1 ? '1 day' : `${keep.days} days` }];
 }
 
 function priceValue(price: Price | undefined): readonly AuditValue[] {

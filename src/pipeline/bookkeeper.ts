@@ -1,9 +1,11 @@
 import { type Clock, sleep } from '../clock.ts';
 import type { Lease } from '../cluster/leases.ts';
 import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { AuditTrail } from '../money/audit.ts';
 import { type BooksReport, checkBooks } from '../money/books/check.ts';
+import type { OlderReplicas, UncountedTasks } from '../money/older-replicas.ts';
 import type { Store } from '../store/store.ts';
 import { isTask } from '../tasks/record-shape.ts';
 import { isCounted } from '../tasks/recount.ts';
@@ -14,10 +16,12 @@ import type { TaskRepository } from './repository.ts';
 const CHECK_EVERY_MS = 3_600_000;
 /** Delay of the first one after the start, which counts the tasks of an earlier version. */
 const FIRST_CHECK_MS = 5_000;
-/** TTL of the lease: the time until another replica takes over from one that died. */
+/** TTL of the lease: another replica takes over within a minute from one that died. */
 const LEASE_MS = 30_000;
 /** Tasks counted in one commit: small enough not to delay the orders of others. */
 const AT_ONCE = 50;
+/** Delay between two looks for replicas of an older version. */
+const OLDER_MS = 5_000;
 /** Pause after each page and each commit, for other work. */
 const PAUSE_MS = 20;
 
@@ -37,12 +41,14 @@ export interface BookkeeperOptions {
   readonly store: Store;
   readonly repository: TaskRepository;
   readonly audit: Pick<AuditTrail, 'verifyAll'>;
+  readonly older: Pick<OlderReplicas, 'areAlive'>;
+  readonly uncounted: Pick<UncountedTasks, 'end'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Creates the bookkeeper of one process. Every hour, on one replica, it counts the tasks that an earlier version left
+ * Creates the bookkeeper of one process. Every hour, on one replica, once no older one is left, it counts the tasks that an earlier version left
  * uncounted, and checks that the sums are what the tasks count and that the audit logs are intact. It corrects no sum.
  */
 export function createBookkeeper(options: BookkeeperOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
@@ -57,7 +63,7 @@ export function createBookkeeper(options: BookkeeperOptions): Pick<OnOneReplica,
     run: (lease) => check(options, lease, stopping.signal),
     failed: (thrown) => {
       if (stopping.signal.aborted) return;
-      logger.warn({ event: 'books_check_failed', err: thrown }, 'failed to check the books, retrying in an hour');
+      logger.warn({ event: 'books_check_failed', err: thrown }, 'failed to check the books, retrying in half a minute');
     },
   });
   return {
@@ -76,13 +82,19 @@ export async function lastDisagreements(store: Pick<Store, 'keyv'>): Promise<num
 }
 
 async function check(options: BookkeeperOptions, lease: Lease, stopping: AbortSignal): Promise<void> {
-  const { store, audit, clock, logger } = options;
+  const { store, audit, older, uncounted, clock, logger } = options;
+  // What it goes on changing would have to be counted again, and would look wrong meanwhile.
+  while (await older.areAlive()) await sleep(clock, OLDER_MS, stopping);
   const pause = async (): Promise<void> => {
     stopping.throwIfAborted();
     await sleep(clock, PAUSE_MS);
   };
   const counted = await countTasks(options, { pause, isActive: () => lease.isHeld() });
   if (counted > 0) logger.info({ event: 'tasks_counted', counted }, 'counted tasks of an earlier version in the sums');
+  if (!lease.isHeld()) {
+    throw new DailiesError('counting tasks: the lease was lost', { code: 'store_unavailable', retryable: true });
+  }
+  await uncounted.end();
   const report = await checkBooks(store, pause);
   const logs = await audit.verifyAll();
   const disagreements = disagreementsIn(report) + logs.length;

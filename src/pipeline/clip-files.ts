@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type Clock, sleep } from '../clock.ts';
 import type { Leases } from '../cluster/leases.ts';
@@ -26,6 +26,11 @@ export interface Clips {
    * @throws the errors of {@link VideoService.download} when it cannot be downloaded again.
    */
   find(task: Pick<Task, 'id' | 'clip' | 'upstreamId'>): Promise<Clip | undefined>;
+  /**
+   * Deletes the clip of a removed task with everything made from it, such as fitted copies. Idempotent.
+   * @throws `timed_out`, retryable, while another process downloads it; the errors of the file system.
+   */
+  remove(id: TaskId): Promise<void>;
 }
 
 /** Options of {@link createClips}. */
@@ -50,6 +55,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 /** Creates the {@link Clips} of a folder. */
 export function createClips({ videos, leases, clock, logger, clipsDir }: ClipsOptions): Clips {
   const downloads = new SingleFlight<TaskId, Clip>();
+  const folder = new SharedListing(clipsDir);
   const pathOf = (id: TaskId): string => join(clipsDir, `${id}.mp4`);
   /** Returns whether a path is in the folder: a forged record must not be able to name other files of this machine. */
   const isInside = (path: string): boolean => path === join(clipsDir, basename(path));
@@ -81,8 +87,7 @@ export function createClips({ videos, leases, clock, logger, clipsDir }: ClipsOp
       const found = (await findLocal({ id, clip })) ?? (await fetch(id, upstreamId));
       if (found !== null) return found;
       if (clock.monotonic() - startedAtMs < WAIT_TIMEOUT_MS) continue;
-      const code = { code: 'timed_out', retryable: true } as const;
-      throw new DailiesError(`bringing the clip of task ${id} here: another process is still at it`, code);
+      throw busy(`bringing the clip of task ${id} here`);
     }
   };
 
@@ -95,5 +100,41 @@ export function createClips({ videos, leases, clock, logger, clipsDir }: ClipsOp
       logger.info({ event: 'clip_file_missing', task: id }, 'clip file missing on this machine, downloading it');
       return downloads.run(id, () => fetchAgain(id, clip, upstreamId));
     },
+    async remove(id) {
+      const waiting = { leases, clock, name: `clip:${id}`, ttlMs: LEASE_MS, retryMs: RECHECK_MS };
+      const removed = await withLease({ ...waiting, timeoutMs: WAIT_TIMEOUT_MS }, async () => {
+        // Whatever is made from a clip has its id before the first dot of its name.
+        const names = (await folder.read()).filter((name) => name.startsWith(`${id}.`));
+        await Promise.all(names.map((name) => rm(join(clipsDir, name), { force: true })));
+        return true;
+      });
+      if (removed === null) throw busy(`removing the clip of task ${id}`);
+    },
   };
+}
+
+function busy(doing: string): DailiesError {
+  const code = { code: 'timed_out', retryable: true } as const;
+  return new DailiesError(`${doing}: another process is still at it`, code);
+}
+
+/** Names in a folder, read once for all callers that come before the reading starts: a sweep removes many clips. */
+class SharedListing {
+  readonly #folder: string;
+  #running: Promise<unknown> = Promise.resolve();
+  #next: Promise<readonly string[]> | null = null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  read(): Promise<readonly string[]> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = null;
+      const names = readdir(this.#folder);
+      this.#running = names.catch(() => undefined);
+      return names;
+    });
+    return this.#next;
+  }
 }

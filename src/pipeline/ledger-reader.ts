@@ -1,7 +1,8 @@
 import { pagesOf } from '../store/pages.ts';
 import type { Bounds, Store } from '../store/store.ts';
-import { ledgerOf, spendIndex } from '../tasks/indexes.ts';
+import { ledgerKey, ledgerOf, spendIndex } from '../tasks/indexes.ts';
 import type { Ledger, LedgerEntry, LedgerScope } from '../tasks/ledger.ts';
+import { readTasks } from '../tasks/record-shape.ts';
 
 /**
  * Reads a month of the ledger page by page, oldest entry first, so that a month of any size fits into memory.
@@ -14,11 +15,31 @@ export async function* ledgerPages(
   month: string,
   bounds: Bounds = {},
 ): AsyncGenerator<readonly LedgerEntry[]> {
-  const records = store.keyv('ledger');
   for await (const page of pagesOf(store, spendIndex(platform, team, month), bounds)) {
-    const found = await records.getMany<LedgerEntry>(page.map(({ member }) => member));
-    yield found.filter((entry) => entry !== undefined).filter((entry) => user === undefined || entry.user === user);
+    const found = await ledgerEntries(
+      store,
+      page.map(({ member }) => member),
+    );
+    yield found.filter((entry) => user === undefined || entry.user === user);
   }
+}
+
+/**
+ * Reads entries of the ledger by their keys, in the same order, without missing ones. Those of removed tasks have no
+ * records of their own: they are derived from the tasks.
+ * @throws `store_unavailable`
+ */
+export async function ledgerEntries(
+  store: Pick<Store, 'keyv'>,
+  keys: readonly string[],
+): Promise<readonly LedgerEntry[]> {
+  if (keys.length === 0) return [];
+  const found = await store.keyv('ledger').getMany<LedgerEntry>([...keys]);
+  const missing = keys.filter((_, at) => found[at] === undefined);
+  const ids = new Set(missing.map((key) => key.slice(0, key.lastIndexOf('#'))));
+  const derived = (await readTasks(store.keyv('tasks'), [...ids])).flatMap(ledgerOf);
+  const byKey = new Map(derived.map((entry) => [ledgerKey(entry), entry]));
+  return keys.map((key, at) => found[at] ?? byKey.get(key)).filter((entry) => entry !== undefined);
 }
 
 /** Creates the reader of the entries that {@link import('../tasks/indexes.ts').toChange} writes with the tasks. */

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { JobHandler, WorkQueue } from '../queue/queue.ts';
-import { backoffMs } from '../retry.ts';
+import { backoffMs, FailureCounter } from '../retry.ts';
 import { isFetching, isFollowedQuietly } from '../tasks/state-machine.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
 import { failureOf, sinceMs, type Task, type TaskId } from '../tasks/task.ts';
@@ -31,8 +31,10 @@ const FETCH_MAX_RETRY_MS = 5 * 60_000;
 /** Time after a task's end for which its fetch is retried; services drop results after 1 to 24 hours. */
 const FETCH_TIMEOUT_MS: Partial<Record<ErrorCode, number>> = { not_ready: HOUR_MS / 2, task_unknown: HOUR_MS / 2 };
 const DEFAULT_FETCH_TIMEOUT_MS = 24 * HOUR_MS;
-/** Capacity of the failure counters: beyond it, those of the tasks that failed longest ago start over. */
-const MAX_FAILING = 50_000;
+/** Time for which a process retries a fetch however long ago its task ended. */
+const FETCH_PATIENCE_MS = 5 * 60_000;
+/** Upper bound on the tasks that are tracked as unknown; beyond it, that of the oldest is reset. */
+const MAX_UNKNOWN = 50_000;
 /** Errors that an operator can fix: worth retrying later, although the same call would fail again now. */
 const FIXABLE: ReadonlySet<ErrorCode> = new Set(['unauthorised', 'forbidden', 'disk_full', 'internal']);
 
@@ -111,28 +113,9 @@ export class PollCache implements TaskObserver {
   }
 }
 
-/** Counts failures in a row, by id; the count starts over after a restart. */
-class FailureCounter {
-  readonly #failures = new BoundedMap<string, number>(MAX_FAILING);
-
-  has(id: string): boolean {
-    return this.#failures.has(id);
-  }
-
-  failedAgain(id: string): number {
-    const count = (this.#failures.get(id) ?? 0) + 1;
-    this.#failures.set(id, count);
-    return count;
-  }
-
-  forget(id: string): void {
-    this.#failures.delete(id);
-  }
-}
-
 /** Creates the handlers of the queues `poll` and `fetch`: poll a task to its end, then download its clip. */
 export function createPoller(options: PollerOptions): { readonly poll: JobHandler; readonly fetch: JobHandler } {
-  const failures = new FailureCounter();
+  const failures = new FailureCounter(options.clock);
   return { poll: new Poller(options, failures).run, fetch: new Fetcher(options, failures).run };
 }
 
@@ -140,7 +123,7 @@ class Poller {
   readonly #options: PollerOptions;
   readonly #failures: FailureCounter;
   /** Time of the first in a row of `task_unknown` responses, by upstream id, in the clock's monotonic milliseconds. */
-  readonly #unknownSinceMs = new BoundedMap<string, number>(MAX_FAILING);
+  readonly #unknownSinceMs = new BoundedMap<string, number>(MAX_UNKNOWN);
 
   constructor(options: PollerOptions, failures: FailureCounter) {
     this.#options = options;
@@ -176,7 +159,7 @@ class Poller {
   async #pollFailed(task: Followed, error: DailiesError, isEnough: boolean): Promise<number | null> {
     const { queue, clock, random, logger, observer, pace } = this.#options;
     observer.polled(error.code);
-    const count = this.#failures.failedAgain(task.id);
+    const { count } = this.#failures.failedAgain(task.id);
     pauseIfAsked(queue, 'poll', error);
     if (this.#isUnknownUpstream(task, error)) return this.#markUnknown(task, error);
     if (isEnough && UNINFORMATIVE.has(error.code)) return this.#abandon(task);
@@ -277,12 +260,12 @@ class Fetcher {
 
   async #fetchFailed(task: Task, error: DailiesError): Promise<number | null> {
     const { repository, clock, random, logger, observer } = this.#options;
-    const count = this.#failures.failedAgain(task.id);
+    const { count, forMs } = this.#failures.failedAgain(task.id);
     logger.error(
       { event: 'clip_fetch_failed', task: task.id, failures: count, err: error },
       'failed to fetch a finished clip',
     );
-    if (isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
+    if (isWorthWaiting(error, task, { forMs, nowMs: clock.now() })) {
       const bounds = { firstMs: FETCH_FIRST_RETRY_MS, maxMs: FETCH_MAX_RETRY_MS, random: random() };
       const waitMs = backoffMs(count, { ...bounds, askedMs: error.retryAfterMs });
       const seen = { failures: count, isForAll: false };
@@ -295,8 +278,17 @@ class Fetcher {
   }
 }
 
-/** Returns whether a clip that could not be fetched may still become available, `sinceEndMs` after its task ended. */
-export function isWorthWaiting(error: DailiesError, sinceEndMs: number): boolean {
+/**
+ * Returns whether the clip of an ended task may still become available, after an error.
+ * @param forMs time since the first of the failures in a row, by the process's own clock
+ */
+export function isWorthWaiting(
+  error: DailiesError,
+  { endedAtMs, createdAtMs }: Task,
+  { forMs, nowMs }: { readonly forMs: number; readonly nowMs: number },
+): boolean {
   if (!error.retryable && !FIXABLE.has(error.code)) return false;
+  // The clock that recorded the end may have been stepped since, or be another machine's.
+  const sinceEndMs = forMs < FETCH_PATIENCE_MS ? forMs : nowMs - (endedAtMs ?? createdAtMs);
   return sinceEndMs < (FETCH_TIMEOUT_MS[error.code] ?? DEFAULT_FETCH_TIMEOUT_MS);
 }

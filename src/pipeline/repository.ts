@@ -1,6 +1,6 @@
 import type { Keyv } from 'keyv';
 import { DailiesError } from '../errors.ts';
-import { type OverBudget, overBudget } from '../money/over-budget.ts';
+import { exceededLimits, type OverBudget } from '../money/over-budget.ts';
 import type { Change, Store } from '../store/store.ts';
 import { toChange } from '../tasks/indexes.ts';
 import { boundsOf, type LimitReached, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
@@ -43,9 +43,9 @@ export type Refusal = { readonly limit: LimitReached } | { readonly over: OverBu
 const PURCHASES: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'approve']);
 
 /** Writes to commit with an event, such as an entry of an audit log. */
-export type FurtherWrites = Partial<Pick<Change, 'records' | 'sums'>>;
+export type FurtherWrites = Partial<Pick<Change, 'records'>>;
 
-/** Compare-and-set attempts of a claim before giving up. */
+/** Compare-and-set attempts before giving up. */
 const MAX_TRIES = 100;
 
 /** Reads the records of tasks, and is the only way to write them. */
@@ -110,7 +110,8 @@ export class TaskRepository {
    * @param known the record as the caller read or wrote it last: it is read again only if it has changed.
    * @param also returns further writes for the same commit; called again after a concurrent change.
    * @returns undefined when no such task exists.
-   * @throws `id_taken` when another task holds the id that a user enters.
+   * @throws `id_taken` when another task holds the id that a user enters; `overloaded` when every attempt met another
+   * change, or a record of `also` is damaged.
    */
   async record(
     id: TaskId,
@@ -119,6 +120,7 @@ export class TaskRepository {
     also: (next: Task) => Promise<FurtherWrites> = async () => ({}),
   ): Promise<Recorded | undefined> {
     try {
+      let tries = 0;
       for (let task = known ?? (await this.get(id)); task !== undefined; task = await this.get(id)) {
         const moved = transition(task, event);
         // `known` may be stale; a record that was just read is current.
@@ -132,6 +134,8 @@ export class TaskRepository {
         }
         const over = await this.#overBudget(next, within);
         if (over !== null && (await this.get(id))?.revision === task.revision) return { done: false, task, over };
+        tries += 1;
+        if (tries === MAX_TRIES) throw contended(`recording ${event.kind} of task ${id}`);
       }
       return undefined;
     } catch (thrown) {
@@ -160,22 +164,34 @@ export class TaskRepository {
   async #change(
     before: Task,
     after: Task,
-    { within, records = [], sums = [] }: FurtherWrites & { readonly within: readonly BudgetLimit[] },
+    { within, records = [] }: FurtherWrites & { readonly within: readonly BudgetLimit[] },
   ): Promise<boolean> {
     const ids = await this.#upstreamIds.writes(before, after);
     const written = toChange(before, after);
-    const allRecords = [...written.records, ...ids, ...records];
-    return this.#store.commit({ ...written, records: allRecords, sums: [...(written.sums ?? []), ...sums], within });
+    return this.#store.commit({
+      ...written,
+      records: [...written.records, ...ids.records, ...records],
+      index: [...(written.index ?? []), ...ids.index],
+      within,
+    });
   }
 
   async #overBudget(task: Task, within: readonly BudgetLimit[]): Promise<OverBudget | null> {
     const purchase = task.money?.sends.at(-1);
-    return purchase === undefined ? null : overBudget(this.#store, within, purchase);
+    if (purchase === undefined) return null;
+    return (await exceededLimits(this.#store, within, purchase))[0] ?? null;
   }
 
   #notify(...change: Parameters<TaskObserver['changed']>): void {
     for (const observer of this.#observers) observer.changed(...change);
   }
+}
+
+function contended(doing: string): DailiesError {
+  return new DailiesError(`${doing}: ${MAX_TRIES} attempts met another change, or a damaged record`, {
+    code: 'overloaded',
+    retryable: true,
+  });
 }
 
 /** Returns the limits on a task's last purchase; none while nothing is bought. */

@@ -3,6 +3,8 @@ import type { Keyv } from 'keyv';
 import { type Clock, within } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { AuditTrail } from '../money/audit.ts';
+import type { Surface } from '../money/audit-entry.ts';
 import type { OverBudget } from '../money/over-budget.ts';
 import { periodOf } from '../money/period.ts';
 import { DEFAULT_SETTINGS, type PauseInEffect, pauseAt, type TeamSettings } from '../money/team-settings.ts';
@@ -20,7 +22,7 @@ import type { UpstreamId, VideoService } from '../videos/service.ts';
 import type { PollPace } from './backoff.ts';
 import { scheduleNext } from './next-job.ts';
 import { ensureOpenTasks } from './reconcile.ts';
-import type { Refusal, TaskRepository } from './repository.ts';
+import type { FurtherWrites, Refusal, TaskRepository } from './repository.ts';
 import { countAttempt } from './upstream-ids.ts';
 import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
 
@@ -157,10 +159,12 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
 class Service implements TaskService {
   readonly #options: TaskServiceOptions;
   readonly #records: Keyv;
+  readonly #audit: AuditTrail;
 
   constructor(options: TaskServiceOptions) {
     this.#options = options;
     this.#records = options.store.keyv('tasks');
+    this.#audit = new AuditTrail(options.store, options.clock);
   }
 
   async submit(order: Order): Promise<Submission> {
@@ -286,16 +290,28 @@ class Service implements TaskService {
 
   async #decide(id: TaskId, by: Person, event: TaskEvent): Promise<Decision> {
     const { repository, queue, clock, logger } = this.#options;
-    const recorded = await repository.record(id, event).catch((thrown: unknown) => {
+    const also = (next: Task) => this.#audited(next, by, event);
+    const recorded = await repository.record(id, event, undefined, also).catch((thrown: unknown) => {
       queue.schedule('poll', id, clock.now() + RECHECK_MS);
       throw thrown;
     });
     if (recorded === undefined) throw missing(id);
     if (!recorded.done) return recorded;
-    // Some decisions cost money: the log is their audit trail.
-    logger.info({ event: 'task_decision', task: id, decision: event.kind, by: by.id }, 'a user decided on a task');
+    logger.info({ event: 'task_decision', task: id, decision: event.kind }, 'a user decided on a task');
     scheduleNext(queue, recorded.task, clock.now());
     return recorded;
+  }
+
+  /** Returns the entry in the team's audit log of a decision on an uncertain task; no other is logged there. */
+  async #audited({ id, origin, money }: Task, by: Person, event: TaskEvent): Promise<FurtherWrites> {
+    const decision = AUDITED[event.kind];
+    if (decision === undefined) return {};
+    const subject = [{ kind: 'task', task: id } as const, { kind: 'person', person: origin.user } as const];
+    const { amount = '0', currency = '' } = money?.sends.at(-1) ?? {};
+    const price = { kind: 'price', price: { amount, currency } } as const;
+    const after = [{ kind: 'text', text: decision.text } as const, price];
+    const entry = { action: 'unconfirmed', subject, before: [], after } as const;
+    return { records: await this.#audit.append(origin, { person: by, surface: decision.surface }, [entry]) };
   }
 
   /** Rejects while clips cannot be stored or budgets not enforced, except for a task that was claimed before. */
@@ -325,6 +341,13 @@ class Service implements TaskService {
     throw new DailiesError(doing, { code: 'id_taken', retryable: false });
   }
 }
+
+/** Decisions on an uncertain task: what the audit log says about each, and the surface that offers it. */
+const AUDITED: Readonly<Partial<Record<TaskEvent['kind'], { readonly text: string; readonly surface: Surface }>>> = {
+  resubmit: { text: 'sent again', surface: 'button' },
+  leave: { text: 'dismissed', surface: 'button' },
+  identify: { text: 'ID entered', surface: 'form' },
+};
 
 function missing(id: TaskId): TypeError {
   return new TypeError(`deciding on task ${id}: there is no such task`);

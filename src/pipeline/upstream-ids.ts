@@ -3,9 +3,14 @@ import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { RecordWrite, Store } from '../store/store.ts';
+import type { Change, IndexWrite, RecordWrite, Store } from '../store/store.ts';
+import { readTasks } from '../tasks/record-shape.ts';
+import { isContentRemoved } from '../tasks/removal.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
+
+/** Writes that keep the index in step with a task. */
+type IdWrites = Required<Pick<Change, 'records' | 'index'>>;
 
 /** Index from the video service's task ids to ours: an id belongs to one task. */
 export interface UpstreamIds {
@@ -13,7 +18,7 @@ export interface UpstreamIds {
    * Returns the writes to commit together with a task's change, so that no two tasks hold one id.
    * @throws `id_taken` when another task holds the id that `after` takes.
    */
-  writes(before: Task, after: Task): Promise<readonly RecordWrite[]>;
+  writes(before: Task, after: Task): Promise<IdWrites>;
   /** Returns the task that holds an id. */
   holder(id: UpstreamId): Promise<TaskId | undefined>;
   /** Returns the tasks that hold ids, in the order of `ids`; undefined for an id that none holds. */
@@ -44,27 +49,68 @@ const MAX_RACES = 20;
  */
 export function createUpstreamIds(store: Store, service: string): UpstreamIds {
   const records: Keyv = store.keyv('upstream');
-  const holder = async (id: UpstreamId): Promise<TaskId | undefined> =>
-    (await records.get<Holder>(keyOf(service, id)))?.task;
+  const holders = async (ids: readonly UpstreamId[]): Promise<readonly (TaskId | undefined)[]> => {
+    if (ids.length === 0) return [];
+    const found = await records.getMany<Holder>(ids.map((id) => keyOf(service, id)));
+    return Promise.all(ids.map(async (id, at) => found[at]?.task ?? removedHolder(store, service, id)));
+  };
+  const holder = async (id: UpstreamId): Promise<TaskId | undefined> => (await holders([id]))[0];
+  /** Replaces the record of a removed task that holds an id by an entry of an index. */
+  const moved = async (task: Task, id: UpstreamId | undefined): Promise<IdWrites> => {
+    const held = id === undefined ? undefined : await holder(id);
+    if (id === undefined || (held !== undefined && held !== task.id)) return { records: [], index: [] };
+    const key = keyOf(service, id);
+    return { records: [writeOf(key, null, 'any')], index: [entryOf(key, task.id, true)] };
+  };
   return {
     holder,
-    async holders(ids) {
-      if (ids.length === 0) return [];
-      const found = await records.getMany<Holder>(ids.map((id) => keyOf(service, id)));
-      return found.map((one) => one?.task);
-    },
+    holders,
     async writes(before, after) {
-      if (before.upstreamId === after.upstreamId) return [];
-      const writes: RecordWrite[] = [];
-      if (before.upstreamId !== undefined && (await holder(before.upstreamId)) === after.id) {
-        writes.push(writeOf(keyOf(service, before.upstreamId), null, 1));
-      }
-      if (after.upstreamId === undefined) return writes;
+      if (isContentRemoved(after) && !isContentRemoved(before)) return moved(after, after.upstreamId);
+      if (before.upstreamId === after.upstreamId) return { records: [], index: [] };
+      const given = before.upstreamId;
+      const isOurs = given !== undefined && (await holder(given)) === after.id;
+      const left = isOurs ? [writeOf(keyOf(service, given), null, 'any')] : [];
+      const index = isOurs ? [entryOf(keyOf(service, given), after.id, false)] : [];
+      if (after.upstreamId === undefined) return { records: left, index };
       const held = await holder(after.upstreamId);
       if (held !== undefined && held !== after.id) throw taken(after.id);
-      return [...writes, writeOf(keyOf(service, after.upstreamId), after.id, held === undefined ? 'absent' : 1)];
+      const expected = held === undefined ? 'absent' : 1;
+      return { records: [...left, writeOf(keyOf(service, after.upstreamId), after.id, expected)], index };
     },
   };
+}
+
+/** Number of the indexes of removed tasks by their ids: Redis stores one of up to 128 entries in a fifth of the memory. */
+const BUCKETS = 2_048;
+
+/**
+ * Returns the entry of a removed task that holds an id. It takes less memory than a record, which matters since it is
+ * kept forever. The score is a part of the hash, which the task's own id confirms.
+ */
+function entryOf(key: string, task: TaskId, isEntered: boolean): IndexWrite {
+  const { index, score } = bucketOf(key);
+  return { index, member: task, score: isEntered ? score : null };
+}
+
+function bucketOf(key: string): { readonly index: string; readonly score: number } {
+  const digits = key.slice('id:'.length);
+  return {
+    index: `upstream:${Number.parseInt(digits.slice(0, 4), 16) % BUCKETS}`,
+    // 52 bits: a score is a double.
+    score: Number.parseInt(digits.slice(4, 17), 16),
+  };
+}
+
+/** Returns the removed task that holds an id. */
+async function removedHolder(store: Store, service: string, id: UpstreamId): Promise<TaskId | undefined> {
+  const { index, score } = bucketOf(keyOf(service, id));
+  const found = await store.scan(index, { min: score, max: score });
+  const tasks = await readTasks(
+    store.keyv('tasks'),
+    found.map(({ member }) => member),
+  );
+  return tasks.find(({ upstreamId }) => upstreamId === id)?.id;
 }
 
 /**
@@ -157,7 +203,9 @@ async function enter(
   tasks: readonly (Task | null)[],
 ): Promise<readonly (readonly [TaskId, 'entered' | 'doubled'])[]> {
   const held = tasks.flatMap((task) =>
-    typeof task?.upstreamId === 'string' ? [{ id: task.id, key: keyOf(service, task.upstreamId) }] : [],
+    typeof task?.upstreamId === 'string' && !isContentRemoved(task)
+      ? [{ id: task.id, key: keyOf(service, task.upstreamId) }]
+      : [],
   );
   const known = await store.keyv('upstream').getMany<Holder>(held.map(({ key }) => key));
   const outcomes: (readonly [TaskId, 'entered' | 'doubled'])[] = [];
@@ -176,7 +224,7 @@ function keyOf(service: string, id: UpstreamId): string {
   return `id:${hash('sha256', `${service.replace(/\/+$/, '')}\n${id}`, 'hex')}`;
 }
 
-function writeOf(key: string, task: TaskId | null, expected: 'absent' | number): RecordWrite {
+function writeOf(key: string, task: TaskId | null, expected: RecordWrite['expected']): RecordWrite {
   return { namespace: 'upstream', key, value: task === null ? null : { revision: 1, task }, expected };
 }
 

@@ -43,6 +43,8 @@ export const NAMESPACES = [
   'notices',
   /** Imported statements of the video service, their findings, and the decisions on these. */
   'statements',
+  /** One-time links to the gallery, for 10 minutes, and its sessions, for 12 hours; under hashes of their keys. */
+  'gallery',
 ] as const;
 
 /** One of {@link NAMESPACES}. */

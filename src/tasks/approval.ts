@@ -1,5 +1,5 @@
 import { withPurchase } from './money.ts';
-import type { Person, Price, Task, TaskEvent } from './task.ts';
+import type { EventOf, Person, Price, Task } from './task.ts';
 
 /** A person, Discord role or Slack user group that may approve. */
 export interface Approver {
@@ -48,18 +48,16 @@ export interface Declined {
   readonly atMs: number;
 }
 
-type EventOf<Kind extends TaskEvent['kind']> = Extract<TaskEvent, { readonly kind: Kind }>;
-
 /** Returns whether the time for an approval is over, in a task that still waits for one. */
 export function isExpired({ state, approval }: Pick<Task, 'state' | 'approval'>, nowMs: number): boolean {
   return state === 'requested' && nowMs >= (approval?.expiresAtMs ?? 0);
 }
 
 /** Applies an approval, by anybody but the requester and in time. Deputies and leads approve nothing of their own. */
-export function approvedBy(task: Task, { by, price, period, atMs }: EventOf<'approve'>): Task | null {
+export function approvedBy(task: Task, { by, price, period, granted, atMs }: EventOf<'approve'>): Task | null {
   const { approval, origin } = task;
   if (approval === undefined || by.id === origin.user.id || isExpired(task, atMs)) return null;
-  const money = withPurchase(task, { period, ...price, atMs });
+  const money = withPurchase(task, { period, ...price, atMs, ...(granted === undefined ? {} : { granted }) });
   return money === null
     ? null
     : { ...task, state: 'claimed', price, money, approval: { ...approval, approved: { by, atMs } } };

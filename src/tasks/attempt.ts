@@ -1,4 +1,6 @@
-import type { Attempt, Task } from './task.ts';
+import type { UpstreamId } from '../videos/service.ts';
+import { withPurchase } from './money.ts';
+import type { Attempt, EventOf, Task } from './task.ts';
 
 /** Returns the attempt that a record describes: the one in flight, or the last one. */
 export function attemptOf({ sends, unsentTries }: Task): Attempt {
@@ -15,4 +17,77 @@ export function isBehind({ state, sends, unsentTries }: Task, of: Attempt | unde
   if (of === undefined || !(state === 'claimed' || state === 'sending')) return false;
   const current = state === 'claimed' ? sends + 1 : sends;
   return of.sends > current || (of.sends === current && of.unsentTries >= unsentTries);
+}
+
+/** Applies an upstream id: the task is polled, quietly if a user cancelled it. */
+export function toPolled(task: Task, upstreamId: UpstreamId, atMs: number): Task {
+  const state = task.cancelledBy === undefined ? 'polling' : 'cancelled';
+  return { ...task, state, upstreamId, acceptedAtMs: atMs };
+}
+
+/** Applies the acceptance by the service. */
+export function acceptedThere(task: Task, { of, upstreamId, atMs }: EventOf<'accepted'>): Task {
+  return toPolled(sent(task, of), upstreamId, atMs);
+}
+
+/** Applies the acceptance of an earlier attempt, whose response arrived after the task ended without an id. */
+export function acceptedLate(task: Task, event: EventOf<'accepted'>): Task | null {
+  const { of } = event;
+  if (task.upstreamId !== undefined || of === undefined || of.sends > task.sends) return null;
+  return acceptedThere(without(withoutDoubt(task), 'endedAtMs'), event);
+}
+
+/** Applies a lost response: unknown whether the service has it. */
+export function lostThere(task: Task, { of, failure }: EventOf<'lost'>): Task {
+  return { ...sent(task, of), state: 'uncertain', failure };
+}
+
+/** Counts an attempt as sent, even if the record lacked it. */
+function sent(task: Task, of: Attempt | undefined): Task {
+  return { ...free(task), sends: Math.max(task.sends, of?.sends ?? 0) };
+}
+
+/** Submits it again: another purchase, at its own price. */
+export function resubmitted(task: Task, { afterSends, purchase }: EventOf<'resubmit'>): Task | null {
+  const money = task.sends === afterSends ? withPurchase(task, purchase) : null;
+  return money === null
+    ? null
+    : { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0, money };
+}
+
+/** Takes the submission back: nothing exists at the service. */
+export function takenBack(task: Task, { isBusy = false, atMs }: EventOf<'unsent'>): Task {
+  const tries = { unsentTries: task.unsentTries + 1, ...(isBusy ? { busyTries: (task.busyTries ?? 0) + 1 } : {}) };
+  const back = { ...free(task), sends: task.sends - 1, ...tries };
+  if (task.cancelledBy === undefined) return { ...back, state: 'claimed' };
+  return { ...back, state: 'cancelled', endedAtMs: atMs };
+}
+
+/** Applies a refusal: nothing exists at the service. */
+export function refusedThere(task: Task, { failure, atMs }: EventOf<'refused'>): Task {
+  return { ...free(task), state: 'rejected', sends: task.sends - 1, failure, endedAtMs: atMs };
+}
+
+function free(task: Task): Task {
+  return without(task, 'lease');
+}
+
+/** Removes the fields that were set while it was uncertain. */
+export function withoutDoubt(task: Task): Task {
+  const { failure: _failure, leftBy: _leftBy, upstreamId: _upstreamId, acceptedAtMs: _acceptedAtMs, ...rest } = task;
+  return rest;
+}
+
+/** Clears the cancellation of a task with a doubtful submission, since a user wants its clip. */
+export function wantedAgain(task: Task): Task {
+  return without(withoutDoubt(task), 'cancelledBy');
+}
+
+/** Removes a field. */
+export function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'endedAtMs' | 'failure' | 'lease'>(
+  task: Task,
+  key: Key,
+): Task {
+  const { [key]: _gone, ...rest } = task;
+  return rest as Task;
 }

@@ -1,12 +1,20 @@
 import type { Change, IndexWrite, RecordWrite } from '../store/store.ts';
 import type { LedgerEntry } from './ledger.ts';
-import { moneyOf, statesOf, sumWritesOf } from './money.ts';
+import { moneyOf, spendChannel, statesOf, sumWritesOf } from './money.ts';
+import { storedTask } from './record-shape.ts';
+import { isContentRemoved } from './removal.ts';
 import { isEnded, lastLedgerState } from './state-machine.ts';
 import { type Origin, sinceMs, type Task } from './task.ts';
 
 /** Names the index of all tasks of a team, or of one user in it; scores are creation times. */
 export function historyIndex(platform: string, team: string, user?: string): string {
   return user === undefined ? `history:${platform}:${team}` : `history:${platform}:${team}:${user}`;
+}
+
+/** Returns the team of an index of all its tasks; `null` for any other index. */
+export function teamOfHistory(index: string): { readonly platform: string; readonly team: string } | null {
+  const [, platform, team] = /^history:([^:]+):([^:]+)$/u.exec(index) ?? [];
+  return platform === undefined || team === undefined ? null : { platform, team };
 }
 
 /** Names the index of a team's tasks that all of it may see (audience `team`); scores are creation times. */
@@ -50,6 +58,9 @@ export function stateIndex(state: Task['state']): string {
 /** Index of the tasks with an outcome to deliver to the chat; scores are their end times, else their creation times. */
 export const OUTBOX = 'outbox';
 
+/** Index of the removals with files, messages or records still to delete; scores are the times of the removals. */
+export const REMOVALS = 'removals';
+
 /** Names the index of a team's ledger entries of one month, such as `2026-11`. */
 export function spendIndex(platform: string, team: string, month: string): string {
   return `spend:${platform}:${team}:${month}`;
@@ -76,13 +87,13 @@ export function toChange(before: Task | null, after: Task): Change {
   const record: RecordWrite = {
     namespace: 'tasks',
     key: after.id,
-    value: after,
+    value: storedTask(after),
     expected: before === null ? 'absent' : before.revision,
   };
   const entries = ledgerWrites(before, after);
   return {
     records: [record, ...entries.records],
-    index: [...indexWrites(before, after), ...entries.index],
+    index: [...indexWrites(before, after), ...removalWrites(before, after), ...entries.index],
     sums: sumWritesOf(before, after),
   };
 }
@@ -90,12 +101,7 @@ export function toChange(before: Task | null, after: Task): Change {
 /** Returns the indexes that contain a task; {@link scoreOf} returns its score in them. */
 function indexesOf(task: Task): ReadonlySet<string> {
   const { platform, team, user } = task.origin;
-  const indexes = new Set([
-    historyIndex(platform, team),
-    historyIndex(platform, team, user.id),
-    channelHistoryIndex(task.origin),
-  ]);
-  if (task.origin.audience === 'team') indexes.add(sharedIndex(platform, team));
+  const indexes = new Set(historiesOf(task));
   if (!isEnded(task)) {
     indexes.add(channelOpenIndex(task.origin));
     indexes.add(openIndex(platform, team));
@@ -104,6 +110,25 @@ function indexesOf(task: Task): ReadonlySet<string> {
   }
   if (!task.presented) indexes.add(OUTBOX);
   return indexes;
+}
+
+/**
+ * Returns the histories that list a task. One without content is found by its entries in the ledger (`tasksOfPerson`);
+ * where it has none, in its requester's, until forgotten.
+ */
+function historiesOf(task: Task): readonly string[] {
+  const { platform, team, user, audience } = task.origin;
+  const own = historyIndex(platform, team, user.id);
+  if (task.removal?.reason === 'forgotten') return [];
+  if (isContentRemoved(task)) return ledgerOf(task).length === 0 ? [own] : [];
+  const shared = audience === 'team' ? [sharedIndex(platform, team)] : [];
+  return [historyIndex(platform, team), own, channelHistoryIndex(task.origin), ...shared];
+}
+
+/** Enters a new removal; whoever completes it takes it out again. */
+function removalWrites(before: Task | null, { id, removal }: Task): readonly IndexWrite[] {
+  if (removal === undefined || removal === before?.removal) return [];
+  return [{ index: REMOVALS, member: id, score: removal.atMs }];
 }
 
 function indexWrites(before: Task | null, after: Task): IndexWrite[] {
@@ -135,7 +160,7 @@ export function ledgerOf(task: Task): readonly LedgerEntry[] {
     send: index + 1,
     platform: task.origin.platform,
     team: task.origin.team,
-    channel: task.origin.channel,
+    channel: spendChannel(task.origin),
     user: task.origin.user.id,
     userName: task.origin.user.name,
     model: task.request.model,
@@ -163,8 +188,12 @@ function ledgerWrites(before: Task | null, after: Task): Required<Pick<Change, '
       ? []
       : [{ index: spendIndexOf(old), member: ledgerKey(old), score: null }];
   });
+  // Those of a removed task are derived from its record, by `pipeline/ledger-reader.ts`.
+  const records = isContentRemoved(after)
+    ? ledgerOf(after).map((entry) => ({ key: ledgerKey(entry), value: null }))
+    : changed.map((entry) => ({ key: ledgerKey(entry), value: entry }));
   return {
-    records: changed.map((entry) => ({ namespace: 'ledger', key: ledgerKey(entry), value: entry, expected: 'any' })),
+    records: records.map((record) => ({ namespace: 'ledger', ...record, expected: 'any' })),
     index: [
       ...moved,
       ...changed.map((entry) => ({

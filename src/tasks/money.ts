@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import type { SumLimit, SumWrite } from '../store/store.ts';
+import type { SumLimit, SumPart, SumWrite } from '../store/store.ts';
 import { type Micros, microsOf } from './amount.ts';
 import type { LedgerState } from './ledger.ts';
 import type { Origin, Price, Task } from './task.ts';
@@ -16,7 +16,12 @@ export interface Purchase extends Price {
   readonly period: string;
   /** Time of the purchase, in milliseconds since the Unix epoch. */
   readonly atMs: number;
+  /** Set where an approver granted what its limits lack. */
+  readonly granted?: Grant;
 }
+
+/** Amounts beyond the limits of a purchase, by scope: decimal strings. They raise the limits as long as it counts. */
+export type Grant = Readonly<Partial<Record<SpendScope, string>>>;
 
 /** Money of one send of a task: of a POST that may have left, or that is to follow. */
 export interface SendMoney extends Purchase {
@@ -143,9 +148,17 @@ const PARTS: Readonly<Partial<Record<LedgerState, SpendPart>>> = {
   in_doubt: 'doubted',
 };
 
+/** Place and person of an order, by which its spend is added up. */
+export type SpendOrigin = Pick<Origin, 'platform' | 'team' | 'channel' | 'parentChannel' | 'user'>;
+
+/** Returns the channel that an order counts towards: a thread's is the one that it belongs to. */
+export function spendChannel({ channel, parentChannel }: Pick<SpendOrigin, 'channel' | 'parentChannel'>): string {
+  return parentChannel ?? channel;
+}
+
 /** Names the sums of a purchase's month and currency, by scope: the name of the scope's budget, then these two. */
 export function sumsOf(
-  origin: Pick<Origin, 'platform' | 'team' | 'channel' | 'user'>,
+  origin: SpendOrigin,
   { period, currency }: Pick<Purchase, 'period' | 'currency'>,
 ): Readonly<Record<SpendScope, string>> {
   const { deployment, team, channel, person } = budgetsOf(origin);
@@ -155,7 +168,7 @@ export function sumsOf(
 
 /** Returns what to add to the sums when a task goes from `before` (null: it is new) to `after`. */
 export function sumWritesOf(before: Task | null, after: Task): readonly SumWrite[] {
-  const sums = new Map<string, Partial<Record<SpendPart, Micros>>>();
+  const sums = new Map<string, Partial<Record<SumPart, Micros>>>();
   for (const [task, times] of [[before, -1n] as const, [after, 1n] as const]) {
     for (const { sum, part, micros } of task === null ? [] : countedOf(task)) {
       const parts = sums.get(sum) ?? {};
@@ -172,29 +185,30 @@ export function sumWritesOf(before: Task | null, after: Task): readonly SumWrite
 /** An amount in one part of one sum. */
 export interface CountedAmount {
   readonly sum: string;
-  readonly part: SpendPart;
+  readonly part: SumPart;
   readonly micros: Micros;
 }
 
-/** Returns what a task counts, by its record: each amount once per scope. */
+/** Returns what a task counts, by its record: each amount once per scope, and what was granted for it. */
 export function countedOf({ money, origin }: Pick<Task, 'money' | 'origin'>): readonly CountedAmount[] {
   return (money?.sends ?? []).flatMap((send) => {
-    const { counted: part, amount } = send;
+    const { counted: part, amount, granted = {} } = send;
     if (part === undefined) return [];
-    const micros = microsOf(amount);
-    return Object.values(sumsOf(origin, send)).map((sum) => ({ sum, part, micros }));
+    const sums = sumsOf(origin, send);
+    const extra = (Object.keys(granted) as SpendScope[]).map(
+      (scope) => ({ sum: sums[scope], part: 'extra', micros: microsOf(granted[scope] ?? '0') }) as const,
+    );
+    return [...Object.values(sums).map((sum) => ({ sum, part, micros: microsOf(amount) })), ...extra];
   });
 }
 
 /** Names the budget of each scope; the default of people without a budget of their own is {@link everyoneBudget}. */
-export function budgetsOf(
-  origin: Pick<Origin, 'platform' | 'team' | 'channel' | 'user'>,
-): Readonly<Record<SpendScope, string>> {
-  const { platform, team, channel, user } = origin;
+export function budgetsOf(origin: SpendOrigin): Readonly<Record<SpendScope, string>> {
+  const { platform, team, user } = origin;
   return {
     deployment: 'deployment',
     team: `team:${platform}:${team}`,
-    channel: `channel:${platform}:${team}:${channel}`,
+    channel: `channel:${platform}:${team}:${spendChannel(origin)}`,
     person: `person:${platform}:${team}:${user.id}`,
   };
 }

@@ -1,6 +1,7 @@
 import type { Keyv } from 'keyv';
 import { z } from 'zod';
 import { DailiesError } from '../errors.ts';
+import { isContentRemoved } from './removal.ts';
 import type { Task, TaskId } from './task.ts';
 
 /**
@@ -28,6 +29,7 @@ const shape = z.object({
           amount: z.string().regex(/^\d+(\.\d{1,6})?$/),
           currency: z.string(),
           counted: z.enum(['held', 'settled', 'doubted']).optional(),
+          granted: z.record(z.string(), z.string().regex(/^\d+(\.\d{1,6})?$/)).optional(),
         }),
       ),
     })
@@ -44,7 +46,8 @@ const shape = z.object({
  */
 export async function readTask(records: Keyv, id: TaskId): Promise<Task | undefined> {
   const found = await records.get<unknown>(id);
-  if (found === undefined || isTask(found, id)) return found;
+  if (found === undefined) return undefined;
+  if (isTask(found, id)) return wholeTask(found);
   throw new DailiesError(`reading task ${id}: its record is damaged`, { code: 'record_damaged', retryable: false });
 }
 
@@ -52,7 +55,34 @@ export async function readTask(records: Keyv, id: TaskId): Promise<Task | undefi
 export async function readTasks(records: Keyv, ids: readonly string[]): Promise<readonly Task[]> {
   if (ids.length === 0) return [];
   const found = await records.getMany<unknown>([...ids]);
-  return found.filter((one, at): one is Task => isTask(one, ids[at]));
+  return found.filter((one, at): one is Task => isTask(one, ids[at])).map(wholeTask);
+}
+
+const NO_MEDIA: Task['request']['media'] = { image: [], audio: [], video: [] };
+
+/**
+ * Returns the record of a task as it is stored: one without content leaves out what is empty then, since such records
+ * are kept forever. {@link readTask} adds it again.
+ */
+export function storedTask(task: Task): object {
+  const { removal } = task;
+  if (removal === undefined || removal.hasContent) return task;
+  const { reason, atMs } = removal;
+  const { media: _media, ...request } = task.request;
+  const { interaction: _interaction, ...origin } = task.origin;
+  return { ...task, request, origin, removal: { reason, atMs } };
+}
+
+/** Adds what {@link storedTask} leaves out. */
+function wholeTask(task: Task): Task {
+  const { removal } = task;
+  if (removal === undefined || !isContentRemoved(task)) return task;
+  return {
+    ...task,
+    request: { ...task.request, media: NO_MEDIA },
+    origin: { ...task.origin, interaction: '' },
+    removal: { ...removal, hasContent: false },
+  };
 }
 
 /** Returns whether a stored value is the record of the task with that id. */

@@ -1,11 +1,24 @@
-import type { UpstreamId } from '../videos/service.ts';
 import { approvedBy, declinedBy, reminded } from './approval.ts';
-import { isBehind, isOf } from './attempt.ts';
+import {
+  acceptedLate,
+  acceptedThere,
+  isBehind,
+  isOf,
+  lostThere,
+  refusedThere,
+  resubmitted,
+  takenBack,
+  toPolled,
+  wantedAgain,
+  without,
+  withoutDoubt,
+} from './attempt.ts';
 import type { LedgerState } from './ledger.ts';
-import { statesOf, withBooking, withPurchase } from './money.ts';
-import type { Attempt, Phase, Task, TaskEvent, TaskState } from './task.ts';
+import { statesOf, withBooking } from './money.ts';
+import { isRefusedAfterRemoval, removedBy } from './removal.ts';
+import type { EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
-type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: Extract<TaskEvent, { kind: Kind }>) => Task | null;
+type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: EventOf<Kind>) => Task | null;
 
 /** Facts about a task that its phase depends on and its record lacks. */
 export interface Progress {
@@ -81,6 +94,9 @@ interface StateRow {
  * `book` counts in every state and changes none, for a send that is not in progress: one that was settled may be booked
  * as settled or refunded, a refunded one likewise, one in doubt as anything, and a released one as settled (a statement
  * shows it) or released. What the service reports about a send later takes precedence again.
+ *
+ * `remove` counts in every state that has ended, once its outcome is in the chat, and changes none. A removed task takes
+ * the service's late events, for the books, and nothing that would need its clip or its prompt.
  *
  * An upstream id may overwrite `sending` and `uncertain`; in `claimed`, `cancelled` and `rejected`, the id of an
  * earlier attempt with an unknown outcome takes precedence over a resubmission that has not left. It overwrites nothing
@@ -252,6 +268,11 @@ export function rowOf(state: TaskState): StateRow {
   return (STATES as Readonly<Partial<Record<TaskState, StateRow>>>)[state] ?? UNKNOWN_STATE;
 }
 
+/** Returns whether this version knows a state. */
+export function isKnownState(state: TaskState): boolean {
+  return rowOf(state) !== UNKNOWN_STATE;
+}
+
 /**
  * Applies an event to a task; pure.
  * @returns the next record (with the next revision), or `null` when the event does not count in this state.
@@ -265,6 +286,11 @@ export function transition(task: Task, event: TaskEvent): Task | null {
     const money = withBooking(task, event, statesOf(task, lastLedgerState(task)));
     return money === null ? null : { ...task, money, revision };
   }
+  if (event.kind === 'remove') {
+    const removed = isEnded(task) && task.presented ? removedBy(task, event) : null;
+    return removed === null ? null : { ...removed, revision };
+  }
+  if (isRefusedAfterRemoval(task, event)) return null;
   const isBack = event.kind === 'unsent' || event.kind === 'refused';
   if (isBack && event.of !== undefined && !isOf(event.of, task)) return null;
   const rule = rowOf(task.state).on[event.kind] as Rule<TaskEvent['kind']> | undefined;
@@ -280,7 +306,7 @@ export function isFollowedQuietly(task: Task): boolean {
 /** Returns whether a finished task's clip is still to be fetched; a cancelled one's too: services soon drop clips. */
 export function isFetching(task: Task): boolean {
   const isFinished = task.state === 'completed' || (task.state === 'cancelled' && task.lateOutcome === 'completed');
-  return isFinished && task.clip === undefined && task.failure === undefined;
+  return isFinished && task.clip === undefined && task.failure === undefined && task.removal === undefined;
 }
 
 /** Returns whether nothing more happens to a task automatically. An uncertain one waits for a user until dismissed. */
@@ -307,6 +333,7 @@ export function statesWhere(condition: (row: StateRow) => boolean): readonly Tas
 }
 
 function completedPhase(task: Task, { isHandedOver }: Progress): Phase {
+  if (task.removal !== undefined) return task.failure === undefined ? 'done' : 'lost';
   if (task.clip === undefined) return task.failure === undefined ? 'fetching' : 'lost';
   return isHandedOver ? 'done' : 'fetching';
 }
@@ -320,76 +347,6 @@ function cancelledLedger({ upstreamId, lateOutcome }: Task): LedgerState {
 
 /** Returns whether delivery to the chat is guaranteed, with retries; progress is shown on a best-effort basis. */
 function isForTheOutbox(task: Task): boolean {
+  if (task.removal !== undefined) return false;
   return task.state === 'uncertain' || task.state === 'requested' || isFollowedQuietly(task) || isEnded(task);
-}
-
-function toPolled(task: Task, upstreamId: UpstreamId, atMs: number): Task {
-  const state = task.cancelledBy === undefined ? 'polling' : 'cancelled';
-  return { ...task, state, upstreamId, acceptedAtMs: atMs };
-}
-
-/** Applies the acceptance by the service. */
-function acceptedThere(task: Task, { of, upstreamId, atMs }: Extract<TaskEvent, { kind: 'accepted' }>): Task {
-  return toPolled(sent(task, of), upstreamId, atMs);
-}
-
-/** Applies the acceptance of an earlier attempt, whose response arrived after the task ended without an id. */
-function acceptedLate(task: Task, event: Extract<TaskEvent, { kind: 'accepted' }>): Task | null {
-  const { of } = event;
-  if (task.upstreamId !== undefined || of === undefined || of.sends > task.sends) return null;
-  return acceptedThere(without(withoutDoubt(task), 'endedAtMs'), event);
-}
-
-/** Applies a lost response: unknown whether the service has it. */
-function lostThere(task: Task, { of, failure }: Extract<TaskEvent, { kind: 'lost' }>): Task {
-  return { ...sent(task, of), state: 'uncertain', failure };
-}
-
-/** Counts an attempt as sent, even if the record lacked it. */
-function sent(task: Task, of: Attempt | undefined): Task {
-  return { ...free(task), sends: Math.max(task.sends, of?.sends ?? 0) };
-}
-
-/** Submits it again: another purchase, at its own price. */
-function resubmitted(task: Task, { afterSends, purchase }: Extract<TaskEvent, { kind: 'resubmit' }>): Task | null {
-  const money = task.sends === afterSends ? withPurchase(task, purchase) : null;
-  return money === null
-    ? null
-    : { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0, money };
-}
-
-/** Takes the submission back: nothing exists at the service. */
-function takenBack(task: Task, { isBusy = false, atMs }: Extract<TaskEvent, { kind: 'unsent' }>): Task {
-  const tries = { unsentTries: task.unsentTries + 1, ...(isBusy ? { busyTries: (task.busyTries ?? 0) + 1 } : {}) };
-  const back = { ...free(task), sends: task.sends - 1, ...tries };
-  if (task.cancelledBy === undefined) return { ...back, state: 'claimed' };
-  return { ...back, state: 'cancelled', endedAtMs: atMs };
-}
-
-/** Applies a refusal: nothing exists at the service. */
-function refusedThere(task: Task, { failure, atMs }: Extract<TaskEvent, { kind: 'refused' }>): Task {
-  return { ...free(task), state: 'rejected', sends: task.sends - 1, failure, endedAtMs: atMs };
-}
-
-function free(task: Task): Task {
-  return without(task, 'lease');
-}
-
-/** Removes the fields that were set while it was uncertain. */
-function withoutDoubt(task: Task): Task {
-  const { failure: _failure, leftBy: _leftBy, upstreamId: _upstreamId, acceptedAtMs: _acceptedAtMs, ...rest } = task;
-  return rest;
-}
-
-/** Clears the cancellation of a task with a doubtful submission, since a user wants its clip. */
-function wantedAgain(task: Task): Task {
-  return without(withoutDoubt(task), 'cancelledBy');
-}
-
-function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'endedAtMs' | 'failure' | 'lease'>(
-  task: Task,
-  key: Key,
-): Task {
-  const { [key]: _gone, ...rest } = task;
-  return rest as Task;
 }

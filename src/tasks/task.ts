@@ -3,7 +3,8 @@ import type { Versioned } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { Clip, UpstreamId } from '../videos/service.ts';
 import type { Approval, Declined } from './approval.ts';
-import type { BookedState, Purchase, TaskMoney } from './money.ts';
+import type { BookedState, Grant, Purchase, TaskMoney } from './money.ts';
+import type { Removal, RemovalEvent } from './removal.ts';
 
 /** Our id of a task, derived from its idempotency key: the same interaction always has the same id. */
 export type TaskId = string & { readonly __brand: 'TaskId' };
@@ -59,6 +60,11 @@ export interface Origin {
   /** The server, workspace or page; the unit whose history and spend are added up. */
   readonly team: string;
   readonly channel: string;
+  /**
+   * The channel that this thread belongs to, where the platform's threads are channels: its orders count towards that
+   * one's budget. Absent: no thread, or a record of an earlier version, which counts for itself.
+   */
+  readonly parentChannel?: string;
   readonly user: Person;
   /** The platform's id of the interaction; each makes at most one task. */
   readonly interaction: string;
@@ -136,6 +142,8 @@ export interface Task extends Versioned {
   readonly approval?: Approval;
   /** Set in `declined`. */
   readonly declined?: Declined;
+  /** Its clip is removed, with or without its content. Absent: neither. */
+  readonly removal?: Removal;
 }
 
 /**
@@ -155,6 +163,7 @@ export type TaskEvent =
       readonly by: Person;
       readonly period: string;
       readonly price: Price;
+      readonly granted?: Grant;
       readonly atMs: number;
     }
   /** Its request for approval ends without one; whatever the reason, it has `expired` once its time is over. */
@@ -203,7 +212,11 @@ export type TaskEvent =
   /** A user reclaims the clip of a cancelled task, or one that is not in the chat any more. */
   | { readonly kind: 'want' }
   /** A user retries the download. */
-  | { readonly kind: 'refetch' };
+  | { readonly kind: 'refetch' }
+  | RemovalEvent;
+
+/** Event of one kind. */
+export type EventOf<Kind extends TaskEvent['kind']> = Extract<TaskEvent, { readonly kind: Kind }>;
 
 /**
  * Start of a task's age, in milliseconds since the Unix epoch: its acceptance by the service, until then its start. An

@@ -9,7 +9,7 @@ import { DailiesError } from '../errors.ts';
  */
 export function parseBaseUrl(text: string): URL {
   const refuse = (why: string): never => {
-    throw refusedAddress(`the video service's address ${why}`);
+    throw refusedAddress(`the video service’s address ${why}`);
   };
   const url = URL.canParse(text) ? new URL(text) : refuse('is no URL');
   if (url.username !== '' || url.password !== '') refuse('must not hold credentials');
@@ -97,7 +97,7 @@ export function guardAddresses(base: URL, resolve: Resolve = systemLookup): Addr
     const ownKinds = new Set((await addressesOf(ownHost, resolve)).map(({ address }) => addressKindOf(address)));
     const foreign = kinds.find((kind) => !ownKinds.has(kind));
     if (foreign !== undefined) {
-      throw refusedAddress(`the clip's address leads to a ${foreign} network`, 'private_network');
+      throw refusedAddress(`the clip’s address leads to a ${foreign} network`, 'private_network');
     }
     return addresses;
   };
@@ -105,13 +105,13 @@ export function guardAddresses(base: URL, resolve: Resolve = systemLookup): Addr
   return {
     async check(url) {
       if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-        throw refusedAddress("the clip's address is not a web address", 'not_web');
+        throw refusedAddress('the clip’s address is not a web address', 'not_web');
       }
       if (url.username !== '' || url.password !== '') {
-        throw refusedAddress("the clip's address holds credentials", 'credentials');
+        throw refusedAddress('the clip’s address holds credentials', 'credentials');
       }
       if (url.protocol === 'http:' && !(isLoopbackHost(url.hostname) && isLoopbackHost(base.hostname))) {
-        throw refusedAddress("the clip's address is not https", 'not_https');
+        throw refusedAddress('the clip’s address is not https', 'not_https');
       }
       // Sockets resolve names with `lookup` below, but do not call it for IP addresses.
       if (isIP(bareHost(url.hostname)) !== 0) await allowed(bareHost(url.hostname));

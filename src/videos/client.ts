@@ -42,7 +42,7 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   const base = parseBaseUrl(options.baseUrl);
   if (!TOKEN.test(token)) {
     const details = { code: 'unauthorised', retryable: false } as const;
-    throw new DailiesError("the video service's token is empty or holds blanks or control characters", details);
+    throw new DailiesError('the video service’s token is empty or holds blanks or control characters', details);
   }
   const guard = guardAddresses(base, options.resolve);
   const agents = agentsOf(options, guard.lookup);

@@ -22,6 +22,7 @@ const BENCHES = [
   'takeover',
   'reports',
   'money',
+  'gallery',
 ] as const;
 
 async function measure(name: string): Promise<readonly Figure[]> {

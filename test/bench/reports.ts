@@ -1,15 +1,25 @@
-/** A monthly report over 100,000 sends, and their CSV: time, and memory at its peak. */
+/** A monthly report over 100,000 sends, their CSV, and a statement of them: time, and memory at its peak. */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '#src/clock.ts';
 import { createLogger } from '#src/logger.ts';
+import { AuditTrail } from '#src/money/audit.ts';
 import { readReport } from '#src/money/reports/monthly-reports.ts';
 import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
+import { parseMapping } from '#src/money/statement/columns.ts';
+import { StatementImports } from '#src/money/statement/imports.ts';
+import { detectFormat } from '#src/money/statement/read.ts';
+import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
+import { createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import { openStore } from '#src/store/open.ts';
+import type { Store } from '#src/store/store.ts';
 import { toChange } from '#src/tasks/indexes.ts';
+import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
 import { NODE_FLAGS } from '../fakes/node-flags.ts';
 import { newTask, originOf } from '../fakes/tasks.ts';
 import { type Figure, report } from './figure.ts';
@@ -18,13 +28,17 @@ import { inFolder } from './house.ts';
 const SENDS = 100_000;
 const MAX_REPORT_MS = 2_000;
 const MAX_BYTES = 64 * 1024 ** 2;
+/** A statement is added up by task before it is compared: its memory grows with the tasks on it. */
+const MAX_STATEMENT_BYTES = 256 * 1024 ** 2;
 const PERIOD = '2026-10';
+const SERVICE = 'https://video.example';
 const OF = { platform: 'fake', team: 'T1' };
 const FIRST_MS = Date.UTC(2026, 9, 1);
 const MONTH_MS = 31 * 24 * 3_600_000;
 
 const [, , role, folder = ''] = process.argv;
 const url = `sqlite:${join(folder, 'store.db')}`;
+const STATEMENT = join(folder, 'statement.csv');
 if (role === 'fill') await fill();
 else if (role === 'measure') await measure();
 else await inFolder(runBoth);
@@ -42,18 +56,34 @@ async function runBoth(into: string): Promise<void> {
 /** Writes the tasks of a month with their ledger entries. */
 async function fill(): Promise<void> {
   const store = await openStore(url, { logger: createLogger('error') });
+  const ids = createUpstreamIds(store, SERVICE);
   for (let from = 0; from < SENDS; from += 500) {
-    const changes = Array.from({ length: 500 }, (_, at) => {
+    const changes = Array.from({ length: 500 }, async (_, at) => {
       const number = from + at;
       const user = { id: `U${number % 40}`, name: `Person ${number % 40}` };
       const createdAtMs = FIRST_MS + Math.floor((number / SENDS) * MONTH_MS);
       const origin = originOf({ user, channel: `C${number % 7}`, audience: 'team' });
       const task = newTask({ id: `task-${number}` as TaskId, origin, createdAtMs, state: 'completed', sends: 1 });
-      return toChange(null, { ...task, endedAtMs: createdAtMs + 60_000 });
+      const upstreamId = `up-${number}` as UpstreamId;
+      const ended = recount({ ...task, upstreamId, endedAtMs: createdAtMs + 60_000 });
+      const change = toChange(null, ended);
+      const { records } = await ids.writes(task, ended);
+      return store.commit({ ...change, records: [...change.records, ...records] });
     });
-    await Promise.all(changes.map((change) => store.commit(change)));
+    await Promise.all(changes);
   }
   await store.close();
+  const rows = Array.from({ length: SENDS }, (_, number) => `up-${number},0.30,2026-10-31T23:59:00Z`);
+  writeFileSync(STATEMENT, ['task,cost,time', ...rows].join('\n'));
+}
+
+/** Compares the books with the statement and stores the findings, as `npm run reconcile`. @returns the matches. */
+async function reconcile(store: Store): Promise<number> {
+  const file = { path: STATEMENT, mapping: parseMapping('id=task,amount=cost,at=time') };
+  const format = await detectFormat(file);
+  const found = await reconcileStatement({ store, upstreamIds: createUpstreamIds(store, SERVICE) }, { file, format });
+  await new StatementImports(store, new AuditTrail(store, systemClock), systemClock).add(format.hash, found);
+  return found.months.reduce((sum, { matched }) => sum + matched, 0);
 }
 
 /** Returns a field of this process's status in bytes. @see proc_pid_status(5) */
@@ -78,6 +108,7 @@ async function measure(): Promise<void> {
   const query = { of: OF, period: PERIOD, timeZone: 'UTC', skipped: [] };
   const added = await watched(() => readReport(store, query));
   const csv = await watched(() => writeSpendCsv(store, { ...OF, month: PERIOD }, join(folder, 'spend.csv')));
+  const statement = await watched(() => reconcile(store));
   await store.close();
   const megabytes = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MB`;
   const [totals] = added.result.totals;
@@ -95,6 +126,13 @@ async function measure(): Promise<void> {
       target: 'at most 64 MB',
       isMet: csv.bytes <= MAX_BYTES,
       remark: `${Math.round(csv.ms)} ms, a file of ${megabytes(csv.result)}, streamed`,
+    },
+    {
+      what: `statement of ${SENDS.toLocaleString('en')} rows`,
+      measured: megabytes(statement.bytes),
+      target: 'at most 256 MB',
+      isMet: statement.bytes <= MAX_STATEMENT_BYTES && statement.result === SENDS,
+      remark: `${Math.round(statement.ms)} ms, ${statement.result} match, findings stored`,
     },
   ]);
 }

@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { messageIdOf } from '#adapters/playground/interactions.ts';
+import { hashOf } from '#src/money/audit-entry.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { SumParts } from '#src/store/store.ts';
 import { addParts, ZERO_SUM } from '#src/store/sums.ts';
-import { microsOf } from '#src/tasks/amount.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import { sumWritesOf } from '#src/tasks/money.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';
-import { CLIP, EVENTS, lived, newTask, originOf, requestedTask, UPSTREAM } from '../fakes/tasks.ts';
-import { checkLimits } from './check/limits.ts';
+import { CLIP, EVENTS, lived, NOON_MS, newTask, originOf, requestedTask, UPSTREAM } from '../fakes/tasks.ts';
 import { check } from './check.ts';
-import type { MoneyCommit, MoneyWrite } from './commits.ts';
+import type { MoneyWrite } from './commits.ts';
 import type { Create, Deleted, History, Kept, Life, Made, Shown } from './history.ts';
 import { shownOf } from './shown.ts';
 
@@ -80,7 +79,31 @@ function kept(...tasks: readonly Task[]): Kept {
   }
   for (const [key, { platform, createdAtMs }] of ledger) add(`spend:${platform}:T1:2026-11`, key, createdAtMs);
   const sums = new Map(writesOf(tasks).map(({ key, parts }) => [key, parts]));
-  return { tasks: new Map(tasks.map((task) => [task.id, task])), ledger, cards: new Map(), indexes, sums };
+  return {
+    tasks: new Map(tasks.map((task) => [task.id, task])),
+    ledger,
+    cards: new Map(),
+    indexes,
+    sums,
+    audit: auditOf(tasks),
+  };
+}
+
+/** Returns the audit log of these tasks, one of which at most was sent again. */
+function auditOf(tasks: readonly Task[]): Kept['audit'] {
+  const again = tasks.find(({ money }) => money?.sends.length === 2);
+  if (again === undefined) return new Map();
+  const about = {
+    subject: [{ kind: 'task', task: again.id }],
+    before: [],
+    after: [{ kind: 'text', text: 'sent again' }],
+  };
+  const entry = { number: 1, atMs: 1, action: 'unconfirmed', by: null, surface: 'button', ...about } as const;
+  const hash = hashOf('', entry as Parameters<typeof hashOf>[1]);
+  return new Map<string, unknown>([
+    ['head:T1', { entries: 1, hash }],
+    ['entry:T1#1', { revision: 1, ...entry, hash }],
+  ]);
 }
 
 /** Returns the sums after the last of these tasks was claimed, each sum after each task. */
@@ -122,12 +145,14 @@ function history(changes: Partial<History> = {}): History {
     made: [MADE],
     lives: [LIFE],
     troubles: [],
+    clockMs: NOON_MS,
     store: kept(DONE),
     commits: [],
     messages: [OWN, MENTION],
     deleted: [],
     offered: [],
     breaches: [],
+    rights: { administrators: new Set(), members: new Map() },
     secrets: ['sk-secret'],
     ...changes,
   };
@@ -314,53 +339,6 @@ test('a request for approval has no entry in the ledger', () => {
   const sums = (store: Kept) => names({ store, creates: [], made: [] });
   expect(sums(kept(requested))).not.toContain('money that does not add up');
   expect(sums({ ...kept(requested), ledger: kept(DONE).ledger })).toContain('money that does not add up');
-});
-
-/** The commits of a task that goes through these records, each with the sums that it leaves. */
-function commitsOf(...records: readonly Task[]): readonly MoneyCommit[] {
-  const sums = new Map<string, SumParts>();
-  return records.map((task, at) => [
-    { of: 'task', key: task.id, value: task },
-    ...sumWritesOf(records[at - 1] ?? null, task).map(({ sum, add }) => {
-      const parts = addParts(sums.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, ...add });
-      sums.set(sum, parts);
-      return { of: 'sum' as const, key: sum, parts };
-    }),
-  ]);
-}
-
-describe('each commit', () => {
-  const CLAIMED = recount(newTask({ id: ID, origin: originOf({ platform: 'playground' }) }));
-  const LOST_TASK = recount(lived(CLAIMED, EVENTS.send, LOST));
-  const AGAIN_TASK = recount(lived(LOST_TASK, EVENTS.resubmit));
-  const team = CLAIMED.origin.team;
-  const budget = (hard: Readonly<Record<string, string>>, scope = `team:playground:${team}`): MoneyCommit => [
-    { of: 'budget', key: scope, value: { hard } },
-  ];
-  const price = String(microsOf(CLAIMED.price.amount));
-  const namesOf = (commits: readonly MoneyCommit[]) => [...new Set(checkLimits({ commits }).map(({ name }) => name))];
-
-  test('within every limit, and what the service reports beyond it, is no violation', () => {
-    const [claim = [], ...others] = commitsOf(CLAIMED, LOST_TASK, AGAIN_TASK);
-    expect(namesOf([claim, ...others])).toEqual([]);
-    expect(namesOf([budget({ USD: price }), claim])).toEqual([]);
-    expect(namesOf([claim, budget({ USD: '0' }), others[0] ?? []])).toEqual([]);
-    expect(namesOf([budget({}), claim])).toEqual([]);
-  });
-
-  test.each<readonly [string, readonly MoneyCommit[]]>([
-    ['limit exceeded', [budget({ USD: '1' }), ...commitsOf(CLAIMED)]],
-    ['limit exceeded', [budget({ EUR: '100000000' }), ...commitsOf(CLAIMED)]],
-    ['limit exceeded', [budget({ USD: '1' }, 'deployment'), ...commitsOf(CLAIMED)]],
-    ['limit exceeded', [budget({ USD: '1' }, `everyone:playground:${team}`), ...commitsOf(CLAIMED)]],
-    ['limit exceeded', [budget({ USD: price }), ...commitsOf(CLAIMED, LOST_TASK, AGAIN_TASK)]],
-    ['sum that differs from its tasks', commitsOf(CLAIMED).map((commit) => commit.slice(0, -1))],
-    ['sum that differs from its tasks', commitsOf(CLAIMED).map((commit) => commit.slice(1))],
-    ['negative sum', [[{ of: 'sum', key: 'team:playground:T1:2026-11:USD', parts: { ...ZERO_SUM, held: -1n } }]]],
-    ['purchase without money', [[{ of: 'task', key: ID, value: newTask({ id: ID }) }]]],
-  ])('%s', (name, commits) => {
-    expect(namesOf(commits)).toContain(name);
-  });
 });
 
 test('excuses a sender that was killed, paused or cut off', () => {

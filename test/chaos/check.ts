@@ -1,5 +1,7 @@
 import { checkApprovals } from './check/approvals.ts';
+import { checkAudit } from './check/audit.ts';
 import { checkCreates } from './check/creates.ts';
+import { checkDecisions } from './check/decisions.ts';
 import { checkIndexes } from './check/indexes.ts';
 import { checkLimits } from './check/limits.ts';
 import { checkMessages } from './check/messages.ts';
@@ -12,5 +14,5 @@ import type { History, Violation } from './history.ts';
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
-  return [...parts, checkUncertain, checkApprovals].flatMap((part) => part(history));
+  return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit].flatMap((part) => part(history));
 }

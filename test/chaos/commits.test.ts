@@ -23,6 +23,15 @@ async function commitSome(store: Store): Promise<void> {
   await store.keyv('cards').set('t', { text: 'unrelated' });
   const settled = { sum: hold.sum, add: { held: -4n, settled: 4n } };
   await store.commit({ records: [{ ...task, value: { revision: 2 }, expected: 1 }], sums: [settled] });
+  const approvers = { namespace: 'approvals', key: 'approvers:playground:T1' } as const;
+  await store.keyv('approvals').set('request:t', { text: 'unrelated' });
+  await store.commit({
+    records: [
+      { ...approvers, value: { revision: 1, approvers: [] }, expected: 'absent' },
+      { namespace: 'audit', key: 'head:playground:T1', value: { revision: 1 }, expected: 'absent' },
+      { namespace: 'audit', key: 'entry:playground:T1#1', value: { revision: 1, number: 1 }, expected: 'absent' },
+    ],
+  });
   await store.commit({ records: [{ ...budget, value: null, expected: 1 }] });
 }
 
@@ -35,6 +44,10 @@ const COMMITS: readonly MoneyCommit[] = [
   [
     { of: 'task', key: 't', value: expect.objectContaining({ revision: 2 }) },
     { of: 'sum', key: 'team:2026-11:USD', parts: { ...ZERO_SUM, settled: 4n } },
+  ],
+  [
+    { of: 'approvers', key: 'approvers:playground:T1', value: expect.objectContaining({ approvers: [] }) },
+    { of: 'audit', key: 'entry:playground:T1#1', value: expect.objectContaining({ number: 1 }) },
   ],
   [{ of: 'budget', key: 'team', value: null }],
 ];

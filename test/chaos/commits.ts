@@ -1,22 +1,36 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { TeamApprover } from '#src/money/approvers.ts';
+import type { ChainedEntry } from '#src/money/audit-entry.ts';
 import { deserialize } from '#src/store/envelope.ts';
 import { type BudgetAmounts, SUM_PARTS, type SumPart, type SumParts } from '#src/store/store.ts';
 import { addParts, partsFrom, ZERO_SUM } from '#src/store/sums.ts';
 import type { Task } from '#src/tasks/task.ts';
 
-/** Write of a commit that concerns money. */
+/** Write of a commit that concerns money, or who may spend it. */
 export type MoneyWrite =
   | { readonly of: 'task'; readonly key: string; readonly value: Task | null }
   | { readonly of: 'budget'; readonly key: string; readonly value: BudgetAmounts | null }
+  | { readonly of: 'approvers'; readonly key: string; readonly value: ApproversValue | null }
+  | { readonly of: 'audit'; readonly key: string; readonly value: ChainedEntry }
   /** `parts` are those after the commit. */
   | { readonly of: 'sum'; readonly key: string; readonly parts: SumParts };
+
+/** Approvers of a team, as stored. */
+export interface ApproversValue {
+  readonly approvers: readonly Pick<TeamApprover, 'kind' | 'id' | 'untilMs'>[];
+}
 
 /** Writes of one commit, in their order. Commits that write no sum may be merged with the next one. */
 export type MoneyCommit = readonly MoneyWrite[];
 
-const NAMESPACES: Readonly<Record<string, 'task' | 'budget'>> = { tasks: 'task', budgets: 'budget' };
+const NAMESPACES: Readonly<Record<string, Exclude<MoneyWrite['of'], 'sum'>>> = {
+  tasks: 'task',
+  budgets: 'budget',
+  approvals: 'approvers',
+  audit: 'audit',
+};
 
 /**
  * Reads the commits of a Redis in the folder `directory` from its append-only file, which Redis must not rewrite: it
@@ -72,7 +86,7 @@ function withSumsOnce(writes: MoneyCommit): MoneyCommit {
 }
 
 function isOfMoney(key: string): boolean {
-  return /^dailies:(?:sum:|tasks::|budgets::)/.test(key);
+  return /^dailies:(?:sum:|tasks::|budgets::|approvals::approvers:|audit::entry:)/.test(key);
 }
 
 function writesOf(command: string, words: readonly string[], sums: Map<string, SumParts>): readonly MoneyWrite[] {
@@ -98,7 +112,8 @@ function recordOf(namespace: string, key: string, text: string | null): MoneyWri
 /** Makes a database log its own commits in a table, for {@link readSqliteCommits}. Its tables have to exist. */
 export function watchSqlite(path: string): void {
   const ofRecord = (row: 'NEW' | 'OLD', value: string) =>
-    `WHEN ${row}.namespace IN ('tasks', 'budgets') BEGIN INSERT INTO chaos_log (name, key, value)
+    `WHEN ${row}.namespace IN ('tasks', 'budgets') OR ${row}.namespace = 'approvals' AND ${row}.key LIKE 'approvers:%'
+     OR ${row}.namespace = 'audit' AND ${row}.key LIKE 'entry:%' BEGIN INSERT INTO chaos_log (name, key, value)
      VALUES (${row}.namespace, ${row}.key, ${value}); END`;
   const ofSum = `BEGIN INSERT INTO chaos_log (name, key, value)
      VALUES ('sum', NEW.name, ${SUM_PARTS.map((part) => `NEW.${part}`).join(` || ' ' || `)}); END`;

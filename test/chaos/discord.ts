@@ -1,12 +1,35 @@
+import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '../fakes/discord-house.ts';
-import type { Asked, Deleted, Kept, Shown } from './history.ts';
-import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
-import { cardOf, mentionOf, ORDER_IN, offeredBy, type Side, soon } from './side.ts';
+import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
+import { CHAT_THRESHOLD, type ChatApprovers } from './money.ts';
+import {
+  type ChatFault,
+  type Deletable,
+  MISCHIEF,
+  type Mischief,
+  type PlannedDeed,
+  type PlannedOrder,
+} from './plan.ts';
+import {
+  cardOf,
+  mentionOf,
+  ORDER_IN,
+  offeredBy,
+  pressOf,
+  reportsEnd,
+  type Side,
+  showsTask,
+  soon,
+  userOf,
+} from './side.ts';
 
 /** Rate limits too wide to reach, since a killed process cannot pass its remaining limit to the next one. */
 const WIDE = { limit: 1_000, windowMs: 1_000 };
+
+/** Interaction response that opens a modal. @see discord docs: interactions/receiving-and-responding */
+const MODAL = 9;
 
 /** Discord of a run, with a user who orders there. */
 export class DiscordSide implements Side {
@@ -14,6 +37,10 @@ export class DiscordSide implements Side {
   readonly #interactions: Interaction[] = [];
   readonly asked: Asked[] = [];
   readonly deleted: Deleted[] = [];
+  readonly pressed: Pressed[] = [];
+  /** Ids of the tasks that the orders become. */
+  readonly #tasks = new Map<string, string>();
+  readonly #members = new Map<string, readonly string[]>();
 
   private constructor(discord: FakeDiscord) {
     this.#discord = discord;
@@ -51,12 +78,55 @@ export class DiscordSide implements Side {
     return this.#discord.gateway.isConnected;
   }
 
+  async govern(approvers: ChatApprovers): Promise<void> {
+    const { users } = this.#discord;
+    const role = this.#discord.addRole('directors');
+    for (const user of [users.bob, users.carol]) this.#discord.setRoles(user, [role]);
+    this.#members.set(role, [`discord:${users.bob}`, `discord:${users.carol}`]);
+    await this.#administer('video-admin settings', { approve_above: CHAT_THRESHOLD });
+    if (approvers === 'administrator') return;
+    await this.#administer('video-admin approvers', { who: approvers === 'group' ? role : users.bob });
+  }
+
+  async #administer(command: string, options: Readonly<Record<string, string>>): Promise<void> {
+    const discord = this.#discord;
+    const interaction = discord.people.slash(command, options, this.#as('carol'));
+    const isDone = () => plainOf(discord.original(interaction) ?? { content: '', components: [] }) !== '';
+    await discord.until(isDone, `an answer to ${command}`);
+  }
+
+  /** Only Carol may administer the server. */
+  #as(name: 'alice' | 'bob' | 'carol') {
+    return { user: this.#discord.users[name], permissions: name === 'carol' ? (['MANAGE_GUILD'] as const) : [] };
+  }
+
+  get rights(): Rights {
+    return { administrators: new Set([`discord:${this.#discord.users.carol}`]), members: this.#members };
+  }
+
+  async decide({ id }: PlannedOrder, deed: PlannedDeed): Promise<void> {
+    const discord = this.#discord;
+    const task = this.#tasks.get(id) ?? '';
+    const as = this.#as(userOf(deed));
+    const seen = () => [...this.#everything(), ...discord.messages(discord.dm(as.user))];
+    const wanted = `${deed.action}:${task}`;
+    const found = await soon(() => seen().find((message) => idsOf(message).some((one) => one.startsWith(wanted))));
+    const button = found === undefined ? undefined : idsOf(found).find((one) => one.startsWith(wanted));
+    if (found === undefined || button === undefined) return;
+    this.pressed.push(pressOf(as.user, deed, task));
+    const presses = Array.from({ length: deed.times }, () => discord.people.press(found.id, button, as));
+    if (deed.action !== 'deny') return;
+    const opener = await soon(() => presses.find(({ answer }) => answer?.type === MODAL));
+    if (opener !== undefined) discord.people.submitModal(opener, { reason: 'too long' }, as);
+  }
+
   order({ id }: PlannedOrder, atMs: number): void {
     const { channels, users } = this.#discord;
     const at = this.#interactions.length % 2 === 0 ? channels.general : channels.clips;
     const prompt = `${id}: a red fox in snow`;
     const interaction = this.#discord.people.slash('video create', { prompt }, { channel: at, user: users.alice });
     this.#interactions.push(interaction);
+    this.#tasks.set(id, taskIdOf(`discord:${interaction.id}`));
     this.asked.push({
       platform: 'discord',
       id: interaction.id,
@@ -123,7 +193,7 @@ export class DiscordSide implements Side {
         const known = this.#everything().filter(({ id }) => id === ref?.message);
         // Any message with a button for the task counts as its message, even one that the bot did not record.
         const others = this.#everything().filter(
-          (message) => message.id !== ref?.message && buttonsOf(message).some(({ id }) => id.split(':')[1] === task.id),
+          (message) => message.id !== ref?.message && showsTask(idsOf(message), task.id),
         );
         const visible = others.filter(({ visibleTo }) => visibleTo === null);
         return [...[...known, ...visible].map((own) => this.#card(own, task)), ...this.#mentions(task, ref?.message)];
@@ -155,7 +225,9 @@ export class DiscordSide implements Side {
   }
 
   #pings(message: Message, order: string): boolean {
-    return this.#discord.pings.some(({ messageId }) => messageId === message.id) && plainOf(message).includes(order);
+    const words = plainOf(message);
+    const isPing = this.#discord.pings.some(({ messageId }) => messageId === message.id);
+    return isPing && words.includes(order) && reportsEnd(words);
   }
 
   #everything(): readonly Message[] {

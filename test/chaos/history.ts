@@ -14,6 +14,8 @@ export interface History {
   readonly made: readonly Made[];
   readonly lives: readonly Life[];
   readonly troubles: readonly Trouble[];
+  /** Wall-clock time of the replicas at the end. */
+  readonly clockMs: number;
   readonly store: Kept;
   /** What every commit wrote that concerns money. */
   readonly commits: readonly MoneyCommit[];
@@ -24,6 +26,7 @@ export interface History {
   readonly offered: readonly string[];
   /** Calls to a chat platform that its documentation forbids. */
   readonly breaches: readonly string[];
+  readonly rights: Rights;
   /** Secrets that must not be printed. */
   readonly secrets: readonly string[];
 }
@@ -135,6 +138,13 @@ export interface Shown {
   readonly end: string | null;
 }
 
+/** Who may approve besides the people who are named; people as `platform:user`. */
+export interface Rights {
+  readonly administrators: ReadonlySet<string>;
+  /** Members by id of a role or user group. */
+  readonly members: ReadonlyMap<string, readonly string[]>;
+}
+
 /** Complete contents of the store, read without going through the program. */
 export interface Kept {
   readonly tasks: ReadonlyMap<string, Task>;
@@ -142,6 +152,8 @@ export interface Kept {
   readonly ledger: ReadonlyMap<string, LedgerEntry>;
   readonly cards: ReadonlyMap<string, unknown>;
   readonly sums: ReadonlyMap<string, SumParts>;
+  /** Heads, entries and references of the audit logs. */
+  readonly audit: ReadonlyMap<string, unknown>;
   /** Scores by index name, then by member. */
   readonly indexes: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }

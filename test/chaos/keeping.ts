@@ -97,6 +97,7 @@ function keptOf({ records, entries, sums }: Raw): Kept {
     tasks: namespaceOf<Task>('tasks'),
     ledger: namespaceOf<LedgerEntry>('ledger'),
     cards: namespaceOf('cards'),
+    audit: namespaceOf('audit'),
     sums: new Map(sums.map(({ sum, parts }) => [sum, parts])),
     indexes,
   };

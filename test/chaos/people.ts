@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Price } from '#src/tasks/task.ts';
 import type { Asked, Pressed } from './history.ts';
 import { OPERATOR } from './money.ts';
@@ -96,6 +97,17 @@ export class People {
     }
   }
 
+  /** Presses on each request that waits now. */
+  async pressAll(presses: readonly PlannedDeed[]): Promise<void> {
+    const waiting = this.#messages.filter(({ task, state }) => task !== null && state === 'requested');
+    await Promise.all(
+      waiting.flatMap((message) => {
+        const order = this.#orderOf(message);
+        return order === undefined ? [] : presses.map((planned) => this.#do(planned, message, order));
+      }),
+    );
+  }
+
   /** Returns every message of every channel, as reported by one of the replicas. */
   async messages(): Promise<readonly Message[]> {
     const replica = this.#options.replicas.find(({ isUp }) => isUp);
@@ -150,31 +162,37 @@ export class People {
   }
 
   #lookAt(message: Message): void {
-    const { plan } = this.#options;
-    if (message.task === null || message.state === null) return;
-    const id = this.asked.find((asked) => asked.message === message.id)?.id;
-    const order = plan.orders.find((one) => one.id === id);
-    for (const planned of order?.deeds ?? []) {
-      if (this.#done.has(planned) || WHEN[message.state] !== planned.when) continue;
+    const order = this.#orderOf(message);
+    if (order === undefined) return;
+    const when = message.task === null ? 'refused' : WHEN[message.state ?? ''];
+    for (const planned of order.deeds) {
+      if (this.#done.has(planned) || when !== planned.when) continue;
       // Approvers are asked in a message of its own, a moment later.
       if (isDecision(planned) && this.#requestOf(planned, message.task) === undefined) continue;
       this.#done.add(planned);
-      const doing = this.#do(planned, message, order?.id ?? '', order?.user ?? '').finally(() =>
-        this.#inFlight.delete(doing),
-      );
+      const doing = this.#do(planned, message, order).finally(() => this.#inFlight.delete(doing));
       this.#inFlight.add(doing);
     }
   }
 
-  async #do(planned: PlannedDeed, message: Message, order: string, user: string): Promise<void> {
-    if (isDecision(planned)) return this.#decideRequest(planned, message.task);
+  /** Returns the order of a task's message, or of a refusal from which its user can ask for an approval. */
+  #orderOf({ task, state, buttons }: Message): PlannedOrder | undefined {
+    const asked = buttons.find(({ id }) => id.startsWith('ask:'))?.id.split(':')[1];
+    const id = state === null ? asked : task;
+    return this.#orders(this.#options.plan).find((order) => taskOf(order) === id);
+  }
+
+  async #do(planned: PlannedDeed, message: Message, order: PlannedOrder): Promise<void> {
+    const task = taskOf(order);
+    const { user } = order;
+    if (isDecision(planned)) return this.#decideRequest(planned, task);
     const button = message.buttons.find(({ id }) => id.startsWith(`${planned.action}:`))?.id;
     const isReaction = planned.action === '🔁' || planned.action === '❌';
     if (button === undefined && !isReaction) return;
     await Promise.all(
       Array.from({ length: planned.times }, async () => {
         this.#presses += 1;
-        const id = `p-${order}-${this.#presses}`;
+        const id = `p-${order.id}-${this.#presses}`;
         const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, planned.copies);
         await Promise.all(
           up.map(async (replica) => {
@@ -184,7 +202,6 @@ export class People {
             const answer = await post(replica, path, body);
             const afterSends = planned.action === 'again' ? Number(button?.split(':')[2]) : null;
             const { status, message: shown } = answer;
-            const task = message.task ?? '';
             this.pressed.push({ user, action: planned.action, task, afterSends, status, message: shown });
             if (planned.action === 'lookup' && answer.form !== null) await this.#fillIn(replica, at, answer.form, task);
           }),
@@ -202,9 +219,9 @@ export class People {
   }
 
   /** Decides on a request at several replicas at once; over a budget, also grants the amount that is missing. */
-  async #decideRequest(planned: PlannedDeed, task: string | null): Promise<void> {
+  async #decideRequest(planned: PlannedDeed, task: string): Promise<void> {
     const found = this.#requestOf(planned, task);
-    if (found === undefined || task === null) return;
+    if (found === undefined) return;
     const { action, copies, times, by: user = OPERATOR } = planned;
     const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, copies);
     const press = async (replica: Replica, on: { message: string; button: string }): Promise<string | null> => {
@@ -253,6 +270,11 @@ const WHEN: Readonly<Record<string, PlannedDeed['when']>> = {
   failed: 'ended',
   rejected: 'ended',
 };
+
+/** Returns the id of the task that an order becomes. */
+function taskOf({ id }: PlannedOrder): string {
+  return taskIdOf(`playground:${id}`);
+}
 
 /** Returns whether a user action decides on a request for approval. */
 function isDecision({ action }: PlannedDeed): boolean {

@@ -120,8 +120,19 @@ export interface PlannedFault {
 
 /** User action on a task once its message is in the state `when`. */
 export interface PlannedDeed {
-  readonly when: 'requested' | 'open' | 'uncertain' | 'ended';
-  readonly action: 'cancel' | 'retry' | 'again' | 'lookup' | 'leave' | 'approve' | 'deny' | 'withdraw' | '🔁' | '❌';
+  readonly when: 'refused' | 'requested' | 'open' | 'uncertain' | 'ended';
+  readonly action:
+    | 'ask'
+    | 'cancel'
+    | 'retry'
+    | 'again'
+    | 'lookup'
+    | 'leave'
+    | 'approve'
+    | 'deny'
+    | 'withdraw'
+    | '🔁'
+    | '❌';
   /** Number of replicas that receive the same press. */
   readonly copies: number;
   /** Number of presses. */
@@ -189,7 +200,11 @@ const FIRST_OF: Readonly<Record<Chat, number>> = { discord: 9, slack: 8 };
 /** Draws the plan of a run from its seed. */
 export function drawPlan(options: PlanOptions): Plan {
   const random = createRandom(`chaos ${options.seed}`);
-  const chats = chatsOf(random, options).map((chat) => drawChat(random.fork(`on ${chat}`), chat, options));
+  const named = chatsOf(random, options);
+  const money = drawChanges(random.fork('money'), options, named.length > 0);
+  const chats = named.map((chat) =>
+    drawChat(random.fork(`on ${chat}`), chat, { ...options, hasApprovals: money.chatApprovers !== null }),
+  );
   const schedule = [
     ...drawSchedule(random.fork('faults'), options),
     ...drawReplica(random.fork('redis replica'), options),
@@ -203,7 +218,7 @@ export function drawPlan(options: PlanOptions): Plan {
     lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),
     orders: [...drawOrders(random.fork('orders'), options), ...chats.flatMap((chat) => chat.orders)],
     schedule,
-    money: drawChanges(random.fork('money'), options, chats.length > 0),
+    money,
     restartsAll: random.fork('end').chance(0.5),
   };
 }
@@ -234,7 +249,11 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
   }));
 }
 
-function drawChat(random: Random, chat: Chat, options: PlanOptions): Pick<Plan, 'orders' | 'schedule'> {
+function drawChat(
+  random: Random,
+  chat: Chat,
+  options: PlanOptions & { readonly hasApprovals: boolean },
+): Pick<Plan, 'orders' | 'schedule'> {
   const orders = drawOrders(random, { ...options, interactions: CHAT_ORDERS });
   const schedule = Array.from({ length: random.between(2, 5) }, () => ({
     kind: chat,
@@ -248,7 +267,7 @@ function drawChat(random: Random, chat: Chat, options: PlanOptions): Pick<Plan, 
     id: `s${options.seed}-${FIRST_OF[chat]}${String(place).padStart(2, '0')}`,
     platform: chat,
     againAfterMs: [],
-    deeds: [],
+    deeds: options.hasApprovals ? drawDecisions(random.fork(`decisions ${place}`)) : [],
   }));
   const more = drawChatFaults(random.fork('faults'), chat, options);
   return { orders: there, schedule: options.faults.includes(chat) ? [...schedule, ...more] : more };
@@ -282,6 +301,21 @@ function drawReplica(random: Random, { store, faults }: PlanOptions): readonly P
   return [{ kind: 'replica', replica: null, atMs, forMs: attachedForMs + cutForMs, cut, redisReplica }];
 }
 
+/** Draws what users of a chat do with a request. */
+function drawDecisions(random: Random): readonly PlannedDeed[] {
+  const drawn: PlannedDeed[] = Array.from({ length: random.between(0, 3) }, () => ({
+    when: 'requested',
+    action: random.pick(['approve', 'approve', 'deny'] as const),
+    copies: 1,
+    times: random.between(1, 2),
+    by: random.pick(['bob', 'bob', 'carol', 'alice'] as const),
+  }));
+  return [
+    ...drawn,
+    ...(random.chance(0.2) ? [{ when: 'requested', action: 'withdraw', copies: 1, times: 1 } as const] : []),
+  ];
+}
+
 function drawUserActions(random: Random): readonly PlannedDeed[] {
   const planned = (when: PlannedDeed['when'], action: PlannedDeed['action']): PlannedDeed => ({
     when,
@@ -299,6 +333,7 @@ function drawUserActions(random: Random): readonly PlannedDeed[] {
     ...(random.chance(0.6) ? [decision('approve')] : []),
     ...(random.chance(0.25) ? [decision(random.pick(['approve', 'deny']))] : []),
     ...(random.chance(0.15) ? [planned('requested', 'withdraw')] : []),
+    ...(random.chance(0.4) ? [planned('refused', 'ask')] : []),
     ...(random.chance(0.6) ? [planned('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
   ];
 }

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { isExpired } from '#src/tasks/approval.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { check } from './check.ts';
 import type { History, Kept, Violation } from './history.ts';
-import { type MoneyChange, writeCatalog } from './money.ts';
+import { datedOf, type MoneyChange, stepTo, writeCatalog } from './money.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
 import type { Side } from './side.ts';
 import { build, historyOf, keptOf, type Stage, tearDown, watchCommits } from './stage.ts';
@@ -34,8 +35,10 @@ export async function run(plan: Plan): Promise<Ran> {
     await Promise.all(replicas.map((replica) => replica.start()));
     const urls = () => replicas.flatMap(({ isUp, url }) => (isUp && url !== null ? [url] : []));
     await Promise.all([...stage.sides.values()].map((side) => side.ready(urls)));
-    const bootedMs = nowMs();
     watchCommits(stage);
+    const { chatApprovers } = plan.money;
+    if (chatApprovers !== null) for (const side of stage.sides.values()) await side.govern(chatApprovers);
+    const bootedMs = nowMs();
     const looking = new AbortController();
     const looked = people.look(looking.signal);
     // The plan's clock starts once everything is up.
@@ -49,14 +52,16 @@ export async function run(plan: Plan): Promise<Ran> {
     const endedMs = nowMs();
     await heal(stage);
     await restIn(stage);
+    const stepMs = await leap(stage);
     looking.abort();
     await looked;
     // The last presses have to settle as well.
-    await restIn(stage);
+    await restIn(stage, stepMs);
     const restedMs = nowMs() - endedMs;
     const history = await historyOf(
       stage,
       troubles.map((one) => ({ ...one, fromMs: one.fromMs + bootedMs, untilMs: one.untilMs + bootedMs })),
+      Date.now() + stepMs,
     );
     return { plan, history, violations: check(history), tookMs: nowMs(), restedMs };
   } finally {
@@ -66,13 +71,16 @@ export async function run(plan: Plan): Promise<Ran> {
 
 async function orderAt(stage: Stage, order: PlannedOrder, sinceReadyMs: () => number): Promise<void> {
   await delay(Math.max(0, order.atMs - sinceReadyMs()));
-  sideOf(stage, order)?.order(order, stage.nowMs());
+  const side = sideOf(stage, order);
+  if (side === undefined) return;
+  side.order(order, stage.nowMs());
+  await Promise.all(order.deeds.map((deed) => side.decide(order, deed)));
 }
 
 async function changeMoney(stage: Stage, change: MoneyChange, sinceReadyMs: () => number): Promise<void> {
   const { people, replicas, folder } = stage;
   await delay(Math.max(0, change.atMs - sinceReadyMs()));
-  if ('command' in change) return people.command(change.command);
+  if ('command' in change) return people.command(datedOf(change.command));
   await writeCatalog(folder, change.price);
   for (const replica of replicas) replica.rereadCatalog();
 }
@@ -85,13 +93,30 @@ async function heal({ plan, replicas, people }: Stage): Promise<void> {
   for (let tries = 0; tries < 20 && (await people.askAgain()) > 0; tries += 1) await delay(LOOK_EVERY_MS);
 }
 
-/** Waits until everything has settled, or until the timeout. */
-async function restIn(stage: Stage): Promise<void> {
+/** Makes all clocks leap, one after the other, while users press what is left. @returns the last step. */
+async function leap(stage: Stage): Promise<number> {
+  const { plan, replicas, people } = stage;
+  let stepMs = 0;
+  for (const { to, presses } of plan.money.leaps) {
+    const { tasks } = await keptOf(stage);
+    if (![...tasks.values()].some(({ state }) => state === 'requested')) break;
+    stepMs = stepTo(to);
+    for (const [place, replica] of replicas.entries()) {
+      replica.tell({ offsetMs: stepMs });
+      if (place === 0) await people.pressAll(presses);
+    }
+    await restIn(stage, stepMs);
+  }
+  return stepMs;
+}
+
+/** Waits until everything has settled, or until the timeout. @param stepMs step of all clocks */
+async function restIn(stage: Stage, stepMs = 0): Promise<void> {
   const untilMs = stage.nowMs() + REST_WITHIN_MS;
   let quiet = 0;
   while (quiet < 3 && stage.nowMs() < untilMs) {
     await delay(LOOK_EVERY_MS);
-    quiet = isAtRest(stage, await keptOf(stage)) ? quiet + 1 : 0;
+    quiet = isAtRest(stage, await keptOf(stage), Date.now() + stepMs) ? quiet + 1 : 0;
   }
 }
 
@@ -100,16 +125,16 @@ function sideOf({ sides }: Stage, { platform }: PlannedOrder): Side | undefined 
 }
 
 /** Returns whether a task waits for a user. */
-function isUndecided({ state }: Task): boolean {
-  return state === 'uncertain' || state === 'requested';
+function isUndecided(task: Task, clockMs: number): boolean {
+  return task.state === 'uncertain' || (task.state === 'requested' && !isExpired(task, clockMs));
 }
 
 /** Returns whether nothing is in flight any more. */
-function isAtRest({ sides }: Stage, { tasks }: Kept): boolean {
+function isAtRest({ sides }: Stage, { tasks }: Kept, clockMs: number): boolean {
   const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
   return (
     [...sides.values()].every(({ hasBot }) => hasBot) &&
     promised.every(({ platform, id }) => tasks.has(taskIdOf(`${platform}:${id}`))) &&
-    [...tasks.values()].every((task) => task.presented && (isEnded(task) || isUndecided(task)))
+    [...tasks.values()].every((task) => task.presented && (isEnded(task) || isUndecided(task, clockMs)))
   );
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Task } from '#src/tasks/task.ts';
-import type { Asked, Deleted, Kept, Shown } from './history.ts';
-import type { ChatFault, Deletable, Mischief, PlannedOrder } from './plan.ts';
+import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
+import type { ChatApprovers } from './money.ts';
+import type { ChatFault, Deletable, Mischief, PlannedDeed, PlannedOrder } from './plan.ts';
 
 /** Chat of a run, with users who order there. */
 export interface Side {
@@ -15,6 +16,12 @@ export interface Side {
   ready(urls: () => readonly string[]): Promise<void>;
   /** Connected: events reach the bot; missed ones are sent once it is back. */
   readonly hasBot: boolean;
+  /** Requires an approval of every clip, as an administrator, before anyone orders. */
+  govern(approvers: ChatApprovers): Promise<void>;
+  /** Presses a button of a request for approval, once it is there. */
+  decide(order: PlannedOrder, deed: PlannedDeed): Promise<void>;
+  readonly pressed: readonly Pressed[];
+  readonly rights: Rights;
   /** Sends an order at `atMs` of the run. Whether it arrives depends on the connections at that moment. */
   order(order: PlannedOrder, atMs: number): void;
   /** Injects a fault of the chat. */
@@ -47,15 +54,41 @@ export async function soon<Found>(find: () => Found | undefined): Promise<Found 
   }
 }
 
-/** Returns the task that a message belongs to, by its buttons, and whether it can still change; `null` without one. */
+/**
+ * Returns the task that a message belongs to, by its buttons, and whether it can still change; `null` without one, and
+ * for a request for approval.
+ */
 export function cardOf(buttons: readonly string[]): { readonly task: string; readonly isOpen: boolean } | null {
   const task = buttons.find((id) => id.startsWith('details:'))?.split(':')[1];
-  return task === undefined ? null : { task, isOpen: buttons.includes(`cancel:${task}`) };
+  return task === undefined || buttons.includes(`withdraw:${task}`)
+    ? null
+    : { task, isOpen: buttons.includes(`cancel:${task}`) };
 }
 
 /** Returns the ids of the tasks that the offers with these buttons would create. */
 export function offeredBy(buttons: readonly string[]): readonly string[] {
   return buttons.filter((id) => id.startsWith('order:')).map((id) => id.split(':')[1] ?? '');
+}
+
+/** Returns whether a message with these buttons shows a task, rather than asking its approvers. */
+export function showsTask(buttons: readonly string[], task: string): boolean {
+  const own = buttons.filter((id) => id.split(':')[1] === task);
+  return own.length > 0 && !own.some((id) => id.startsWith('approve:'));
+}
+
+/** Returns the name of the user who decides; Alice orders. */
+export function userOf({ by }: PlannedDeed): 'alice' | 'bob' | 'carol' {
+  return by === 'bob' || by === 'carol' ? by : 'alice';
+}
+
+/** Returns a press on a request by a user. */
+export function pressOf(user: string, { action }: PlannedDeed, task: string): Pressed {
+  return { user, action, task, afterSends: null, status: null, message: null };
+}
+
+/** Returns whether a message that pings reports an end: the notice to approvers and its reminder do not. */
+export function reportsEnd(words: string): boolean {
+  return !/requests a clip for|still waits for the approval/.test(words);
 }
 
 /** Texts of a mention for each end. @see commands/sentences/cards/notice.ts */
@@ -64,6 +97,7 @@ const ENDS: readonly (readonly [RegExp, string])[] = [
   [/is finished, but/, 'lost'],
   [/could not be made/, 'failed'],
   [/the service rejected/, 'refused'],
+  [/was denied|was not approved in time|was not bought/, 'declined'],
   [/needs a decision: the service did not answer/, 'uncertain'],
   [/needs a decision: the service says/, 'disowned'],
 ];

@@ -1,10 +1,31 @@
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '../fakes/slack-house.ts';
-import type { Asked, Deleted, Kept, Shown } from './history.ts';
-import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
-import { cardOf, mentionOf, ORDER_IN, offeredBy, type Side, soon } from './side.ts';
+import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
+import { CHAT_THRESHOLD, type ChatApprovers } from './money.ts';
+import {
+  type ChatFault,
+  type Deletable,
+  MISCHIEF,
+  type Mischief,
+  type PlannedDeed,
+  type PlannedOrder,
+  type SlackMode,
+} from './plan.ts';
+import {
+  cardOf,
+  mentionOf,
+  ORDER_IN,
+  offeredBy,
+  pressOf,
+  reportsEnd,
+  type Side,
+  showsTask,
+  soon,
+  userOf,
+} from './side.ts';
 
 /** Rate limits too wide to reach, since a killed process cannot pass its remaining limit to the next one. */
 const WIDE = { perMinute: { 1: 1_000, 2: 1_000, 3: 1_000, 4: 10_000 }, messageBurst: 1_000 };
@@ -13,6 +34,9 @@ const LIMIT_S = 1;
 const SCOPES = ['chat:write', 'files:write', 'files:read'] as const;
 /** Methods with a limit per method: messages are limited by channel, and the upload URL is no method. */
 const LIMITED = ['chat.update', 'files.completeUploadExternal', 'files.getUploadURLExternal'] as const;
+
+/** User group of the approvers. */
+const GROUP = 'S0DIRECTORS';
 
 /** Violations that are not the bot's fault: it was paused or killed, lost its store, or its clock was an hour off. */
 const EXCUSED = /not acknowledged within|no acknowledgement on|answered with (5\d\d|401)/;
@@ -25,6 +49,10 @@ export class SlackSide implements Side {
   readonly #botToken: string;
   readonly #deleted: (Pick<Deleted, 'id' | 'task' | 'atMs'> & { readonly wasOver: boolean })[] = [];
   #scopesTaken = 0;
+  readonly pressed: Pressed[] = [];
+  /** Ids of the tasks that the orders become. */
+  readonly #tasks = new Map<string, string>();
+  readonly #members = new Map<string, readonly string[]>();
   readonly #asked: { readonly envelope: Envelope; readonly atMs: number }[] = [];
 
   private constructor(slack: FakeSlack, by: SlackMode) {
@@ -80,10 +108,52 @@ export class SlackSide implements Side {
     return this.#by === 'http' || this.#slack.socket.isConnected;
   }
 
+  async govern(approvers: ChatApprovers): Promise<void> {
+    const { users } = this.#slack;
+    this.#slack.setAdmin(users.carol, 'is_admin');
+    this.#slack.grantScopes(['usergroups:read']);
+    this.#slack.setGroup(GROUP, [users.bob, users.carol]);
+    this.#members.set(GROUP, [`slack:${users.bob}`, `slack:${users.carol}`]);
+    await this.#administer(`/video settings --approve_above ${CHAT_THRESHOLD}`);
+    if (approvers === 'administrator') return;
+    const who = approvers === 'group' ? `<!subteam^${GROUP}|@directors>` : `<@${users.bob}|bob>`;
+    await this.#administer(`/video approvers add ${who}`);
+  }
+
+  async #administer(text: string): Promise<void> {
+    const slack = this.#slack;
+    const user = slack.users.carol;
+    const replies = () => slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user).length;
+    const before = replies();
+    slack.people.slash(text, { user });
+    await slack.until(() => replies() > before, `an answer to ${text}`);
+  }
+
+  get rights(): Rights {
+    return { administrators: new Set([`slack:${this.#slack.users.carol}`]), members: this.#members };
+  }
+
+  async decide({ id }: PlannedOrder, deed: PlannedDeed): Promise<void> {
+    const slack = this.#slack;
+    const task = this.#tasks.get(id) ?? '';
+    const user = slack.users[userOf(deed)];
+    const seen = () => [...this.#everything(), ...slack.messages(slack.dm(user))];
+    const wanted = `${deed.action}:${task}`;
+    const found = await soon(() => seen().find((message) => idsOf(message).some((one) => one.startsWith(wanted))));
+    const button = found === undefined ? undefined : idsOf(found).find((one) => one.startsWith(wanted));
+    if (found === undefined || button === undefined) return;
+    this.pressed.push(pressOf(user, deed, task));
+    for (let press = 0; press < deed.times; press += 1) slack.people.press(found.ts, button, { user });
+    if (deed.action !== 'deny') return;
+    const view = await soon(() => slack.forms.shown(user) ?? undefined);
+    if (view !== undefined) slack.forms.submit(view, { reason: 'too long' });
+  }
+
   order({ id }: PlannedOrder, atMs: number): void {
     const channel = this.#channels[this.#asked.length % 2] ?? '';
     const envelope = this.#slack.people.slash(`/video create ${id}: a red fox in snow`, { channel });
     this.#asked.push({ envelope, atMs });
+    this.#tasks.set(id, taskIdOf(`slack:${envelope.triggerId}`));
   }
 
   happen({ what, to }: Mischief): void {
@@ -142,7 +212,7 @@ export class SlackSide implements Side {
       .flatMap((task) => {
         const own = (cards.get(task.id) as { message?: { message: string } } | undefined)?.message?.message;
         // Any message with a button for the task counts as its message, even one that the bot did not record.
-        const shows = (message: Message) => buttonsOf(message).some(({ id }) => id.split(':')[1] === task.id);
+        const shows = (message: Message) => showsTask(idsOf(message), task.id);
         const all = this.#everything().filter((message) => message.ts === own || shows(message));
         const known = all.filter(({ ts }) => ts === own);
         const others = all.filter(({ ts }) => ts !== own);
@@ -177,7 +247,10 @@ export class SlackSide implements Side {
   #mentions(task: Task, own: string | undefined): readonly Shown[] {
     const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
     const pinging = this.#everything().filter(
-      (message) => this.#slack.pings.some(({ ts }) => ts === message.ts) && plainOf(message).includes(order),
+      (message) =>
+        this.#slack.pings.some(({ ts }) => ts === message.ts) &&
+        plainOf(message).includes(order) &&
+        reportsEnd(plainOf(message)),
     );
     return pinging.map((message) => mentionOf(this.#card(message, task), { task, own, words: plainOf(message) }));
   }

@@ -7,7 +7,7 @@ import { type MoneyCommit, readRedisCommits, readSqliteCommits, watchSqlite } fr
 import { DiscordSide } from './discord.ts';
 import type { History, Kept, Trouble } from './history.ts';
 import { readRedis, readSqlite } from './keeping.ts';
-import { catalogIn, writeCatalog } from './money.ts';
+import { catalogIn, OPERATOR, writeCatalog } from './money.ts';
 import { People } from './people.ts';
 import type { Chat, Plan } from './plan.ts';
 import { RedisReplica } from './redis-replica.ts';
@@ -127,8 +127,8 @@ function databaseIn(folder: string): string {
   return join(folder, 'shared/data/dailies.db');
 }
 
-/** Stops the replicas and assembles the history. */
-export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Promise<History> {
+/** Stops the replicas and assembles the history. @param clockMs time of the replicas' clocks. */
+export async function historyOf(stage: Stage, troubles: readonly Trouble[], clockMs = Date.now()): Promise<History> {
   const { people, service, replicas } = stage;
   const sides = [...stage.sides.values()];
   const messages = await people.messages();
@@ -136,17 +136,22 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Pro
   const store = await keptOf(stage);
   return {
     asked: [...people.asked, ...sides.flatMap(({ asked }) => asked)],
-    pressed: people.pressed,
+    pressed: [...people.pressed, ...sides.flatMap(({ pressed }) => pressed)],
     creates: service.creates,
     made: service.made(),
     lives: replicas.flatMap(({ lives }) => lives),
     troubles,
+    clockMs,
     store,
     commits: await commitsOf(stage),
     messages: [...shownOf(messages, store.tasks.values()), ...sides.flatMap((side) => side.shown(store))],
     deleted: sides.flatMap(({ deleted }) => deleted),
     offered: sides.flatMap(({ offered }) => offered),
     breaches: sides.flatMap(({ violations }) => violations),
+    rights: {
+      administrators: new Set([`playground:${OPERATOR}`, ...sides.flatMap(({ rights }) => [...rights.administrators])]),
+      members: new Map(sides.flatMap(({ rights }) => [...rights.members])),
+    },
     secrets: [...service.tokens, REDIS_PASSWORD, ...sides.flatMap(({ secrets }) => secrets)],
   };
 }

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Reply } from '#commands/bot-port.ts';
+import type { Reply, ShownPrices } from '#commands/bot-port.ts';
+import { createForm } from '#commands/input/forms.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
 import type { ScriptedBot } from '#test/fakes/scripted-bot.ts';
 import type { SeenMessage } from './platform.contract.ts';
 
@@ -14,6 +17,10 @@ export interface ConfirmationHarness {
   readonly requester: string;
   /** Orders a clip by a command. */
   order(): unknown;
+  /** Prices that a form shows: a default clip's for $0.20, or the fingerprint of all. */
+  readonly shown: ShownPrices;
+  /** Opens the form of the bot's present reply and returns a function that submits it with a prompt. */
+  openForm(): Promise<() => unknown>;
   /** Posts the message of a task of the requester. @returns its id. */
   openTask(task: TaskId): Promise<string>;
   /** Reacts to a message with 🔁. */
@@ -26,6 +33,9 @@ export interface ConfirmationHarness {
   /** Removes everything, and asserts that the platform saw nothing invalid. */
   remove(): Promise<void>;
 }
+
+/** The catalog of the forms. */
+export const FORM_CATALOG = parseCatalog(sandboxCatalog);
 
 const PRICED = 'order:7f3a9c21:4USD';
 const WORDS = 'This clip costs $4.00.';
@@ -69,6 +79,17 @@ export function describeConfirmation(name: string, start: () => Promise<Confirma
       expect(buttons.map(({ label }) => label)).toEqual(['Create for $4.00', 'Cancel']);
       const others = (await harness.messages()).filter((one) => one.visibleTo === null);
       expect(others.map((one) => one.text).join()).not.toMatch(/\$4\.00|thinking/);
+    });
+
+    it('answers a form, which sends the prices that it showed', async () => {
+      harness.bot.reply = createForm(FORM_CATALOG);
+      const submit = await harness.openForm();
+      harness.bot.reply = ASKED;
+      await submit();
+      const { text, visibleTo } = await asked();
+      expect(visibleTo).toBe(harness.requester);
+      expect(text).toContain(`${WORDS} ${LEFT}`);
+      expect(harness.bot.heard.at(-1)?.caller.shown).toMatchObject(harness.shown);
     });
 
     it('reaches the requester after a reaction, without the budget where others see it', async () => {

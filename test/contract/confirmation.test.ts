@@ -1,10 +1,15 @@
 import { expect } from 'vitest';
+import type { ShownPrices } from '#commands/bot-port.ts';
+import { priceFingerprint } from '#src/videos/catalog.ts';
 import { buttonsOf as buttonsOnDiscord, DiscordHouse, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack, SlackHouse } from '#test/fakes/slack-house.ts';
 import { taskView } from '#test/fakes/views.ts';
-import { describeConfirmation, originOf } from './confirmation.contract.ts';
+import { describeConfirmation, FORM_CATALOG, originOf } from './confirmation.contract.ts';
+
+const FORM_PROMPT = { prompt: 'a red fox' };
+const PRICES: ShownPrices = { prices: priceFingerprint(FORM_CATALOG) };
 
 describeConfirmation('Discord', async () => {
   const house = await DiscordHouse.start();
@@ -21,6 +26,17 @@ describeConfirmation('Discord', async () => {
     bot,
     requester: users.alice,
     order: () => people.slash('video create', { prompt: 'a red fox' }),
+    shown: PRICES,
+    openForm: async () => {
+      const form = bot.reply;
+      const buttons = [{ id: 'fix:1', label: 'Fix it', style: 'plain' }] as const;
+      bot.reply = { kind: 'private', card: { lines: [['No.']], progress: null, buttons } };
+      const { id } = await house.answerTo(people.slash('video models'));
+      bot.reply = form;
+      const opened = people.press(id, 'fix:1');
+      await discord.answered(opened);
+      return () => people.submitModal(opened, FORM_PROMPT);
+    },
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, '🔁'),
     press: (message, button) => people.press(message, button),
@@ -55,6 +71,14 @@ describeConfirmation('Slack', async () => {
     bot,
     requester: users.alice,
     order: () => people.slash('/video a red fox'),
+    shown: { ...PRICES, price: { amount: '0.2', currency: 'USD' } },
+    openForm: async () => {
+      people.slash('/video');
+      await slack.until(() => slack.forms.shown(users.alice) !== null, 'a form');
+      const view = slack.forms.shown(users.alice);
+      if (view === null) throw new TypeError('there is no form');
+      return () => slack.forms.submit(view, FORM_PROMPT);
+    },
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, 'repeat'),
     press: (message, button) => people.press(message, button),
@@ -81,6 +105,16 @@ describeConfirmation('the playground', async () => {
     bot: house.bot,
     requester: user.id,
     order: () => house.post('interactions', { id: 'i1', user: user.id, channel: 'general', text: '/video a red fox' }),
+    shown: { price: { amount: '0.20', currency: 'USD' } },
+    openForm: async () => () =>
+      house.post('forms', {
+        id: 'f1',
+        user: user.id,
+        channel: 'general',
+        form: 'create',
+        values: FORM_PROMPT,
+        price: '0.20USD',
+      }),
     openTask: async (task) =>
       (await house.platform.open(task, originOf({ ...where, user, interaction: 'i0' }), taskView({ task }))).message,
     react: (message) => house.post('reactions', { id: 'i2', user: user.id, message, emoji: '🔁' }),

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { TaskId } from '#src/tasks/task.ts';
 import { FLAGS } from '#test/fakes/discord/index.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { storedIn } from '#test/fakes/stored.ts';
 import { describePlatform, type PlatformHarness } from './platform.contract.ts';
 
 describePlatform('Discord', async () => {
@@ -14,6 +15,12 @@ describePlatform('Discord', async () => {
   return {
     get platform() {
       return app.platform;
+    },
+    memberWhoLeft: () => discord.users.dora,
+    newGroup(members) {
+      const role = `90${members.length}`;
+      for (const user of members) discord.setRoles(user, [role]);
+      return role;
     },
     otherChannel: clips,
     async newOrigin() {
@@ -49,6 +56,11 @@ describePlatform('Discord', async () => {
         })),
       );
     },
+    everything: () => {
+      const messages = Object.values(discord.channels).flatMap((channel) => discord.messages(channel));
+      return Promise.resolve(JSON.stringify(messages));
+    },
+    stored: () => storedIn(app.store),
     async download({ message }, name) {
       const { attachments } = discord.message(message);
       const response = await fetch(attachments.find(({ filename }) => filename === name)?.url ?? '');

@@ -6,9 +6,11 @@ import { pino } from 'pino';
 import { describe, type TestContext, test } from 'vitest';
 import { createSubscriptions } from '#src/chat/subscriptions.ts';
 import { openStore } from '#src/store/open.ts';
-import type { NAMESPACES, Store, StoredRecord } from '#src/store/store.ts';
+import type { NAMESPACES, Store, StoredRecord, SumParts } from '#src/store/store.ts';
+import { addParts, ZERO_SUM } from '#src/store/sums.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import type { Task } from '#src/tasks/task.ts';
+import { wrongBooks } from '#test/fakes/books.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { type ScriptedService, startScriptedService } from '#test/fakes/scripted-service.ts';
 import { startDailies } from '../e2e/dailies.ts';
@@ -116,6 +118,12 @@ async function entriesOf(store: Store): Promise<readonly string[]> {
   return indexes.flat().toSorted();
 }
 
+/** Returns the sum of a scope over all months. */
+async function spentBy(store: Store, scope: string): Promise<SumParts> {
+  const sums = (await Array.fromAsync(store.contents.sums())).flat().filter(({ sum }) => sum.startsWith(`${scope}:`));
+  return sums.reduce((total, { parts }) => addParts(total, parts), ZERO_SUM);
+}
+
 /** Makes the service know the tasks that the old revision created there, and puts their clips on disk. */
 async function prepare(service: ScriptedService, url: string): Promise<void> {
   service.off.add('busy');
@@ -174,7 +182,7 @@ describe.for([
       const upstream = await startScriptedService();
       onTestFinished(() => upstream.close());
       await prepare(upstream, storeUrl);
-      const dailies = await startDailies({ dir, upstream, env: { STORE_URL: storeUrl } });
+      const dailies = await startDailies({ dir, upstream, env: { STORE_URL: storeUrl, LOG_LEVEL: 'info' } });
       onTestFinished(() => dailies.kill());
       const shown = async () => (await dailies.messages()).filter(({ task }) => task !== null);
       const promptOf = (text: string): string =>
@@ -191,6 +199,7 @@ describe.for([
       await expect
         .poll(async () => (await shown()).find(({ text }) => text.startsWith('open cancelled'))?.text, TIMEOUT)
         .toContain('finished');
+      await expect.poll(() => dailies.output(), TIMEOUT).toContain('"tasks_counted"');
       expect(await dailies.stop()).toBe(0);
       expect(Object.fromEntries(upstream.postsOf)).toEqual({ busy: 1, claimed: 1 });
       const store = await openStore(storeUrl, { logger: pino({ level: 'silent' }) });
@@ -199,6 +208,10 @@ describe.for([
         (await linesOf(name, dir)).filter(([first]) => /^(dailies:)?tasks/.test(String(first))).length,
       );
       expect(await store.scan('outbox')).toEqual([]);
+      expect(await wrongBooks(store)).toEqual([]);
+      // $0.20 each: ten that completed, two of them cancelled, and a retry; four without a known outcome.
+      const spent = { held: 0n, settled: 11n * 200_000n, doubted: 4n * 200_000n, extra: 0n };
+      expect(await spentBy(store, 'team:playground:playground')).toEqual(spent);
       await store.close();
     },
   );

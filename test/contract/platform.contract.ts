@@ -30,10 +30,18 @@ export interface PlatformHarness {
   newOrigin(): Promise<Origin>;
   /** Returns the caller of a command, as the bot receives it from an administrator of the team or from another member. */
   callerOf(who: 'administrator' | 'member'): Promise<Caller>;
+  /** Has a member leave the team. @returns the user's id; `null` where users enter any name. */
+  memberWhoLeft(): string | null;
+  /** Creates a role or user group. @returns its id; `null` where there is neither. */
+  newGroup(users: readonly string[]): string | null;
   /** Another channel of the same team. */
   readonly otherChannel: string;
   /** Returns all public messages of a channel, oldest first. */
   read(channel: string): Promise<readonly SeenMessage[]>;
+  /** Returns all that users see in the channels of the team and in direct messages of the bot, as JSON: texts, files. */
+  everything(): Promise<string>;
+  /** Returns what the adapter has stored, as JSON. */
+  stored(): Promise<string>;
   /** Downloads an attachment as a user would. */
   download(message: MessageRef, name: string): Promise<Buffer>;
   /** Deletes a message as a user with the permission. */
@@ -101,6 +109,16 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const first = await open();
         const second = await harness.platform.open('task-other' as TaskId, await harness.newOrigin(), running());
         expect((await seen()).map(({ id }) => id)).toEqual([first.message, second.message]);
+      });
+
+      it('posts an order from elsewhere as a message of its own, not in place of the one before', async () => {
+        const first = await open();
+        const address = harness.platform.lastingAddress(origin.address);
+        const other = { ...origin, address, interaction: 'gallery:1' };
+        const second = `task-${randomUUID()}` as TaskId;
+        const message = await harness.platform.open(second, other, taskView({ task: second, by: origin.user }));
+        expect(message.message).not.toBe(first.message);
+        expect(await seen()).toHaveLength(2);
       });
 
       it('replies to the message that it repeats', async () => {
@@ -319,6 +337,94 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
+    describe('retracting', () => {
+      const removed = { kind: 'removed', reason: 'forgotten' } as const;
+      const SENTENCE = 'Removed at the requester’s request.';
+      /** The origin of a task after its address and interaction were removed. */
+      const bare = (): Origin => ({ ...origin, interaction: '', address: {} });
+      const retract = (message: MessageRef): Promise<void> => harness.platform.retract(message, bare(), removed);
+      const place = () => ({ team: origin.team, channel: origin.channel, address: origin.address });
+      const delivered = async (): Promise<MessageRef> => {
+        const message = await open();
+        const notice = { view: endNotice(origin), mention: origin.user };
+        const file = await upload();
+        const isOwnMessage = harness.platform.limits.mentionsWithFile;
+        await harness.platform.attach(message, origin, done(), isOwnMessage ? { ...file, notice } : file);
+        return message;
+      };
+
+      it('replaces text and buttons, and deletes the clip with its message', async () => {
+        const message = await delivered();
+        expect(await harness.everything()).toMatch(/red.fox/);
+        await retract(message);
+        const [shown, ...others] = await seen();
+        expect(others).toEqual([]);
+        expect(shown).toMatchObject({ id: message.message, attachments: [], buttons: [], pings: [] });
+        expect(shown?.text.trim()).toBe(SENTENCE);
+        expect(await harness.everything()).not.toMatch(/red.fox/);
+      });
+
+      it('replaces notices and requests for approval', async () => {
+        const message = await open();
+        const view = approvalNotice({ task, message });
+        const about = { replyTo: message, place: place() };
+        const posted = [
+          await harness.platform.notify({ key: 'end:1', ...about, mention: origin.user, view: endNotice(origin) }),
+          await harness.platform.notify({ key: 'ask:1', ...about, mention: null, view }),
+        ];
+        for (const one of [...posted, message]) await retract(one);
+        const all = await seen();
+        expect(all.map(({ text }) => text.trim())).toEqual([SENTENCE, SENTENCE, SENTENCE]);
+        expect(all.flatMap(({ buttons }) => buttons)).toEqual([]);
+        expect(await harness.everything()).not.toMatch(/red.fox/);
+      });
+
+      it('works after a restart, and when repeated', async () => {
+        const message = await delivered();
+        await harness.restart();
+        await retract(message);
+        const once = await seen();
+        await retract(message);
+        expect(await seen()).toEqual(once);
+        expect(once[0]?.text.trim()).toBe(SENTENCE);
+        expect(await harness.everything()).not.toMatch(/red.fox/);
+      });
+
+      it('finds what was posted under a key, also after a restart', async () => {
+        expect(await harness.platform.find('task', task)).toBeUndefined();
+        expect(await harness.platform.find('notice', 'end:1')).toBeUndefined();
+        const message = await open();
+        const view = endNotice(origin);
+        const notice = { key: 'end:1', place: place(), replyTo: message, mention: null, view };
+        const posted = await harness.platform.notify(notice);
+        await harness.restart();
+        expect(await harness.platform.find('task', task)).toEqual(message);
+        expect(await harness.platform.find('notice', 'end:1')).toEqual(posted);
+        expect(await seen()).toHaveLength(2);
+      });
+
+      it('leaves nothing of the clip in the store', async () => {
+        const message = await delivered();
+        await retract(message);
+        expect(await harness.stored()).not.toMatch(/red.fox/);
+      });
+
+      it('leaves other messages as they are', async () => {
+        const message = await delivered();
+        await harness.platform.open('task-other' as TaskId, await harness.newOrigin(), running());
+        await retract(message);
+        expect((await seen()).at(-1)?.text).toContain('a red fox running through snow, cinematic');
+      });
+
+      it('counts a deleted message as retracted', async () => {
+        const message = await delivered();
+        await harness.deleteMessage(message);
+        await retract(message);
+        expect(await seen()).toEqual([]);
+        expect(await harness.everything()).not.toMatch(/red.fox/);
+      });
+    });
+
     describe('untrusted text', () => {
       it('is shown as written, and pings no user', async () => {
         const message = await harness.platform.open(task, origin, running({ prompt: MISCHIEF }));
@@ -345,6 +451,18 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       const [administrator, member] = [await harness.callerOf('administrator'), await harness.callerOf('member')];
       expect([administrator.mayAdminister, member.mayAdminister]).toEqual([true, false]);
       expect(administrator.team).toBe(member.team);
+    });
+
+    it('knows members of the team from those who left it', async () => {
+      const left = harness.memberWhoLeft();
+      expect(await harness.platform.isMember(origin, origin.user.id)).toBe(true);
+      if (left !== null) expect(await harness.platform.isMember(origin, left)).toBe(false);
+    });
+
+    it('knows who has a role or belongs to a user group', async () => {
+      const own = harness.newGroup([origin.user.id]);
+      const isIn = (group: string | null) => harness.platform.isInGroup(origin, group ?? 'none', origin.user.id);
+      expect([await isIn(own), await isIn(harness.newGroup([]))]).toEqual([own !== null, false]);
     });
 
     it('describes its connection in one line', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
+import { storedIn } from '#test/fakes/stored.ts';
 import { describePlatform, type PlatformHarness } from './platform.contract.ts';
 
 describePlatform('the playground', async () => {
@@ -8,6 +9,8 @@ describePlatform('the playground', async () => {
     get platform() {
       return app.platform;
     },
+    memberWhoLeft: () => null,
+    newGroup: () => null,
     otherChannel: 'clips',
     newOrigin: () =>
       Promise.resolve({
@@ -29,6 +32,9 @@ describePlatform('the playground', async () => {
       const messages = await app.messages(channel);
       return messages.map((message) => ({ ...message, pings: message.mentions }));
     },
+    everything: async () =>
+      JSON.stringify(await Promise.all(['general', 'clips'].map((channel) => app.messages(channel)))),
+    stored: () => storedIn(app.store),
     download: async ({ channel, message }, name) => {
       const shown = (await app.messages(channel)).find(({ id }) => id === message);
       const url = shown?.attachments.find((file) => file.name === name)?.url ?? '';

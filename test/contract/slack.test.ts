@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Message } from '#test/fakes/slack/index.ts';
 import { buttonsOf, plainOf, SlackHouse, type SlackHouseOptions } from '#test/fakes/slack-house.ts';
+import { storedIn } from '#test/fakes/stored.ts';
 import { describePlatform, type PlatformHarness } from './platform.contract.ts';
 
 for (const mode of ['socket', 'http'] as const) describePlatform(`Slack (${mode})`, () => harnessOf({ mode }));
@@ -16,12 +17,23 @@ async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
   bot.onShow = () => Promise.resolve({ channel: general, message: '' });
   /** On Slack a file is a message of its own, in the thread of the message it belongs to. */
   const filesOf = ({ ts, threadTs, channelId }: Message) =>
-    slack.files.filter((file) =>
-      file.shares.some((share) => share.channelId === channelId && share.threadTs === (threadTs ?? ts)),
+    slack.files.filter(
+      (file) =>
+        !file.isDeleted &&
+        file.shares.some((share) => share.channelId === channelId && share.threadTs === (threadTs ?? ts)),
     );
   return {
     get platform() {
       return app.platform;
+    },
+    memberWhoLeft() {
+      slack.deactivate(slack.users.carol);
+      return slack.users.carol;
+    },
+    newGroup(members) {
+      const group = `S0${members.length}`;
+      slack.setGroup(group, members);
+      return group;
     },
     otherChannel: clips,
     async newOrigin() {
@@ -55,6 +67,12 @@ async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
             buttons: buttonsOf(message),
           })),
       ),
+    everything: () => {
+      const messages = Object.values(slack.channels).flatMap((channel) => slack.messages(channel));
+      const files = slack.files.filter(({ isDeleted }) => !isDeleted).map(({ content: _content, ...file }) => file);
+      return Promise.resolve(JSON.stringify([messages, files]));
+    },
+    stored: () => storedIn(app.store),
     download: ({ message }, name) => {
       const file = filesOf(slack.message(message)).find((one) => one.name === name);
       return Promise.resolve(file?.content ?? Buffer.alloc(0));

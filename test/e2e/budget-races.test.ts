@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openStore } from '#src/store/open.ts';
 import type { BudgetAmounts, Store, SumParts } from '#src/store/store.ts';
 import { ZERO_SUM } from '#src/store/sums.ts';
@@ -111,7 +111,8 @@ describe('four replicas on Redis', () => {
     const [message = ''] = messages;
     await first.reaches(message, 'completed');
     expect(used(await sumOf(store, scope))).toBe(PRICE);
-    const retry = buttonOf(await first.message(message), 'retry');
+    // It has the button once its clip was fetched as well.
+    const retry = await vi.waitFor(async () => buttonOf(await first.message(message), 'retry'), TIMEOUT);
     await Promise.all(replicas.map((each) => each.press(message, retry, { user: 'dora' })));
     await expect.poll(() => house.upstream.posts - posts, TIMEOUT).toBe(2);
     await expect.poll(() => sumOf(store, scope), TIMEOUT).toEqual({ ...ZERO_SUM, settled: 2n * PRICE });

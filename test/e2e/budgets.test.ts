@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { administer, answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 let upstream: FakeVideoService;
 let dir: Awaited<ReturnType<typeof makeDir>>;
@@ -18,19 +18,13 @@ afterAll(async () => {
   await dir.remove();
 });
 
-/** Gives an administrative command, and returns the text of its private answer. */
-async function administer(text: string): Promise<string> {
-  const message = answered(await dailies.interact(text, { user: 'operator' }));
-  const shown = await dailies.message(message);
-  expect(shown.visibleTo).toBe('operator');
-  return shown.text;
-}
-
 const order = (id: string, text = '/video create a fox --seconds 4') => dailies.interact(text, { id, user: 'ana' });
 
 test('a budget is set, used up, lowered and raised, and no clip is bought beyond it', async () => {
   expect((await dailies.interact('/video budget team 1', { user: 'ana' })).body.error).toContain('Only');
-  expect(await administer('/video budget team 0.40 USD')).toContain('The monthly budget of the team is now $0.40.');
+  expect(await administer(dailies, '/video budget team 0.40 USD')).toContain(
+    'The monthly budget of the team is now $0.40.',
+  );
 
   const bought = [answered(await order('first')), answered(await order('second'))];
   for (const message of bought) await dailies.reaches(message, 'completed');
@@ -42,11 +36,11 @@ test('a budget is set, used up, lowered and raised, and no clip is bought beyond
   // The same interaction again changes nothing.
   expect((await order('third')).status).toBe(400);
 
-  expect(await administer('/video budget team 0.30')).toContain('It is over by $0.10');
+  expect(await administer(dailies, '/video budget team 0.30')).toContain('It is over by $0.10');
   expect((await order('fourth')).body.error).toContain('is over by $0.10');
-  expect(await administer('/video usage')).toContain('$0.40 of $0.30 used · over by $0.10');
+  expect(await administer(dailies, '/video usage')).toContain('$0.40 of $0.30 used · over by $0.10');
 
-  expect(await administer('/video budget team 0.75')).toContain('is now $0.75 (it was $0.30)');
+  expect(await administer(dailies, '/video budget team 0.75')).toContain('is now $0.75 (it was $0.30)');
   const long = await order('fifth', '/video create a wolf --seconds 8');
   expect(long.body.error).toContain('6 s for $0.30 would fit.');
   const notice = (await dailies.messages()).find(({ visibleTo, text }) => visibleTo === 'ana' && text.includes('6 s'));
@@ -55,7 +49,7 @@ test('a budget is set, used up, lowered and raised, and no clip is bought beyond
   await dailies.reaches(created, 'completed');
   expect(upstream.posts).toBe(3);
 
-  expect(await administer('/video budget team off')).toContain('was removed (it was $0.75)');
+  expect(await administer(dailies, '/video budget team off')).toContain('was removed (it was $0.75)');
   await dailies.reaches(answered(await order('sixth')), 'completed');
   expect(upstream.posts).toBe(4);
 });

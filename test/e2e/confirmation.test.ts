@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { acceptAndReset } from '../fakes/faults.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
@@ -72,4 +73,44 @@ test('asks beyond a soft budget, and names it', async () => {
   );
   await dailies.press(asked, buttonOf(await dailies.message(asked), 'order'));
   await expect.poll(() => upstream.posts).toBe(2);
+});
+
+test.each(['confirm_above', 'approve_above'])(
+  'refuses an order over %s at once while spending is paused',
+  async (name) => {
+    expect(await administer(`/video settings --${name} 0.25`)).toContain('0.25');
+    expect(await administer('/video pause over this month’s plan')).toContain('paused');
+    const tasks = async () => (await dailies.messages()).filter(({ task }) => task !== null).length;
+    const order = () => dailies.interact('/video create a red fox --seconds 6');
+    const { status, body } = await order();
+    expect(status).toBe(400);
+    expect(body.error).toContain('operator paused spending: over this month’s plan.');
+    expect(await tasks()).toBe(0);
+    await administer('/video pause off');
+    const { visibleTo, text } = await dailies.message(answered(await order()));
+    if (name === 'approve_above') expect(text).toContain('Waiting for approval');
+    else expect(visibleTo).toBe('ana');
+    expect(upstream.posts).toBe(0);
+  },
+);
+
+test('asks before an expensive clip is sent again, and sends it once', async () => {
+  const { create } = upstream.handlers;
+  upstream.handlers.create = acceptAndReset;
+  const lost = await dailies.reaches(
+    answered(await dailies.interact('/video create a red fox --seconds 6')),
+    'uncertain',
+  );
+  upstream.handlers.create = create;
+  expect(await administer('/video settings --confirm_above 0.25')).toContain('0.25');
+  expect(await administer('/video budget team --amount 100')).toContain('100');
+  const again = buttonOf(lost, 'again');
+  const asked = await dailies.message(answered(await dailies.press(lost.id, again)));
+  expect(asked.visibleTo).toBe('ana');
+  expect(asked.text).toMatch(/^This clip costs \$0\.30\. The team has \$99\.70 of \$100\.00 left for \w+\.\nIt may be/);
+  expect(upstream.posts).toBe(1);
+  await Promise.all([1, 2, 3].map(() => dailies.press(asked.id, buttonOf(asked, 'again'))));
+  await expect.poll(() => upstream.posts).toBe(2);
+  await dailies.reaches(lost.id, 'completed');
+  expect(upstream.posts).toBe(2);
 });

@@ -101,6 +101,16 @@ export async function runToEnd(
   return { code, output: output() };
 }
 
+/** Runs one of the commands beside the program, such as `migrate.ts`. @param command its file in `src`. */
+export async function runCommand(
+  command: string,
+  { dir, args = [], env = {} }: Pick<DailiesOptions, 'dir' | 'env'> & { readonly args?: readonly string[] },
+): Promise<{ readonly code: number | null; readonly said: string }> {
+  const { child, output } = spawnFile(command, { dir, args, env: { ...PROGRAM_ENV, ...env } });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, said: output() };
+}
+
 /** Starts the program without waiting. */
 export function spawnDailies({ dir, upstream, env }: DailiesOptions): {
   readonly child: ChildProcess;
@@ -108,11 +118,15 @@ export function spawnDailies({ dir, upstream, env }: DailiesOptions): {
 } {
   const service =
     upstream === undefined ? {} : { VIDEO_API_BASE_URL: upstream.baseUrl, VIDEO_API_TOKEN: upstream.token };
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')], {
-    cwd: dir,
-    env: { ...PROGRAM_ENV, PORT: '0', ...QUICK, ...service, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return spawnFile('main.ts', { dir, env: { ...PROGRAM_ENV, PORT: '0', ...QUICK, ...service, ...env } });
+}
+
+function spawnFile(
+  file: string,
+  { dir, args = [], env }: { readonly dir: string; readonly args?: readonly string[]; readonly env: NodeJS.ProcessEnv },
+): { readonly child: ChildProcess; readonly output: () => string } {
+  const all = ['--disable-warning=ExperimentalWarning', join(ROOT, 'src', file), ...args];
+  const child = spawn(process.execPath, all, { cwd: dir, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -176,6 +190,19 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
 export function answered(answer: Answer): string {
   expect(answer).toMatchObject({ status: 202, body: { message: expect.any(String) } });
   return answer.body.message ?? '';
+}
+
+/** Gives an administrative command, and returns the text of its private answer. */
+export async function administer(dailies: RunningDailies, text: string): Promise<string> {
+  const shown = await dailies.message(answered(await dailies.interact(text, { user: 'operator' })));
+  expect(shown.visibleTo).toBe('operator');
+  return shown.text;
+}
+
+/** Returns the notice to the approvers below a request's message, once it is there. */
+export async function noticeBelow(dailies: RunningDailies, request: string): Promise<ShownMessage> {
+  const find = async () => (await dailies.messages()).find(({ replyTo }) => replyTo === request);
+  return vi.waitUntil(find, { timeout: 60_000, interval: 25 });
 }
 
 /** Returns the id of the button with that action under a message. */

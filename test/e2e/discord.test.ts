@@ -206,6 +206,32 @@ describe('other channels', () => {
     expect(discord.pings.map(({ id }) => id)).toEqual([discord.users.bob, discord.users.bob]);
   });
 
+  test('counts a thread towards the budget of its channel', async () => {
+    await start();
+    const { general, thread } = discord.channels;
+    const as = { permissions: ['MANAGE_GUILD'] as const };
+    const administer = async (options: Readonly<Record<string, string | boolean>>) => {
+      await discord.until(() => discord.commands().length > 0, 'the commands');
+      const asked = discord.people.slash('video-admin budget', options, as);
+      await discord.answered(asked);
+      return plainOf(discord.original(asked) ?? { content: '', components: [] });
+    };
+    expect(await administer({ channel: general, amount: '0.30 USD' })).toContain('$0.30');
+    expect(await administer({ channel: thread, amount: '5 USD' })).toContain('count towards the budget of its channel');
+    const card = await look.card(await look.create({ prompt: 'an owl' }, { channel: thread }));
+    await look.delivered(card.id);
+    for (const channel of [general, thread]) {
+      await look.create({ prompt: 'an owl' }, { channel });
+      const said = () => discord.messages(channel).map(plainOf).join('\n');
+      await expect.poll(said).toMatch(/this channel’s \w+ budget: \$0\.10 of \$0\.30 left/u);
+    }
+    expect(upstream.posts).toBe(1);
+    expect(await administer({ channel: general, amount: '0.60 USD' })).toContain('$0.20 of $0.60 used');
+    discord.people.react(card.id, '🔁', { channel: thread });
+    await expect.poll(() => upstream.posts).toBe(2);
+    await expect.poll(() => administer({})).toContain('$0.40 of $0.60 used');
+  });
+
   test('user-installed: delivers clip and mention through the interaction alone', async () => {
     await start({ DISCORD_USER_INSTALL: 'on' });
     for (const channel of [discord.channels.group, discord.channels.elsewhere]) {

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type TestContext, test } from 'vitest';
@@ -8,16 +6,10 @@ import type { Store } from '#src/store/store.ts';
 import { acceptAndReset } from '../fakes/faults.ts';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { startVideoService } from '../fakes/video-service.ts';
-import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { answered, buttonOf, makeDir, type RunningDailies, runCommand, startDailies } from './dailies.ts';
 
-const PROGRAM = new URL('../../src/migrate.ts', import.meta.url).pathname;
 const TIMEOUT = { timeout: 60_000 };
 const SQLITE = 'sqlite:data/dailies.db';
-
-interface Outcome {
-  readonly code: number | null;
-  readonly said: string;
-}
 
 /** A test with its own bots and stores, so that the tests of this file can wait concurrently. */
 const alongside = test.concurrent;
@@ -34,7 +26,7 @@ async function begin({ onTestFinished }: TestContext) {
     onTestFinished(() => dailies.kill());
     return dailies;
   };
-  const migrate = (from: string, to: string): Promise<Outcome> => run(dir, ['--from', from, '--to', to]);
+  const migrate = (from: string, to: string) => runCommand('migrate.ts', { dir, args: ['--from', from, '--to', to] });
   return { dir, redis, upstream, start, migrate };
 }
 
@@ -42,21 +34,6 @@ async function folder(onTestFinished: TestContext['onTestFinished']): Promise<st
   const dir = await makeDir();
   onTestFinished(() => dir.remove());
   return dir.path;
-}
-
-async function run(dir: string, args: readonly string[]): Promise<Outcome> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, ...args], {
-    cwd: dir,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-  }
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, said };
 }
 
 /** Returns the bot's response, without the parts that differ from one response to the next. */
@@ -207,7 +184,7 @@ alongside.for([
   [['--from', 'sqlite:none.db', '--to', 'redis://127.0.0.1'], 'There is no file none.db'],
   [['--from', 'sqlite:a/../none.db', '--to', 'sqlite:none.db'], 'are the same store'],
 ] as const)('reports what is wrong with %j', async ([args, sentence], { expect, onTestFinished }) => {
-  const { code, said } = await run(await folder(onTestFinished), args);
+  const { code, said } = await runCommand('migrate.ts', { dir: await folder(onTestFinished), args });
   expect({ code, said }).toMatchObject({ code: 1, said: expect.stringContaining(sentence) });
   expect(said).not.toContain('s3cret');
 });

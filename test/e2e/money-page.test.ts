@@ -71,7 +71,7 @@ async function serious(page: Page): Promise<readonly string[]> {
 test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } });
   await page.click('.try-budget');
-  expect(await page.inputValue(BOX)).toBe('/video budget team 0.50 USD');
+  await expect.poll(() => page.inputValue(BOX), { timeout: 60_000 }).toBe('/video budget team 0.50 USD');
   expect(await page.textContent('.user-name')).toBe('operator');
   await send(page, 'The monthly budget of the team is now $0.50.');
 
@@ -95,24 +95,23 @@ test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, asyn
 test('an order over the budget is asked for, approved by someone else, and arrives', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } });
   await be(page, 'ada');
-  await page.fill(BOX, '/video create an owl at night --seconds 4');
+  await page.fill(BOX, '/video create an owl at night --seconds 6');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
-  // Only the card of this order comes below the commands of the test before.
-  await page.waitForSelector('.composer >> text=this clip costs $0.20');
-  await press(page, 'Ask for approval · $0.20');
+  await page.waitForSelector('article >> text=this clip costs $0.30');
+  await press(page, 'Ask for approval · $0.30');
   const clip = page.locator('article.of-task:has-text("an owl at night")');
-  await clip.locator('text=Waiting for approval by an administrator: $0.20 would exceed the budget.').waitFor();
+  await clip.locator('text=Waiting for approval by an administrator: $0.30 would exceed the budget.').waitFor();
 
-  await press(page, 'Approve · $0.20');
+  await press(page, 'Approve · $0.30');
   await page.waitForSelector('article >> text=You requested this, so someone else has to approve it.');
 
   await be(page, 'operator');
-  await press(page, 'Approve · $0.20');
-  await page.waitForSelector('article >> text=You can grant $0.10 once. The budget itself stays at $0.50.');
+  await press(page, 'Approve · $0.30');
+  await page.waitForSelector('article >> text=You can grant $0.20 once. The budget itself stays at $0.50.');
   expect(await serious(page)).toEqual([]);
-  await press(page, 'Approve · $0.20, $0.10 over budget');
-  await page.waitForSelector('article >> text=Approved for $0.20.');
+  await press(page, 'Approve · $0.30, $0.20 over budget');
+  await page.waitForSelector('article >> text=Approved for $0.30.');
   await clip.locator('text=Approved by operator.').waitFor();
   await clip.locator('video').waitFor({ timeout: 120_000 });
 

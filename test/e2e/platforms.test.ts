@@ -71,7 +71,9 @@ async function orderOnBoth(context: TestContext) {
   const { upstream, slack, look, start, slackCards } = setup;
   const letGo = keepRunning(upstream);
   const { output } = await start();
-  expect(output()).toMatch(/Dailies is ready\.[^\n]*\nDiscord: .+\nSlack: .+\n/);
+  expect(output()).toMatch(
+    /Dailies is ready\.[^\n]*\nDiscord: .+\nSlack: .+\nVideo service: .+\nVersion: \d+\.\d+\.\d+\n/,
+  );
   const onDiscord: string[] = [];
   for (let at = 0; at < MANY; at += 1) {
     slack.people.slash(`/video create fox number ${at}`);

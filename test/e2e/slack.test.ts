@@ -78,7 +78,7 @@ test('a command: progress in one message, the clip in its thread, one mention', 
   slack.people.slash('/video a red fox in snow, *bold* <!channel> --seconds 6 --aspect 9:16');
   const message = await card();
   await says(message, 'Running · 33 %');
-  expect(plainOf(message)).toContain('a red fox in snow, *bold* <!channel>');
+  expect(plainOf(message)).toContain('a red fox in snow, *bold* @channel');
   expect(plainOf(message)).toContain('Swift 1 · 6 s · 9:16 · 720p · $0.30 · alice');
   expect(plainOf(message)).toContain('██████░░░░░░░░░░░░░░');
   expect(slack.pings).toEqual([]);

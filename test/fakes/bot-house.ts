@@ -7,6 +7,8 @@ import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/view.ts';
+import type { Opener } from '#src/library/gallery/access.ts';
+import type { RemovalOrder } from '#src/library/remover.ts';
 import type { ApprovalOutcome, ApprovalPress } from '#src/money/approvals.ts';
 import { Approvers } from '#src/money/approvers.ts';
 import { AuditTrail } from '#src/money/audit.ts';
@@ -48,10 +50,11 @@ export class BotHouse implements BotPorts {
     store: this.store,
     audit: this.audit,
     older: { areAlive: async () => this.hasOlderReplica },
+    uncounted: { mayExist: async () => false },
   });
   readonly approvers = new Approvers({ store: this.store, audit: this.audit, clock: this.clock });
-  /** Members by role or user group. */
-  readonly groups = new Map<string, readonly string[]>();
+  /** Members by role or user group; an error for one that cannot be looked up. */
+  readonly groups = new Map<string, readonly string[] | Error>();
   /** Presses on **Approve** that were passed on. */
   readonly approved: ApprovalPress[] = [];
   /** Outcome of the next approval. Default: the one of the task. */
@@ -92,6 +95,16 @@ export class BotHouse implements BotPorts {
     },
     decisions: { isBooking: () => false, bookMatches: async () => false, decide: async () => ({ kind: 'unknown' }) },
   };
+  /** Removals that were requested. */
+  readonly removed: RemovalOrder[] = [];
+  readonly remover: BotPorts['remover'] = {
+    remove: async ({ id }, order) => {
+      this.removed.push(order);
+      const { reason, keepsContent = false } = order;
+      return this.#decide(id, { kind: 'remove', reason, keepsContent, atMs: this.clock.now() }).done;
+    },
+  };
+  refunds: BotPorts['refunds'] = 'assumed';
   /** Persons named in `ADMINS`. */
   admins: BotPorts['admins'] = [];
   /** Places of which missing rights were requested. */
@@ -108,9 +121,21 @@ export class BotHouse implements BotPorts {
   readonly overBudgets: string[] = [];
   readonly overBudget = (scope: string): void => void this.overBudgets.push(scope);
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
-  /** Thresholds and budgets of the team. */
+  /** Thresholds and budgets of the team; its pause is that of its settings. */
   rules: SpendingRules = NO_SPENDING_RULES;
-  readonly spendingRules = async (): Promise<SpendingRules> => this.rules;
+  readonly spendingRules: BotPorts['spendingRules'] = async (spender) => ({
+    ...this.rules,
+    paused: (await this.#pauseOf(spender)) ?? undefined,
+  });
+  /** Links to the gallery that were created; `null` once it has no address. */
+  galleryLinks: Opener[] | null = [];
+  readonly gallery: BotPorts['gallery'] = {
+    linkFor: async (opener) => {
+      this.galleryLinks?.push(opener);
+      if (this.galleryLinks === null) return null;
+      return { url: 'https://dailies.example/gallery/open?key=k', expiresAtMs: this.clock.now() + 600_000 };
+    },
+  };
   renewed: BotPorts['renewed'] = (url) => url;
   checkReferences: BotPorts['checkReferences'] = () => Promise.resolve([]);
   fileBehind: BotPorts['fileBehind'] = async () => null;
@@ -193,6 +218,7 @@ export class BotHouse implements BotPorts {
     resubmit: async (id, _by, { afterSends, price }) => {
       const paused = await this.#pauseOf(this.task(id).origin);
       if (paused !== null) return { done: false, task: this.task(id), paused };
+      if (this.over !== null) return { done: false, task: this.task(id), over: this.over };
       const purchase = { period: '2026-11', atMs: this.clock.now(), ...price };
       return this.#decide(id, { kind: 'resubmit', afterSends, purchase });
     },
@@ -231,7 +257,11 @@ export class BotHouse implements BotPorts {
       return found ?? { view: true, post: true, manage: true };
     },
     isMember: async (_platform, _place, user) => !this.outsiders.has(user),
-    isInGroup: async (_platform, _place, { group, user }) => this.groups.get(group)?.includes(user) === true,
+    isInGroup: async (_platform, _place, { group, user }) => {
+      const members = this.groups.get(group) ?? [];
+      if (members instanceof Error) throw members;
+      return members.includes(user);
+    },
     hasDirectMessages: () => this.hasDirectMessages,
     directChannel: async (_platform, _place, user) => `direct-${user}`,
     missingRight: async (_platform, place) => {
@@ -296,7 +326,7 @@ export class BotHouse implements BotPorts {
       .reverse();
   }
 
-  async #pauseOf(origin: Origin) {
+  async #pauseOf(origin: Pick<Origin, 'platform' | 'team'>) {
     return pauseAt(await this.settings.get(origin), this.clock.now());
   }
 

@@ -8,11 +8,11 @@ import type {
   PlatformLimits,
   Upload,
 } from '#src/chat/platform.ts';
-import type { ApprovalNotice, TaskView, View } from '#src/chat/view.ts';
+import type { ApprovalNotice, RemovedView, TaskView, View } from '#src/chat/view.ts';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
 import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
 
-type Method = 'open' | 'edit' | 'attach' | 'notify';
+type Method = 'open' | 'edit' | 'attach' | 'notify' | 'retract';
 
 /** Message of a task on a {@link FakePlatform}. */
 export interface FakeMessage {
@@ -66,6 +66,8 @@ export class FakePlatform implements Platform {
   readonly groups = new Map<string, readonly string[]>();
   /** Edits of the notices to approvers. */
   readonly settled: { readonly ref: MessageRef; readonly view: ApprovalNotice }[] = [];
+  /** Retracted messages, each once. */
+  readonly retracted: { readonly ref: MessageRef; readonly view: RemovedView }[] = [];
   /** Every call, as `method argument`. */
   readonly calls: string[] = [];
   readonly #faults: Fault[] = [];
@@ -121,6 +123,8 @@ export class FakePlatform implements Platform {
 
   async edit(ref: MessageRef, _origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     return this.#act('edit', urgency, () => {
+      if (this.retracted.some((one) => one.ref.message === ref.message))
+        throw new TypeError(`editing ${ref.message}, which is retracted`);
       if (view.kind === 'approval') return void this.settled.push({ ref, view });
       this.#find(ref).shown.push({ view: taskViewOf(view), by: urgency });
     });
@@ -152,6 +156,23 @@ export class FakePlatform implements Platform {
     });
   }
 
+  async retract(ref: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {
+    return this.#act('retract', ref.message, () => {
+      const message = this.messages.find((one) => one.ref.message === ref.message);
+      if (message?.isDeleted === true) return;
+      if (message === undefined && !this.notices.some(({ key }) => key === ref.message))
+        throw new TypeError(`retracting ${ref.message}, which was never posted`);
+      message?.files.splice(0);
+      if (!this.retracted.some((one) => one.ref.message === ref.message)) this.retracted.push({ ref, view });
+    });
+  }
+
+  async find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
+    if (what === 'task') return this.messages.find(({ task }) => task === key)?.ref;
+    const notice = this.notices.find((one) => one.key === key);
+    return notice === undefined ? undefined : { channel: notice.place.channel, message: key };
+  }
+
   async missingRight(): Promise<MissingRight | null> {
     return this.lacking;
   }
@@ -169,6 +190,10 @@ export class FakePlatform implements Platform {
 
   async isMember(): Promise<boolean> {
     return true;
+  }
+
+  lastingAddress(address: Place['address']): Place['address'] {
+    return Object.fromEntries(Object.entries(address).filter(([name]) => name !== 'token'));
   }
 
   async isInGroup(_place: Place, group: string, user: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { Store } from '#src/store/store.ts';
 import { LeaseTable } from './lease-table.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
+import { replicaOf } from './shared-store.ts';
 
 /** Replica of a {@link ReplicaCrew}: its view of the shared store, and its clock. */
 export interface CrewMember {
@@ -35,22 +36,9 @@ export class ReplicaCrew {
       monotonic: () => shared.monotonic(),
       after: (delayMs, run) => shared.after(delayMs, () => (isDead ? undefined : run())),
     };
-    const memory = this.store;
-    const store: Store = {
-      exclusive: false,
-      leases: createLeases({ backend: this.#leases, clock, owner: `replica-${this.#count}` }),
-      broadcast: memory.broadcast,
-      contents: memory.contents,
-      keyv: (namespace) => memory.keyv(namespace),
-      commit: (change) => memory.commit(change),
-      scan: (index, range) => memory.scan(index, range),
-      count: (index, bounds) => memory.count(index, bounds),
-      sums: (names) => memory.sums(names),
-      ping: () => memory.ping(),
-      close: () => Promise.resolve(),
-    };
+    const leases = createLeases({ backend: this.#leases, clock, owner: `replica-${this.#count}` });
     return {
-      store,
+      store: replicaOf(this.store, leases),
       clock,
       kill() {
         isDead = true;

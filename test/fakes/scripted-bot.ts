@@ -16,6 +16,8 @@ export interface Heard {
 /** A bot that records the calls of adapters and returns a scripted reply. */
 export class ScriptedBot implements Bot {
   readonly commands = declarations;
+  readonly commandsFor = ({ mayAdminister }: Caller) =>
+    declarations.filter(({ isAdministrative }) => mayAdminister || isAdministrative !== true);
   readonly heard: Heard[] = [];
   /** Reply to every call; an error is thrown. */
   reply: Reply | null | Error = privately('Yes.');

@@ -1,9 +1,26 @@
 import type { Clock } from '#src/clock.ts';
-import { createLeases } from '#src/cluster/leases.ts';
+import { createLeases, type Leases } from '#src/cluster/leases.ts';
 import type { Store } from '#src/store/store.ts';
 import { LeaseTable } from './lease-table.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
+
+/** Returns a shared store from the point of view of one replica. @param leases of that replica */
+export function replicaOf(memory: MemoryStore, leases: Leases): Store {
+  return {
+    exclusive: false,
+    leases,
+    broadcast: memory.broadcast,
+    contents: memory.contents,
+    keyv: (namespace) => memory.keyv(namespace),
+    commit: (change) => memory.commit(change),
+    scan: (index, range) => memory.scan(index, range),
+    count: (index, bounds) => memory.count(index, bounds),
+    sums: (names) => memory.sums(names),
+    ping: () => memory.ping(),
+    close: () => Promise.resolve(),
+  };
+}
 
 /** An in-memory store shared by several replicas, each with its own clock for its leases. */
 export class SharedStore {
@@ -15,20 +32,7 @@ export class SharedStore {
   /** Returns the store from the point of view of one replica. */
   replica(clock: Clock): Store {
     this.#replicas += 1;
-    const memory = this.#memory;
-    return {
-      exclusive: false,
-      leases: createLeases({ backend: this.leases, clock, owner: `replica-${this.#replicas}` }),
-      broadcast: memory.broadcast,
-      contents: memory.contents,
-      keyv: (namespace) => memory.keyv(namespace),
-      commit: (change) => memory.commit(change),
-      scan: (index, range) => memory.scan(index, range),
-      count: (index, bounds) => memory.count(index, bounds),
-      sums: (names) => memory.sums(names),
-      ping: () => memory.ping(),
-      close: () => Promise.resolve(),
-    };
+    return replicaOf(this.#memory, createLeases({ backend: this.leases, clock, owner: `replica-${this.#replicas}` }));
   }
 }
 

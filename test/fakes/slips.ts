@@ -17,7 +17,7 @@ export const MISSPELT = [
   'halp',
   'creat a fox',
   'stop',
-  'delete abcd1234',
+  'delet abcd1234',
   'history',
   'cost',
   'price',

@@ -194,9 +194,11 @@ describe('ids of buttons and forms', () => {
     fc.assert(
       fc.property(fc.nat(999_999), fc.stringMatching(/^[0-9a-v]{16}$/), (afterSends, task) => {
         const resent = { task: task as TaskId, sends: afterSends };
-        expect(parseButton(resendButtonId(resent, null))).toEqual({ action: 'again', task, afterSends, price: null });
+        const unpriced = { action: 'again', task, afterSends, price: null, isConfirmed: false };
+        expect(parseButton(resendButtonId(resent, null))).toEqual(unpriced);
         const price = { amount: '0.30', currency: 'USD' };
-        expect(parseButton(resendButtonId(resent, price))).toEqual({ action: 'again', task, afterSends, price });
+        for (const isConfirmed of [false, true])
+          expect(parseButton(resendButtonId(resent, price, isConfirmed))).toEqual({ ...unpriced, price, isConfirmed });
       }),
       runs(200),
     );

@@ -41,7 +41,7 @@ export async function playerOf(clip: Buffer): Promise<string> {
 
 /** Returns the app's icon as HTML. */
 export async function appIcon(): Promise<string> {
-  const icon = await readFile(new URL('../../adapters/playground/page/icon.svg', import.meta.url));
+  const icon = await readFile(new URL('../../src/http/shared-page/icon.svg', import.meta.url));
   return `<img class="avatar" src="${dataUrl(icon, 'image/svg+xml')}" alt="">`;
 }
 

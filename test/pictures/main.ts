@@ -6,9 +6,11 @@ import { stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../fakes/browser.ts';
+import { approval } from './approval.ts';
 import { budget } from './budget.ts';
 import { discord } from './discord.ts';
 import { playground } from './playground.ts';
+import { report } from './report.ts';
 import { slack } from './slack.ts';
 
 /** Picture of the README. */
@@ -19,7 +21,7 @@ export interface Picture {
   readonly make: (browser: Browser, path: string) => Promise<void>;
 }
 
-const PICTURES: readonly Picture[] = [playground, budget, discord, slack];
+const PICTURES: readonly Picture[] = [playground, budget, approval, report, discord, slack];
 
 const DOCS = join(import.meta.dirname, '../../docs');
 

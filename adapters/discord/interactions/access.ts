@@ -10,6 +10,7 @@ import { type AccessConfig, rulesOf } from '#src/config/access.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { DiscordSettings } from '../config.ts';
 import type { Parts } from '../parts.ts';
+import type { DiscordRest } from '../rest/client.ts';
 import { TtlCache } from '../rest/permissions.ts';
 import { PLATFORM } from './caller.ts';
 
@@ -68,7 +69,7 @@ export class Access {
     this.#options = options;
     const { clock } = options;
     this.#rules = new TtlCache(clock, CACHE_TTL_MS, () => this.#readRules());
-    this.#servers = new TtlCache(clock, CACHE_TTL_MS, () => this.#fetchServers());
+    this.#servers = new TtlCache(clock, CACHE_TTL_MS, () => serversOf(options.rest));
     this.#members = new TtlCache(clock, CACHE_TTL_MS, (key) => this.#fetchMember(key));
   }
 
@@ -177,20 +178,6 @@ export class Access {
     return null;
   }
 
-  async #fetchServers(): Promise<ReadonlyMap<string, string>> {
-    const found = new Map<string, string>();
-    for (let after = '0'; ; after = [...found.keys()].at(-1) ?? after) {
-      const page = await this.#options.rest.call<readonly APIPartialGuild[]>({
-        method: 'GET',
-        route: Routes.userGuilds(),
-        query: { after, limit: `${SERVERS_PER_PAGE}` },
-        doing: 'listing the servers of the bot',
-      });
-      for (const { id, name } of page) found.set(id, name);
-      if (page.length < SERVERS_PER_PAGE) return found;
-    }
-  }
-
   async #fetchMember(key: string): Promise<boolean> {
     const [guild = '', user = ''] = key.split(':');
     const route = Routes.guildMember(guild, user);
@@ -203,6 +190,21 @@ export class Access {
         throw error;
       },
     );
+  }
+}
+
+/** Fetches the names of the servers in which the bot is a member, by id. @throws DailiesError */
+export async function serversOf(rest: DiscordRest): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (let after = '0'; ; after = [...found.keys()].at(-1) ?? after) {
+    const page = await rest.call<readonly APIPartialGuild[]>({
+      method: 'GET',
+      route: Routes.userGuilds(),
+      query: { after, limit: `${SERVERS_PER_PAGE}` },
+      doing: 'listing the servers of the bot',
+    });
+    for (const { id, name } of page) found.set(id, name);
+    if (page.length < SERVERS_PER_PAGE) return found;
   }
 }
 

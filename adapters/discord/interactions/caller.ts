@@ -67,6 +67,7 @@ export async function callerOf(
     team,
     ...formerTeam(guild, channelId),
     channel: channelId,
+    ...parentIn(channel),
     user: personOf(interaction),
     interaction: id,
     mayManage: mayManage(permissionsIn(member?.permissions) ?? 0n),
@@ -98,22 +99,43 @@ function rightsOf(interaction: APIInteraction): Readonly<Record<string, MemberRi
   const named = resolved !== undefined && 'channels' in resolved ? Object.values(resolved.channels ?? {}) : [];
   const here = channel === undefined || member === undefined ? [] : [{ ...channel, permissions: member.permissions }];
   return Object.fromEntries(
-    [...named, ...here].flatMap(({ id, type, permissions }) => {
+    [...named, ...here].flatMap((one) => {
+      const { id, type, permissions } = one;
       const held = permissionsIn(permissions);
-      const kind = { isThread: THREADS.has(type), isVoice: VOICE.has(type) };
+      const { parentChannel: parent = null } = parentIn(one);
+      const kind = { isThread: THREADS.has(type), isVoice: VOICE.has(type), parent };
       return held === null ? [] : [[id, memberRights(held, kind)]];
     }),
   );
 }
 
-/**
- * Builds the caller of a reaction.
- * @param team whose account is charged
- * @param isManager whether they may manage the channel
- */
+/** Channel of an interaction or an option, as far as it is needed here. */
+interface SentChannel {
+  readonly type: ChannelType;
+  /** @see https://discord.com/developers/docs/interactions/receiving-and-responding#interaction-object */
+  readonly parent_id?: string | null;
+}
+
+/** Returns the channel that a thread belongs to; none for any other channel, whose parent is its category. */
+function parentIn(channel: SentChannel | undefined): Pick<Caller, 'parentChannel'> {
+  const parent = channel !== undefined && THREADS.has(channel.type) ? channel.parent_id : null;
+  return parent === null || parent === undefined ? {} : { parentChannel: parent };
+}
+
+/** Facts about a reaction that are not part of its payload. */
+interface ReactionContext {
+  /** Team whose account is charged. */
+  readonly team: string;
+  /** True if the user may manage the channel. */
+  readonly isManager: boolean;
+  /** The channel that this thread belongs to; `null` for none. */
+  readonly parent: string | null;
+}
+
+/** Builds the caller of a reaction. */
 export function reactorOf(
   reaction: GatewayMessageReactionAddDispatchData,
-  { team, isManager }: { readonly team: string; readonly isManager: boolean },
+  { team, isManager, parent }: ReactionContext,
 ): Caller {
   const { guild_id: guild, channel_id: channel, message_id: message, user_id: user, member, emoji } = reaction;
   return {
@@ -121,6 +143,7 @@ export function reactorOf(
     team,
     ...formerTeam(guild, channel),
     channel,
+    ...(parent === null ? {} : { parentChannel: parent }),
     user: { id: user, name: member === undefined ? user : nameOf(member.user, member) },
     // Reactions have no id: the same reaction by the same user has the same idempotency key.
     interaction: `reaction:${message}:${user}:${emoji.name ?? ''}`,

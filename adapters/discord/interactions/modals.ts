@@ -71,14 +71,20 @@ function renderField(field: FormField): APILabelComponent {
   };
 }
 
-function renderTextInput({ name, value, required, long }: FormField): APITextInputComponent {
+function renderTextInput({
+  name,
+  value,
+  required,
+  long,
+  maxLength = MAX_VALUE_LENGTH,
+}: FormField): APITextInputComponent {
   return {
     type: ComponentType.TextInput,
     custom_id: name,
     style: long ? TextInputStyle.Paragraph : TextInputStyle.Short,
     required,
-    max_length: MAX_VALUE_LENGTH,
-    ...(value === '' ? {} : { value: beginning(value, MAX_VALUE_LENGTH) }),
+    max_length: maxLength,
+    ...(value === '' ? {} : { value: beginning(value, maxLength) }),
   };
 }
 

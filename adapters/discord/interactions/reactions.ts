@@ -16,7 +16,7 @@ import { mayManage, nameOf, reactorOf } from './caller.ts';
 export interface ReactionsOptions extends Omit<Parts, 'clock'> {
   readonly bot: Bot;
   readonly access: Pick<Access, 'of'>;
-  readonly permissions: Pick<Permissions, 'of'>;
+  readonly permissions: Pick<Permissions, 'of' | 'parentOf'>;
   readonly messages: Pick<TaskPosts, 'offer'>;
 }
 
@@ -30,17 +30,18 @@ export class Reactions {
 
   /** Handles a reaction. @throws DailiesError */
   async take(reaction: GatewayMessageReactionAddDispatchData): Promise<void> {
-    const { bot, access, self } = this.#options;
-    const { emoji, user_id: user, message_author_id: author, member, guild_id: guild } = reaction;
-    if (emoji.name === null || reactionAction(emoji.name) === null) return;
+    const { bot, access, permissions, self } = this.#options;
+    const { emoji, user_id: user, channel_id: channel, message_author_id: author, member, guild_id: guild } = reaction;
+    const action = emoji.name === null ? null : reactionAction(emoji.name);
+    if (emoji.name === null || action === null) return;
     const { user: own } = await self();
     if (user === own || member?.user.bot === true || (author !== undefined && author !== own)) return;
     const { team } = await access.of({ guild, user, isUserInstall: false });
     if (team === null) return;
-    const caller = await this.#withName(
-      reactorOf(reaction, { team, isManager: await this.#isManager(reaction) }),
-      reaction,
-    );
+    const isManager = await this.#isManager(reaction);
+    // A reaction names only its thread. Nothing is bought while its channel's budget is unknown.
+    const parent = action === 'retry' && guild !== undefined ? await permissions.parentOf(channel) : null;
+    const caller = await this.#withName(reactorOf(reaction, { team, isManager, parent }), reaction);
     const reply = await bot.react(caller, await this.#taskMessage(reaction), emoji.name);
     if (reply?.kind === 'task') await bot.show(reply.task);
     if (reply?.kind === 'offer') await this.#offer(caller, reply);

@@ -73,6 +73,7 @@ const ALREADY_ANSWERED = 40060;
 export class InteractionResponse {
   readonly #options: InteractionResponseOptions;
   readonly #timer: CancelTimer;
+  /** Time of its arrival by {@link Clock.monotonic}. */
   readonly #receivedAtMs: number;
   readonly #first = Promise.withResolvers<ResponseOutcome>();
   #state: 'open' | 'answered' | 'deferred' = 'open';
@@ -80,7 +81,7 @@ export class InteractionResponse {
   constructor(options: InteractionResponseOptions) {
     this.#options = options;
     const { clock, ageMs, mode } = options;
-    this.#receivedAtMs = clock.now();
+    this.#receivedAtMs = clock.monotonic();
     const afterMs = mode === 'form' ? DEFER_FORM_AFTER_MS : DEFER_AFTER_MS;
     this.#timer = mode === 'never' ? () => undefined : clock.after(afterMs - ageMs, () => void this.defer());
   }
@@ -244,7 +245,7 @@ export class InteractionResponse {
 
   get #ageMs(): number {
     const { ageMs, clock } = this.#options;
-    return ageMs + clock.now() - this.#receivedAtMs;
+    return ageMs + clock.monotonic() - this.#receivedAtMs;
   }
 
   async #exists(): Promise<boolean> {

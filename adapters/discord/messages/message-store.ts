@@ -32,6 +32,8 @@ export interface MessageRecord {
   readonly isUploading?: boolean;
   /** Current components, if only the token can edit it: the renewal button is added to them. */
   readonly shown: readonly APIMessageTopLevelComponent[] | null;
+  /** True once its content was removed. */
+  readonly isRetracted?: boolean;
 }
 
 /** Number of rejected tokens remembered; each expires by itself after 15 minutes. */
@@ -61,7 +63,15 @@ export class MessageStore {
 
   /** Returns the message of a task. */
   async ofTask(task: TaskId): Promise<MessageRef | undefined> {
-    return this.#records.get<MessageRef>(`discord:task:${task}`);
+    return this.posted('task', task);
+  }
+
+  /** Returns the message of a task or of a notice. */
+  async posted(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
+    // Before it is posted, the record of a notice has only the time of the attempt.
+    const found = await this.recall<Partial<MessageRef>>(`${what}:${key}`);
+    const { channel, message } = found ?? {};
+    return channel === undefined || message === undefined ? undefined : { channel, message };
   }
 
   /** Returns the task that a notice of ours is about. */
@@ -72,6 +82,16 @@ export class MessageStore {
   /** Stores the task that a notice is about, for reactions to it. */
   async noticed(message: string, task: TaskId): Promise<void> {
     await this.#records.set(`discord:notice-of:${message}`, { task });
+  }
+
+  /** Stores the token that a follow-up was posted with, the only one that can edit it, until it expires. */
+  async followedUp(message: string, token: MessageToken, ttlMs: number): Promise<void> {
+    await this.#records.set(followUpKey(message), token, ttlMs);
+  }
+
+  /** Returns the token of a follow-up; `undefined` once it has expired. */
+  followUpToken(message: string): Promise<MessageToken | undefined> {
+    return this.#records.get<MessageToken>(followUpKey(message));
   }
 
   /** Returns the record of a task's message. */
@@ -94,7 +114,7 @@ export class MessageStore {
   /** Updates the record of a message; no-op if there is none. */
   async change(
     id: string,
-    changes: Partial<Pick<MessageRecord, 'token' | 'clip' | 'isUploading' | 'shown'>>,
+    changes: Partial<Pick<MessageRecord, 'token' | 'clip' | 'isUploading' | 'shown' | 'isRetracted'>>,
   ): Promise<void> {
     for (;;) {
       const current = await this.message(id);
@@ -137,6 +157,10 @@ export class MessageStore {
 
 function messageKey(id: string): string {
   return `discord:message:${id}`;
+}
+
+function followUpKey(id: string): string {
+  return `discord:follow-up:${id}`;
 }
 
 /**

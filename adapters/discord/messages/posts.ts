@@ -8,7 +8,7 @@ import type { PendingResponses, ResponseOutcome } from '../interactions/response
 import type { Parts } from '../parts.ts';
 import type { Call, DiscordTime, SentFile } from '../rest/client.ts';
 import { errorResponseOf, isDeadToken, translate } from '../rest/errors.ts';
-import { type MessageToken, readAddress } from './message-store.ts';
+import { type MessageRecord, type MessageToken, readAddress } from './message-store.ts';
 import type { Body } from './render.ts';
 import { findMessage, type SearchQuery } from './search.ts';
 
@@ -179,6 +179,7 @@ export class TaskPosts {
     try {
       const route = Routes.webhook(token.application, token.token);
       const posted = await this.#options.rest.respond<APIMessage>({ route, body: message, doing });
+      await this.#options.records.followedUp(posted.id, token, token.expiresAtMs - this.#options.clock.now());
       return { channel: posted.channel_id, message: posted.id };
     } catch (thrown) {
       const error = translate(thrown, doing);
@@ -186,6 +187,39 @@ export class TaskPosts {
       await this.#options.records.change(ref.message, { token: null });
       throw waitingForPress(doing);
     }
+  }
+
+  /**
+   * Replaces a task's message or notice, whatever its interaction was: by its record, or that of its task.
+   * @throws `missing_permission` where only an expired token could edit it
+   */
+  async replace(ref: MessageRef, body: Body): Promise<void> {
+    const { rest, records } = this.#options;
+    const doing = `retracting message ${ref.message}`;
+    const own = await records.message(ref.message);
+    const hasBot = ((own ?? (await this.#ofNotice(ref)))?.shown ?? null) === null;
+    const token = this.#alive(own?.token ?? (await records.followUpToken(ref.message)) ?? null);
+    if (!hasBot && token === null) throw unreachable(doing);
+    if (own !== undefined || token === null) {
+      const origin = { address: hasBot ? {} : { access: 'user' } };
+      await this.edit(ref, origin, { body, urgency: 'final' });
+      return;
+    }
+    try {
+      const route = Routes.webhookMessage(token.application, token.token, ref.message);
+      await rest.call({ method: 'PATCH', route, body, isOurs: false, doing });
+    } catch (thrown) {
+      const error = translate(thrown, doing);
+      throw isDeadToken(error) ? unreachable(doing) : error;
+    }
+  }
+
+  /** Returns the record of the message of the task that a notice is about. */
+  async #ofNotice({ message }: MessageRef): Promise<MessageRecord | undefined> {
+    const { records } = this.#options;
+    const task = await records.taskOfNotice(message);
+    const card = task === undefined ? undefined : await records.ofTask(task);
+    return card === undefined ? undefined : records.message(card.message);
   }
 
   /** Makes a call for a task's message: with its interaction token until that expires, else with the bot's own. */
@@ -325,6 +359,13 @@ function nonceOf(key: string): string {
 
 function waitingForPress(doing: string): DailiesError {
   return waiting(`${doing}: it can be edited only after a button press`, WAIT_FOR_PRESS_MS);
+}
+
+function unreachable(doing: string): DailiesError {
+  return new DailiesError(`${doing}: only an expired token could edit it`, {
+    code: 'missing_permission',
+    retryable: false,
+  });
 }
 
 function waiting(doing: string, retryAfterMs: number): DailiesError {

@@ -141,6 +141,18 @@ export function cardText(card: Card, guild: string | null): string {
     .join('\n');
 }
 
+/** @see https://discord.com/developers/docs/resources/message#create-message */
+const CONTENT_LENGTH = 2000;
+
+/** Returns a card's text as the content of a plain message, cut after a line if it is too long. */
+export function noticeText(card: Card, guild: string | null): string {
+  const text = cardText(card, guild);
+  if (text.length <= CONTENT_LENGTH) return text;
+  const head = beginning(text, CONTENT_LENGTH - 2);
+  const lineEnd = head.lastIndexOf('\n');
+  return lineEnd > 0 ? `${head.slice(0, lineEnd)}\n…` : `${cutCleanly(head)}…`;
+}
+
 function withoutAccents(text: string): string {
   return text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
 }

@@ -97,6 +97,14 @@ async function registerChanged(registration: Registration, { records }: Register
   return !isCurrent;
 }
 
+/** Compares the registered commands with the wanted ones. Changes nothing. */
+export async function stateOfCommands(registration: Registration): Promise<'current' | 'other' | 'none' | 'unknown'> {
+  const current = await registered(registration);
+  if (current === null) return 'unknown';
+  if (areRegistered(definitionsOf(registration), current, registration.guild === null)) return 'current';
+  return current.length === 0 ? 'none' : 'other';
+}
+
 /** Fetches the registered commands; `null` if Discord does not return them. */
 async function registered(registration: Registration): Promise<readonly APIApplicationCommand[] | null> {
   const query = { with_localizations: 'true' };

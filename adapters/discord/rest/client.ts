@@ -13,9 +13,10 @@ import {
 } from 'discord.js';
 import { request } from 'undici';
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { Clock } from '#src/clock.ts';
+import { type Clock, systemClock } from '#src/clock.ts';
 import type { DiscordSettings } from '../config.ts';
 import { bucketInUse, translate } from './errors.ts';
+import { keepLimitsMonotonic } from './monotonic-limits.ts';
 
 /** Call of Discord's REST API. */
 export interface Call {
@@ -65,7 +66,7 @@ export class DiscordRest {
   /** True if Discord rejected the bot's token at the last call with it. */
   isRefused = false;
   readonly #inFlight = new Map<string, number>();
-  /** Ends of the rate limits that this process met, by bucket, on the machine's clock, as in discord.js. */
+  /** Ends of the rate limits that this process met, by bucket, by the system's monotonic clock. */
   readonly #limitedUntilMs = new BoundedMap<string, number>(MAX_LIMITED);
   readonly #urgency = new AsyncLocalStorage<Call['urgency']>();
 
@@ -82,6 +83,7 @@ export class DiscordRest {
     }).setToken(token);
     this.#responses = new REST({ ...where, timeout: RESPONSE_TIMEOUT_MS, retries: 0, handlerSweepInterval: 60_000 });
     for (const rest of [this.#calls, this.#responses]) {
+      keepLimitsMonotonic(rest);
       rest.on('response', (_request, response) => time.observe(response.headers.get('date')));
     }
   }
@@ -137,7 +139,7 @@ export class DiscordRest {
     const { method, route, urgency, doing } = call;
     const bucket = bucketOf(method, route);
     const inFlight = this.#inFlight.get(bucket) ?? 0;
-    const waitMs = (this.#limitedUntilMs.get(bucket) ?? 0) - Date.now();
+    const waitMs = (this.#limitedUntilMs.get(bucket) ?? 0) - systemClock.monotonic();
     const isBlocked = urgency === 'progress' && (inFlight > 0 || waitMs > 0);
     if (isBlocked || waitMs > CALL_TIMEOUT_MS) throw bucketInUse(doing, waitMs);
     this.#inFlight.set(bucket, inFlight + 1);
@@ -146,7 +148,9 @@ export class DiscordRest {
       if (waitMs > 0) await setTimeout(waitMs);
       return await run();
     } catch (thrown) {
-      if (thrown instanceof RateLimitError) this.#limitedUntilMs.set(bucket, Date.now() + thrown.retryAfter);
+      if (thrown instanceof RateLimitError) {
+        this.#limitedUntilMs.set(bucket, systemClock.monotonic() + thrown.retryAfter);
+      }
       throw thrown;
     } finally {
       const left = (this.#inFlight.get(bucket) ?? 1) - 1;

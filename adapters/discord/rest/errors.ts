@@ -94,6 +94,10 @@ function toErrorResponse(thrown: unknown): DiscordErrorResponse {
   }
   if (thrown instanceof HTTPError)
     return new DiscordErrorResponse(`HTTP ${thrown.status}`, { status: thrown.status, code: 0 });
+  if (thrown instanceof RateLimitError) {
+    const scope = thrown.global ? 'all calls' : 'the route';
+    return new DiscordErrorResponse(`the rate limit of ${scope} is reached`, { status: 0, code: 0 });
+  }
   return new DiscordErrorResponse(thrown instanceof Error ? thrown.message : String(thrown), { status: 0, code: 0 });
 }
 

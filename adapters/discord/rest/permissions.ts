@@ -26,11 +26,16 @@ export interface ChannelFacts {
   /** Permission overwrites of the channel (of a thread: its parent), by role or member. */
   readonly overwrites: readonly { readonly id: string; readonly allow: bigint; readonly deny: bigint }[];
   readonly isThread: boolean;
+  /** The channel that a thread belongs to; `null` for any other channel. */
+  readonly parent: string | null;
   /** True for a private thread, which only its own members see. */
   readonly isPrivate: boolean;
   /** True for a voice or stage channel, or a thread in one. */
   readonly isVoice: boolean;
 }
+
+/** Facts about a channel that do not depend on the server. */
+type ChannelKind = Pick<ChannelFacts, 'isThread' | 'isVoice' | 'parent'>;
 
 /** Member of a server. */
 export interface Member {
@@ -67,12 +72,12 @@ function canView(permissions: bigint, { isVoice }: Pick<ChannelFacts, 'isVoice'>
 }
 
 /** Converts Discord's permissions in a channel to the platform's rights. */
-export function memberRights(permissions: bigint, channel: Pick<ChannelFacts, 'isThread' | 'isVoice'>): MemberRights {
-  const isAdministrator = (permissions & PermissionFlagsBits.Administrator) !== 0n;
-  if (isAdministrator) return EVERYTHING;
+export function memberRights(permissions: bigint, channel: ChannelKind): MemberRights {
+  const parent = channel.parent === null ? {} : { parent: channel.parent };
+  if ((permissions & PermissionFlagsBits.Administrator) !== 0n) return { ...EVERYTHING, ...parent };
   if (!canView(permissions, channel)) return NOTHING;
   const send = channel.isThread ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;
-  return { view: true, post: (permissions & send) !== 0n, manage: (permissions & MANAGE) !== 0n };
+  return { view: true, post: (permissions & send) !== 0n, manage: (permissions & MANAGE) !== 0n, ...parent };
 }
 
 /** Returns whether a team is a server; direct messages are teams of their own, with other ids. */
@@ -81,7 +86,7 @@ function isServer(team: string): boolean {
 }
 
 /** Returns the permissions needed to post, with Discord's names for them, in the order in which they are reported. */
-function permissionsFor(isThread: boolean, what: 'clip' | 'words'): readonly (readonly [bigint, string])[] {
+export function permissionsFor(isThread: boolean, what: 'clip' | 'words'): readonly (readonly [bigint, string])[] {
   return [
     [PermissionFlagsBits.ViewChannel, 'View Channel'],
     isThread
@@ -125,7 +130,7 @@ export function missingAmong(
 
 /** Facts that hold for a whole server. */
 type Server = Pick<ChannelFacts, 'guild' | 'owner' | 'roles'> & { readonly uploadLimitBytes: number };
-type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread' | 'isPrivate' | 'isVoice'> & {
+type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread' | 'parent' | 'isPrivate' | 'isVoice'> & {
   /** Id of the channel's server; `null` for a direct message. */
   readonly server: string | null;
 };
@@ -202,19 +207,13 @@ export class Permissions {
   /** Returns whether a user is a member of the server. @throws DailiesError */
   async isMember({ team }: Pick<Place, 'team'>, user: string): Promise<boolean> {
     if (!isServer(team)) return true;
-    return this.#members.of(`${team}:${user}`).then(
-      () => true,
-      (thrown: unknown) => {
-        if (isUnknownMember(thrown)) return false;
-        throw thrown;
-      },
-    );
+    return this.#members.of(`${team}:${user}`).then(() => true, ifUnknown(false));
   }
 
-  /** Returns whether a member of a server has a role. @throws DailiesError where Discord does not respond */
+  /** Returns whether a member of a server has a role. @throws DailiesError where that cannot be looked up */
   async hasRole({ team }: Pick<Place, 'team'>, role: string, user: string): Promise<boolean> {
     if (!isServer(team)) return false;
-    return this.#members.of(`${team}:${user}`).then(({ roles }) => roles.includes(role), ifNoAccess(false));
+    return this.#members.of(`${team}:${user}`).then(({ roles }) => roles.includes(role), ifUnknown(false));
   }
 
   async #memberRights(team: string, channel: string, user: string): Promise<MemberRights> {
@@ -223,6 +222,11 @@ export class Permissions {
     const rights = permissionsIn(facts, { user, roles });
     const isIn = !facts.isPrivate || (rights & OPENS_PRIVATE_THREADS) !== 0n || (await this.#isInThread(channel, user));
     return isIn ? memberRights(rights, facts) : NOTHING;
+  }
+
+  /** Returns the channel that a thread belongs to; `null` for any other channel, or without access. @throws DailiesError */
+  async parentOf(channel: string): Promise<string | null> {
+    return this.#channels.of(channel).then(({ parent }) => parent, ifNoAccess(null));
   }
 
   /** Returns all permissions of a member in a channel of a server. @throws DailiesError */
@@ -291,8 +295,8 @@ export class Permissions {
     const doing = `looking at channel ${id}`;
     const channel = await this.#get<APIChannel>(Routes.channel(id), doing);
     const isThread = 'thread_metadata' in channel;
-    const parent = isThread && 'parent_id' in channel ? channel.parent_id : null;
-    const holder = typeof parent === 'string' ? await this.#get<APIChannel>(Routes.channel(parent), doing) : channel;
+    const parent = (isThread && 'parent_id' in channel ? channel.parent_id : null) ?? null;
+    const holder = parent !== null ? await this.#get<APIChannel>(Routes.channel(parent), doing) : channel;
     const overwrites = 'permission_overwrites' in holder ? (holder.permission_overwrites ?? []) : [];
     return {
       overwrites: overwrites
@@ -300,6 +304,7 @@ export class Permissions {
         .map((one) => ({ id: one.id, allow: BigInt(one.allow), deny: BigInt(one.deny) })),
       server: 'guild_id' in channel ? (channel.guild_id ?? null) : null,
       isThread,
+      parent,
       isPrivate: channel.type === ChannelType.PrivateThread,
       isVoice: holder.type === ChannelType.GuildVoice || holder.type === ChannelType.GuildStageVoice,
     };
@@ -331,6 +336,14 @@ export class Permissions {
   #get<InteractionResponse>(route: RouteLike, doing: string): Promise<InteractionResponse> {
     return this.#options.rest.call<InteractionResponse>({ method: 'GET', route, doing });
   }
+}
+
+/** Returns a handler of failed lookups: resolves to a fallback for a user who is no member of the server. */
+function ifUnknown<Fallback>(fallback: Fallback): (thrown: unknown) => Fallback {
+  return (thrown) => {
+    if (isUnknownMember(thrown)) return fallback;
+    throw thrown;
+  };
 }
 
 /** Returns a handler of failed lookups: resolves to a fallback where the bot has no access. */

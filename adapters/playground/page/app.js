@@ -26,7 +26,7 @@ function App() {
   const [trouble, setTrouble] = useState('');
   const box = useRef(null);
   const board = useBoard(user, channel);
-  const setup = useSetup(board.connection);
+  const setup = useSetup(board.connection, user);
   const { users, known } = useKnown(board, user);
   const toBox = () => box.current?.focus();
   const [jumpTo, jump] = useJumps(board, { channel, goTo, onMissing: setTrouble });
@@ -59,7 +59,7 @@ function App() {
     <div class="page">
       <button type="button" class="skip" onClick=${toBox}>Skip to the message box</button>
       <${Sidebar} channel=${channel} channels=${board.channels} unread=${board.unread} user=${user} users=${users}
-        onChannel=${goTo} onUser=${setUser} onConnect=${() => setConnecting(true)} />
+        onChannel=${goTo} onUser=${setUser} onGallery=${() => send('/video gallery')} onConnect=${() => setConnecting(true)} />
       <main class="room">
         <header class="room-header"><h1><span class="hash" aria-hidden="true">#</span>${channel}</h1></header>
         <${Banner} connection=${board.connection} isLoaded=${board.isLoaded} />
@@ -156,16 +156,22 @@ function useJumps(board, { channel, goTo, onMissing }) {
   return [target, jump];
 }
 
-/** Loads the commands and models and whether clips are free; reloads them on reconnect. */
-function useSetup(connection) {
+/** Loads the user's commands, the models and whether clips are free; reloads them on reconnect and for another user. */
+function useSetup(connection, user) {
   const [setup, setSetup] = useState(NO_SETUP);
   useEffect(() => {
-    if (connection === 'live')
-      read('commands').then(
-        (found) => setSetup({ ...NO_SETUP, ...found }),
-        () => {},
-      );
-  }, [connection]);
+    if (connection !== 'live') return undefined;
+    let isCurrent = true;
+    read('commands', { user }).then(
+      (found) => {
+        if (isCurrent) setSetup({ ...NO_SETUP, ...found });
+      },
+      () => {},
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [connection, user]);
   return setup;
 }
 

@@ -112,8 +112,8 @@ function orderFields(form, model, models) {
   ];
 }
 
-function plainField({ name, label, required, long, note }) {
-  return { name, label, required, long: long ? 4 : 0, note };
+function plainField({ name, label, required, long, note, maxLength }) {
+  return { name, label, required, long: long ? 4 : 0, note, maxLength };
 }
 
 /** Returns the label of the submit button, with the price of an order. */
@@ -130,13 +130,14 @@ function lengthOf(values, model) {
   return lengths.find(({ value }) => value === length);
 }
 
-function Field({ field: { name, label, required, long, note, choices }, value, problem, onValue }) {
+function Field({ field: { name, label, required, long, note, maxLength, choices }, value, problem, onValue }) {
   const described = [note && `note-${name}`, problem && `problem-${name}`].filter(Boolean).join(' ');
   const attributes = {
     id: `field-${name}`,
     name,
     required,
     dir: 'auto',
+    maxlength: maxLength,
     'aria-describedby': described || undefined,
     'aria-invalid': problem !== '' || undefined,
     onInput: (event) => onValue(event.target.value),

@@ -8,7 +8,7 @@ const FIRST_CHANNELS = ['general', 'clips'];
 const SEARCH_FROM = 12;
 
 /** Channel list and user menu. */
-export function Sidebar({ channel, channels, unread, user, users, onChannel, onUser, onConnect }) {
+export function Sidebar({ channel, channels, unread, user, users, onChannel, onUser, onGallery, onConnect }) {
   const [search, setSearch] = useState('');
   const all = [...new Set([...FIRST_CHANNELS, ...channels, channel])];
   const hasSearch = all.length >= SEARCH_FROM;
@@ -35,14 +35,15 @@ export function Sidebar({ channel, channels, unread, user, users, onChannel, onU
         )}
       </nav>
       <div class="sidebar-end">
+        <button type="button" class="plain-link gallery-link" onClick=${onGallery}>Gallery</button>
         <button type="button" class="plain-link connect-link" onClick=${onConnect}>Connect Discord or Slack</button>
-        <${UserSwitch} user=${user} users=${users} onUser=${onUser} onConnect=${onConnect} />
+        <${UserSwitch} user=${user} users=${users} onUser=${onUser} onGallery=${onGallery} onConnect=${onConnect} />
       </div>
     </aside>
   `;
 }
 
-function UserSwitch({ user, users, onUser, onConnect }) {
+function UserSwitch({ user, users, onUser, onGallery, onConnect }) {
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState('');
   const pick = (picked) => {
@@ -76,6 +77,10 @@ function UserSwitch({ user, users, onUser, onConnect }) {
               onInput=${(event) => setName(event.target.value)} />
             <button type="submit" class="button plain">Switch</button>
           </form>
+          <button type="button" class="plain-link gallery-narrow" onClick=${() => {
+            setOpen(false);
+            onGallery();
+          }}>Gallery</button>
           <button type="button" class="plain-link connect-narrow" onClick=${() => {
             setOpen(false);
             onConnect();

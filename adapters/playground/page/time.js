@@ -36,9 +36,10 @@ const UNITS = [
   ['minute', 60_000],
 ];
 
-/** Formats a point in time relative to now, such as `2 minutes ago`. */
+/** Formats a point in time relative to now, such as `2 minutes ago`; one to come is rounded to the minute. */
 export function relativeTime(timeMs, nowMs = Date.now()) {
-  const differenceMs = timeMs - nowMs;
+  // What was set to 2 hours a second ago ends in 2 hours, not in 1.
+  const differenceMs = timeMs - nowMs + (timeMs > nowMs ? 30_000 : 0);
   const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? [];
   return unit === undefined ? 'just now' : relative.format(Math.trunc(differenceMs / unitMs), unit);
 }

@@ -21,7 +21,7 @@ export interface AdmissionOptions extends ReplySenderOptions {
 }
 
 /** Result of the access check. */
-interface Admission {
+export interface Admission {
   readonly refusal: AccessRefusal | null;
   /** True for guests and people of other organisations, who only see some of the workspace's channels. */
   readonly isExternal: boolean;
@@ -52,10 +52,11 @@ export function admit(app: App, options: AdmissionOptions): void {
   });
 }
 
-async function admissionOf(
-  { rules, profiles, workspaces }: AdmissionOptions,
+/** Returns the access and rights of a user. */
+export async function admissionOf(
+  { rules, profiles, workspaces }: Pick<AdmissionOptions, 'rules' | 'profiles' | 'workspaces'>,
   to: TeamRef,
-  subject: Subject,
+  subject: Pick<Subject, 'user' | 'team'>,
 ): Promise<Admission> {
   const workspace = await workspaces.of(to.team, to.enterprise);
   const teams = [...new Set([to.team, ...homeOf(workspace)])].filter((id) => id !== '');
@@ -77,7 +78,7 @@ async function admissionOf(
 }
 
 /** Returns whether the payload shows another organisation; with several workspaces, only `users.info` can. */
-function isForeign({ team }: Subject, workspace: Workspace): boolean {
+function isForeign({ team }: Pick<Subject, 'team'>, workspace: Workspace): boolean {
   const home = homeOf(workspace);
   const isOneOfSeveral = workspace.enterprise !== undefined || workspace.id.startsWith('E');
   return team !== undefined && !isOneOfSeveral && !home.has(team);

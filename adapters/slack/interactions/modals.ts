@@ -79,7 +79,7 @@ export function renderForm(form: Form, metadata: ViewMetadata): types.ModalView 
   return modal(form, metadata, form.fields.map(renderField));
 }
 
-function renderField({ name, label, value, required, long }: FormField): types.InputBlock {
+function renderField({ name, label, value, required, long, maxLength = MOST_TYPED }: FormField): types.InputBlock {
   return {
     type: 'input',
     block_id: name,
@@ -89,8 +89,8 @@ function renderField({ name, label, value, required, long }: FormField): types.I
       type: 'plain_text_input',
       action_id: name,
       multiline: long,
-      max_length: MOST_TYPED,
-      ...(value === '' ? {} : { initial_value: beginning(value, MOST_TYPED) }),
+      max_length: maxLength,
+      ...(value === '' ? {} : { initial_value: beginning(value, maxLength) }),
     },
   };
 }

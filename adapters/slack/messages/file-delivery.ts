@@ -176,8 +176,11 @@ export class Files {
       if (waitMs > 0) await sleep(clock, waitMs);
       const found = await this.#lookUp(delivery.to, record);
       if (found === 'waiting') continue;
-      if (found !== 'unknown')
-        return this.#remember(message, record, { ...record, state: 'shared', permalink: found.permalink }, found.ts);
+      if (found !== 'unknown') {
+        const { permalink, ts } = found;
+        const shared = { ...record, state: 'shared', permalink, ...(ts === null ? {} : { message: ts }) } as const;
+        return this.#remember(message, record, shared, ts);
+      }
       // `files.info` omits unshared files: the request to share this one did not reach Slack.
       unknown += 1;
       if (record.state === 'sharing' && unknown >= UNKNOWN_CONFIRMATIONS) return this.#share(delivery, record);

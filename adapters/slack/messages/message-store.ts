@@ -30,6 +30,8 @@ export interface FileRecord extends Versioned {
   readonly sinceMs: number;
   /** True if its message mentions the requester, so that no separate notification follows. Default: false. */
   readonly isAnnounced?: boolean;
+  /** `ts` of its message, once known. Absent in records of earlier versions. */
+  readonly message?: string;
   /** Its URL for members of the workspace; `null` until known. */
   readonly permalink: string | null;
 }
@@ -114,6 +116,22 @@ export class MessageStore {
     return (await this.#records.get<{ readonly message: MessageRef }>(standInKey(message)))?.message ?? message;
   }
 
+  /** Records a reply with the state of a message that could not be edited any more. */
+  async rememberReply(message: MessageRef, reply: MessageRef): Promise<void> {
+    const known = await this.replies(message);
+    if (known.some((one) => one.message === reply.message)) return;
+    await this.#records.set(repliesKey(message), [...known, reply]);
+  }
+
+  /** Returns the replies of {@link rememberReply}. */
+  async replies(message: MessageRef): Promise<readonly MessageRef[]> {
+    return (await this.#records.get<readonly MessageRef[]>(repliesKey(message))) ?? [];
+  }
+
+  async forgetReplies(message: MessageRef): Promise<void> {
+    await this.#records.delete(repliesKey(message));
+  }
+
   async forgetFile(message: MessageRef, there: FileRecord): Promise<void> {
     await this.#delete(fileKey(message), there);
   }
@@ -177,6 +195,10 @@ function standInKey({ channel, message }: MessageRef): string {
 
 function threadKey({ channel, message }: MessageRef): string {
   return `slack:thread:${channel}:${message}`;
+}
+
+function repliesKey({ channel, message }: MessageRef): string {
+  return `slack:replies:${channel}:${message}`;
 }
 
 function fileKey({ channel, message }: MessageRef): string {

@@ -30,6 +30,9 @@ export interface Post {
   readonly plainBody?: Body;
 }
 
+/** Urgency of an edit: each has its own share of the edits per minute. */
+export type EditUrgency = Parameters<Clients['update']>[0];
+
 /** A message that this replica is about to post. */
 interface Posting extends Post {
   readonly key: string;
@@ -72,8 +75,13 @@ export class Messages {
     return this.#posting.run(key, () => this.#postOnce(key, post));
   }
 
+  /** Returns the message posted under a key; `undefined` where there is none, or it is unconfirmed. */
+  async posted(key: string): Promise<MessageRef | undefined> {
+    return messageOf(await this.#options.messageStore.post(key)) ?? undefined;
+  }
+
   /** Replaces a message's content; always with blocks, since an update with only text removes them. */
-  async update(to: TeamRef, message: MessageRef, body: Body, urgency: 'progress' | 'final'): Promise<void> {
+  async update(to: TeamRef, message: MessageRef, body: Body, urgency: EditUrgency): Promise<void> {
     await this.#options.clients.update(urgency, {
       to,
       operation: 'changing a message',

@@ -42,8 +42,11 @@ export interface ClientsOptions {
 
 /** Slack allows about one message a second per channel. @see https://docs.slack.dev/apis/web-api/rate-limits */
 const POST_INTERVAL_MS = 1_050;
-/** `chat.update` is in tier 3, 50 calls a minute; progress edits leave a reserve for final ones. */
-const UPDATES_PER_MINUTE = { progress: 36, final: 48 } as const;
+/**
+ * `chat.update` is in tier 3, 50 calls a minute; progress edits leave a reserve for final ones, and the retraction of many
+ * messages leaves one for both.
+ */
+const UPDATES_PER_MINUTE = { retraction: 24, progress: 36, final: 48 } as const;
 
 const TIMEOUT_MS: Readonly<Record<RequestPriority, number>> = { progress: 5_000, delivery: 30_000, answer: 10_000 };
 
@@ -114,7 +117,10 @@ export class Clients {
    * Edits a message, if the edits per minute of that urgency are not used up.
    * @throws DailiesError `rate_limited` at once if they are.
    */
-  async update<Result>(urgency: 'progress' | 'final', call: Omit<Call<Result>, 'priority'>): Promise<Result> {
+  async update<Result>(
+    urgency: keyof typeof UPDATES_PER_MINUTE,
+    call: Omit<Call<Result>, 'priority'>,
+  ): Promise<Result> {
     const waitMs = this.#updateLimits.take(call.to.team, UPDATES_PER_MINUTE[urgency]);
     if (waitMs > 0) throw rateLimited(call.operation, waitMs);
     return this.call({ ...call, priority: urgency === 'progress' ? 'progress' : 'delivery' });

@@ -38,6 +38,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['user_not_in_channel', 'the person is not in this channel'],
   ['missing_scope', 'the app is missing a permission; an admin grants it by reinstalling the app'],
   ['no_permission', 'the app is missing a permission; an admin grants it by reinstalling the app'],
+  ['no_such_subteam', 'Slack knows no such user group'],
+  ['plan_upgrade_required', 'the workspace’s plan doesn’t include it'],
   ['access_denied', 'the workspace’s settings don’t allow it'],
   ['ekm_access_denied', 'the workspace’s encryption settings don’t allow it'],
   ['restricted_action', 'the workspace’s settings don’t let the app post here'],
@@ -55,6 +57,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['slack_connect_clip_sharing_blocked', 'clips aren’t allowed in this shared channel'],
   ['cannot_dm_bot', 'bots can’t be messaged directly'],
   ['cant_update_message', 'the message can’t be changed'],
+  ['cant_delete_message', 'the message can’t be deleted'],
+  ['cant_delete_file', 'the file can’t be deleted'],
+  ['delete_not_allowed', 'the file can’t be deleted'],
+  ['file_deleting_disabled', 'the workspace’s settings don’t let files be deleted'],
   ['edit_window_closed', 'the workspace’s settings don’t let messages be changed so late'],
 ]);
 /** Reason for an unlisted code, which only the log shows. */
@@ -91,11 +97,12 @@ export function translate(thrown: unknown, operation: string): DailiesError {
   const error = errorTextOf(thrown);
   const code = codeOf(error);
   const message = `${operation}: ${error}`;
-  const cause = new SlackAnswer(error, neededIn(thrown));
+  const needed = neededIn(thrown);
+  const cause = new SlackAnswer(error, needed);
   const retryable = code === 'rate_limited' || code === 'platform_unavailable' || code === 'unauthorised';
   const isRefusal =
     code === 'missing_permission' || (code === 'internal' && thrown instanceof webApi.WebAPIPlatformError);
-  const words = isRefusal ? { words: REASONS.get(error) ?? UNEXPLAINED } : {};
+  const words = isRefusal ? { words: reasonOf(error, needed) } : {};
   return new DailiesError(message, { code, retryable, cause, ...words });
 }
 
@@ -119,6 +126,13 @@ export function slackCodeOf(error: unknown): string | null {
 export function neededScopeOf(error: unknown): string | null {
   if (slackCodeOf(error) !== 'missing_scope' || !(error instanceof DailiesError)) return null;
   return error.cause instanceof SlackAnswer ? (error.cause.needed ?? null) : null;
+}
+
+/** Returns the reason of a refusal; that of a missing scope names it, with the remedy. */
+function reasonOf(error: string, needed: string | undefined): string {
+  if (error !== 'missing_scope' || needed === undefined) return REASONS.get(error) ?? UNEXPLAINED;
+  const where = 'under OAuth & Permissions at https://api.slack.com/apps';
+  return `the app is missing ${needed}; an admin adds it ${where} and reinstalls the app`;
 }
 
 /** @see https://docs.slack.dev/authentication/tokens#scopes: `needed` names the scope that is missing */

@@ -1,5 +1,6 @@
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
+import { SingleFlight } from '#src/single-flight.ts';
 import type { Clients, TeamRef } from './client.ts';
 
 /** Members of a user group. */
@@ -17,6 +18,7 @@ export class UserGroups {
   readonly #clients: Clients;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #cache = new BoundedMap<string, CachedMembers>(MAX_CACHED);
+  readonly #lookups = new SingleFlight<string, ReadonlySet<string>>();
 
   constructor(clients: Clients, clock: Pick<Clock, 'monotonic'>) {
     this.#clients = clients;
@@ -30,9 +32,14 @@ export class UserGroups {
    */
   async includes(to: TeamRef, group: string, user: string): Promise<boolean> {
     const key = `${to.team}:${group}`;
-    const nowMs = this.#clock.monotonic();
     const known = this.#cache.get(key);
-    if (known !== undefined && nowMs - known.atMs < CACHE_TTL_MS) return known.members.has(user);
+    if (known !== undefined && this.#clock.monotonic() - known.atMs < CACHE_TTL_MS) return known.members.has(user);
+    const members = await this.#lookups.run(key, () => this.#lookUp(to, group, key));
+    return members.has(user);
+  }
+
+  async #lookUp(to: TeamRef, group: string, key: string): Promise<ReadonlySet<string>> {
+    const atMs = this.#clock.monotonic();
     const { users = [] } = await this.#clients.call({
       to,
       priority: 'answer',
@@ -40,7 +47,7 @@ export class UserGroups {
       run: (client) => client.usergroups.users.list({ usergroup: group }),
     });
     const members = new Set(users);
-    this.#cache.set(key, { members, atMs: nowMs });
-    return members.has(user);
+    this.#cache.set(key, { members, atMs });
+    return members;
   }
 }

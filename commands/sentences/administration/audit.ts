@@ -1,53 +1,70 @@
 import type { AuditAction, LoggedEntry, LoggedValue, Surface } from '#src/money/audit-entry.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
-import { count } from '../format.ts';
+import { decisionWords } from '../cards/statement.ts';
+import { all, count, formatMonth, fullStop } from '../format.ts';
+import { formatLastDay, formatMoment } from '../money/months.ts';
 
 /** Content of {@link auditCard}. */
 export interface AuditShown {
   readonly entries: readonly LoggedEntry[];
   readonly total: number;
   readonly isDeployment: boolean;
+  /** Time zone of the team, in which days are named. */
+  readonly timeZone: string;
   readonly buttons: readonly CardButton[];
 }
 
 /** Shows a page of an audit log, newest first. */
-export function auditCard({ entries, total, isDeployment, buttons }: AuditShown): Card {
+export function auditCard({ entries, total, isDeployment, timeZone, buttons }: AuditShown): Card {
   const whose = isDeployment ? 'the deployment' : 'this team';
   const heading: Block = { kind: 'heading', line: [`Changes of ${whose}`] };
   if (total === 0) return layOut([heading, { kind: 'text', line: ['Nothing was changed yet.'] }]);
-  const items = entries.map((entry): Block => ({ kind: 'item', title: entryLine(entry), small: smallLine(entry) }));
+  const items = entries.map(
+    (entry): Block => ({ kind: 'item', title: entryLine(entry, timeZone), small: smallLine(entry) }),
+  );
   return layOut([heading, ...items, { kind: 'small', line: [count(total, 'entry', 'entries')] }], { buttons });
 }
 
 /** Subject of a sentence for each action, such as `the time zone`. A function phrases the whole change. */
-const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry) => Line)>> = {
+const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZone: string) => Line)>> = {
   time_zone: 'the time zone',
   currency: 'the currency',
   confirm_above: 'the confirmation threshold',
   approve_above: 'the approval threshold',
   report_channel: 'the report channel',
   alerts: ({ after }) => [isText(after, 'off') ? ' turned alerts off' : ' turned alerts on'],
-  unusual_spend: 'the threshold of unusual spend',
+  unusual_spend: 'the threshold for unusual spend',
+  keep_clips: 'the time that clips are kept',
+  keep_prompts: 'the time that prompts are kept',
   pause: pauseLine,
   budget: (entry) => budgetLine(entry, 'budget'),
   soft_budget: (entry) => budgetLine(entry, 'soft budget'),
-  statement_import: (entry) => statementLine(entry, ' compared a statement of the video service with the books'),
-  statement_booking: (entry) => statementLine(entry, ' booked the matches of a statement'),
-  statement_decision: (entry) => statementLine(entry, ' decided on a discrepancy of a statement'),
+  statement_import: ({ subject }) => [
+    ' compared the video service’s statement',
+    ...ofMonths(subject),
+    ' with the books',
+  ],
+  removal: ({ subject: [task, requester] }) => [
+    ' deleted ',
+    ...(requester === undefined ? ['the'] : genitive(requester)),
+    ' clip',
+    ...(task === undefined ? [] : [' ', valuePart(task)]),
+  ],
+  statement_booking: bookingLine,
+  statement_decision: decisionLine,
   approval: approvalLine,
-  approver: ({ before, after }) =>
-    after.length === 0
-      ? [' removed the approver ', ...listed(before)]
-      : [before.length === 0 ? ' added the approver ' : ' changed the approver ', ...listed(after)],
+  unconfirmed: unconfirmedLine,
+  approver: approverLine,
   environment: ({ subject, before, after }) => changeLine(listed(subject), before, after),
 };
 
 /** Phrases an entry: `Ada changed the currency from USD to EUR.` */
-function entryLine(entry: LoggedEntry): Line {
+function entryLine(entry: LoggedEntry, timeZone: string): Line {
   const words = WORDS[entry.action];
-  const change = typeof words === 'string' ? changeLine([words], entry.before, entry.after) : words(entry);
-  return [author(entry), ...change, '.'];
+  const change = typeof words === 'string' ? changeLine([words], entry.before, entry.after) : words(entry, timeZone);
+  const last = change.at(-1);
+  return [author(entry), ...change, fullStop(typeof last === 'object' && 'untrusted' in last ? last.untrusted : '')];
 }
 
 function smallLine({ atMs, surface }: LoggedEntry): Line {
@@ -75,35 +92,142 @@ function changeLine(what: Line, before: readonly LoggedValue[], after: readonly 
 
 function budgetLine({ subject, before, after, surface }: LoggedEntry, what: string): Line {
   const team = surface === 'environment' ? `the ${what} of all teams` : `the team’s ${what}`;
-  return changeLine(subject.length === 0 ? [team] : [`the ${what} of `, ...listed(subject)], before, after);
+  const whose: Line = isText(subject, 'everyone') ? ['each person'] : listed(subject);
+  return changeLine(subject.length === 0 ? [team] : [`the ${what} of `, ...whose], before, after);
 }
 
-function statementLine({ subject, after }: LoggedEntry, did: string): Line {
-  const values = [...subject, ...after];
-  return values.length === 0 ? [did] : [did, ': ', ...listed(values)];
+/** Names the months of a statement: ` of October 2026 and November 2026`. */
+function ofMonths(subject: readonly LoggedValue[]): Line {
+  const months = subject.flatMap((value) => (value.kind === 'text' ? [formatMonth(value.text)] : []));
+  return months.length === 0 ? [] : [` of ${all(months)}`];
 }
 
-/** Phrases a decision on a request: ` approved 7f3a9c21, Cleo: $4.00`. */
-function approvalLine({ subject, after }: LoggedEntry): Line {
-  const [decision, ...details] = after;
-  const did = decision === undefined ? [' decided on '] : [' ', valuePart(decision), ' '];
-  return [...did, ...listed(subject), ...(details.length === 0 ? [] : [': ', ...listed(details)])];
+function bookingLine({ subject, after }: LoggedEntry): Line {
+  const [, matches] = after;
+  const clips = matches?.kind === 'text' ? count(Number(matches.text), 'matching clip') : 'the matching clips';
+  return [` booked ${clips} of the video service’s statement`, ...ofMonths(subject)];
 }
 
-function pauseLine({ before, after }: LoggedEntry): Line {
-  if (after.length === 0) return [' ended the pause'];
-  const did = before.length === 0 ? ' paused spending' : ' changed the pause';
-  const note = after.find(({ kind }) => kind === 'note' || kind === 'erased');
-  const until = after.find(({ kind }) => kind === 'time');
+function decisionLine({ subject, before, after }: LoggedEntry): Line {
+  const [as] = after;
+  const [ours, theirs] = before;
+  const amounts: Line =
+    ours === undefined || theirs === undefined
+      ? listed(before)
+      : [valuePart(ours), ' in the books, ', valuePart(theirs), ' in the statement'];
   return [
-    did,
-    ...(until === undefined ? [] : [' until ', valuePart(until)]),
+    ' decided on ',
+    ...(subject.length === 0 ? ['something on the video service’s statement'] : ['the clip ', ...listed(subject)]),
+    ...(amounts.length === 0 ? [] : [' (', ...amounts, ')']),
+    as?.kind === 'text' ? `: ${decisionWords(as.text)}` : '',
+  ];
+}
+
+/** Verbs of the decisions on a request. */
+const DECISIONS: Readonly<Record<string, string>> = {
+  approved: 'approved',
+  denied: 'denied',
+  repriced: 'could not approve',
+};
+
+/** Phrases a decision on a request: ` approved Cleo’s request 7f3a9c21 for $4.00, granting $0.20 over the budget`. */
+function approvalLine({ subject, after }: LoggedEntry): Line {
+  const [decision, price, ...details] = after;
+  const [task, requester] = subject;
+  const how = decision?.kind === 'text' ? decision.text : '';
+  const [grant] = details.filter(({ kind }) => kind === 'price');
+  const [note] = details.filter(({ kind }) => kind === 'note' || kind === 'erased');
+  return [
+    ` ${DECISIONS[how] ?? 'decided on'} `,
+    ...(requester === undefined ? ['the'] : genitive(requester)),
+    ' request ',
+    ...(task === undefined ? [] : [valuePart(task)]),
+    ...(price === undefined ? [] : [' for ', valuePart(price)]),
+    ...(grant === undefined ? [] : [', granting ', valuePart(grant), ' over the budget']),
+    ...(how === 'repriced' ? [', since its price had risen'] : []),
     ...(note === undefined ? [] : [': ', valuePart(note)]),
   ];
 }
 
+/** Phrases of the decisions on an unconfirmed clip, before and after the clip. */
+const UNCONFIRMED: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  'sent again': [' sent ', ' again for '],
+  dismissed: [' dismissed ', ' for '],
+  'ID entered': [' entered the service’s ID of ', ' for '],
+};
+
+/** Phrases a decision on an unconfirmed clip: ` sent Cleo’s unconfirmed clip 7f3a9c21 again for $0.30`. */
+function unconfirmedLine({ subject, after }: LoggedEntry): Line {
+  const [task, requester] = subject;
+  const [decision, price] = after;
+  const how = decision?.kind === 'text' ? decision.text : '';
+  const [did, at] = UNCONFIRMED[how] ?? [' decided on ', ' for '];
+  return [
+    did,
+    ...(requester === undefined ? ['the'] : genitive(requester)),
+    ' unconfirmed clip ',
+    ...(task === undefined ? [] : [valuePart(task)]),
+    ...(price === undefined ? [] : [at, valuePart(price)]),
+  ];
+}
+
+function genitive(value: LoggedValue): Line {
+  return value.kind === 'erased' ? ['a forgotten person’s'] : [valuePart(value), '’s'];
+}
+
+/** Phrases a change of the approvers: ` made Ben an approver until 24 December 2026`. */
+function approverLine({ before, after }: LoggedEntry, timeZone: string): Line {
+  const [was, is] = [before[0], after[0]];
+  const [from, to] = [lastDay(before, timeZone), lastDay(after, timeZone)];
+  if (is === undefined) return [' removed ', ...approverName(was), ' from the approvers'];
+  if (was === undefined)
+    return [' made ', ...approverName(is), ' an approver', ...(to === null ? [] : [` until ${to}`])];
+  const ends = `from ${from ?? 'none'} to ${to ?? 'none'}`;
+  return [' changed the last day of ', ...approverName(is), ` as an approver ${ends}`];
+}
+
+function approverName(value: LoggedValue | undefined): Line {
+  if (value === undefined || value.kind === 'erased') return ['someone who was forgotten'];
+  return [valuePart(value)];
+}
+
+/** Returns the last day of an approver; `null` for no end. */
+function lastDay(values: readonly LoggedValue[], timeZone: string): string | null {
+  const end = values.find(({ kind }) => kind === 'time');
+  return end?.kind === 'time' ? formatLastDay(end.atMs, timeZone) : null;
+}
+
+function pauseLine({ before, after }: LoggedEntry, timeZone: string): Line {
+  if (after.length === 0) return [' ended the pause'];
+  const { note, until } = pauseFacts(after, timeZone);
+  if (before.length > 0)
+    return [' changed the pause from ', ...pauseWords(before, timeZone), ' to ', ...pauseWords(after, timeZone)];
+  return [
+    ' paused spending',
+    ...(until === null ? [] : [` until ${until}`]),
+    ...(note === undefined ? [] : [': ', valuePart(note)]),
+  ];
+}
+
+/** Describes a pause that was changed: `“over the plan” until 30 November, 14:00 (Berlin time)`. */
+function pauseWords(values: readonly LoggedValue[], timeZone: string): Line {
+  const { note, until } = pauseFacts(values, timeZone);
+  const reason: Line = note === undefined ? ['one'] : ['“', valuePart(note), '”'];
+  return [...reason, until === null ? ' without an end' : ` until ${until}`];
+}
+
+function pauseFacts(values: readonly LoggedValue[], timeZone: string) {
+  const note = values.find(({ kind }) => kind === 'note' || kind === 'erased');
+  const end = values.find(({ kind }) => kind === 'time');
+  return { note, until: end?.kind === 'time' ? formatMoment(end.atMs, timeZone) : null };
+}
+
+/** Lists values: `$100.00 and €80.00`. */
 function listed(values: readonly LoggedValue[]): Line {
-  return values.flatMap((value, index) => (index === 0 ? [valuePart(value)] : [', ', valuePart(value)]));
+  return values.flatMap((value, index) => {
+    const separator = index === values.length - 1 ? ' and ' : ', ';
+    return index === 0 ? [valuePart(value)] : [separator, valuePart(value)];
+  });
 }
 
 function valuePart(value: LoggedValue): Part {
@@ -119,7 +243,7 @@ function valuePart(value: LoggedValue): Part {
     case 'task':
       return { code: value.task.slice(0, 8) };
     case 'role':
-      return { code: value.role };
+      return { group: { id: value.role, name: value.role } };
     case 'note':
     case 'text':
       return { untrusted: value.text };

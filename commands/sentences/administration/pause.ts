@@ -1,6 +1,7 @@
 import type { PauseInEffect } from '#src/money/team-settings.ts';
 import { type Card, type Line, layOut } from '../../ui/card.ts';
-import { shorten } from '../format.ts';
+import { fullStop, shorten } from '../format.ts';
+import { formatMoment } from '../money/months.ts';
 
 /** Largest length of a reason, in characters. */
 export const REASON_LENGTH = 200;
@@ -21,8 +22,7 @@ export function pauseCard(pause: PauseInEffect | null, outcome: PauseOutcome, co
       line: [
         'By ',
         { person: by },
-        ...(untilMs === undefined ? [] : ([', until ', { timeMs: untilMs }] satisfies Line)),
-        '.',
+        ...(untilMs === undefined ? [] : ([' · ends ', { timeMs: untilMs }] satisfies Line)),
       ],
     },
     { kind: 'text', line: ['New clips, Send again and approvals are refused. Clips in progress go on.'] },
@@ -46,19 +46,12 @@ function hint(command: string, argument: 'off' | 'a reason') {
 
 /** Refuses a purchase while spending is paused: who paused it, why and until when. */
 export function pausedSentence({ reason, by, untilMs, timeZone }: PauseInEffect): string {
-  const because = reason === '' ? '.' : `: ${shorten(reason, REASON_LENGTH)}${/[.!?…]$/u.test(reason) ? '' : '.'}`;
+  const because = reason === '' ? '.' : `: ${shorten(reason, REASON_LENGTH)}${fullStop(reason)}`;
   const until =
     untilMs === undefined
       ? 'It lasts until an administrator ends it.'
-      : `It lasts until ${momentWords(untilMs, timeZone)}.`;
+      : `It lasts until ${formatMoment(untilMs, timeZone)}.`;
   return `${shorten(by.name, 60)} paused spending${because} ${until} Nothing was ordered; clips in progress go on.`;
-}
-
-/** Formats a time for a text that can't show it in the reader's own time zone: `30 November, 14:00 (Europe/Berlin)`. */
-function momentWords(atMs: number, timeZone: string): string {
-  const day = new Date(atMs).toLocaleString('en-GB', { timeZone, day: 'numeric', month: 'long' });
-  const time = new Date(atMs).toLocaleString('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' });
-  return `${day}, ${time} (${timeZone})`;
 }
 
 /** Refuses to pause without a reason. */

@@ -1,4 +1,4 @@
-import type { TeamSettings } from '#src/money/team-settings.ts';
+import type { Keep, TeamSettings } from '#src/money/team-settings.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
@@ -27,6 +27,8 @@ const LABELS: Readonly<Record<ShownSetting, string>> = {
   reportChannel: 'Report channel',
   alerts: 'Alerts',
   unusualSpend: 'Unusual spend',
+  keepClips: 'Keep clips',
+  keepPrompts: 'Keep prompts',
 };
 
 /** Shows the settings of a team; those that were just changed first. */
@@ -76,7 +78,7 @@ function valueLine(setting: ShownSetting, settings: TeamSettings, currency: stri
       return above(settings.approveAbove, 'need an approval', 'No clip needs an approval because of its price.');
     case 'reportChannel':
       return settings.reportChannel === undefined
-        ? ['none. Alerts and reports go to administrators by direct message.']
+        ? ['none. Alerts and reports go to administrators and approvers by direct message.']
         : [{ channel: settings.reportChannel }, ' gets alerts and reports.'];
     case 'alerts':
       return [settings.alerts ? 'on, at 50, 80 and 100 % of each budget.' : 'off'];
@@ -84,7 +86,17 @@ function valueLine(setting: ShownSetting, settings: TeamSettings, currency: stri
       return settings.unusualSpend === undefined
         ? ['off']
         : [`reported on a day with three times the usual amount, from ${formatPrice(settings.unusualSpend)}.`];
+    case 'keepClips':
+      return keptLine(settings.keepClips, 'Then the bot removes its copy of a clip; the chat’s stays.');
+    case 'keepPrompts':
+      return keptLine(settings.keepPrompts, 'Then the bot removes the prompt with its copy of the clip.');
   }
+}
+
+function keptLine(keep: Keep | undefined, does: string): Line {
+  if (keep === undefined) return ['as long as the operator has set.'];
+  const days = keep.days === 1 ? '1 day' : `${keep.days} days`;
+  return [`${days}, or less where the operator has set less. ${does} Applies from `, { timeMs: keep.fromMs }, '.'];
 }
 
 function above(price: Price | undefined, does: string, none: string): Line {
@@ -101,6 +113,11 @@ export function unknownZone(given: string): string {
 /** Refuses a value other than `on` or `off`. */
 export function notOnOff(name: string, given: string): string {
   return `${name}: “${shorten(given, 40)}” isn’t on or off.`;
+}
+
+/** Refuses a period that is not a number of days. */
+export function notDays(given: string, most: number): string {
+  return `“${shorten(given, 40)}” isn’t a number of days from 1 to ${most}.`;
 }
 
 /** Refuses a channel that is unknown, or that the user may not see. */

@@ -4,6 +4,7 @@ import { formatPrice } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
+import { formatLastDay } from '../money/months.ts';
 
 /** Outcome of a change of the approvers. */
 export interface ApproversOutcome {
@@ -15,7 +16,7 @@ export interface ApproversOutcome {
 export function approversCard(
   outcome: ApproversOutcome | null,
   approvers: readonly TeamApprover[],
-  above: Price | null,
+  { above, timeZone }: { readonly above: Price | null; readonly timeZone: string },
 ): Card {
   const threshold =
     above === null
@@ -25,16 +26,22 @@ export function approversCard(
   return layOut([
     ...(outcome === null ? [] : [{ kind: 'text', line: outcomeLine(outcome) } as const]),
     { kind: 'heading', line: ['Approvers'] },
-    ...(approvers.length === 0 ? [nobody] : approvers.map((one): Block => ({ kind: 'text', line: approverLine(one) }))),
+    ...(approvers.length === 0
+      ? [nobody]
+      : approvers.map((one): Block => ({ kind: 'text', line: approverLine(one, timeZone) }))),
     { kind: 'small', line: [`${threshold} No one approves their own clips.`] },
   ]);
 }
+
+/** Discord drops the ping of a role silently otherwise. @see https://discord.com/developers/docs/topics/permissions */
+const PINGED =
+  ' A request pings them if anyone may mention the role, or if I have “Mention @everyone, @here, and All Roles”.';
 
 function outcomeLine({ kind, approver }: ApproversOutcome): Line {
   const who = nameOf(approver);
   switch (kind) {
     case 'added':
-      return [who, ' may approve from now on.'];
+      return [who, ' may approve from now on.', ...(approver.kind === 'role' ? [PINGED] : [])];
     case 'there_already':
       return [who, ' may approve already. Nothing was changed.'];
     case 'removed':
@@ -44,21 +51,31 @@ function outcomeLine({ kind, approver }: ApproversOutcome): Line {
   }
 }
 
-function approverLine(approver: TeamApprover): Line {
-  const until: Line = approver.untilMs === undefined ? [] : [' · until ', { timeMs: approver.untilMs }];
+function approverLine(approver: TeamApprover, timeZone: string): Line {
+  const until: Line = approver.untilMs === undefined ? [] : [` · until ${formatLastDay(approver.untilMs, timeZone)}`];
   return ['• ', nameOf(approver), ...until, ' · added by ', { person: approver.by }];
 }
 
 function nameOf({ kind, id, name }: Approver): Part {
-  return kind === 'person' ? { person: { id, name } } : { untrusted: name };
+  return kind === 'person' ? { person: { id, name } } : { group: { id, name } };
 }
 
-/** Refuses a change without an approver. */
-export const whichApprover = 'who: name a person, role or user group, such as /video approvers add @ben';
+/** Refuses a change without an approver. @param command such as `/video approvers` */
+export function whichApprover(command: string): string {
+  return `who: name a person, role or user group, such as ${command} @ben`;
+}
 
 /** Refuses a name that is no known person, role or user group. */
 export function unknownApprover(given: string): string {
   return `who: I don’t know “${shorten(given, 80)}” here. Mention a person, a role or a user group, such as @ben.`;
+}
+
+/** Refuses the role of all members: with it, every press would count, and none would be named. */
+export const EVERYONE = 'who: @everyone can’t approve. Choose a role that only some have.';
+
+/** Refuses a group whose members cannot be looked up: nobody could approve as one of them. @param reason continues a sentence */
+export function unreadableGroup(name: string, reason: string): string {
+  return `who: I can’t read who belongs to ${shorten(name, 80)}: ${reason}. Until then, add people instead. Nothing was changed.`;
 }
 
 /** Refuses a text that is no day. */

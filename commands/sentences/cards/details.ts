@@ -2,11 +2,13 @@ import type { FileDescription } from '#src/media/relay.ts';
 import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
 import type { BookedState } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task, TaskState } from '#src/tasks/task.ts';
 import type { MediaKind } from '#src/videos/request.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
+import { removalLines } from '../removal.ts';
 import { requestWords } from '../settings.ts';
 import { stateWord } from './history.ts';
 
@@ -33,7 +35,8 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: 
     ].map((line): Block => ({ kind: 'text', line })),
     { kind: 'small', line: idLine(task) },
     { kind: 'divider' },
-    { kind: 'text', line: [{ untrusted: task.request.prompt }] },
+    ...removalLines(task.removal).map((line): Block => ({ kind: 'text', line })),
+    ...(isContentRemoved(task) ? [] : [{ kind: 'text', line: [{ untrusted: task.request.prompt }] } as const]),
   ]);
 }
 

@@ -19,8 +19,9 @@ export interface HelpSubject {
 
 /** Groups of the help, in order; the last one also contains all other commands. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
-  ['Create', ['create', 'retry', 'cancel']],
-  ['Find', ['status', 'list', 'models', 'usage']],
+  ['Create', ['create', 'retry', 'cancel', 'delete']],
+  ['Find', ['status', 'list', 'gallery', 'models']],
+  ['Money', ['usage', 'approvals']],
   ['More', []],
 ];
 

@@ -5,6 +5,7 @@ import type { Person, Phase, Task } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { count, shorten } from '../format.ts';
+import { promptPart } from '../removal.ts';
 
 /** Task in a list, with its message if it has one. */
 export interface Listed {
@@ -57,7 +58,7 @@ function row({ task, message, phase }: Listed): Block {
   const { request, price, origin } = task;
   return {
     kind: 'item',
-    title: [{ untrusted: shorten(request.prompt, 60) }],
+    title: [promptPart(request.prompt, 60)],
     small: [
       `${phaseWord(phase, task)} · `,
       { timeMs: task.createdAtMs },

@@ -1,4 +1,5 @@
-import type { EndNotice, Handover } from '#src/chat/view.ts';
+import type { EndNotice, Handover, RemovedView } from '#src/chat/view.ts';
+import type { RemovalReason } from '#src/tasks/removal.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { shortId } from '../../ui/buttons.ts';
 import type { Card, Line, Part } from '../../ui/card.ts';
@@ -61,6 +62,18 @@ function unhappyEnd(phase: Exclude<EndNotice['phase'], 'done' | 'refused' | 'dec
     case 'disowned':
       return 'needs a decision: the service says that it does not know it.';
   }
+}
+
+/** Text in place of a removed clip, its prompt and its notices. */
+const REMOVED = {
+  expired: 'Removed: the time for which clips are kept is over.',
+  deleted: 'This clip was deleted.',
+  forgotten: 'Removed at the requester’s request.',
+} as const satisfies Readonly<Record<RemovalReason, string>>;
+
+/** Renders the text of a retracted message. */
+export function removedCard({ reason }: RemovedView): Card {
+  return { lines: [[REMOVED[reason]]], progress: null, buttons: [] };
 }
 
 /** Reason for delivering a clip by direct message. */

@@ -23,7 +23,10 @@ export const NO_STATEMENT: Card = layOut([
   },
 ]);
 
-export const STATEMENT_GONE = 'This statement is gone. /video statement shows the others.';
+/** Refuses a press under a statement that is no longer kept. @param command such as `/video statement` */
+export function statementGone(command: string): string {
+  return `This statement is gone. ${command} shows the others.`;
+}
 
 /** Statement to show. */
 export interface StatementShown {
@@ -160,6 +163,11 @@ const DECISIONS: Readonly<Record<Resolution, string>> = {
   billed: 'it was billed',
   not_billed: 'it was not billed',
 };
+
+/** Describes a logged decision; one of another version as it is. */
+export function decisionWords(as: string): string {
+  return Object.hasOwn(DECISIONS, as) ? DECISIONS[as as Resolution] : as;
+}
 
 /** Reports the decision that the caller has made. */
 export function decidedLine(as: Resolution): string {

@@ -1,6 +1,6 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { TeamNotice } from '#src/chat/team-notice.ts';
-import { type ButtonAction, isPending, type TaskView, type View } from '#src/chat/view.ts';
+import { type ButtonAction, isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
 import { isSoon, type StepRetry } from '#src/tasks/step-retry.ts';
@@ -10,10 +10,11 @@ import { resendButtonId, retryButtonId, shortId, taskButtonId } from '../../ui/b
 import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
 import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
-import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
+import { count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
+import { promptPart, removalLines } from '../removal.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
-import { noticeCard } from './notice.ts';
+import { noticeCard, removedCard } from './notice.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -23,19 +24,22 @@ const PROMPT_LENGTH = 200;
  * Renders a view as a card.
  * @param mention person that a completion notice pings. Default: the requester; none in a subscribed channel.
  */
-export function cardOf(view: View | TeamNotice, mention: Person | null = defaultMention(view)): Card {
+export function cardOf(view: AnyView, mention: Person | null = defaultMention(view)): Card {
   if (view.kind === 'task') return taskCard(view);
   if (view.kind === 'approval') return approvalCard(view);
+  if (view.kind === 'removed') return removedCard(view);
   return view.kind === 'end' ? noticeCard(view, mention) : teamNoticeCard(view);
 }
 
-function defaultMention(view: View | TeamNotice): Person | null {
+type AnyView = View | TeamNotice | RemovedView;
+
+function defaultMention(view: AnyView): Person | null {
   return view.kind === 'end' && !view.subscribed ? view.by : null;
 }
 
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
-  const lines = phaseLines(view).map((line): Block => ({ kind: 'text', line }));
+  const lines = [...phaseLines(view), ...removalLines(view.removal)].map((line): Block => ({ kind: 'text', line }));
   return layOut([headline(view), ...lines, ...approvedBlocks(view)], {
     progress: isPending(view.phase) ? view.progress : null,
     buttons: view.buttons.map((action) => taskButton(action, view)),
@@ -51,7 +55,7 @@ export function statusCard(view: TaskView, message: MessageRef | undefined): Car
 
 /** Adds **Show the clip** to a finished task, whose message may have been deleted. */
 function withShow(card: Card, view: TaskView): Card {
-  if (view.phase !== 'done' || view.buttons.includes('show')) return card;
+  if (view.phase !== 'done' || view.removal !== undefined || view.buttons.includes('show')) return card;
   return { ...card, buttons: [taskButton('show', view), ...card.buttons] };
 }
 
@@ -60,7 +64,7 @@ function headline(view: TaskView): Block {
   const settings = [...requestWords(view.settings), ...references(view), formatPrice(view.price)];
   return {
     kind: 'item',
-    title: [{ untrusted: shorten(view.prompt, PROMPT_LENGTH) }],
+    title: [promptPart(view.prompt, PROMPT_LENGTH)],
     small: [{ untrusted: view.modelTitle }, ` · ${settings.join(' · ')} · `, { person: view.by }],
   };
 }
@@ -275,6 +279,7 @@ const BUTTONS: Readonly<Record<ButtonAction, Omit<CardButton, 'id'>>> = {
   leave: { label: 'Dismiss', style: 'plain' },
   show: { label: 'Show the clip', style: 'primary' },
   refetch: { label: 'Fetch it again', style: 'primary' },
+  delete: { label: 'Delete', style: 'danger' },
 };
 
 /** Returns the lines on a failed step of a task: its reason, the time of the next attempt, and the remedy. */

@@ -11,6 +11,7 @@ import type {
 import { formatPrice } from '#src/tasks/price.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { all, count, formatMonth } from '../format.ts';
+import { heldWords } from '../money/limit-facts.ts';
 import { formatDay, formatReset, monthName } from '../money/months.ts';
 
 /** Renders a notice to a team or to a person. */
@@ -52,9 +53,9 @@ function alertLine(alert: BudgetAlert): Line {
 }
 
 /** Names the amounts that may still change: `$3.00 in progress, $0.40 unconfirmed`. */
-function partsOf({ held, doubted, currency }: Pick<BudgetAlert, 'held' | 'doubted' | 'currency'>): string {
+function partsOf({ held, refunds = 'assumed', doubted, currency }: BudgetAlert): string {
   const named = [
-    { amount: held, words: 'in progress' },
+    { amount: held, words: heldWords(refunds) },
     { amount: doubted, words: 'unconfirmed' },
   ].filter(({ amount }) => Number(amount) !== 0);
   return named.map(({ amount, words }) => `${formatPrice({ amount, currency })} ${words}`).join(', ');
@@ -66,7 +67,7 @@ function budgetWords(scope: NoticeScope, period: string): Line {
     case 'deployment':
       return [`the ${month} budget of this installation`];
     case 'team':
-      return [`the team's ${month} budget`];
+      return [`the team’s ${month} budget`];
     case 'channel':
       return [`the ${month} budget of `, { channel: scope.channel }];
     case 'person':
@@ -106,6 +107,7 @@ function reportSentence(totals: readonly SpendTotals[]): string {
   const spent = totals.filter((one) => one.clips > 0);
   const nothing = totals.slice(0, 1);
   const held = totals.filter((one) => Number(one.held) !== 0);
+  const awaited = totals.filter((one) => Number(one.awaited ?? 0) !== 0);
   const refunded = totals.filter((one) => one.refundedClips > 0);
   const doubted = totals.filter((one) => one.doubtedClips > 0);
   const failed = clips((one) => one.refundedClips);
@@ -115,6 +117,9 @@ function reportSentence(totals: readonly SpendTotals[]): string {
       'clip',
     )}.`,
     ...(held.length === 0 ? [] : [`Includes ${sum((one) => one.held, held)} for clips in progress.`]),
+    ...(awaited.length === 0
+      ? []
+      : [`Includes ${sum((one) => one.awaited ?? '0', awaited)} for failed clips that await their refund.`]),
     ...(refunded.length === 0
       ? []
       : [`${sum((one) => one.refunded, refunded)} refunded for ${count(failed, 'failed clip')}.`]),
@@ -125,8 +130,8 @@ function reportSentence(totals: readonly SpendTotals[]): string {
 function skippedLine(month: string): Line {
   return [
     `${monthName(month)} has no report, since the bot was not running at its end. `,
-    { code: `/video usage --month ${month}` },
-    ' shows it.',
+    { code: '/video usage' },
+    ` for ${month} shows it.`,
   ];
 }
 

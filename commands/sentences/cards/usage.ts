@@ -1,12 +1,12 @@
 import type { Spend } from '#src/money/budgets.ts';
 import type { Pace } from '#src/money/pace.ts';
-import type { SpendGroup, SpendKey, StateTotal } from '#src/money/reports/spend-groups.ts';
+import type { SpendGroup, SpendKey, SpendState, StateTotal } from '#src/money/reports/spend-groups.ts';
 import { amountOf, type Micros } from '#src/tasks/amount.ts';
-import type { LedgerState } from '#src/tasks/ledger.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Person } from '#src/tasks/task.ts';
+import { amountLeft, formatPrice, isAbove } from '#src/tasks/price.ts';
+import type { Person, Price } from '#src/tasks/task.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, count, formatMonth } from '../format.ts';
+import { limitFacts } from '../money/limit-facts.ts';
 import { formatDay, monthName, zoneName } from '../money/months.ts';
 
 /** Spend of the shown scope in one currency, by its sums, with its limit and pace. */
@@ -34,7 +34,7 @@ export interface UsageShown {
   /** Empty where nothing was spent and no limit is set. */
   readonly used: readonly UsedOfLimit[];
   /** Totals of the ledger, by state; empty on later pages. */
-  readonly totals: ReadonlyMap<LedgerState, StateTotal>;
+  readonly totals: ReadonlyMap<SpendState, StateTotal>;
   readonly tables: readonly UsageTable[];
   /** Whether nothing was requested in the month. */
   readonly isEmpty: boolean;
@@ -64,12 +64,8 @@ function usedLines(
   const { held, settled, doubted, extra, currency } = spend;
   const show = (micros: Micros): string => formatPrice({ amount: amountOf(micros), currency });
   const used = held + settled + doubted;
-  const left = limit === undefined ? null : limit + extra - used;
-  const ofLimit: Line =
-    limit === undefined || left === null
-      ? [' used']
-      : [` of ${show(limit + extra)} used · ${left < 0n ? `over by ${show(-left)}` : `${show(left)} left`}`];
-  const first: Line = [{ strong: show(used) }, ...ofLimit];
+  const ofLimit = limit === undefined ? ' used' : ` ${limitFacts({ limit, extra, used }, show).join(' · ')}`;
+  const first: Line = [{ strong: show(used) }, ofLimit];
   if (pace === null) return [first];
   const byEnd = formatPrice({ amount: amountOf(roundedUp(pace.byEnd)), currency });
   const end =
@@ -85,15 +81,16 @@ function roundedUp(micros: Micros): Micros {
   return ((micros + step - 1n) / step) * step;
 }
 
-const TOTALS: readonly (readonly [LedgerState, (sum: string, clips: string) => Line])[] = [
+const TOTALS: readonly (readonly [SpendState, (sum: string, clips: string) => Line])[] = [
   ['settled', (sum, clips) => [{ strong: sum }, ` billed · ${clips}`]],
   ['reserved', (sum, clips) => [{ strong: sum }, ` in progress · ${clips}`]],
+  ['awaiting_refund', (sum, clips) => [{ strong: sum }, ` awaiting refund · ${clips}`]],
   ['in_doubt', (sum, clips) => [{ strong: sum }, ` unconfirmed, may be billed · ${clips}`]],
   ['refunded', (sum, clips) => [`Failed, refunded under the service’s rules: ${clips} (${sum})`]],
   ['released', (sum, clips) => [`Not charged: ${clips} (would have been ${sum})`]],
 ];
 
-/** Part of the sums that holds the amounts of a state. */
+/** Part of the sums that holds the amounts of a state; `held` also holds those that await a refund. */
 const PARTS = { settled: 'settled', reserved: 'held', in_doubt: 'doubted' } as const;
 
 /** Lists the totals by state: amounts by the sums where these have them, numbers of clips by the ledger. */
@@ -101,14 +98,27 @@ function totalLines(totals: UsageShown['totals'], sums: readonly Spend[]): reado
   return TOTALS.flatMap(([state, words]) => {
     const total = totals.get(state);
     if (total === undefined) return [];
-    const part = state === 'refunded' || state === 'released' ? null : PARTS[state];
-    const summed = part === null ? [] : sums.filter((spend) => spend[part] > 0n);
-    const amounts =
-      part === null || summed.length === 0
-        ? total.amounts
-        : summed.map((spend) => ({ amount: amountOf(spend[part]), currency: spend.currency }));
-    return [words(sumOf(amounts), count(total.clips, 'clip'))];
+    const summed = isSummed(state) ? summedAmounts(state, totals, sums) : [];
+    return [words(sumOf(summed.length === 0 ? total.amounts : summed), count(total.clips, 'clip'))];
   });
+}
+
+function isSummed(state: SpendState): state is keyof typeof PARTS {
+  return Object.hasOwn(PARTS, state);
+}
+
+function summedAmounts(
+  state: keyof typeof PARTS,
+  totals: UsageShown['totals'],
+  sums: readonly Spend[],
+): readonly Price[] {
+  const awaited = state === 'reserved' ? (totals.get('awaiting_refund')?.amounts ?? []) : [];
+  return sums
+    .map(({ currency, [PARTS[state]]: micros }): Price => {
+      const other = awaited.find((one) => one.currency === currency)?.amount ?? '0';
+      return { amount: amountLeft(amountOf(micros), other), currency };
+    })
+    .filter((price) => isAbove(price, { ...price, amount: '0' }));
 }
 
 const COLUMNS: Readonly<Record<SpendKey, string>> = { person: 'Person', model: 'Model', channel: 'Channel' };
@@ -126,6 +136,7 @@ function figures({ totals }: SpendGroup): readonly Line[] {
   const open = (
     [
       ['reserved', 'in progress'],
+      ['awaiting_refund', 'awaiting refund'],
       ['in_doubt', 'unconfirmed'],
     ] as const
   ).flatMap(([state, word]) => {

@@ -1,8 +1,10 @@
 import type { Budget, BudgetChange, BudgetScope, ChangedBudget, Spend } from '#src/money/budgets.ts';
 import { amountOf, type Micros } from '#src/tasks/amount.ts';
+import type { Refunds } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { all } from '../format.ts';
+import { heldWords, limitFacts } from './limit-facts.ts';
 import { formatReset } from './months.ts';
 
 /** Budget with its spend of the month, one entry per currency of its amounts; none for that of everyone. */
@@ -27,6 +29,7 @@ export interface BudgetsShown {
   /** Month, such as `2026-11`, in the team's time zone. */
   readonly period: string;
   readonly timeZone: string;
+  readonly refunds: Refunds;
   readonly rows: readonly BudgetRow[];
   /** Command as the platform types it, such as `/video budget`. */
   readonly command: string;
@@ -34,27 +37,35 @@ export interface BudgetsShown {
 }
 
 /** Shows the outcome of a change, if any, and the budgets of a team: used, in progress, unconfirmed, limit, left. */
-export function budgetsCard({ outcome, period, timeZone, rows, command, buttons }: BudgetsShown): Card {
+export function budgetsCard({ outcome, period, timeZone, refunds, rows, command, buttons }: BudgetsShown): Card {
   const text = (line: Line): Block => ({ kind: 'text', line });
-  const changes = outcome === null ? [] : outcomeLines(outcome, formatReset(period, timeZone)).map(text);
+  const changes =
+    outcome === null ? [] : outcomeLines(outcome, { resetsOn: formatReset(period, timeZone), refunds }).map(text);
   const heading: Block = { kind: 'heading', line: ['Monthly budgets'] };
   if (rows.length === 0)
     return layOut([...changes, heading, text(['None is set. For example: ', { code: `${command} team 100 USD` }])]);
   const resets: Block = { kind: 'small', line: [`They reset on ${formatReset(period, timeZone)}.`] };
-  return layOut([...changes, heading, resets, ...rows.map(row)], { buttons });
+  return layOut([...changes, heading, resets, ...rows.map((one) => row(one, refunds))], { buttons });
 }
 
-function row({ budget, spend }: BudgetRow): Block {
+function row({ budget, spend }: BudgetRow, refunds: Refunds): Block {
   const { scope, hard, soft } = budget;
   const currencies = [...new Set([...Object.keys(hard), ...Object.keys(soft)])];
   const facts = currencies.flatMap((currency) => {
     const found = spend.find((one) => one.currency === currency);
-    return factsOf(budget, currency, found);
+    return factsOf(budget, { currency, spend: found, refunds });
   });
   return { kind: 'item', title: [capitalised(scopeWords(scope))].flat(), small: [facts.join(' · ')] };
 }
 
-function factsOf({ scope, hard, soft }: Budget, currency: string, spend: Spend | undefined): readonly string[] {
+function factsOf(
+  { scope, hard, soft }: Budget,
+  {
+    currency,
+    spend,
+    refunds,
+  }: { readonly currency: string; readonly spend: Spend | undefined; readonly refunds: Refunds },
+): readonly string[] {
   const show = (micros: Micros): string => formatPrice({ amount: amountOf(micros), currency });
   const [limit, asks] = [hard[currency], soft[currency]];
   const question = asks === undefined ? [] : [`asks for a confirmation from ${show(asks)} on`];
@@ -62,21 +73,14 @@ function factsOf({ scope, hard, soft }: Budget, currency: string, spend: Spend |
     return [...(limit === undefined ? [] : [`${show(limit)} each`]), ...question];
   const { held, doubted, extra } = spend;
   const used = usedOf(spend);
+  const [ofLimit, ...left] = limit === undefined ? ['used'] : limitFacts({ limit, extra, used }, show);
   return [
-    ...(limit === undefined ? [`${show(used)} used`] : limitFacts({ limit: limit + extra, used }, show)),
-    ...(extra > 0n ? [`${show(extra)} granted on top`] : []),
-    ...(held > 0n ? [`${show(held)} in progress`] : []),
+    `${show(used)} ${ofLimit}`,
+    ...left,
+    ...(held > 0n ? [`${show(held)} ${heldWords(refunds)}`] : []),
     ...(doubted > 0n ? [`${show(doubted)} unconfirmed`] : []),
     ...question,
   ];
-}
-
-function limitFacts(
-  { limit, used }: { readonly limit: Micros; readonly used: Micros },
-  show: (micros: Micros) => string,
-): readonly string[] {
-  const left = limit - used;
-  return [`${show(used)} of ${show(limit)} used`, left < 0n ? `over by ${show(-left)}` : `${show(left)} left`];
 }
 
 /** Returns the amount that counts towards a limit. */
@@ -104,7 +108,7 @@ function capitalised([first = '', ...rest]: Line): Line {
   return [typeof first === 'string' ? `${first.charAt(0).toUpperCase()}${first.slice(1)}` : first, ...rest];
 }
 
-function outcomeLines(outcome: BudgetOutcome, resetsOn: string): readonly Line[] {
+function outcomeLines(outcome: BudgetOutcome, over: OverWords): readonly Line[] {
   const { scope, change, after, refused } = outcome;
   const whose: Line = ['The monthly budget of ', ...scopeWords(scope)];
   if (change.part === 'soft') return [softLine(outcome)];
@@ -120,21 +124,29 @@ function outcomeLines(outcome: BudgetOutcome, resetsOn: string): readonly Line[]
   return [
     first,
     ...(amount === 0n ? [['Only free models can be used.']] : []),
-    ...overLines(outcome, { show, resetsOn }),
+    ...overLines(outcome, show, over),
     ...others,
     ...(after === null ? [] : uselessSoft(after, currency, show)),
   ];
 }
 
+/** Facts for the words about a budget that is exceeded as it is set. */
+interface OverWords {
+  readonly resetsOn: string;
+  readonly refunds: Refunds;
+}
+
 function overLines(
   { scope, change, spend }: BudgetOutcome,
-  { show, resetsOn }: { readonly show: (micros: Micros) => string; readonly resetsOn: string },
+  show: (micros: Micros) => string,
+  { resetsOn, refunds }: OverWords,
 ): readonly Line[] {
   const found = spend.find(({ currency }) => currency === change.currency);
   if (found === undefined || change.amount === null || scope.kind === 'everyone') return [];
   const over = usedOf(found) - change.amount - found.extra;
   if (over <= 0n) return [];
-  const runs = found.held > 0n ? ` Clips in progress (${show(found.held)}) run on.` : '';
+  const held = refunds === 'assumed' ? ` (${show(found.held)})` : '';
+  const runs = found.held > 0n ? ` Clips in progress${held} run on.` : '';
   return [
     [`It is over by ${show(over)}: nothing new can be ordered until it is raised, or resets on ${resetsOn}.${runs}`],
   ];

@@ -17,9 +17,9 @@ export function unknownBudgetChannel(): string {
   return 'scope: I can’t find that channel. Nothing was changed.';
 }
 
-/** Refuses a budget for a person who left. */
-export function hasLeft(name: string): string {
-  return `scope: ${shorten(name, 60)} isn’t a member here any more. Nothing was changed.`;
+/** Refuses a budget for a thread. */
+export function threadBudget(): string {
+  return 'scope: a thread’s clips count towards the budget of its channel. Set that one; nothing was changed.';
 }
 
 /** Refuses to remove a limit without saying which. @param command such as `/video budget` */

@@ -15,6 +15,17 @@ export function formatDay(timeMs: number, timeZone: string): string {
   return new Date(timeMs).toLocaleString('en-GB', { day: 'numeric', month: 'long', timeZone });
 }
 
+/** Formats the day that ends at a time, in a time zone: `24 December 2026`. */
+export function formatLastDay(endMs: number, timeZone: string): string {
+  return new Date(endMs - 1).toLocaleString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone });
+}
+
+/** Formats a time for a text that can't show it in the reader's own time zone: `30 November, 14:00 (Berlin time)`. */
+export function formatMoment(timeMs: number, timeZone: string): string {
+  const time = new Date(timeMs).toLocaleString('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' });
+  return `${formatDay(timeMs, timeZone)}, ${time} (${zoneName(timeZone)})`;
+}
+
 /** Names a time zone by its city: `Berlin time`; others as they are: `UTC`, `GMT+3`. */
 export function zoneName(timeZone: string): string {
   if (!timeZone.includes('/') || timeZone.startsWith('Etc/')) return timeZone.replace('Etc/', '');

@@ -1,7 +1,9 @@
 import { amountOf, type Micros, microsOf } from '#src/tasks/amount.ts';
+import type { Refunds } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { either } from '../format.ts';
+import { heldWords } from './limit-facts.ts';
 import { formatReset, monthName } from './months.ts';
 
 /** Budget that an order would exceed, with the facts that help its requester. Amounts are decimal strings. */
@@ -19,21 +21,24 @@ export interface OverBudgetShown {
     readonly held: string;
     readonly doubted: string;
   } | null;
+  readonly refunds: Refunds;
   /** Currencies of the budget's amounts. */
   readonly currencies: readonly string[];
   /** Cheaper form of the same order that fits; `model` where it is another one. */
   readonly fit: { readonly seconds: number; readonly model: string | null; readonly price: Price } | null;
-  /** Names of people who can raise it. */
+  /** Names of people who can raise it, as far as they are known; the caller is none of them. */
   readonly raisers: readonly string[];
-  /** Command with which the caller can raise it; `null` if the caller may not. */
-  readonly command: string | null;
+  /** Whether the caller may raise it. */
+  readonly mayRaise: boolean;
+  /** Command, or variable of the environment, that raises it. */
+  readonly command: string;
 }
 
 /** Explains that an order would exceed a budget: what is left, what would fit, when it resets and who can raise it. */
 export function overBudgetSentence(shown: OverBudgetShown): string {
   const { figures, whose } = shown;
   if (figures === null) return missingCurrency(shown);
-  const isHidden = whose === null && shown.command === null;
+  const isHidden = whose === null && !shown.mayRaise;
   if (isHidden) return sentences('The budget of this installation is used up.', reset(shown), raise(shown));
   return sentences(excess(shown, figures), ...partsOf(shown, figures), fitSentence(shown), reset(shown), raise(shown));
 }
@@ -51,10 +56,10 @@ function excess({ whose, period, price }: OverBudgetShown, { limit, room }: Figu
   return `This would exceed ${budget}: ${show(room)} of ${show(limit)} left, ${cost}.`;
 }
 
-function partsOf({ price: { currency } }: OverBudgetShown, { held, doubted }: Figures): readonly string[] {
+function partsOf({ price: { currency }, refunds }: OverBudgetShown, { held, doubted }: Figures): readonly string[] {
   const isSome = (amount: string): boolean => microsOf(amount) > (0n satisfies Micros);
   return [
-    ...(isSome(held) ? [`Includes ${formatPrice({ amount: held, currency })} for clips in progress.`] : []),
+    ...(isSome(held) ? [`Includes ${formatPrice({ amount: held, currency })} for clips ${heldWords(refunds)}.`] : []),
     ...(isSome(doubted) ? [`${formatPrice({ amount: doubted, currency })} is unconfirmed.`] : []),
   ];
 }
@@ -70,32 +75,36 @@ function reset({ figures, period, timeZone }: OverBudgetShown): string | null {
   return `The budget resets on ${formatReset(period, timeZone)}.`;
 }
 
-function raise({ whose, raisers, command }: OverBudgetShown): string {
-  if (command !== null)
-    return whose === null ? `${command} in the environment raises it.` : `You can raise it: ${command}`;
-  if (whose === null) return 'Only its operator can raise it.';
-  return raisers.length === 0 ? 'An administrator can raise it.' : `${either(raisers)} can raise it.`;
+function raise({ whose, raisers, mayRaise, command }: OverBudgetShown): string {
+  if (whose === null) return mayRaise ? `${command} in the environment raises it.` : 'Only its operator can raise it.';
+  if (mayRaise) return `You can raise it: ${command}`;
+  return raisers.length === 0 ? `An administrator can raise it with ${command}` : `${named(raisers)} can raise it.`;
 }
 
-function missingCurrency({ whose, price, currencies, command, raisers }: OverBudgetShown): string {
+/** Largest number of people that are named. */
+const MAX_NAMED = 2;
+
+function named(raisers: readonly string[]): string {
+  return either(raisers.length > MAX_NAMED ? [...raisers.slice(0, MAX_NAMED), 'others'] : raisers);
+}
+
+function missingCurrency(shown: OverBudgetShown): string {
+  const { whose, price, currencies } = shown;
   const { currency } = price;
   const others = either(currencies);
   const model = others === '' ? '' : `Choose a model priced in ${others}.`;
   const budget = whose === null ? 'The budget of this installation' : `${capitalised(whose)} budget`;
-  const who =
-    command === null
-      ? whose === null
-        ? 'Only its operator'
-        : raisers.length === 0
-          ? 'An administrator'
-          : either(raisers)
-      : 'You';
-  const way = command === null ? '' : `: ${command}`;
   return sentences(
     `${budget} has no amount in ${currency}, in which this clip costs ${formatPrice(price)}; amounts are never converted.`,
     model,
-    `${who} can add one${way === '' ? '.' : way}`,
+    addition(shown),
   );
+}
+
+function addition({ whose, mayRaise, command, raisers }: OverBudgetShown): string {
+  if (mayRaise) return `You can add one: ${command}`;
+  if (whose === null) return 'Only its operator can add one.';
+  return raisers.length === 0 ? `An administrator can add one with ${command}` : `${named(raisers)} can add one.`;
 }
 
 function capitalised(text: string): string {

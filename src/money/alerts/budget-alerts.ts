@@ -2,6 +2,7 @@ import type { BudgetAlert, NoticeScope } from '../../chat/team-notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { BudgetAmounts, Change, Store, SumParts, Versioned } from '../../store/store.ts';
 import { amountOf, type Micros } from '../../tasks/amount.ts';
+import type { Refunds } from '../../tasks/money.ts';
 import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.ts';
 import { paceOf } from '../pace.ts';
 import { endOfPeriod, periodOf, startOfPeriod } from '../period.ts';
@@ -19,6 +20,7 @@ export interface BudgetAlertsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly notices: Pick<Notices, 'claim'>;
+  readonly refunds: Refunds;
   readonly settings: (of: NoticeTeam) => Promise<AlertSettings>;
   /** Platforms on which the deployment's operators are notified. */
   readonly operatorsOn: readonly string[];
@@ -33,6 +35,7 @@ interface ArmedRecord extends Versioned {
 
 const THRESHOLDS = [100, 80, 50] as const;
 const MAX_TRIES = 5;
+const DAY_MS = 24 * 3_600_000;
 
 /** A sum with its limit. */
 interface Watched {
@@ -54,7 +57,11 @@ export class BudgetAlerts {
 
   /** Sends the alerts that sums give cause for; names of other months are ignored. @throws `store_unavailable` */
   async check(sums: readonly string[]): Promise<void> {
-    const names = [...new Set(sums)].map(parseSumName).filter((name) => name !== null);
+    // No time zone is a day away from UTC; `#checkOne` compares with the month in the team's.
+    const nowMs = this.#options.clock.now();
+    const months = new Set([nowMs - DAY_MS, nowMs + DAY_MS].map((atMs) => periodOf(atMs, 'UTC')));
+    const found = [...new Set(sums)].map(parseSumName).filter((name) => name !== null);
+    const names = found.filter(({ period }) => months.has(period));
     if (names.length === 0) return;
     const budgets = await this.#budgetsOf(names);
     const limited = names.flatMap((name) => {
@@ -64,8 +71,8 @@ export class BudgetAlerts {
     if (limited.length === 0) return;
     const parts = await this.#options.store.sums(limited.map(({ name }) => name.sum));
     for (const [at, { name, limit }] of limited.entries()) {
-      const found = parts[at];
-      if (found !== undefined) await this.#checkOne({ name, limit, parts: found });
+      const sum = parts[at];
+      if (sum !== undefined) await this.#checkOne({ name, limit, parts: sum });
     }
   }
 
@@ -103,7 +110,8 @@ export class BudgetAlerts {
     const { name, limit } = watched;
     const threshold = THRESHOLDS.find((one) => one === percent);
     if (threshold === undefined) return [];
-    const notice = alertOf(watched, threshold, { nowMs: this.#options.clock.now(), timeZone });
+    const { clock, refunds } = this.#options;
+    const notice = { ...alertOf(watched, threshold, { nowMs: clock.now(), timeZone }), refunds };
     const key = ['alert', name.sum, String(limit), String(threshold)];
     return this.#recipients(name).map(({ of, to }) => {
       const order: NoticeOrder = { key: [...key, of.platform], of, to, notice };

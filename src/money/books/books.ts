@@ -1,4 +1,4 @@
-import type { NamedSum, SumPart, SumParts } from '../../store/store.ts';
+import { type NamedSum, SUM_PARTS, type SumPart, type SumParts } from '../../store/store.ts';
 import { ZERO_SUM } from '../../store/sums.ts';
 import type { Micros } from '../../tasks/amount.ts';
 import { countedOf } from '../../tasks/money.ts';
@@ -11,16 +11,13 @@ export interface Disagreement {
   readonly part: SumPart;
   /** Amount in the store. */
   readonly stored: Micros;
-  /** Amount that the tasks count; `null` for one that tasks do not count, and that is negative. */
-  readonly counted: Micros | null;
+  /** Amount that the tasks count. */
+  readonly counted: Micros;
 }
-
-/** Parts that are the total of what tasks count. */
-const COUNTED_PARTS = ['held', 'settled', 'doubted'] as const;
 
 /** What the tasks of a store count, for a comparison with its sums; pure. */
 export class Books {
-  readonly #counted = new Map<string, Record<(typeof COUNTED_PARTS)[number], Micros>>();
+  readonly #counted = new Map<string, Record<SumPart, Micros>>();
   readonly #stale: TaskId[] = [];
   #tasks = 0;
   #uncounted = 0;
@@ -46,7 +43,7 @@ export class Books {
     if (task.money === undefined) this.#uncounted += 1;
     else if (!isCounted(task)) this.#stale.push(task.id);
     for (const { sum, part, micros } of countedOf(task)) {
-      const parts = this.#counted.get(sum) ?? { held: 0n, settled: 0n, doubted: 0n };
+      const parts = this.#counted.get(sum) ?? { ...ZERO_SUM };
       parts[part] += micros;
       this.#counted.set(sum, parts);
     }
@@ -57,12 +54,9 @@ export class Books {
     const stored = new Map<string, SumParts>(sums.map(({ sum, parts }) => [sum, parts]));
     for (const sum of this.#counted.keys()) if (!stored.has(sum)) stored.set(sum, ZERO_SUM);
     return [...stored].flatMap(([sum, parts]) => {
-      const counted = this.#counted.get(sum);
-      const different = COUNTED_PARTS.filter((part) => parts[part] !== (counted?.[part] ?? 0n) || parts[part] < 0n);
-      return [
-        ...different.map((part) => ({ sum, part, stored: parts[part], counted: counted?.[part] ?? 0n })),
-        ...(parts.extra < 0n ? [{ sum, part: 'extra' as const, stored: parts.extra, counted: null }] : []),
-      ];
+      const counted = this.#counted.get(sum) ?? ZERO_SUM;
+      const different = SUM_PARTS.filter((part) => parts[part] !== counted[part] || parts[part] < 0n);
+      return different.map((part) => ({ sum, part, stored: parts[part], counted: counted[part] }));
     });
   }
 }

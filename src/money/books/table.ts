@@ -15,12 +15,7 @@ export function tableOf(report: BooksReport, logs: BrokenLogs): string {
   const { tasks, sums, uncounted, stale, disagreements, busy } = report;
   const columns = [
     ['sum', 'part', 'in the store', 'by the tasks'],
-    ...disagreements.map(({ sum, part, stored, counted }) => [
-      sum,
-      part,
-      amountOf(stored),
-      counted === null ? 'not negative' : amountOf(counted),
-    ]),
+    ...disagreements.map(({ sum, part, stored, counted }) => [sum, part, amountOf(stored), amountOf(counted)]),
   ];
   return [
     `${tasks} tasks, ${sums} sums.`,

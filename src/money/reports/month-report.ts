@@ -8,6 +8,7 @@ import { entryMicros, kindOf } from './spend-of.ts';
 interface Sums {
   spent: Micros;
   held: Micros;
+  awaited: Micros;
   refunded: Micros;
   doubted: Micros;
   clips: number;
@@ -63,6 +64,7 @@ export class MonthReport {
       sums.spent += amount;
       sums.clips += 1;
       if (kind === 'held') sums.held += amount;
+      if (kind === 'awaiting_refund') sums.awaited += amount;
       this.#addRow(entry, amount);
       this.#addBar(entry, amount);
     }
@@ -70,10 +72,11 @@ export class MonthReport {
 
   /** Returns the totals by currency, highest number of clips first. */
   get totals(): readonly SpendTotals[] {
-    const all = [...this.#sums].map(([currency, { spent, held, refunded, doubted, ...counts }]) => ({
+    const all = [...this.#sums].map(([currency, { spent, held, awaited, refunded, doubted, ...counts }]) => ({
       currency,
       spent: amountOf(spent),
       held: amountOf(held),
+      awaited: amountOf(awaited),
       refunded: amountOf(refunded),
       doubted: amountOf(doubted),
       ...counts,
@@ -103,6 +106,7 @@ export class MonthReport {
     const sums: Sums = {
       spent: 0n,
       held: 0n,
+      awaited: 0n,
       refunded: 0n,
       doubted: 0n,
       clips: 0,

@@ -47,6 +47,7 @@ const TASKS_PER_READ = 200;
 const STATES: Readonly<Record<SpendKind, string>> = {
   settled: 'billed',
   held: 'in progress',
+  awaiting_refund: 'awaiting refund',
   doubted: 'unconfirmed',
   refunded: 'refunded',
   released: 'not charged',

@@ -5,6 +5,9 @@ import type { Price } from '../../tasks/task.ts';
 /** Property by which spend is grouped. */
 export type SpendKey = 'person' | 'model' | 'channel';
 
+/** State in which a group counts an entry. `awaiting_refund`: failed, and used until a statement shows the refund. */
+export type SpendState = LedgerState | 'awaiting_refund';
+
 /** Number of ledger entries, and their amounts by currency in the order of first appearance. */
 export interface StateTotal {
   readonly clips: number;
@@ -17,7 +20,7 @@ export interface SpendGroup {
   /** The person's last known name; the id of a model or channel. */
   readonly name: string;
   /** Totals by state; a state without entries has none. */
-  readonly totals: ReadonlyMap<LedgerState, StateTotal>;
+  readonly totals: ReadonlyMap<SpendState, StateTotal>;
 }
 
 /** Adds up ledger entries one by one, so that the entries of a large month need not be in memory at once. */
@@ -43,7 +46,7 @@ export class SpendGroups {
   }
 
   /** Totals of all entries, by state. */
-  get totals(): ReadonlyMap<LedgerState, StateTotal> {
+  get totals(): ReadonlyMap<SpendState, StateTotal> {
     return this.#all.byState();
   }
 
@@ -69,12 +72,12 @@ export class SpendGroups {
   }
 }
 
-const BILLED: readonly LedgerState[] = ['settled'];
-const OPEN: readonly LedgerState[] = ['reserved', 'in_doubt'];
+const BILLED: readonly SpendState[] = ['settled'];
+const OPEN: readonly SpendState[] = ['reserved', 'awaiting_refund', 'in_doubt'];
 
 /** Running totals by state and currency. */
 class Totals {
-  readonly #states = new Map<LedgerState, { clips: number; readonly amounts: Map<string, Big> }>();
+  readonly #states = new Map<SpendState, { clips: number; readonly amounts: Map<string, Big> }>();
 
   add(entry: LedgerEntry): void {
     const { amount, currency } = entry;
@@ -86,13 +89,13 @@ class Totals {
   }
 
   /** Returns the sum of the amounts in these states, of all currencies. */
-  sumOf(states: readonly LedgerState[]): Big {
+  sumOf(states: readonly SpendState[]): Big {
     const amounts = states.flatMap((state) => [...(this.#states.get(state)?.amounts.values() ?? [])]);
     return amounts.reduce((sum, amount) => sum.plus(amount), new Big(0));
   }
 
-  byState(): ReadonlyMap<LedgerState, StateTotal> {
-    const totals = [...this.#states].map(([state, { clips, amounts }]): [LedgerState, StateTotal] => [
+  byState(): ReadonlyMap<SpendState, StateTotal> {
+    const totals = [...this.#states].map(([state, { clips, amounts }]): [SpendState, StateTotal] => [
       state,
       { clips, amounts: [...amounts].map(([currency, sum]) => ({ amount: sum.toFixed(), currency })) },
     ]);
@@ -100,7 +103,7 @@ class Totals {
   }
 }
 
-/** Returns the state in which an entry counts: by the decision on it, else held while a refund is awaited. */
-function stateOf({ state, booked, counted }: LedgerEntry): LedgerState {
-  return booked ?? (counted === 'held' ? 'reserved' : state);
+/** Returns the state in which an entry counts: by the decision on it, else by the task's events. */
+function stateOf({ state, booked, counted }: LedgerEntry): SpendState {
+  return booked ?? (state === 'refunded' && counted === 'held' ? 'awaiting_refund' : state);
 }

@@ -3,7 +3,7 @@ import { type Micros, microsOf } from '../../tasks/amount.ts';
 import type { LedgerEntry, LedgerState } from '../../tasks/ledger.ts';
 
 /** Kind of amount that a send is in a report. */
-export type SpendKind = 'settled' | 'held' | 'doubted' | 'refunded' | 'released';
+export type SpendKind = 'settled' | 'held' | 'awaiting_refund' | 'doubted' | 'refunded' | 'released';
 
 const KINDS: Readonly<Record<LedgerState, SpendKind>> = {
   settled: 'settled',
@@ -15,6 +15,7 @@ const KINDS: Readonly<Record<LedgerState, SpendKind>> = {
 
 /** Returns the kind of a send's amount: the part of the sums that holds it, else a decision, else the task's state. */
 export function kindOf({ counted, booked, state }: Pick<LedgerEntry, 'counted' | 'booked' | 'state'>): SpendKind {
+  if (counted === 'held' && state === 'refunded') return 'awaiting_refund';
   return counted ?? KINDS[booked ?? state];
 }
 

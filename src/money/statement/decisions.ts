@@ -2,9 +2,9 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import { SingleFlight } from '../../single-flight.ts';
-import type { RecordWrite, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Person, TaskEvent } from '../../tasks/task.ts';
-import type { AuditTrail } from '../audit.ts';
+import type { AuditedChange, AuditTrail } from '../audit.ts';
 import type { Actor, AuditEntry } from '../audit-entry.ts';
 import type { TeamKey } from '../team-settings.ts';
 import type { Discrepancy, Match } from './findings.ts';
@@ -127,7 +127,7 @@ export class StatementDecisions {
     { id, position, as }: { readonly id: string; readonly position: number; readonly as: Resolution },
     actor: Actor & { readonly person: Person },
   ): Promise<DecisionOutcome> {
-    const { imports, repository } = this.#options;
+    const { imports, repository, audit } = this.#options;
     const statement = await imports.get(team, id);
     const discrepancy = statement === undefined ? undefined : await imports.discrepancy(statement, position);
     if (statement === undefined || discrepancy === undefined) return { kind: 'unknown' };
@@ -136,13 +136,13 @@ export class StatementDecisions {
     const { task, send } = discrepancy;
     const known = task === undefined ? undefined : await repository.get(task);
     const bookAs = known === undefined || send === undefined ? null : bookingOf(as, known.money?.sends[send - 1]);
-    if (bookAs === null || known === undefined || send === undefined) return this.#commit(about);
     try {
-      const alongside = () => this.#writes(about);
+      if (bookAs === null || known === undefined || send === undefined) return await this.#commit(about);
       const event = { kind: 'book', send, as: bookAs, by: actor.person } as const;
-      const recorded = await repository.record(known.id, event, undefined, async () => ({
-        records: await alongside(),
-      }));
+      const recorded = await repository.record(known.id, event, undefined, async () => {
+        const { change, entries } = await this.#prepare(about);
+        return { records: [...change.records, ...(await audit.append(team, actor, entries))] };
+      });
       if (recorded?.done === true) return { kind: 'decided' };
       const isBooked = recorded?.task.money?.sends[send - 1]?.booked === bookAs;
       return isBooked ? await this.#commit(about) : { kind: 'not_now' };
@@ -153,25 +153,19 @@ export class StatementDecisions {
   }
 
   async #commit(about: AboutDecision): Promise<DecisionOutcome> {
-    const { store } = this.#options;
-    try {
-      while (!(await store.commit({ records: await this.#writes(about) })));
-      return { kind: 'decided' };
-    } catch (thrown) {
-      if (thrown instanceof AlreadyDecided) return { kind: 'known', decided: thrown.decided };
-      throw thrown;
-    }
+    await this.#options.audit.commitAudited(about.team, about.actor, () => this.#prepare(about));
+    return { kind: 'decided' };
   }
 
-  /** Returns the writes of a decision and its entry in the log. @throws AlreadyDecided */
-  async #writes({ team, id, discrepancy, decision, actor }: AboutDecision): Promise<readonly RecordWrite[]> {
-    const { imports, audit } = this.#options;
+  /** Returns a decision and its entry in the log. @throws AlreadyDecided */
+  async #prepare({ team, id, discrepancy, decision }: AboutDecision): Promise<AuditedChange<void>> {
+    const { imports } = this.#options;
     const statement = await imports.get(team, id);
     if (statement === undefined) throw new TypeError(`deciding on statement ${id}: it is gone`);
     const decided = await imports.decision(statement, decision.position);
     if (decided !== undefined) throw new AlreadyDecided(decided);
-    const entries = await audit.append(team, actor, [decisionEntry(discrepancy, decision.as)]);
-    return [...imports.decisionWrites(team, statement, decision), ...entries];
+    const change = { records: imports.decisionWrites(team, statement, decision) };
+    return { change, entries: [decisionEntry(discrepancy, decision.as)], result: undefined };
   }
 }
 

@@ -78,14 +78,10 @@ export class StatementImports {
     // Pages are not visible before the commit below, which names them.
     const pages = found.flatMap((findings, at) => pagesOf(findings, `${attempt}:${at}`));
     for (const { key, value } of pages) await this.#records.set(key, value);
-    try {
-      const isNew = await this.#commit(hash, found, attempt);
-      if (!isNew) await this.#remove(pages);
-      return isNew;
-    } catch (thrown) {
-      await this.#remove(pages).catch(() => undefined);
-      throw thrown;
-    }
+    // Where the commit throws they stay: it may have been applied.
+    const isNew = await this.#commit(hash, found, attempt);
+    if (!isNew) for (const { key } of pages) await this.#records.delete(key);
+    return isNew;
   }
 
   async #commit(hash: string, found: readonly TeamFindings[], attempt: string): Promise<boolean> {
@@ -177,10 +173,6 @@ export class StatementImports {
   ): RecordWrite {
     const value: TeamStatement = { ...statement, ...changed, revision: statement.revision + 1 };
     return { namespace: 'statements', key: teamKey(team, statement.id), value, expected: statement.revision };
-  }
-
-  async #remove(pages: readonly { readonly key: string }[]): Promise<void> {
-    for (const { key } of pages) await this.#records.delete(key);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Big } from 'big.js';
+import { ledgerEntries } from '../../pipeline/ledger-reader.ts';
 import type { UpstreamIds } from '../../pipeline/upstream-ids.ts';
 import { pagesOf } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
@@ -156,11 +157,7 @@ class ComparisonRun {
       if (scope === null || scope.month < first || scope.month > last) continue;
       for await (const page of pagesOf(store, index)) {
         const keys = page.map(({ member }) => member).filter((key) => !this.#found.has(key));
-        const entries = await store.keyv('ledger').getMany<LedgerEntry>(keys);
-        await this.#addMissing(
-          entries.filter((entry) => entry !== undefined),
-          covered,
-        );
+        await this.#addMissing(await ledgerEntries(store, keys), covered);
       }
     }
   }

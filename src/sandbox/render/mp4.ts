@@ -34,7 +34,7 @@ function boxesOf(bytes: Buffer): readonly Box[] {
   for (let at = 0; at + 8 <= bytes.length; ) {
     const size = bytes.readUInt32BE(at);
     if (size < 8 || at + size > bytes.length)
-      throw new Error(`reading the encoder's MP4: a box of ${size} bytes at ${at}`);
+      throw new Error(`reading the encoder’s MP4: a box of ${size} bytes at ${at}`);
     boxes.push({ type: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(at + 8, at + size) });
     at += size;
   }
@@ -43,7 +43,7 @@ function boxesOf(bytes: Buffer): readonly Box[] {
 
 function find(boxes: readonly Box[], type: string): Box {
   const found = boxes.find((box) => box.type === type);
-  if (found === undefined) throw new Error(`reading the encoder's MP4: no ${type} box`);
+  if (found === undefined) throw new Error(`reading the encoder’s MP4: no ${type} box`);
   return found;
 }
 

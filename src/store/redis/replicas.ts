@@ -136,12 +136,35 @@ export class ReplicaWatch {
   }
 }
 
+/** Requirement that a replica confirms every change, as Redis has it, and the replicas that could. */
+export interface ReplicaState {
+  /** Number of connected replicas that are in sync. */
+  readonly replicas: number;
+  /** `null`: no replica was ever seen. */
+  readonly requirement: 'required' | 'waived' | null;
+}
+
+/** Reads the requirement and the number of replicas. */
+export async function readReplicaState(client: Pick<WatchedRedis, 'info' | 'get'>): Promise<ReplicaState> {
+  const replicas = replicasOf(parseInfo((await unlessForbidden(client.info('replication'))) ?? ''));
+  const stored = await client.get(REQUIREMENT_KEY);
+  return { replicas, requirement: stored === REQUIRED || stored === WAIVED ? stored : null };
+}
+
 /**
  * Waives the confirmation of every change by a replica. Running bots notice within {@link LOOK_EVERY_MS}.
- * @returns the number of connected replicas: with any, nothing was waived, since it would be required again at once.
+ * @returns the state before: with any replica connected, nothing was waived, since it would be required again at once.
  */
-export async function waiveReplica(client: WatchedRedis): Promise<number> {
-  const replicas = replicasOf(parseInfo((await unlessForbidden(client.info('replication'))) ?? ''));
-  if (replicas === 0) await client.set(REQUIREMENT_KEY, WAIVED);
-  return replicas;
+export async function waiveReplica(client: Pick<WatchedRedis, 'info' | 'get' | 'set'>): Promise<ReplicaState> {
+  const before = await readReplicaState(client);
+  if (before.replicas === 0) await client.set(REQUIREMENT_KEY, WAIVED);
+  return before;
+}
+
+/** Stores the requirement that {@link waiveReplica} found. */
+export async function restoreRequirement(
+  client: Pick<RedisClientType, 'set' | 'del'>,
+  { requirement }: ReplicaState,
+): Promise<void> {
+  await (requirement === null ? client.del(REQUIREMENT_KEY) : client.set(REQUIREMENT_KEY, requirement));
 }

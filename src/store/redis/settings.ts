@@ -7,7 +7,7 @@ import { parseInfo, type RedisInfo, unlessForbidden } from './info.ts';
 interface Needed {
   readonly setting: string;
   readonly needed: string;
-  /** Consequence of any other value, for the log. */
+  /** Consequence of any other value, for the operator. */
   readonly lost: string;
 }
 
@@ -38,8 +38,44 @@ const NEEDED: readonly Needed[] = [
 /** First version whose ZRANGE reads by score from either end. */
 const OLDEST_VERSION = [6, 2] as const;
 
-/** Commands that {@link checkRedis} uses. */
+/** Commands that {@link readRedisSettings} uses. */
 export type AskedRedis = Pick<RedisClientType, 'info' | 'configGet'>;
+
+/** A {@link Needed} setting with another value. */
+export interface UnsafeSetting extends Needed {
+  readonly found: string;
+  /** Command that corrects it. */
+  readonly fix: string;
+}
+
+/** Suitability of a Redis as the store. */
+export interface RedisSettings {
+  readonly info: RedisInfo;
+  /** Reason why it cannot be the store at all; `null` where it can. */
+  readonly refusal: string | null;
+  readonly unsafe: readonly UnsafeSetting[];
+  /** Settings that this user may not read. */
+  readonly unknown: readonly Needed[];
+}
+
+/** Reads the settings of a Redis. */
+export async function readRedisSettings(client: AskedRedis): Promise<RedisSettings> {
+  const info = parseInfo((await unlessForbidden(client.info())) ?? '');
+  const unsafe: UnsafeSetting[] = [];
+  const unknown: Needed[] = [];
+  const kind = wrongKind(info);
+  if (kind !== null) return { info, refusal: kind, unsafe, unknown };
+  for (const one of NEEDED) {
+    const { setting, needed } = one;
+    const found = (await unlessForbidden(client.configGet(setting)))?.[setting] ?? fromInfo(info, setting);
+    if (setting === 'maxmemory-policy' && found?.startsWith('allkeys-') === true)
+      return { info, refusal: evicting(found), unsafe, unknown };
+    const fix = `redis-cli CONFIG SET ${setting} ${needed}, and the same in redis.conf`;
+    if (found === undefined) unknown.push(one);
+    else if (found !== needed) unsafe.push({ ...one, found, fix });
+  }
+  return { info, refusal: null, unsafe, unknown };
+}
 
 /**
  * Logs an error for each setting with which this Redis may lose acknowledged writes.
@@ -47,21 +83,12 @@ export type AskedRedis = Pick<RedisClientType, 'info' | 'configGet'>;
  * short, is a replica, a cluster or a Sentinel, or too old.
  */
 export async function checkRedis(client: AskedRedis, logger: Logger): Promise<void> {
-  const info = parseInfo((await unlessForbidden(client.info())) ?? '');
-  const wrong = wrongKind(info);
-  if (wrong !== null) throw refused(wrong);
-  const unknown: Needed[] = [];
-  for (const one of NEEDED) {
-    const { setting, needed, lost } = one;
-    const found = (await unlessForbidden(client.configGet(setting)))?.[setting] ?? fromInfo(info, setting);
-    if (setting === 'maxmemory-policy' && found?.startsWith('allkeys-') === true) throw refused(evicting(found));
-    if (found === undefined) unknown.push(one);
-    else if (found !== needed) {
-      const fix = `redis-cli CONFIG SET ${setting} ${needed}, and the same in redis.conf`;
-      const event = 'redis_setting_unsafe';
-      logger.error({ event, setting, found, needed, lost, fix }, 'a Redis setting risks losing claims and tasks');
-    }
+  const { refusal, unsafe, unknown } = await readRedisSettings(client);
+  for (const { setting, found, needed, lost, fix } of unsafe) {
+    const event = 'redis_setting_unsafe';
+    logger.error({ event, setting, found, needed, lost, fix }, 'a Redis setting risks losing claims and tasks');
   }
+  if (refusal !== null) throw refused(refusal);
   // Hosted Redis services forbid some commands.
   if (unknown.length > 0) {
     logger.warn({ event: 'redis_settings_unknown', unknown }, 'cannot check whether Redis keeps claims and tasks');

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { type Clock, sleep } from '../../clock.ts';
@@ -68,6 +68,22 @@ export async function lockStore(path: string, clock: Clock, logger: Logger): Pro
     rmSync(pidPath(path), { force: true });
     lock.close();
   };
+}
+
+/** Returns the process that holds the store at `path`, such as `pid 4711`; `null` if none does. Takes no lock itself. */
+export function lockHolder(path: string): string | null {
+  if (!existsSync(lockPath(path))) return null;
+  const lock = new DatabaseSync(lockPath(path), { timeout: 0, readOnly: true });
+  try {
+    // Reading is refused while another process has the file locked exclusively.
+    lock.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return null;
+  } catch (thrown) {
+    if (isBusy(thrown)) return holderOf(path);
+    throw thrown;
+  } finally {
+    lock.close();
+  }
 }
 
 /** Returns the path of the lock file of the store at `path`. */

@@ -57,6 +57,8 @@ export class SqliteWrites {
   readonly #sum: StatementSync;
   readonly #addToSum: StatementSync;
   readonly #deleteSum: StatementSync;
+  /** Budgets read in the current transaction, during which no other connection can write; none after a change of one. */
+  readonly #budgets = new Map<string, unknown>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -98,9 +100,14 @@ export class SqliteWrites {
    * @throws what SQLite throws; then nothing of the batch was written.
    */
   write({ writes, nowMs }: SqliteBatch): readonly boolean[] {
+    this.#budgets.clear();
     try {
       this.#begin.run();
-      const results = writes.map((write) => this.#apply(write, nowMs));
+      const results = writes.map((write) => {
+        const isDone = this.#apply(write, nowMs);
+        if (mayChangeBudgets(write)) this.#budgets.clear();
+        return isDone;
+      });
       this.#commit.run();
       return results;
     } catch (thrown) {
@@ -151,9 +158,14 @@ export class SqliteWrites {
     const used = usedBeyondExtra(readSum(this.#sum, sum)) + adds;
     return isWithinBudget(
       used,
-      budgets.map((key) => this.#readBudget(key, nowMs)),
+      budgets.map((key) => this.#budgetOf(key, nowMs)),
       currency,
     );
+  }
+
+  #budgetOf(key: string, nowMs: number): unknown {
+    if (!this.#budgets.has(key)) this.#budgets.set(key, this.#readBudget(key, nowMs));
+    return this.#budgets.get(key);
   }
 
   /** Returns the value of a budget; `null` for a damaged one. */
@@ -180,4 +192,8 @@ export class SqliteWrites {
     if (score === null) this.#removeEntry.run(index, member);
     else this.#setEntry.run(index, member, score);
   }
+}
+
+function mayChangeBudgets(write: SqliteWrite): boolean {
+  return write.kind !== 'change' || write.records.some(({ namespace }) => namespace === 'budgets');
 }

@@ -48,6 +48,7 @@ function replay(books: Books, commit: MoneyCommit): readonly Violation[] {
   }
   for (const write of commit) if (write.of === 'sum') sums.set(write.key, write.parts);
   return [
+    ...bought.flatMap(wrongGrants),
     ...[...expected].flatMap(([sum, parts]) => differing(sum, parts, sums.get(sum) ?? ZERO_SUM)),
     ...commit.flatMap((write) => (write.of === 'sum' ? strayOrNegative(write.key, write.parts, expected) : [])),
     ...bought.flatMap((task) => exceeded(task, books)),
@@ -62,15 +63,17 @@ function setOrDelete<Value>(map: Map<string, Value>, key: string, value: Value |
 /** Returns what a task counts, in every scope, times `sign`. */
 function countedIn(task: Task | null | undefined, sign: bigint): readonly (readonly [string, SumParts])[] {
   return (task?.money?.sends ?? []).flatMap((send) => {
-    const { counted, amount } = send;
+    const { counted, amount, granted = {} } = send;
     if (task === null || task === undefined || counted === undefined) return [];
-    const parts = { ...ZERO_SUM, [counted]: sign * microsOf(amount) };
-    return Object.values(sumsOf(task.origin, send)).map((sum) => [sum, parts] as const);
+    return Object.entries(sumsOf(task.origin, send)).map(([scope, sum]) => {
+      const extra = sign * microsOf(granted[scope as keyof typeof granted] ?? '0');
+      return [sum, { ...ZERO_SUM, [counted]: sign * microsOf(amount), extra }] as const;
+    });
   });
 }
 
 function differing(sum: string, expected: SumParts, found: SumParts): readonly Violation[] {
-  if (SUM_PARTS.every((part) => part === 'extra' || expected[part] === found[part])) return [];
+  if (SUM_PARTS.every((part) => expected[part] === found[part])) return [];
   const what = `${sum} is ${describe(found)}; its tasks count ${describe(expected)}`;
   return [{ name: 'sum that differs from its tasks', what }];
 }
@@ -82,6 +85,13 @@ function strayOrNegative(sum: string, parts: SumParts, expected: ReadonlyMap<str
       ? [{ name: 'negative sum', what: `${sum}: ${describe(parts)}` }]
       : []),
   ];
+}
+
+/** Checks that only the purchase of an approval is granted an amount beyond a budget. */
+function wrongGrants({ id, approval, money }: Task): readonly Violation[] {
+  const granted = (money?.sends ?? []).map((send) => send.granted !== undefined);
+  const isRight = approval?.approved === undefined ? !granted.includes(true) : granted.lastIndexOf(true) <= 0;
+  return isRight ? [] : [{ name: 'grant without an approval', what: `task ${id}` }];
 }
 
 /** Compares the sums of a purchase with the limits at that moment. */

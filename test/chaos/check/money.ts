@@ -1,10 +1,7 @@
-import type { SumPart, SumParts } from '#src/store/store.ts';
-import { addParts, ZERO_SUM } from '#src/store/sums.ts';
-import { microsOf } from '#src/tasks/amount.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
-import { sumsOf } from '#src/tasks/money.ts';
 import type { Task } from '#src/tasks/task.ts';
-import type { History, Kept, Violation } from '../history.ts';
+import { wrongSums } from '../../fakes/books.ts';
+import type { History, Violation } from '../history.ts';
 
 const NAME = 'money that does not add up';
 
@@ -24,42 +21,10 @@ export function checkMoney({ store, creates, made }: History): readonly Violatio
   });
   return [
     ...ofTasks,
-    ...wrongSums(store),
+    ...wrongSums(store).map((what) => ({ name: NAME, what })),
     ...orphans.map((task) => ({ name: NAME, what: `entries of no task: ${task}` })),
   ];
 }
-
-/** Adds the ledger up by scope and month, and compares the result with the sums of the store. */
-function wrongSums({ tasks, ledger, sums }: Kept): readonly Violation[] {
-  const folded = new Map<string, SumParts>();
-  for (const entry of ledger.values()) {
-    const task = tasks.get(entry.task);
-    const part = task === undefined ? undefined : partOf(entry, task);
-    if (task === undefined || part === undefined) continue;
-    const period = entry.period ?? new Date(entry.createdAtMs).toISOString().slice(0, 7);
-    for (const sum of Object.values(sumsOf(task.origin, { period, currency: entry.currency }))) {
-      const parts = { ...ZERO_SUM, [part]: microsOf(entry.amount) };
-      folded.set(sum, addParts(folded.get(sum) ?? ZERO_SUM, parts));
-    }
-  }
-  return [...new Set([...folded.keys(), ...sums.keys()])].flatMap((sum) => {
-    const [is, shouldBe] = [sums.get(sum) ?? ZERO_SUM, folded.get(sum) ?? ZERO_SUM];
-    if (is.held === shouldBe.held && is.settled === shouldBe.settled && is.doubted === shouldBe.doubted) return [];
-    const parts = ({ held, settled, doubted }: SumParts) => `${held} held, ${settled} settled, ${doubted} in doubt`;
-    return [{ name: NAME, what: `${sum} is ${parts(is)}; by the ledger ${parts(shouldBe)}` }];
-  });
-}
-
-function partOf({ state, booked }: LedgerEntry, { money }: Task): SumPart | undefined {
-  if (state === 'refunded' && booked === undefined && money?.awaitsRefund === true) return 'held';
-  return PARTS[state === 'reserved' ? state : (booked ?? state)];
-}
-
-const PARTS: Readonly<Partial<Record<LedgerEntry['state'], SumPart>>> = {
-  reserved: 'held',
-  settled: 'settled',
-  in_doubt: 'doubted',
-};
 
 /** Returns whether a task is more than a request for approval. */
 function isBought({ state }: Task): boolean {

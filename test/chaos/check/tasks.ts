@@ -9,7 +9,7 @@ export function checkTasks(history: History): readonly Violation[] {
   return [
     ...promises(history),
     ...[...history.store.tasks.values()].flatMap((task) => [
-      ...rest(task),
+      ...rest(task, history.clockMs),
       ...truth(task, made),
       ...unknownIds(task, history),
     ]),
@@ -21,14 +21,16 @@ export function checkTasks(history: History): readonly Violation[] {
  * An HTTP response of the playground, or Slack's acknowledgement, is a promise. On Discord nothing is confirmed before
  * the task's own message; on Discord and Slack, users retype commands that got no response.
  */
-function promises({ asked, store, messages }: History): readonly Violation[] {
+function promises({ asked, pressed, store, messages }: History): readonly Violation[] {
   const interactions = Map.groupBy(asked, ({ platform, id }) => `${platform}:${id}`);
   return [...interactions].flatMap(([id, deliveries]): readonly Violation[] => {
     const taken = deliveries.filter(({ status }) => status === 202);
     const task = taskIdOf(id);
     const wasRefused = deliveries.some(({ isRefused }) => isRefused);
     if (taken.length === 0 && wasRefused)
-      return deliveries.every(({ isRefused }) => isRefused) && store.tasks.has(task)
+      return deliveries.every(({ isRefused }) => isRefused) &&
+        store.tasks.has(task) &&
+        !pressed.some((press) => press.action === 'ask' && press.task === task)
         ? [{ name: 'refused and bought', what: `interaction ${id}` }]
         : [];
     if (taken.length === 0)
@@ -50,10 +52,12 @@ function isOffer(taken: readonly Asked[], messages: readonly Shown[]): boolean {
   return own?.task === null && own.buttons.includes('order');
 }
 
-/** An uncertain task, and one that waits for its approval, may wait for a user. */
-function rest(task: Task): readonly Violation[] {
+/** An uncertain task may wait for a user, and a request for its approval until it expires. */
+function rest(task: Task, clockMs: number): readonly Violation[] {
   const what = `task ${task.id} is ${task.state}, revision ${task.revision}`;
-  if (!isEnded(task) && task.state !== 'uncertain' && task.state !== 'requested') return [{ name: 'stuck task', what }];
+  const mayWait =
+    task.state === 'uncertain' || (task.state === 'requested' && clockMs < (task.approval?.expiresAtMs ?? 0));
+  if (!isEnded(task) && !mayWait) return [{ name: 'stuck task', what }];
   return task.presented ? [] : [{ name: 'lost delivery', what: `${what}, and in the outbox` }];
 }
 

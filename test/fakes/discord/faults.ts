@@ -13,7 +13,7 @@ export type Fault =
   /** Responds with 429 for this long, to the channel, server or token of the first request. */
   | { readonly kind: 'limit'; readonly scope: 'user' | 'global' | 'shared'; readonly waitMs: number; met: Met | null };
 
-/** The channel, server or token to which a limit applies, and its end by the system clock. */
+/** The channel, server or token to which a limit applies, and its end by the system's monotonic clock. */
 interface Met {
   readonly resource: string;
   readonly untilMs: number;
@@ -62,7 +62,7 @@ export class Faults {
 
   /** The wait begins with the first rejection. */
   #limit(waiting: Waiting, fault: Fault & { kind: 'limit' }, resource: string): null {
-    const now = systemClock.now();
+    const now = systemClock.monotonic();
     if (fault.met === null) fault.met = { resource, untilMs: now + fault.waitMs };
     else if (now >= fault.met.untilMs) {
       this.#remove(waiting);

@@ -100,8 +100,14 @@ export interface FakeDiscord {
 
   /** Denies the bot these permissions in a channel; replaces earlier denials. */
   deny(channelId: string, permissions: readonly Permission[]): void;
+  /** Takes these permissions from @everyone in the bot's servers. */
+  withhold(permissions: readonly Permission[]): void;
+  /** Sets a user's roles in the bot's servers. */
+  setRoles(userId: string, roles: readonly string[]): void;
   /** Restricts a channel to these users and the bot. */
   makePrivate(channelId: string, userIds: readonly string[]): void;
+  /** Adds a role to the bot's servers; returns its id. */
+  addRole(name: string): string;
   /** Adds the bot to a private thread, as a mention there does. */
   addBot(channelId: string): void;
   /** Sets the largest upload; pending interactions keep the limit that they were sent with. */
@@ -151,7 +157,8 @@ export interface FakeDiscord {
 
 /** Starts a strict Discord (REST and gateway, version 10) on a free port of 127.0.0.1. */
 export async function startDiscord(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
-  const { clock = systemClock, token = 'fake.discord.token', maxFileBytes = 10 * 1024 * 1024 } = options;
+  const { token = 'fake.discord.token', maxFileBytes = 10 * 1024 * 1024 } = options;
+  const clock = withoutSteps(options.clock ?? systemClock);
   const { privilegedIntents: privileged = 0, heartbeatMs = 41_250, shards = 1 } = options;
   let port = 0;
   const requests: RecordedRequest[] = [];
@@ -239,11 +246,16 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
       const event = channel.kind === 'thread' ? 'THREAD_UPDATE' : 'CHANNEL_UPDATE';
       world.dispatch(event, channelJson(world, channel), INTENTS.guilds);
     },
+    withhold(permissions) {
+      world.everyone = world.everyone.filter((one) => !permissions.includes(one));
+    },
+    setRoles: (userId, roles) => void world.users.set(userId, { ...world.user(userId), roles }),
     makePrivate(channelId, userIds) {
       const channel = world.channel(channelId);
       channel.viewers = new Set(userIds);
       world.dispatch('CHANNEL_UPDATE', channelJson(world, channel), INTENTS.guilds);
     },
+    addRole: (name) => world.addRole(name),
     addBot(channelId) {
       world.channel(channelId).isBotAdded = true;
     },
@@ -293,6 +305,16 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
         server.close(() => done());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** Returns Discord's own clock, which runs with the bot's but is not adjusted with it. */
+function withoutSteps(clock: Clock): Clock {
+  const startMs = clock.now() - clock.monotonic();
+  return {
+    now: () => Math.floor(startMs + clock.monotonic()),
+    monotonic: () => clock.monotonic(),
+    after: (delayMs, run) => clock.after(delayMs, run),
   };
 }
 

@@ -33,7 +33,7 @@ interface Window {
 export interface Arrived {
   /** The channel, server or token in its path. */
   readonly resource: string;
-  /** Arrival time by the system clock. */
+  /** Arrival time by the system's monotonic clock. */
   readonly arrivedMs: number;
 }
 
@@ -45,7 +45,7 @@ export interface Standing {
 }
 
 /**
- * Rate limiter. Always uses the system clock, regardless of the fake's clock, since clients wait by the system clock.
+ * Rate limiter. Always uses the system's monotonic clock, regardless of the fake's clock, since clients wait by it.
  * @see discord docs: topics/rate-limits
  */
 export class RateLimits {
@@ -69,7 +69,7 @@ export class RateLimits {
     if (route.by === 'bot') this.#takeGlobal(name, arrivedMs);
     const bucket = this.#limits[route.bucket];
     const window = this.#window(`${name} ${resource}`, bucket);
-    const leftMs = window.startMs + bucket.windowMs - this.#clock.now();
+    const leftMs = window.startMs + bucket.windowMs - this.#clock.monotonic();
     const headers = headersOf(bucket, bucket.limit - window.used - 1, leftMs, name);
     if (window.used >= bucket.limit) {
       this.#refuse(window, arrivedMs, name);
@@ -80,7 +80,7 @@ export class RateLimits {
     return {
       headers,
       onSent: () => {
-        if (isLast) window.exhaustedReportedMs = this.#clock.now();
+        if (isLast) window.exhaustedReportedMs = this.#clock.monotonic();
       },
     };
   }
@@ -96,7 +96,7 @@ export class RateLimits {
     window.used += 1;
     if (window.used <= OLD_EDITS.limit) return;
     this.refused += 1;
-    const leftMs = window.startMs + OLD_EDITS.windowMs - this.#clock.now();
+    const leftMs = window.startMs + OLD_EDITS.windowMs - this.#clock.monotonic();
     throw limited(leftMs, { 'X-RateLimit-Scope': 'shared' }, 30046);
   }
 
@@ -105,7 +105,7 @@ export class RateLimits {
     this.refused += 1;
     const wasInformed = window.exhaustedReportedMs !== null && window.exhaustedReportedMs < arrivedMs;
     if (wasInformed) this.#violate(`rate limit of ${name} exceeded although the bot had been told`);
-    window.exhaustedReportedMs ??= this.#clock.now();
+    window.exhaustedReportedMs ??= this.#clock.monotonic();
   }
 
   #takeGlobal(name: string, arrivedMs: number): void {
@@ -114,12 +114,12 @@ export class RateLimits {
     window.used += 1;
     if (window.used <= bucket.limit) return;
     this.#refuse(window, arrivedMs, `${name} (global)`);
-    const leftMs = window.startMs + bucket.windowMs - this.#clock.now();
+    const leftMs = window.startMs + bucket.windowMs - this.#clock.monotonic();
     throw limited(leftMs, { 'X-RateLimit-Global': 'true', 'X-RateLimit-Scope': 'global' });
   }
 
   #window(key: string, { windowMs }: Bucket): Window {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const open = this.#windows.get(key);
     if (open !== undefined && now < open.startMs + windowMs) return open;
     const fresh = { startMs: now, used: 0, exhaustedReportedMs: null };

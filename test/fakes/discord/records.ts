@@ -7,6 +7,8 @@ export interface User {
   readonly id: string;
   readonly name: string;
   readonly isBot: boolean;
+  /** Roles in the bot's servers. Default: @everyone alone. */
+  readonly roles?: readonly string[];
 }
 
 /** A channel, thread or DM. */

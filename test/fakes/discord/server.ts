@@ -128,7 +128,7 @@ interface Arrival {
 async function handled(parts: ServerParts, request: IncomingMessage, arrival: Arrival): Promise<Reply> {
   const { world, limits, faults } = parts;
   const { url, matched, seen } = arrival;
-  const arrivedMs = systemClock.now();
+  const arrivedMs = systemClock.monotonic();
   let headers: Reply['headers'] = {};
   try {
     checkConventions(world, request, arrival);

@@ -3,10 +3,10 @@ import type { UploadedFile } from './files.ts';
 import { EVERYBODY } from './interacting.ts';
 import { bits, type Permission } from './permissions.ts';
 import type { Json } from './refusal.ts';
-import { attachmentJson, channelJson, userJson } from './wire.ts';
+import { attachmentJson, channelJson, roleJson, userJson } from './wire.ts';
 import { present, type World } from './world.ts';
 
-/** Values of options: an attachment option takes a file, a user option a user's id. */
+/** Values of options: an attachment option takes a file, a user option a user's id, a mentionable one that or a role's. */
 export type Given = Readonly<Record<string, string | number | boolean | UploadedFile>>;
 
 /** A command that is available to users in a channel. */
@@ -65,7 +65,7 @@ export function commandData(
   typist: Typist | null = null,
 ): Json {
   const { command, path, options } = found;
-  const resolved: Resolved = { attachments: {}, users: {}, channels: {} };
+  const resolved: Resolved = { attachments: {}, users: {}, roles: {}, channels: {} };
   for (const one of options) {
     if (focused === null && one.required === true && given[one.name] === undefined)
       throw new Error(`${one.name} is required.`);
@@ -107,7 +107,9 @@ function wireValue(
     resolved.attachments[attachment.id] = { ...attachmentJson(attachment), ephemeral: true };
     return attachment.id;
   }
-  if (type === 6) resolved.users[String(value)] = userJson(world.user(String(value)));
+  const role = type === 9 ? world.roles.get(String(value)) : undefined;
+  if (role !== undefined) resolved.roles[String(value)] = roleJson(String(value), role);
+  else if (type === 6 || type === 9) resolved.users[String(value)] = userJson(world.user(String(value)));
   if (type === 7 && typist !== null) {
     const channel = world.channel(String(value));
     // Discord's own check: "Invalid channel" for one that the user does not see.
@@ -130,13 +132,23 @@ interface Typist {
 interface Resolved {
   readonly attachments: Record<string, Json>;
   readonly users: Record<string, Json>;
+  readonly roles: Record<string, Json>;
   readonly channels: Record<string, Json>;
 }
 
 /** @throws Error for a value that Discord's client does not accept */
 function checkValue(option: Option, value: Given[string]): void {
   const { name, type, choices, min_value, max_value, min_length, max_length } = option;
-  const wanted = { 3: 'string', 4: 'number', 5: 'boolean', 6: 'string', 7: 'string', 10: 'number', 11: 'object' }[type];
+  const wanted = {
+    3: 'string',
+    4: 'number',
+    5: 'boolean',
+    6: 'string',
+    7: 'string',
+    9: 'string',
+    10: 'number',
+    11: 'object',
+  }[type];
   if (typeof value !== wanted) throw new Error(`${name} wants a ${wanted}, not ${typeof value}.`);
   if (type === 4 && !Number.isInteger(value)) throw new Error(`${name} wants an integer.`);
   if (choices !== undefined && choices.length > 0 && !choices.some((one) => one.value === value)) {

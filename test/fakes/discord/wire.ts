@@ -1,4 +1,4 @@
-import { BASE_PERMISSIONS, bits } from './permissions.ts';
+import { bits } from './permissions.ts';
 import { type Attachment, type Channel, FLAGS, type Message, type User } from './records.ts';
 import type { Json } from './refusal.ts';
 import type { World } from './world.ts';
@@ -6,6 +6,8 @@ import type { World } from './world.ts';
 /** @see discord docs: resources/channel, "Channel Types" */
 const CHANNEL_TYPES = { text: 0, dm: 1, group: 3, thread: 11 } as const;
 const PRIVATE_THREAD = 12;
+/** Category of every channel of a server: the parent of a channel that is no thread. */
+const CATEGORY = '1000000000000000777';
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
@@ -25,7 +27,7 @@ export const memberJson = (user: User, permissions?: string): Json => ({
   user: userJson(user),
   nick: null,
   avatar: null,
-  roles: [],
+  roles: user.roles ?? [],
   joined_at: time(1_600_000_000_000),
   premium_since: null,
   deaf: false,
@@ -60,7 +62,7 @@ export function channelJson(world: World, channel: Channel): Json {
     ...common,
     guild_id: guildId,
     name,
-    parent_id: null,
+    parent_id: CATEGORY,
     position: 0,
     nsfw: false,
     topic: null,
@@ -103,20 +105,24 @@ export function guildJson(world: World): Json {
   };
 }
 
-/** Only @everyone. @see discord docs: topics/permissions, "Role Structure" */
+/** @see discord docs: topics/permissions, "Role Structure" */
+export const roleJson = (id: string, name: string, permissions = '0'): Json => ({
+  id,
+  name,
+  color: 0,
+  colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
+  hoist: false,
+  position: 0,
+  permissions,
+  managed: false,
+  mentionable: false,
+  flags: 0,
+});
+
+/** Roles of the bot's servers, @everyone first. */
 export const rolesJson = (world: World): readonly Json[] => [
-  {
-    id: world.guildId,
-    name: '@everyone',
-    color: 0,
-    colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
-    hoist: false,
-    position: 0,
-    permissions: bits(BASE_PERMISSIONS),
-    managed: false,
-    mentionable: false,
-    flags: 0,
-  },
+  roleJson(world.guildId, '@everyone', bits(world.everyone)),
+  ...[...world.roles].map(([id, name]) => roleJson(id, name)),
 ];
 
 /** @see discord docs: resources/message, "Attachment Structure" */

@@ -52,10 +52,14 @@ export class World {
   readonly interactions = new Map<string, Interaction>();
   /** Interactions that were sent to the bot more than once: it cannot always know that it already responded. */
   readonly repeated = new Set<string>();
+  /** Names of the roles of the bot's servers by id, besides @everyone. */
+  readonly roles = new Map<string, string>();
   /** Commands by scope: `global` or a guild's id. */
   readonly commands = new Map<string, readonly (Command & Json)[]>();
   /** Number of times commands were written. */
   commandWrites = 0;
+  /** Permissions of @everyone. */
+  everyone = BASE_PERMISSIONS;
   /** True to reject the bot's token although it is valid. */
   isTokenRefused = false;
   readonly violations: string[] = [];
@@ -93,6 +97,13 @@ export class World {
     const user = { id: this.freshId(), name, isBot: false };
     this.users.set(user.id, user);
     return user;
+  }
+
+  /** @returns the role's id. */
+  addRole(name: string): string {
+    const id = this.freshId();
+    this.roles.set(id, name);
+    return id;
   }
 
   addChannel(channel: Pick<Channel, 'name' | 'kind'> & Partial<Channel>): Channel {
@@ -178,7 +189,7 @@ export class World {
   /** Returns the bot's permissions in a channel. */
   allowedIn(channel: Channel): readonly Permission[] {
     const denied = this.deniedIn(channel);
-    return BASE_PERMISSIONS.filter((one) => !denied.has(one));
+    return this.everyone.filter((one) => !denied.has(one));
   }
 
   /** Notifies all watchers of a change. */

@@ -107,6 +107,9 @@ export const chatMethods = {
     tier: 3,
     handle(call) {
       const form = checked(deleteForm, call.args, { what: 'chat.delete' });
+      // "The message cannot be deleted within a frozen, archived or deleted channel": reference/methods/chat.delete,
+      // is_inactive
+      if (call.world.reachable(call.team, form.channel).isArchived) throw new Refusal('is_inactive');
       const message = ownMessage(call, form.channel, form.ts, 'cant_delete_message');
       message.isDeleted = true;
       return { channel: message.channelId, ts: message.ts };

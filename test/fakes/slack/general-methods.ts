@@ -5,6 +5,7 @@ import type { Json, Message } from './records.ts';
 import { Refusal } from './refusal.ts';
 import { messageJson, userJson } from './wire.ts';
 
+const groupForm = z.looseObject({ usergroup: z.string().min(1) });
 const userForm = z.looseObject({ user: z.string().min(1) });
 const reactionForm = z.looseObject({
   channel: z.string().min(1),
@@ -57,6 +58,18 @@ export const generalMethods = {
       if (user === undefined || (user.teamId !== team.id && !isShared)) throw new Refusal('user_not_found');
       // "is_stranger: the user is from an external workspace". @see docs.slack.dev/reference/objects/user-object
       return { user: { ...userJson(user), ...(user.teamId === team.id ? {} : { is_stranger: true }) } };
+    },
+  },
+  // @see docs.slack.dev/reference/methods/usergroups.users.list: tier 2; no_such_subteam
+  'usergroups.users.list': {
+    by: 'bot',
+    scopes: ['usergroups:read'],
+    tier: 2,
+    handle({ world, args }) {
+      const { usergroup } = checked(groupForm, args, { what: 'usergroups.users.list' });
+      const users = world.groups.get(usergroup);
+      if (users === undefined) throw new Refusal('no_such_subteam');
+      return { users: [...users] };
     },
   },
   'reactions.add': {

@@ -124,6 +124,8 @@ export interface FakeSlack {
   grantScopes(scopes: readonly string[]): void;
   /** Sets a user's right to administer the workspace. */
   setAdmin(userId: string, admin: User['admin']): void;
+  /** Sets the members of a user group. */
+  setGroup(groupId: string, users: readonly string[]): void;
   /** Deactivates a user, who left the workspace. */
   deactivate(userId: string): void;
   archive(channelId: string): void;
@@ -290,6 +292,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
       const { admin: _before, ...user } = world.user(userId);
       world.users.set(userId, admin === undefined ? user : { ...user, admin });
     },
+    setGroup: (groupId, users) => void world.groups.set(groupId, users),
     deactivate(userId) {
       world.users.set(userId, { ...world.user(userId), hasLeft: true });
     },

@@ -99,6 +99,7 @@ export const MANIFEST: unknown = {
         'im:write',
         'channels:read',
         'channels:join',
+        'usergroups:read',
         'users:read',
       ],
     },

@@ -57,7 +57,7 @@ export class People {
     const { shouldEscape } = present(this.#world.manifest.commands.get(command), `command ${command}`);
     const { userId, channel } = this.#who(circumstances);
     if (channel.kind === 'dm' && !this.#world.manifest.hasComposer) throw new Error('There is nothing to type in.');
-    return this.#telling.command({ command, text: shouldEscape ? linked(rest) : escaped(rest), userId, channel });
+    return this.#telling.command({ command, text: shouldEscape ? withMentions(rest) : escaped(rest), userId, channel });
   }
 
   /**
@@ -106,7 +106,7 @@ export class People {
     const { userId, channel } = this.#who(circumstances);
     if (!channel.members.has(userId)) throw new Error('The person is not in the channel.');
     const place = { channel, authorId: userId, threadTs: threadTs ?? null, visibleTo: null };
-    const text = typed.replace(/[^<>]+|<[^>]*>|[<>]/g, (part) => (/^<[@#!]/.test(part) ? part : linked(part)));
+    const text = withMentions(typed);
     const fileIds = files.map((one) => one.id);
     const message = post(this.#world, { ...place, fileIds }, { text, blocks: [], metadata: null });
     for (const file of files) file.shares.push({ channelId: channel.id, ts: message.ts, threadTs: message.threadTs });
@@ -220,6 +220,11 @@ export class People {
     }
     throw new Error(`There is no ${which} on message ${ts}: ${JSON.stringify(messageJson(this.#world, message))}`);
   }
+}
+
+/** Returns typed text with its mentions, which the client completes, and its URLs as links. */
+function withMentions(typed: string): string {
+  return typed.replace(/[^<>]+|<[^>]*>|[<>]/g, (part) => (/^<[@#!]/.test(part) ? part : linked(part)));
 }
 
 /**

@@ -43,6 +43,8 @@ export class World {
   readonly appId = id('A');
   readonly teams = new Map<string, Team>();
   readonly users = new Map<string, User>();
+  /** Members of the user groups. */
+  readonly groups = new Map<string, readonly string[]>();
   readonly channels = new Map<string, Channel>();
   readonly messages = new Map<string, Message>();
   readonly files = new Map<string, SlackFile>();

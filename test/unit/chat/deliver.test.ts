@@ -131,6 +131,30 @@ describe('a clip whose file is lost before its delivery', () => {
     expect(looks()).toBe(10);
   });
 
+  it('is looked for again where the clock was stepped by an hour after the end', async () => {
+    const { house } = searching('not_ready', 10);
+    await house.done();
+    house.clock.step(3_600_000);
+    await house.pass(1_800_000, 1_000);
+    expect(seen(house)).toEqual(DELIVERED);
+  });
+
+  it('is looked for again where the platform failed often before', async () => {
+    let isThere = true;
+    const find: Clips['find'] = async ({ clip }) => {
+      if (isThere) return clip;
+      isThere = true;
+      throw errorOf('gone', { retryable: false });
+    };
+    const house = new ChatHouse({ find });
+    for (let at = 0; at < 12; at += 1) house.platform.fails('attach', 'before', platformError('platform_unavailable'));
+    await house.done();
+    while (house.platform.countOf('attach') < 12) await house.pass(10_000);
+    isThere = false;
+    await house.pass(1_800_000, 10_000);
+    expect(seen(house)).toEqual(DELIVERED);
+  });
+
   it('is delivered by another process that has it', async () => {
     const { house } = searching('gone', 9);
     await house.done();

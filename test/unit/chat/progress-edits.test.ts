@@ -77,6 +77,18 @@ describe('progress', () => {
     expect(house.platform.view.progress).toBe(20);
   });
 
+  it('is throttled to the same interval where the clock is set back by an hour', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.pass(3_000);
+    await house.poll(id, 10);
+    expect(house.platform.view.progress).toBe(10);
+    house.clock.step(-3_600_000);
+    await house.poll(id, 20);
+    await house.pass(3_000);
+    expect(house.platform.view.progress).toBe(20);
+  });
+
   it('that changes nothing causes no edit', async () => {
     const house = new ChatHouse();
     const id = await house.running();

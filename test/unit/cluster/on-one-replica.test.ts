@@ -5,8 +5,8 @@ import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { deferred, pass } from '#test/fakes/settle.ts';
 
-/** Periodic work every second, of replicas that share a lease. */
-function setUp() {
+/** Periodic work, by default every second, of replicas that share a lease. */
+function setUp(everyMs = 1_000) {
   const clock = new ManualClock();
   const backend = new LeaseTable(clock);
   const runs: string[] = [];
@@ -17,7 +17,7 @@ function setUp() {
       clock,
       name: 'sweeper',
       ttlMs: 2_000,
-      everyMs: 1_000,
+      everyMs,
       run: async () => {
         runs.push(owner);
         await work();
@@ -63,6 +63,26 @@ describe('periodic work', () => {
     await pass(clock, 1_000);
     expect(failures.map(String)).toEqual(['Error: broken', expect.stringContaining('away')]);
     expect(runs).toEqual(['us', 'us', 'us']);
+  });
+
+  it('passes to another replica soon after a crash, and is repeated soon after a failure, however rare it is', async () => {
+    const { clock, backend, runs, replica } = setUp(3_600_000);
+    // The lease of a replica that was killed in its run.
+    await backend.take('sweeper', 'dead 1', 2_000);
+    const outcomes = [() => Promise.reject(new Error('broken'))];
+    const us = replica('us', async () => outcomes.pop()?.());
+    us.start(500);
+    await pass(clock, 2_400, 100);
+    expect(runs).toEqual([]);
+    await pass(clock, 100, 100);
+    expect(runs).toEqual(['us']);
+    await pass(clock, 2_000, 100);
+    expect(runs).toEqual(['us', 'us']);
+    await pass(clock, 3_599_000, 1_000);
+    expect(runs).toEqual(['us', 'us']);
+    await pass(clock, 1_000, 1_000);
+    expect(runs).toEqual(['us', 'us', 'us']);
+    await us.stop();
   });
 
   it('runs on demand, never twice at a time', async () => {

@@ -7,7 +7,19 @@ import { declarations } from '#commands/registry.ts';
 /** @see https://discord.com/developers/docs/interactions/application-commands#application-command-object */
 describe('declarations', () => {
   it('are in the order of the help', () => {
-    const names = ['create', 'status', 'list', 'cancel', 'retry', 'models', 'usage', 'notify', 'approvals'];
+    const names = [
+      'create',
+      'status',
+      'list',
+      'gallery',
+      'cancel',
+      'retry',
+      'delete',
+      'models',
+      'usage',
+      'notify',
+      'approvals',
+    ];
     const administrative = ['budget', 'statement', 'approvers', 'settings', 'pause', 'audit'];
     expect(declarations.map(({ name }) => name)).toEqual([...names, ...administrative, 'help']);
     expect(declarations.filter(({ isAdministrative }) => isAdministrative).map(({ name }) => name)).toEqual(

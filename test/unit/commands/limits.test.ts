@@ -15,7 +15,7 @@ describe('order over a limit', () => {
     ['a form', ({ bot }) => bot.submit(ada(), 'create', { prompt: 'a fox' })],
     ['an edited form', ({ bot }, task) => bot.submit(ada(), `edit:${task}`, { prompt: 'a fox' })],
     ['the retry command', ({ bot }, task) => bot.text(ada(), `retry ${task}`)],
-    ['the retry button', ({ bot }, task) => bot.press(ada(), `retry:${task}`)],
+    ['the retry button', ({ bot }, task) => bot.press(ada(), `retry:${task}:0.2USD`)],
     ['the retry reaction', ({ bot }, task) => bot.react(ada(), { channel: 'clips', message: `m-${task}` }, '🔁')],
   ];
 

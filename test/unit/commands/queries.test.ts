@@ -360,3 +360,17 @@ describe('/video notify', () => {
     expect(house.subscribed).toEqual([]);
   });
 });
+
+describe('/video gallery', () => {
+  it('gives the caller a private link for the channel', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(await said(house, ada(), 'gallery')).toContain('https://dailies.example/gallery/open?key=k');
+    expect(house.galleryLinks).toEqual([expect.objectContaining({ channel: ada().channel, user: ada().user })]);
+  });
+
+  it('names the setting that is missing', async () => {
+    const house = new BotHouse(CATALOG);
+    house.galleryLinks = null;
+    expect(replyText(await house.bot.text(ada(), 'gallery'))).toContain('PUBLIC_URL');
+  });
+});

@@ -93,3 +93,16 @@ it('on a message contain its content, which the bot does not receive otherwise',
     resolved: { messages: { [said.id]: { content: 'my fox' } } },
   });
 });
+
+it('take a user or a role as a mentionable option, with its name; members have their roles', async () => {
+  const { alice, bob } = discord.users;
+  const role = discord.addRole('directors');
+  discord.setRoles(bob, [role]);
+  await write(command({ options: [option({ type: 9, name: 'who' })] }));
+  const resolvedFor = (who: string) => discord.people.slash('video', { who }, { user: bob }).payload;
+  expect(resolvedFor(role)).toMatchObject({
+    data: { options: [{ type: 9, value: role }], resolved: { roles: { [role]: { name: 'directors' } } } },
+    member: { roles: [role] },
+  });
+  expect(resolvedFor(alice)['data']).toMatchObject({ resolved: { users: { [alice]: { username: 'alice' } } } });
+});

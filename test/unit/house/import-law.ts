@@ -12,6 +12,7 @@ const RINGS: Readonly<Record<string, readonly string[]>> = {
 const WIRING: Readonly<Record<string, readonly string[]>> = {
   'src/main.ts': ['src', 'adapters'],
   'src/app.ts': ['src', 'commands'],
+  'src/doctor.ts': ['src', 'commands', 'adapters'],
 };
 
 interface Forbidden {

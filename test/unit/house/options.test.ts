@@ -19,7 +19,12 @@ it.each([
   ],
   ['bench', ['--help'], 'Unknown option .--help.', 'creates, polls, memory'],
   ['bench', ['pols'], 'pols', 'creates, polls, memory'],
-  ['pictures', ['painting'], 'Unknown picture painting.', 'Available: playground, budget, discord, slack'],
+  [
+    'pictures',
+    ['painting'],
+    'Unknown picture painting.',
+    'Available: playground, budget, approval, report, discord, slack',
+  ],
 ] as const)(
   'npm run %s -- %j exits with one line on the error and the available options',
   (name, given, wrong, known) => {

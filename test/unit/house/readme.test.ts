@@ -47,6 +47,19 @@ describe('documents', () => {
   });
 });
 
+it.each(['discord', 'slack'])(
+  '%s is set up in six steps at most, each with what one sees, and then checked',
+  (platform) => {
+    const [, setup = ''] = read(`adapters/${platform}/readme.md`).split('## Setting up');
+    const [list = ''] = setup.trim().split('\n\n');
+    const steps = list.split(/^\d\. /m).slice(1);
+    expect(steps.length).toBeGreaterThan(2);
+    expect(steps.length).toBeLessThanOrEqual(6);
+    expect(steps.filter((step) => !step.includes('*You see*'))).toEqual([]);
+    expect(steps.at(-1)).toContain('`npm run doctor`');
+  },
+);
+
 describe('environment', () => {
   const sources = ['src/config/config.ts', ...globSync('adapters/*/config.ts', { cwd: TOP })].map(read).join('\n');
   const known = found(sources, /^ {2,4}([A-Z][A-Z_]+):/gm);

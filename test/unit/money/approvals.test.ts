@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { type ApprovalPress, Approvals } from '#src/money/approvals.ts';
 import { AuditTrail } from '#src/money/audit.ts';
+import { checkBooks } from '#src/money/books/check.ts';
 import { TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { MemoryQueue } from '#src/queue/memory/queue.ts';
@@ -10,8 +11,9 @@ import { sumsOf } from '#src/tasks/money.ts';
 import type { Person, Task, TaskEvent } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { ADA, BOB, NOON_MS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
+import { ADA, BOB, EVENTS, NOON_MS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
 
+const { send, accepted, failed } = EVENTS;
 const CLEO: Person = { id: 'cleo', name: 'Cleo' };
 const USD = (amount: string) => ({ amount, currency: 'USD' });
 const TEAM = { platform: 'fake', team: 'T1' };
@@ -88,18 +90,31 @@ describe('an approval', () => {
     expect((await one.queue.stats('send')).planned).toBe(1);
   });
 
-  it('counts in the month of the approval, in the team’s time zone', async () => {
-    const { one, task, clock, settings, used } = await house({ createdAtMs: Date.UTC(2026, 10, 30, 20) });
-    await settings.change(TEAM, { person: BOB, surface: 'command' }, { timeZone: 'Pacific/Kiritimati' });
-    clock.advance(Date.UTC(2026, 10, 30, 20) - NOON_MS);
-    const waiting = { ...task, approval: { ...task.approval, expiresAtMs: clock.now() + DAY_MS } } as Task;
-    await one.repository.record(task.id, { kind: 'remind', atMs: NOON_MS });
-    expect(await one.approvals.approve(waiting, press())).toMatchObject({ kind: 'decided' });
-    const fresh = await house();
-    await fresh.settings.change(TEAM, { person: BOB, surface: 'command' }, { timeZone: 'Etc/GMT-14' });
-    expect(await fresh.one.approvals.approve(fresh.task, press())).toMatchObject({ kind: 'approved' });
-    expect((await fresh.current()).money?.sends).toMatchObject([{ period: '2026-11', atMs: NOON_MS }]);
-    expect(await used()).toMatchObject({ held: 0n });
+  it.each([
+    ['UTC', '2026-11-30T23:59:59.999Z', '2026-11'],
+    ['UTC', '2026-12-01T00:00:00.000Z', '2026-12'],
+    ['Pacific/Kiritimati', '2026-11-30T09:59:59.999Z', '2026-11'],
+    ['Pacific/Kiritimati', '2026-11-30T10:00:00.000Z', '2026-12'],
+    ['America/Los_Angeles', '2026-12-01T08:00:00.000Z', '2026-12'],
+  ])('counts in its own month, not in that of the request: %s, %s', async (timeZone, approved, month) => {
+    const [createdAtMs, atMs] = [Date.UTC(2026, 10, 30, 8, 30), Date.parse(approved)];
+    const approval = { ...requestedTask().approval, expiresAtMs: createdAtMs + DAY_MS } as NonNullable<
+      Task['approval']
+    >;
+    // The order would have been November’s.
+    const purchase = { period: '2026-11', ...USD('0.30'), atMs: createdAtMs };
+    const changes = { createdAtMs, approval, money: { sends: [purchase] } };
+    const { store, one, task, clock, settings, used, current, budget } = await house(changes);
+    await settings.change(TEAM, { person: BOB, surface: 'command' }, { timeZone });
+    // The other month is used up, so that its budget would refuse.
+    const other = month === '2026-11' ? '2026-12' : '2026-11';
+    await budget('team:fake:T1', '300000');
+    const { team } = sumsOf(task.origin, { period: other, currency: 'USD' });
+    await store.commit({ records: [], sums: [{ sum: team, add: { doubted: 300_000n } }] });
+    clock.advance(atMs - NOON_MS);
+    expect(await one.approvals.approve(task, press())).toMatchObject({ kind: 'approved' });
+    expect((await current()).money?.sends).toMatchObject([{ period: month, atMs, counted: 'held' }]);
+    expect([await used(month), await used(other)]).toMatchObject([{ held: 300_000n }, { held: 0n }]);
   });
 
   it('is taken once on two replicas: approve and approve, deny, withdraw, expire', async () => {
@@ -185,6 +200,13 @@ describe('an approval', () => {
   });
 });
 
+it('is refused while the audit log is damaged, rather than tried forever', async () => {
+  const { one, task, store, current } = await house();
+  await store.keyv('audit').set('head:fake:T1', { damaged: true });
+  await expect(one.approvals.approve(task, press())).rejects.toMatchObject({ code: 'overloaded' });
+  expect(await current()).toMatchObject({ state: 'requested' });
+});
+
 it('is refused while a replica of an older version could exceed the budgets', async () => {
   const { one, task, older, current } = await house();
   older.isAlive = true;
@@ -213,6 +235,18 @@ describe('over a budget', () => {
     // The limit itself stays: the next order finds no room.
     const next = newTask({ id: 'next' as never, origin: originOf({ interaction: 'i2' }) });
     expect(await one.repository.claim(next)).toMatchObject({ kind: 'refused', over: { scope: 'team' } });
+  });
+
+  it('a grant ends with its clip: a refund makes no room for others', async () => {
+    const { one, task, store, budget, used } = await house();
+    await budget('team:fake:T1', '200000');
+    await one.approvals.approve(task, press({ grant: 100_000n }));
+    expect((await checkBooks(store)).disagreements).toEqual([]);
+    for (const event of [send, accepted, failed]) await one.repository.record(task.id, event);
+    expect(await used()).toEqual({ held: 0n, settled: 0n, doubted: 0n, extra: 0n });
+    const next = newTask({ id: 'next' as never, origin: originOf({ interaction: 'i2' }) });
+    expect(await one.repository.claim(next)).toMatchObject({ kind: 'refused', over: { scope: 'team', room: '0.2' } });
+    expect((await checkBooks(store)).disagreements).toEqual([]);
   });
 
   it('a grant covers what its button names, and nothing that others have spent since', async () => {
@@ -267,6 +301,15 @@ it('lists a team’s waiting requests, oldest first, without expired ones', asyn
   expect((await two.approvals.waiting(TEAM)).map(({ id }) => id)).toEqual([task.id, 'later']);
   clock.advance(DAY_MS);
   expect((await two.approvals.waiting(TEAM)).map(({ id }) => id)).toEqual(['later']);
+});
+
+it('lists a team’s requests whatever the number of those of other teams', async () => {
+  const { one, task } = await house();
+  for (let at = 0; at < 1_001; at += 1) {
+    const origin = originOf({ interaction: `i-${at}`, team: 'T2' });
+    await one.repository.claim(requestedTask({ id: `other-${at}` as never, createdAtMs: NOON_MS - 1, origin }));
+  }
+  expect((await one.approvals.waiting(TEAM)).map(({ id }) => id)).toEqual([task.id]);
 });
 
 function decline(how: 'withdrawn' | 'expired', by?: Person): TaskEvent {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditTrail } from '#src/money/audit.ts';
-import type { Actor, AuditEntry } from '#src/money/audit-entry.ts';
+import { type Actor, type AuditEntry, type ChainedValue, hashOf } from '#src/money/audit-entry.ts';
 import { openStore } from '#src/store/open.ts';
 import type { RecordWrite, Store } from '#src/store/store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -133,6 +133,21 @@ describe.each([
     expect(new Set(entries.flatMap(({ after }) => JSON.stringify(after))).size).toBe(12);
   });
 
+  it('is intact while it grows during a check', async () => {
+    await append(ADA, entry('a', 'b'));
+    const records = store.keyv('audit');
+    const getMany = records.getMany.bind(records);
+    let isGrown = false;
+    records.getMany = async (keys: string[]) => {
+      if (!isGrown) {
+        isGrown = true;
+        await append(ADA, entry('b', 'c'), entry('c', 'd'));
+      }
+      return getMany(keys);
+    };
+    expect(await new AuditTrail(store, clock).verify(TEAM)).toEqual({ ok: true, entries: 3 });
+  });
+
   const tamperings: readonly (readonly [string, () => Promise<void>, object])[] = [
     [
       'a changed byte',
@@ -212,4 +227,50 @@ describe.each([
       { id: 'U1', name: 'Ada L.' },
     ]);
   });
+});
+
+it.each<readonly [ChainedValue, ChainedValue]>([
+  [
+    { kind: 'text', text: 'a' },
+    { kind: 'text', text: 'b' },
+  ],
+  [
+    { kind: 'price', price: { amount: '1', currency: 'USD' } },
+    { kind: 'price', price: { amount: '2', currency: 'USD' } },
+  ],
+  [
+    { kind: 'price', price: { amount: '1', currency: 'USD' } },
+    { kind: 'price', price: { amount: '1', currency: 'EUR' } },
+  ],
+  [
+    { kind: 'channel', channel: 'C1' },
+    { kind: 'channel', channel: 'C2' },
+  ],
+  [
+    { kind: 'role', role: 'R1' },
+    { kind: 'role', role: 'R2' },
+  ],
+  [
+    { kind: 'time', atMs: 1 },
+    { kind: 'time', atMs: 2 },
+  ],
+  [
+    { kind: 'task', task: 't1' },
+    { kind: 'task', task: 't2' },
+  ],
+  [
+    { kind: 'person', id: '1' },
+    { kind: 'person', id: '2' },
+  ],
+  [
+    { kind: 'person', id: '1' },
+    { kind: 'note', id: '1' },
+  ],
+])('the hash of an entry tells %j from %j, wherever it is', (one, other) => {
+  const facts = { number: 1, atMs: 1, action: 'approval', by: null, surface: 'button' } as const;
+  const places = ['subject', 'before', 'after'] as const;
+  const hashes = [one, other].flatMap((value) =>
+    places.map((place) => hashOf('', { ...facts, subject: [], before: [], after: [], [place]: [value] })),
+  );
+  expect(new Set(hashes).size).toBe(6);
 });

@@ -20,12 +20,15 @@ let store: MemoryStore;
 let audit: AuditTrail;
 let budgets: BudgetRepository;
 let isOlderAlive: boolean;
+let isUncounted: boolean;
 
 beforeEach(() => {
   store = new MemoryStore();
   audit = new AuditTrail(store, new ManualClock());
   isOlderAlive = false;
-  budgets = new BudgetRepository({ store, audit, older: { areAlive: async () => isOlderAlive } });
+  isUncounted = false;
+  const older = { areAlive: async () => isOlderAlive };
+  budgets = new BudgetRepository({ store, audit, older, uncounted: { mayExist: async () => isUncounted } });
 });
 
 const hard = (amount: string | null, currency?: string): BudgetChange => ({
@@ -232,10 +235,20 @@ describe('while a replica of an older version runs', () => {
     await budgets.assertEnforced(ORIGIN);
   });
 
-  it('orders without a hard budget are not', async () => {
+  it('orders without a hard budget are not, nor while tasks are uncounted', async () => {
     await set(TEAM, soft('1', 'USD'));
     await set({ ...CHANNEL, channel: 'C2' }, hard('1', 'USD'));
-    isOlderAlive = true;
+    [isOlderAlive, isUncounted] = [true, true];
+    await budgets.assertEnforced(ORIGIN);
+    isOlderAlive = false;
     await budgets.assertEnforced(ORIGIN);
   });
+});
+
+it('while tasks of an earlier version are uncounted, budgets are set, and orders under them refused', async () => {
+  isUncounted = true;
+  await set(TEAM, hard('1', 'USD'));
+  await expect(budgets.assertEnforced(ORIGIN)).rejects.toMatchObject({ code: 'uncounted', retryable: true });
+  isUncounted = false;
+  await budgets.assertEnforced(ORIGIN);
 });

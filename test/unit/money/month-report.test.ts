@@ -43,6 +43,7 @@ describe('a report', () => {
         spent: '0.6',
         clips: 2,
         held: '0.3',
+        awaited: '0',
         refunded: '0.3',
         refundedClips: 1,
         doubted: '0.3',
@@ -57,7 +58,9 @@ describe('a report', () => {
       entry({ state: 'in_doubt', booked: 'settled' }),
       entry({ state: 'refunded', counted: 'held' }),
     ];
-    expect(reportOf(entries).totals).toMatchObject([{ spent: '0.6', held: '0.3', refundedClips: 1, doubtedClips: 0 }]);
+    expect(reportOf(entries).totals).toMatchObject([
+      { spent: '0.6', held: '0', awaited: '0.3', refundedClips: 1, doubtedClips: 0 },
+    ]);
   });
 
   it('adds amounts of earlier versions with more than six decimals', () => {

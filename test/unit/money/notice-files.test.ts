@@ -107,6 +107,11 @@ describe('the CSV', () => {
     expect(rest).toEqual([]);
   });
 
+  it('counts a failed clip until its refund, if a statement has to show that', async () => {
+    await book({ state: 'refunded', counted: 'held' });
+    expect(await csvRows()).toMatchObject([{ x_State: 'awaiting refund', BilledCost: '0.3' }]);
+  });
+
   it.each([
     '=HYPERLINK("https://evil.example","click")',
     '+1',

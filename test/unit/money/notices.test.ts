@@ -36,7 +36,7 @@ function noticesOf({ store, clock }: CrewMember, changes: Partial<NoticesOptions
     logger,
     platforms: new Map([['fake', platform]]),
     reportChannel: async () => 'finance',
-    administrators: async () => [ADA, BEN],
+    recipients: async () => [ADA, BEN],
     lost: () => undefined,
     filesOf: async () => ({ files: [], remove: async () => undefined }),
     ...changes,
@@ -128,7 +128,7 @@ describe('a notice', () => {
     const count = () => {
       lost += 1;
     };
-    await start({ reportChannel: async () => null, administrators: async () => [], lost: count });
+    await start({ reportChannel: async () => null, recipients: async () => [], lost: count });
     await pass(clock, 24 * 3_600_000, 60_000);
     expect([events(), await waiting(), channels(), lost]).toEqual([['notice_undeliverable'], 0, [], 1]);
   });
@@ -210,6 +210,32 @@ describe('a notice that someone waits for', () => {
     expect(await notices.postNow(order)).toBe('posted');
     expect(await notices.postNow(order)).toBe('posted');
     expect(platform.countOf('notify')).toBe(1);
+  });
+
+  it('is posted by one replica while the sweep of another runs', async () => {
+    noticesOf(crew.join()).start();
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const files = { files: [], remove: async () => undefined };
+    const posting = noticesOf(crew.join(), { filesOf: () => gate.then(() => files) }).postNow(order);
+    await pass(clock, 15_000, 1_000);
+    expect(platform.countOf('notify')).toBe(0);
+    expect(await noticesOf(crew.join()).postNow(order)).toBe('waiting');
+    open();
+    expect([await posting, platform.countOf('notify')]).toEqual(['posted', 1]);
+  });
+
+  it('is posted by another replica where the one that claimed it died', async () => {
+    const member = crew.join();
+    const dying = noticesOf(member, { filesOf: () => new Promise(() => undefined) }).postNow(order);
+    dying.catch(() => undefined);
+    await pass(clock, 1_000, 100);
+    member.kill();
+    noticesOf(crew.join()).start();
+    await pass(clock, 60_000, 1_000);
+    expect(channels()).toEqual(['direct-ada']);
   });
 
   it('reports that the person cannot be reached', async () => {

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createLeases } from '#src/cluster/leases.ts';
 import { createMembership } from '#src/cluster/membership.ts';
-import { OlderReplicas } from '#src/money/older-replicas.ts';
+import { OlderReplicas, UncountedTasks } from '#src/money/older-replicas.ts';
+import { toChange } from '#src/tasks/indexes.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { newTask } from '#test/fakes/tasks.ts';
 
 /** Leases of a shared store, and the detection of older replicas in it. */
 function shared() {
@@ -64,5 +67,25 @@ describe('replicas of an older version', () => {
     await left.leave();
     expect(table.names().toSorted()).toEqual(['counts-money:other', 'replica:other']);
     expect(await older.areAlive()).toBe(false);
+  });
+});
+
+describe('uncounted tasks', () => {
+  it('may exist until the count of a store with tasks has ended, for every replica', async () => {
+    const store = new MemoryStore();
+    await store.commit(toChange(null, newTask()));
+    const [one, two] = [new UncountedTasks(store), new UncountedTasks(store)];
+    await one.endIfEmpty();
+    expect([await one.mayExist(), await two.mayExist()]).toEqual([true, true]);
+    await one.end();
+    expect([await one.mayExist(), await two.mayExist()]).toEqual([false, false]);
+    expect(await new UncountedTasks(store).mayExist()).toBe(false);
+  });
+
+  it('never exist in a store that begins with this version', async () => {
+    const store = new MemoryStore();
+    await new UncountedTasks(store).endIfEmpty();
+    await store.commit(toChange(null, newTask()));
+    expect(await new UncountedTasks(store).mayExist()).toBe(false);
   });
 });

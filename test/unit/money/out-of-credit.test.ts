@@ -41,7 +41,7 @@ function replica(): TaskRepository {
     ...options,
     platforms: new Map([['fake', platform]]),
     reportChannel: async ({ team }) => (team === '' ? null : (settings.reportChannel ?? null)),
-    administrators: async () => [{ id: 'ops', name: 'ops' }],
+    recipients: async () => [{ id: 'ops', name: 'ops' }],
     lost: () => undefined,
     filesOf: async () => ({ files: [], remove: async () => undefined }),
   });

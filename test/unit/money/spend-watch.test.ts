@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TeamNotice } from '#src/chat/team-notice.ts';
+import { BudgetAlerts } from '#src/money/alerts/budget-alerts.ts';
 import { Notices } from '#src/money/notices.ts';
 import { SpendWatch, type WatchSettings } from '#src/money/spend-watch.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
@@ -37,11 +38,17 @@ function replica(member: CrewMember = crew.join()) {
     ...options,
     platforms: new Map([['fake', platform]]),
     reportChannel: async ({ team }) => (team === '' ? null : 'finance'),
-    administrators: async () => [{ id: 'ops', name: 'ops' }],
+    recipients: async () => [{ id: 'ops', name: 'ops' }],
     lost: () => undefined,
     filesOf: async () => ({ files: [], remove: async () => undefined }),
   });
-  const watch = new SpendWatch({ ...options, notices, settings: async () => settings, operatorsOn: ['fake'] });
+  const watch = new SpendWatch({
+    ...options,
+    notices,
+    settings: async () => settings,
+    refunds: 'assumed',
+    operatorsOn: ['fake'],
+  });
   notices.start();
   watch.start();
   return { notices, watch };
@@ -109,6 +116,7 @@ describe('alerts of a budget', () => {
         limit: '100',
         used: '80.4',
         held: '3',
+        refunds: 'assumed',
         doubted: '0',
         // 80.4 of 100 in the 820,802 s until the alert.
         runsOutAtMs: Date.UTC(2026, 10, 1) + Math.floor((820_802_000 * 100) / 80.4),
@@ -200,6 +208,30 @@ describe('alerts of a budget', () => {
     await spend('team:fake:T1:2026-12:USD', { settled: 600_000n });
     await hours(1);
     expect(percents().filter((kind) => kind !== 'report')).toEqual([50, 50]);
+  });
+
+  it('cost nothing for the sums of past months', async () => {
+    await budget('team:fake:T1', { USD: '1000000' });
+    const past = ['2026-10', '2025-11', '2026-12'].map((period) => `team:fake:T1:${period}:USD`);
+    for (const sum of [...past, TEAM]) await spend(sum, { settled: 600_000n });
+    const read: string[] = [];
+    const store = crew.join().store;
+    const sums = store.sums.bind(store);
+    store.sums = (names) => {
+      read.push(...names);
+      return sums(names);
+    };
+    const { notices } = replica();
+    const options = {
+      store,
+      clock,
+      notices,
+      settings: async () => settings,
+      operatorsOn: [],
+      refunds: 'assumed',
+    } as const;
+    await new BudgetAlerts(options).check([...past, TEAM]);
+    expect(read).toEqual([TEAM]);
   });
 
   it('reach the channel, the person and the operators that they are about', async () => {

@@ -36,6 +36,8 @@ it.each([
   ['report_channel', { reportChannel: 'C1' }],
   ['alerts', { alerts: false }],
   ['unusual_spend', { unusualSpend: usd('20') }],
+  ['keep_clips', { keepClips: { days: 90, fromMs: 1 } }],
+  ['keep_prompts', { keepPrompts: { days: 365, fromMs: 1 } }],
   ['pause', { pause: { reason: 'too much', by: ADA, atMs: 1, untilMs: 9 } }],
 ] as const satisfies readonly (readonly [string, SettingsPatch])[])(
   'a change of %s is kept with one entry, and removed with another',

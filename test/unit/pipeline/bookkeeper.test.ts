@@ -1,7 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { Lease } from '#src/cluster/leases.ts';
 import { checkBooks } from '#src/money/books/check.ts';
 import { isRight, tableOf } from '#src/money/books/table.ts';
+import { UncountedTasks } from '#src/money/older-replicas.ts';
 import { countTasks, createBookkeeper, lastDisagreements } from '#src/pipeline/bookkeeper.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { Store } from '#src/store/store.ts';
@@ -92,6 +94,20 @@ describe('counting the tasks of an earlier version', () => {
     expect(await teamSum(store)).toMatchObject({ held: 0n, settled: 900_000n });
   });
 
+  it('leaves a task in a state of a later version to that version', async () => {
+    const store = new MemoryStore();
+    const repository = new TaskRepository(store);
+    const later = {
+      ...newTask({ id: 'later' as TaskId, sends: 1 }),
+      state: 'archived' as Task['state'],
+      presented: true,
+    };
+    const counted = { ...later, money: { sends: [{ period: '2026-11', ...later.price, atMs: NOON_MS }] } };
+    await store.commit({ records: [{ namespace: 'tasks', key: later.id, value: counted, expected: 'absent' }] });
+    expect(await countTasks({ store, repository }, AT_ONCE)).toBe(0);
+    expect(await checkBooks(store)).toMatchObject({ stale: [], disagreements: [] });
+  });
+
   it('leaves out a task that is being delivered or sent, which its next event counts', async () => {
     const store = new MemoryStore();
     const repository = new TaskRepository(store);
@@ -120,7 +136,7 @@ describe('a check of the books', () => {
       stale: ['open'],
       disagreements: [
         { sum: TEAM, part: 'settled', stored: 700_000n, counted: 600_000n },
-        { sum: TEAM, part: 'extra', stored: -1n, counted: null },
+        { sum: TEAM, part: 'extra', stored: -1n, counted: 0n },
       ],
     });
     expect(isRight(report, [])).toBe(false);
@@ -129,7 +145,7 @@ describe('a check of the books', () => {
         '5 tasks, 4 sums.',
         'sum                       part     in the store  by the tasks',
         'team:fake:T1:2026-11:USD  settled  0.7           0.6',
-        'team:fake:T1:2026-11:USD  extra    -0.000001     not negative',
+        'team:fake:T1:2026-11:USD  extra    -0.000001     0',
         'Task open counts something else than its ledger says.',
         'The books disagree. docs/operations.md, MoneyDisagrees, says what to do.',
         '',
@@ -179,7 +195,11 @@ describe('the bookkeeper', () => {
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
     const logs: { log: string; result: { ok: false; number: number; reason: 'changed' } }[] = [];
     const audit = { verifyAll: async () => logs };
-    return { clock, lines, logs, keeper: createBookkeeper({ store, repository, audit, clock, logger }) };
+    const uncounted = new UncountedTasks(store);
+    const rolling = { isOlderAlive: false };
+    const older = { areAlive: async () => rolling.isOlderAlive };
+    const keeper = createBookkeeper({ store, repository, audit, older, uncounted, clock, logger });
+    return { clock, lines, logs, uncounted, rolling, keeper };
   }
 
   it('counts and checks after the start and every hour, and stores the number of disagreements for the metric', async () => {
@@ -203,6 +223,45 @@ describe('the bookkeeper', () => {
     expect(await lastDisagreements(store)).toBe(2);
     // Nothing was corrected.
     expect(await teamSum(store)).toMatchObject({ held: 300_001n });
+    await keeper.stop();
+  });
+
+  it('begins again soon after its lease was lost in the middle, and counts the rest', async () => {
+    const { store, repository } = await oldStore();
+    const looks = [true];
+    const lost = {
+      isHeld: () => looks.pop() === true,
+      signal: new AbortController().signal,
+      release: async () => undefined,
+    };
+    const take = store.leases.take.bind(store.leases);
+    const taken = [lost];
+    store.leases = {
+      ...store.leases,
+      take: async (...args) => (taken.shift() as Lease | undefined) ?? take(...args),
+    };
+    const { clock, lines, uncounted, keeper } = keeping(store, repository);
+    keeper.start();
+    await pass(clock, 6_000, 100);
+    expect(await uncounted.mayExist()).toBe(true);
+    expect(lines).toMatchObject([{ event: 'tasks_counted', counted: 1 }, { event: 'books_check_failed' }]);
+    await pass(clock, 31_000, 100);
+    expect(lines.slice(2)).toMatchObject([{ event: 'tasks_counted', counted: 4 }]);
+    await keeper.stop();
+  });
+
+  it('waits until no older replica is left, so that a budget misses nothing afterwards', async () => {
+    const { store, repository } = await oldStore();
+    const { clock, lines, uncounted, rolling, keeper } = keeping(store, repository);
+    rolling.isOlderAlive = true;
+    keeper.start();
+    await pass(clock, 60_000, 1_000);
+    expect([lines, await uncounted.mayExist()]).toEqual([[], true]);
+    await storeOld(store, 'late', send, { ...accepted, upstreamId: 'up-9' as UpstreamId });
+    rolling.isOlderAlive = false;
+    await pass(clock, 60_000, 1_000);
+    expect(lines).toMatchObject([{ event: 'tasks_counted', counted: 6 }]);
+    expect(await uncounted.mayExist()).toBe(false);
     await keeper.stop();
   });
 

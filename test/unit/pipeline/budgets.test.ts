@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { AuditTrail } from '#src/money/audit.ts';
 import { DEFAULT_SETTINGS } from '#src/money/team-settings.ts';
 import type { Store } from '#src/store/store.ts';
 import { sumsOf } from '#src/tasks/money.ts';
-import type { Price } from '#src/tasks/task.ts';
+import type { Price, TaskId } from '#src/tasks/task.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { TaskHouse } from '#test/fakes/task-house.ts';
+import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
 import { ADA, BOB, EVENTS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
 
 const { send, accepted, completed, failed, lost } = EVENTS;
@@ -24,8 +26,8 @@ function sumsIn(house: TaskHouse, when = NOVEMBER) {
 }
 
 /** Returns a house with an uncertain task of 0.30 USD. */
-async function withUncertain() {
-  const house = new TaskHouse();
+async function withUncertain(options: TaskHouseOptions = {}) {
+  const house = new TaskHouse(options);
   const { task } = await house.submit();
   for (const event of [send, lost]) await house.repository.record(task.id, event);
   return { house, id: task.id };
@@ -179,9 +181,13 @@ describe('an order', () => {
 });
 
 describe('another submission', () => {
-  it('is a purchase of its own, at its price and in its month', async () => {
-    const { house, id } = await withUncertain();
-    await house.pass(Date.UTC(2026, 11, 2) - house.clock.now(), 3_600_000);
+  it.each([
+    ['UTC', '2026-12-01T00:00:00.000Z'],
+    ['Pacific/Kiritimati', '2026-11-30T10:00:00.000Z'],
+    ['America/Los_Angeles', '2026-12-01T08:00:00.000Z'],
+  ])('is a purchase of its own, at its price and in its month: %s, %s', async (timeZone, again) => {
+    const { house, id } = await withUncertain({ settingsOf: async () => ({ ...DEFAULT_SETTINGS, timeZone }) });
+    await house.pass(Date.parse(again) - house.clock.now(), 3_600_000);
     const price = { amount: '0.50', currency: 'USD' };
     expect(await house.service.resubmit(id, BOB, { afterSends: 1, price })).toMatchObject({ done: true });
     expect((await house.repository.get(id))?.money?.sends).toMatchObject([
@@ -226,6 +232,39 @@ describe('another submission', () => {
     expect(await house.repository.record(id, completed)).toMatchObject({ done: true });
     for (const { settled } of await sumsIn(house)) expect(settled).toBe(300_000n);
   });
+});
+
+it('a decision on an uncertain task is logged with it, once', async () => {
+  const log = async ({ store, clock }: TaskHouse) => {
+    const { entries } = await new AuditTrail(store, clock).page(originOf(), { offset: 0, limit: 10 });
+    return entries.map(({ by, subject, after, surface }) => ({ by, subject, after, surface }));
+  };
+  const subject = (task: string) => [
+    { kind: 'task', task },
+    { kind: 'person', person: ADA },
+  ];
+  const { house, id } = await withUncertain();
+  const again = { afterSends: 1, price: CENTS_30 };
+  await setBudget(house.store, 'team:fake:T1', { USD: '300000' });
+  expect(await house.service.resubmit(id, BOB, again)).toMatchObject({ done: false });
+  expect(await log(house)).toEqual([]);
+  await setBudget(house.store, 'team:fake:T1', { USD: '600000' });
+  await Promise.all([house.service.resubmit(id, BOB, again), house.service.resubmit(id, BOB, again)]);
+  const sentAgain = [
+    { kind: 'text', text: 'sent again' },
+    { kind: 'price', price: CENTS_30 },
+  ];
+  expect(await log(house)).toEqual([{ by: BOB, subject: subject(id), after: sentAgain, surface: 'button' }]);
+  for (const [decide, text] of [
+    [(of: TaskHouse, task: TaskId) => of.service.leave(task, BOB), 'dismissed'],
+    [(of: TaskHouse, task: TaskId) => of.service.identify(task, BOB, 'up-1' as UpstreamId), 'ID entered'],
+  ] as const) {
+    const other = await withUncertain();
+    await decide(other.house, other.id);
+    expect(await log(other.house)).toMatchObject([
+      { by: BOB, subject: subject(other.id), after: [{ text }, { price: CENTS_30 }] },
+    ]);
+  }
 });
 
 it('a purchase in a state that refuses it is judged by the state, not by the budget', async () => {

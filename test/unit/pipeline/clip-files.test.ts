@@ -156,3 +156,28 @@ it('is served with a video type or one that browsers do not render', async () =>
     contentType: 'application/octet-stream',
   });
 });
+
+it('is removed with everything made from it, repeatedly, and nothing of others', async () => {
+  const names = ['task.mp4', 'task.fitted-8000000.mp4', 'task.mp4.part', 'task2.mp4', 'other.mp4'];
+  for (const name of names) await writeFile(join(root, name), BYTES);
+  const clips = clipsOf('us');
+  await Promise.all([clips.remove(ID), clips.remove('other' as TaskId)]);
+  expect(await readdir(root)).toEqual(['task2.mp4']);
+  await clips.remove(ID);
+  expect(await clips.find({ id: ID, upstreamId: UPSTREAM })).toBeUndefined();
+  expect(downloads).toEqual([]);
+});
+
+it('is removed once a download of it has ended', async () => {
+  const download = deferred();
+  onItsWay = download.promise;
+  const fetched = clipsOf('us').fetch(ID, UPSTREAM);
+  const removed = clipsOf('them').remove(ID);
+  await pass(clock, 1_000, 250);
+  expect(downloads).toEqual(['us']);
+  download.resolve();
+  await fetched;
+  await pass(clock, 1_000, 250);
+  await removed;
+  expect(await readdir(root)).toEqual([]);
+});

@@ -528,6 +528,22 @@ describe('fetching a clip', () => {
     expect(await house.task(id)).toMatchObject({ failure: { code: 'not_ready' } });
   });
 
+  it('is retried if the clip is not ready, even where the clock was stepped by an hour after the end', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('completed'));
+    house.videos.willDownload(
+      () => {
+        house.clock.step(HOUR_MS);
+        throw errorOf('not_ready');
+      },
+      () => CLIP,
+    );
+    await house.pass(5_000);
+    expect(await house.task(id)).not.toHaveProperty('failure');
+    await house.pass(60_000, 1_000);
+    expect(await house.task(id)).toMatchObject({ clip: CLIP });
+  });
+
   it.each(['unauthorised', 'forbidden', 'disk_full', 'internal'] as const)(
     'is retried for a day while an operator can fix %s',
     async (code) => {

@@ -67,5 +67,5 @@ it('has the exact duration of its frames and the requested size', async () => {
 });
 
 it('rejects data that is not MP4', () => {
-  expect(() => makeSeekable(Buffer.from('not an mp4 at all'))).toThrow(/reading the encoder's MP4/);
+  expect(() => makeSeekable(Buffer.from('not an mp4 at all'))).toThrow(/reading the encoder’s MP4/);
 });

@@ -94,6 +94,16 @@ describe('the money of a task', () => {
     });
   });
 
+  it('counts a thread’s order towards its channel; that of an older version stays in the thread’s own sum', () => {
+    const inThread = { ...originOf(), channel: 'thread-1' };
+    const origin = { ...inThread, parentChannel: 'clips' };
+    expect(sumsOf(origin, PURCHASE)).toEqual(sumsOf(originOf(), PURCHASE));
+    expect(limitsOn(origin, PURCHASE)).toEqual(limitsOn(originOf(), PURCHASE));
+    expect(ledgerOf(lived({ ...newTask(), origin }, send))).toMatchObject([{ channel: 'clips' }]);
+    expect(sumsOf(inThread, PURCHASE).channel).toBe('channel:fake:T1:thread-1:2026-11:USD');
+    expect(ledgerOf(lived({ ...newTask(), origin: inThread }, send))).toMatchObject([{ channel: 'thread-1' }]);
+  });
+
   it('names one limit per scope, with the default of each person, and none for a free clip', () => {
     const limits = limitsOn(originOf(), PURCHASE);
     expect(limits.map(({ scope, budgets }) => [scope, ...budgets])).toEqual([

@@ -94,6 +94,16 @@ describe('an order that Discord reported as failed', () => {
     expect(callbacks().map(({ status }) => status)).toEqual([204]);
   });
 
+  it('is placed if it arrives in time, even where the clock is stepped by an hour meanwhile', async () => {
+    house.bot.command = async (caller) => {
+      clock.step(3_600_000);
+      return buy(caller);
+    };
+    await house.discord.answered(house.discord.people.slash('video create', { prompt: 'a fox' }));
+    await house.platform.stop();
+    expect(bought).toBe(1);
+  });
+
   it('is offered if Discord rejects the response', async () => {
     house.discord.fail(CALLBACK, 404, { code: 10_062 });
     house.discord.people.slash('video create', { prompt: 'a fox' });

@@ -19,7 +19,7 @@ const PATHS = [
   '/',
   '/playground/messages',
   '/playground/events?user=ada',
-  '/playground/commands',
+  '/playground/commands?user=ada',
   '/playground/page/app.js',
   '/playground/vendor/preact.js',
 ];

@@ -390,9 +390,13 @@ describe('reads', () => {
   });
 
   it('return the command declarations and suggestions of the bot', async () => {
-    const { body } = await house.get('/playground/commands');
+    const { body } = await house.get('/playground/commands?user=ada');
     expect(body.isEmbeddedService).toBe(true);
     expect(body.commands[0]).toMatchObject({ name: 'create', options: expect.any(Array) });
+    const namesFor = async (user: string): Promise<readonly string[]> =>
+      (await house.get(`/playground/commands?user=${user}`)).body.commands.map(({ name }: { name: string }) => name);
+    expect(await namesFor('ada')).not.toContain('budget');
+    expect(await namesFor('operator')).toContain('budget');
     house.bot.suggestions = [{ value: 'swift-1', label: 'Swift 1' }];
     const query = 'user=ada&channel=general&command=create&option=model&typed=sw';
     const given = encodeURIComponent('{"prompt":["a fox"]}');

@@ -56,6 +56,15 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
     await whispered('Yes.');
   });
 
+  it('passes on a thread with its channel, whose budget it counts towards', async () => {
+    const parent = slack.people.say('our clips');
+    const said = slack.people.mention('a blue fox', { threadTs: parent.ts });
+    expect(said.threadTs).toBe(parent.ts);
+    const { caller } = await house.heard();
+    expect(caller).toMatchObject({ channel: slack.channels.general, address: { thread: parent.ts } });
+    expect(caller.parentChannel).toBeUndefined();
+  });
+
   it('accepts commands in direct messages', async () => {
     const channel = slack.dm(slack.users.alice);
     slack.people.slash('/video a fox', { channel });

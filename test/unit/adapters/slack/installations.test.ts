@@ -9,7 +9,7 @@ import { parseCatalog } from '#src/videos/catalog.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
-import { taskView } from '#test/fakes/views.ts';
+import { approvalNotice, taskView } from '#test/fakes/views.ts';
 
 let house: SlackHouse;
 let slack: FakeSlack;
@@ -193,6 +193,32 @@ describe('the home tab', () => {
     );
     expect(house.bot.heard[0]).toMatchObject({ kind: 'press', what: button, caller: { channel: direct } });
     await slack.until(() => !text().includes('Waiting for you'), 'a home tab without the request');
+  });
+
+  it('is published again for everyone whom it was shown, after each request and decision', async () => {
+    house = await SlackHouse.start();
+    slack = house.slack;
+    const { alice, bob, carol } = slack.users;
+    const text = (user: string) => JSON.stringify(slack.forms.home(user)?.blocks ?? []);
+    const waiting = layOut([{ kind: 'heading', line: ['Waiting for you'] }], {
+      buttons: approvalButtons('task-1' as TaskId, { amount: '4.00', currency: 'USD' }),
+    });
+    const place = { team: slack.team.id, channel: slack.channels.general, address: {} };
+    const origin = { ...place, platform: 'slack', interaction: 'i', user: { id: carol, name: 'Carol' } };
+    house.bot.reply = privately('Nothing is waiting.');
+    for (const user of [alice, bob]) slack.people.openHome({ user });
+    for (const user of [alice, bob]) await slack.until(() => slack.forms.home(user) !== null, 'a home tab');
+
+    house.bot.reply = { kind: 'private', card: waiting };
+    const view = approvalNotice();
+    const notice = await house.platform.notify({ key: 'ask:1', place, replyTo: null, mention: null, view });
+    for (const user of [alice, bob]) await slack.until(() => text(user).includes('Waiting for you'), 'the request');
+
+    house.bot.reply = privately('Nothing is waiting.');
+    const declined = { how: 'denied', by: { id: carol, name: 'Carol' }, atMs: 1 } as const;
+    await house.platform.edit(notice, origin, { ...view, decided: { approval: null, declined } }, 'final');
+    for (const user of [alice, bob]) await slack.until(() => !text(user).includes('Waiting for you'), 'the decision');
+    expect(slack.forms.home(carol)).toBeNull();
   });
 
   describe('a button of the home tab', () => {

@@ -36,6 +36,9 @@ describe('typed text', () => {
     ['say &amp;lt;@U1&amp;gt;', 'say &lt;@U1&gt;'],
     ['list --who <@U1|bob>', 'list --who <@U1|bob>'],
     ['notify everyone --channel <#C1|clips>', 'notify everyone --channel <#C1|clips>'],
+    ['approvers add <!subteam^S1|@artists>', 'approvers add <!subteam^S1|@artists>'],
+    ['budget <#C1|clips> 20', 'budget <#C1|clips> 20'],
+    ['pause ask <!subteam^S1|@artists> or <@U1|bob>', 'pause ask @artists or @bob'],
   ])('%s', (sent, typed) => expect(typedText(sent)).toBe(typed));
 
   it('is empty for a command without text', () => expect(typedText(undefined)).toBe(''));

@@ -8,6 +8,19 @@ import { CATALOG } from '../../videos/models.ts';
 const admin = () => ada({ mayAdminister: true });
 const said = async (house: BotHouse, text: string, caller = admin()) => replyText(await house.bot.text(caller, text));
 
+const text = (value: string) => ({ kind: 'text', text: value }) as const;
+const usd = (amount: string) => ({ kind: 'price', price: { amount, currency: 'USD' } }) as const;
+const eur = (amount: string) => ({ kind: 'price', price: { amount, currency: 'EUR' } }) as const;
+const OCTOBER = [text('2026-10')];
+const CLIP = { kind: 'task', task: 'stiekrrc0a1b2c3d' } as const;
+const decided = (how: string, ...details: AuditEntry['after']): AuditEntry => ({
+  action: 'approval',
+  subject: [CLIP, { kind: 'person', person: { id: 'U2', name: 'Bob' } }],
+  before: [],
+  after: [text(how), ...details],
+});
+const unconfirmed = (how: string): AuditEntry => ({ ...decided(how, usd('0.30')), action: 'unconfirmed' });
+
 describe('/video audit', () => {
   it('is empty at first', async () => {
     expect(await said(new BotHouse(CATALOG), 'audit')).toContain('Nothing was changed yet.');
@@ -20,13 +33,18 @@ describe('/video audit', () => {
     ['settings --report_channel <#C7|clips>', 'Ada set the report channel to #C7.'],
     ['settings --currency USD', 'Ada set the currency to ‹USD›.'],
     ['settings --alerts off', 'Ada turned alerts off.'],
-    ['settings --unusual_spend 9', 'Ada set the threshold of unusual spend to $9.00.'],
+    ['settings --unusual_spend 9', 'Ada set the threshold for unusual spend to $9.00.'],
+    ['settings --keep_clips 90', 'Ada set the time that clips are kept to ‹90 days›.'],
     ['budget team 100', 'Ada set the team’s budget to $100.00.'],
-    ['budget everyone 5 soft', 'Ada set the soft budget of ‹everyone› to $5.00.'],
+    ['budget everyone 5 soft', 'Ada set the soft budget of each person to $5.00.'],
     ['budget #C7 20', 'Ada set the budget of #C7 to $20.00.'],
     ['budget <@U2|Bob> 20', 'Ada set the budget of Bob to $20.00.'],
     ['pause over the plan', 'Ada paused spending: ‹over the plan›.'],
-    ['pause over the plan --until 2h', 'Ada paused spending until 2026-11-20T14:00: ‹over the plan›.'],
+    ['pause that’s it!', 'Ada paused spending: ‹that’s it!›'],
+    ['approvers add <@U8|Ben>', 'Ada made Ben an approver.'],
+    ['approvers add <@U8|Ben> 2026-12-24', 'Ada made Ben an approver until 24 December 2026.'],
+    ['approvers add <@&99|leads>', 'Ada made @[99] an approver.'],
+    ['pause over the plan --until 2h', 'Ada paused spending until 20 November, 14:00 (UTC): ‹over the plan›.'],
   ])('%s leaves exactly one entry: %s', async (line, sentence) => {
     const house = new BotHouse(CATALOG);
     await said(house, line);
@@ -40,12 +58,66 @@ describe('/video audit', () => {
     const house = new BotHouse(CATALOG);
     for (const line of ['--confirm_above 2', '--confirm_above 3.50', '--confirm_above off'])
       await said(house, `settings ${line}`);
-    await said(house, 'pause enough');
-    await said(house, 'pause off');
+    for (const line of ['pause enough', 'pause a lot --until 2h', 'pause off']) await said(house, line);
+    for (const line of ['add <@U8|Ben>', 'add <@U8|Ben> 2026-12-24', 'remove <@U8|Ben>'])
+      await said(house, `approvers ${line}`);
     const words = await said(house, 'audit');
     expect(words).toMatch(/Ada ended the pause\.[\s\S]*removed the confirmation threshold, which was \$3\.50/u);
     expect(words).toContain('Ada changed the confirmation threshold from $2.00 to $3.50.');
-    expect(words).toContain('5 entries');
+    expect(words).toContain(
+      'changed the pause from “‹enough›” without an end to “‹a lot›” until 20 November, 14:00 (UTC).',
+    );
+    expect(words).toContain('changed the last day of Ben as an approver from none to 24 December 2026.');
+    expect(words).toContain('Ada removed Ben from the approvers.');
+    expect(words).toContain('9 entries');
+  });
+
+  it.each<readonly [AuditEntry, string]>([
+    [decided('approved', usd('0.30')), 'Ada approved Bob’s request `stiekrrc` for $0.30.'],
+    [
+      decided('approved', usd('0.30'), text('granted'), usd('0.20')),
+      'Ada approved Bob’s request `stiekrrc` for $0.30, granting $0.20 over the budget.',
+    ],
+    [
+      decided('denied', usd('4'), { kind: 'note', text: 'too long for a test' }),
+      'Ada denied Bob’s request `stiekrrc` for $4.00: ‹too long for a test›.',
+    ],
+    [
+      decided('repriced', usd('4')),
+      'Ada could not approve Bob’s request `stiekrrc` for $4.00, since its price had risen.',
+    ],
+    [unconfirmed('sent again'), 'Ada sent Bob’s unconfirmed clip `stiekrrc` again for $0.30.'],
+    [unconfirmed('dismissed'), 'Ada dismissed Bob’s unconfirmed clip `stiekrrc` for $0.30.'],
+    [unconfirmed('ID entered'), 'Ada entered the service’s ID of Bob’s unconfirmed clip `stiekrrc` for $0.30.'],
+    [
+      { action: 'statement_import', subject: OCTOBER, before: [], after: [text('0a1b')] },
+      'Ada compared the video service’s statement of October 2026 with the books.',
+    ],
+    [
+      { action: 'statement_booking', subject: OCTOBER, before: [], after: [text('0a1b'), text('3')] },
+      'Ada booked 3 matching clips of the video service’s statement of October 2026.',
+    ],
+    [
+      { action: 'statement_decision', subject: [CLIP], before: [usd('0.30'), usd('0.40')], after: [text('billed')] },
+      'Ada decided on the clip `stiekrrc` ($0.30 in the books, $0.40 in the statement): it was billed.',
+    ],
+    [
+      { action: 'statement_decision', before: [usd('0.40')], after: [text('ours')] },
+      'Ada decided on something on the video service’s statement ($0.40): our books stay as they are.',
+    ],
+    [
+      { action: 'budget', before: [usd('5')], after: [eur('4'), usd('6')] },
+      'Ada changed the team’s budget from $5.00 to €4.00 and $6.00.',
+    ],
+  ])('phrases %j as a sentence', async (entry, sentence) => {
+    const house = new BotHouse(CATALOG);
+    const actor = { person: ada().user, surface: 'button' } as const;
+    await house.audit.commitAudited({ platform: 'slack', team: 'T1' }, actor, async () => ({
+      change: { records: [] },
+      entries: [entry],
+      result: null,
+    }));
+    expect(await said(house, 'audit')).toContain(`${sentence} · 2026-11-20T12:00 · by button`);
   });
 
   it('has pages, which only administrators can turn', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resendButtonId } from '#commands/ui/buttons.ts';
+import { resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';
@@ -24,7 +24,7 @@ describe('/video pause', () => {
 
   it('shows the reason, the author and the end', async () => {
     const house = await paused();
-    const expected = '*Spending is paused*: ‹over the plan›\nBy Ada, until 2026-11-29T23:00.';
+    const expected = '*Spending is paused*: ‹over the plan›\nBy Ada · ends 2026-11-29T23:00';
     expect(await said(house, 'pause')).toContain(expected);
     expect(await said(house, 'pause')).toContain('End the pause: `/video pause off`');
   });
@@ -33,7 +33,7 @@ describe('/video pause', () => {
     const house = await paused();
     const reply = await house.bot.text(bob(), 'a fox');
     expect(replyText(reply)).toMatch(
-      /^refused: Ada paused spending: over the plan\. It lasts until 30 November, 00:00 \(Europe\/Berlin\)\. Nothing was ordered; clips in progress go on\./u,
+      /^refused: Ada paused spending: over the plan\. It lasts until 30 November, 00:00 \(Berlin time\)\. Nothing was ordered; clips in progress go on\./u,
     );
     expect(house.records.size).toBe(0);
     await said(house, 'pause off');
@@ -50,7 +50,7 @@ describe('/video pause', () => {
     await said(house, 'pause enough');
     const message = { channel: 'clips', message: `m-${done.id}` };
     for (const reply of [
-      await house.bot.press(ada(), `retry:${done.id}`),
+      await house.bot.press(ada(), retryButtonId(done.id, done.price)),
       await house.bot.react(ada(), message, '🔁'),
       await house.bot.press(ada(), resendButtonId({ task: uncertain.id, sends: 1 }, uncertain.price)),
     ])

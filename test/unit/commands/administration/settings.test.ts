@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ada, BotHouse } from '#test/fakes/bot-house.ts';
+import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';
 
@@ -31,6 +31,8 @@ describe('/video settings', () => {
     ['--confirm_above $0', { confirmAbove: { amount: '0', currency: 'USD' } }],
     ['--approve_above "12.50 USD"', { approveAbove: { amount: '12.5', currency: 'USD' } }],
     ['--unusual_spend 20', { unusualSpend: { amount: '20', currency: 'USD' } }],
+    ['--keep_clips 90', { keepClips: { days: 90, fromMs: NOON_MS + 24 * 3_600_000 } }],
+    ['--keep_prompts "1 day"', { keepPrompts: { days: 1, fromMs: NOON_MS + 24 * 3_600_000 } }],
     ['--report_channel <#C7|clips>', { reportChannel: 'C7' }],
     ['--alerts off', { alerts: false }],
   ] as const)('%s is kept', async (flags, expected) => {
@@ -48,6 +50,9 @@ describe('/video settings', () => {
     ['--confirm_above -5', 'confirm_above: “-5” isn’t an amount.'],
     ['--approve_above 1e9', 'approve_above: “1e9” isn’t an amount.'],
     ['--unusual_spend 0.0000001', 'unusual_spend: “0.0000001” isn’t an amount.'],
+    ['--keep_clips 0', 'keep_clips: “0” isn’t a number of days from 1 to 36500.'],
+    ['--keep_prompts 36501', 'keep_prompts: “36501” isn’t a number of days from 1 to 36500.'],
+    ['--keep_clips -3', 'keep_clips: “-3” isn’t a number of days'],
     ['--alerts maybe', 'alerts: “maybe” isn’t on or off.'],
     ['--off everything', 'off: there is no setting “everything”.'],
     ['--currency USD --off currency', 'currency: given a value and switched off at once.'],

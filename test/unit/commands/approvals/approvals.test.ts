@@ -1,10 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada as adaWith, BotHouse, bob as bobWith } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { platformError } from '#test/fakes/platform.ts';
 import { CATALOG } from '../../videos/models.ts';
 
 const usd = (amount: string) => ({ amount, currency: 'USD' });
@@ -155,6 +157,59 @@ describe('a press on Approve', () => {
     expect(replyText(await there.bot.press(ben, approveId(there, task)))).toContain('Approved for');
   });
 
+  it('is refused to an approver who lost the role, although a cached list of members still has them', async () => {
+    const there = await house();
+    const role = { kind: 'role', id: '99', name: '@leads' } as const;
+    await there.approvers.add(ada, { person: admin.user, surface: 'command' }, role);
+    there.groups.set('99', [ben.user.id]);
+    const task = await requested(there);
+    expect(replyText(await there.bot.press({ ...ben, roles: ['1'] }, approveId(there, task)))).toContain('Only @leads');
+    expect(replyText(await there.bot.press({ ...ben, roles: ['99'] }, approveId(there, task)))).toContain('Approved');
+  });
+
+  it('is refused to an approver who left the team, and presses in a direct message', async () => {
+    const there = await house(ben);
+    const task = await requested(there);
+    const direct = { ...ben, team: 'T2', channel: 'direct' };
+    there.outsiders.add(ben.user.id);
+    expect(replyText(await there.bot.press(direct, approveId(there, task)))).toContain('Only Ben can approve this.');
+    there.outsiders.clear();
+    expect(replyText(await there.bot.press(direct, approveId(there, task)))).toContain('Approved for');
+  });
+
+  it('counts from administrators once every approver has left the team', async () => {
+    const there = await house(ben, cleo);
+    const task = await requested(there);
+    there.outsiders.add(ben.user.id);
+    expect(replyText(await there.bot.press(admin, approveId(there, task)))).toContain('Only Ben or Cleo');
+    there.outsiders.add(cleo.user.id);
+    const stranger = { ...admin, mayAdminister: false };
+    expect(replyText(await there.bot.press(stranger, approveId(there, task)))).toContain('Only Ben or Cleo');
+    expect(replyText(await there.bot.press(admin, approveId(there, task)))).toContain('Approved for');
+  });
+
+  it('is refused, and says why, where a group cannot be looked up', async () => {
+    const there = await house();
+    const add = (id: string, name: string) =>
+      there.approvers.add(ada, { person: admin.user, surface: 'command' }, { kind: 'group', id, name });
+    await add('S1', '@leads');
+    const task = await requested(there);
+    there.groups.set('S1', platformError('missing_permission', { retryable: false, words: 'the app is missing x' }));
+    const press = async () => replyText(await there.bot.press(ben, approveId(there, task)));
+    expect(await press()).toBe(
+      'refused: I can’t read who belongs to @leads, so I can’t tell whether you may decide on this. Nothing was changed. The reason: the app is missing x.',
+    );
+    there.groups.set('S1', platformError('platform_unavailable'));
+    expect(await press()).toContain('I couldn’t find out who belongs to @leads just now');
+    expect(replyText(await there.bot.press(ben, `deny:${task}`))).toContain('I couldn’t find out');
+    expect(idsOf(await there.bot.text({ ...ben, interaction: 'list' }, 'approvals'))).toEqual([]);
+    expect(there.approved).toEqual([]);
+    // Another group may still have the caller as a member.
+    await add('S2', '@producers');
+    there.groups.set('S2', [ben.user.id]);
+    expect(await press()).toContain('Approved for');
+  });
+
   it('after another decision names that one; repeated, its own outcome', async () => {
     const there = await house(ben, cleo);
     const task = await requested(there);
@@ -205,6 +260,19 @@ describe('a press on Approve', () => {
     there.outcome = { kind: 'over', task: there.task(task), over: { ...over, scope: 'deployment' }, missing: null };
   });
 
+  it('while purchases are paused keeps the request waiting', async () => {
+    const there = await house(ben);
+    const task = await requested(there);
+    for (const reason of ['over the plan', 'over the plan.', '']) {
+      const pause = { reason, by: admin.user, atMs: 0, timeZone: 'UTC' };
+      there.outcome = { kind: 'paused', task: there.task(task), pause };
+      const words = reason === '' ? '' : ': over the plan';
+      expect(replyText(await there.bot.press(ben, approveId(there, task)))).toBe(
+        `refused: Root paused all purchases${words}. The request keeps waiting.`,
+      );
+    }
+  });
+
   it('of an unknown or foreign task, or with a broken id, changes nothing', async () => {
     const there = await house(ben);
     const task = await requested(there);
@@ -215,12 +283,75 @@ describe('a press on Approve', () => {
   });
 });
 
+describe('the right to decide', () => {
+  const by = { person: admin.user, surface: 'command' } as const;
+  /** Prepares one person's standing between the request and the press. */
+  type Standing = readonly [who: string, caller: Caller, change: (there: BotHouse) => unknown, refusal: string | null];
+  const standings: readonly Standing[] = [
+    ['an approver', ben, () => undefined, null],
+    [
+      'a former approver',
+      ben,
+      (there) => there.approvers.remove(ada, by, { kind: 'person', id: ben.user.id }),
+      'Only Cleo can approve this.',
+    ],
+    [
+      'a deputy whose time is over',
+      ben,
+      async (there) => {
+        await there.approvers.add(ada, by, { kind: 'person', ...ben.user }, there.clock.now() + 60_000);
+        there.clock.advance(60_000);
+      },
+      'Only Cleo can approve this.',
+    ],
+    [
+      'an approver added later',
+      admin,
+      (there) => there.approvers.add(ada, by, { kind: 'person', ...admin.user }),
+      null,
+    ],
+    ['an administrator who is no approver', admin, () => undefined, 'Only Ben or Cleo can approve this.'],
+    [
+      'a requester who became an approver',
+      { ...ada, mayAdminister: true },
+      (there) => there.approvers.add(ada, by, { kind: 'person', ...ada.user }),
+      'You requested this, so someone else has to approve it.',
+    ],
+  ];
+
+  it.each(standings)(
+    'of %s is that of the press, by button, form, list and home tab',
+    async (_, caller, change, no) => {
+      const there = await house(ben, cleo);
+      const task = await requested(there);
+      await change(there);
+      // Slack's Home tab shows the list, and its presses come from the direct message.
+      for (const channel of [ada.channel, `direct-${caller.user.id}`]) {
+        const at = { ...caller, channel, interaction: `${channel}` };
+        const listed = idsOf(await there.bot.command(at, 'approvals', {})).filter((id) => !id.startsWith('withdraw:'));
+        expect(listed).toEqual(no === null ? [approveId(there, task), `deny:${task}`] : []);
+        if (no === null) continue;
+        for (const id of [approveId(there, task), `${approveId(there, task)}:300000`, `deny:${task}`])
+          expect(replyText(await there.bot.press(at, id))).toContain(no);
+        expect(replyText(await there.bot.submit(at, `deny:${task}`, { reason: 'x' }))).toContain(no);
+      }
+      expect(there.task(task).state).toBe('requested');
+      if (no !== null) return;
+      expect((await there.bot.press(caller, `deny:${task}`)).kind).toBe('form');
+      expect(replyText(await there.bot.press(caller, approveId(there, task)))).toContain('Approved for');
+    },
+  );
+});
+
 describe('Deny', () => {
   it('asks for a reason and shows it to the requester', async () => {
     const there = await house(ben);
     const task = await requested(there);
     const reply = await there.bot.press(ben, `deny:${task}`);
-    expect(reply).toMatchObject({ kind: 'form', form: { id: `deny:${task}`, fields: [{ name: 'reason' }] } });
+    expect(reply).toMatchObject({
+      kind: 'form',
+      form: { id: `deny:${task}`, fields: [{ name: 'reason', maxLength: 300 }] },
+    });
     await there.bot.submit({ ...ben, interaction: 's' }, `deny:${task}`, { reason: '  too long\nfor a test ' });
     expect(there.task(task)).toMatchObject({
       state: 'declined',
@@ -268,6 +399,20 @@ describe('/video approvals', () => {
   });
 });
 
+describe('/video approvals with 200 requests', () => {
+  it('reads the approvers once, and the members of a group once for each requester', async () => {
+    const there = await house();
+    const group = { kind: 'group', id: 'S1', name: '@leads' } as const;
+    await there.approvers.add(ada, { person: admin.user, surface: 'command' }, group);
+    for (let number = 0; number < 200; number += 1) await requested(there, { ...ada, interaction: `r${number}` });
+    const list = vi.spyOn(there.approvers, 'list');
+    const members = vi.spyOn(there.chat, 'isInGroup').mockResolvedValue(true);
+    const reply = await there.bot.text({ ...ben, interaction: 'b' }, 'approvals');
+    expect(replyText(reply)).toContain('And 195 more, later ones.');
+    expect([list.mock.calls.length, members.mock.calls.length]).toEqual([1, 1]);
+  });
+});
+
 describe('/video approvers', () => {
   const run = (there: BotHouse, text: string, caller: Caller = admin) =>
     there.bot.text({ ...caller, interaction: text }, `approvers ${text}`);
@@ -275,14 +420,16 @@ describe('/video approvers', () => {
   it('adds, lists and removes people and groups, deputies until a day', async () => {
     const there = await house();
     await run(there, 'add <@U8|Ben> 2026-12-24');
-    await run(there, '<@&99|leads>');
-    await run(there, '<!subteam^S1|@artists>');
+    expect(replyText(await run(there, '<@&99|leads>'))).toContain(
+      'A request pings them if anyone may mention the role',
+    );
+    expect(replyText(await run(there, '<!subteam^S1|@artists>'))).not.toContain('pings');
     expect(await there.approvers.list(ada)).toMatchObject([
       { kind: 'person', id: 'U8', name: 'Ben', untilMs: Date.UTC(2026, 11, 25) },
       { kind: 'role', id: '99', name: '@leads' },
       { kind: 'group', id: 'S1', name: '@artists' },
     ]);
-    expect(replyText(await run(there, 'list'))).toContain('Ben');
+    expect(replyText(await run(there, 'list'))).toContain('• Ben · until 24 December 2026 · added by ');
     expect(replyText(await run(there, 'remove <@U8|Ben>'))).toContain('no longer approves');
     expect(replyText(await run(there, ''))).not.toContain('Ben');
   });
@@ -295,9 +442,52 @@ describe('/video approvers', () => {
       ['add <@U8|Ben> 2026-13-45', '“2026-13-45” isn’t a day'],
       ['add <@U8|Ben> 2020-01-01', 'is over'],
       ['add everyone', 'I don’t know'],
+      ['<@U8|Ben> until tomorrow', 'I don’t know “@Ben until tomorrow” here'],
     ] as const)
       expect(replyText(await run(there, text))).toContain(sentence);
     expect(await there.approvers.list(ada)).toEqual([]);
+  });
+
+  it('refuses someone who left, and everyone at once as a role, and changes nothing', async () => {
+    const there = await house();
+    there.outsiders.add('U8');
+    expect(replyText(await run(there, 'add <@U8|Ben>'))).toContain(
+      'who: Ben isn’t a member here any more. Nothing was changed.',
+    );
+    // On Discord, @everyone is the role with the id of the server.
+    const everyone = await run(there, `add <@&${admin.team}|@everyone>`);
+    expect(replyText(everyone)).toContain('who: @everyone can’t approve. Choose a role that only some have.');
+    expect(await there.approvers.list(ada)).toEqual([]);
+  });
+
+  it('removes an approver who left', async () => {
+    const there = await house(ben);
+    there.outsiders.add(ben.user.id);
+    expect(replyText(await run(there, 'remove <@U8|Ben>'))).toContain('no longer approves');
+    expect(await there.approvers.list(ada)).toEqual([]);
+  });
+
+  it('refuses a group whose members can’t be looked up, with the reason and the remedy', async () => {
+    const there = await house();
+    const words = 'the app is missing usergroups:read; an admin adds it';
+    there.groups.set('S1', platformError('missing_permission', { retryable: false, words }));
+    expect(replyText(await run(there, 'add <!subteam^S1|@leads>'))).toBe(
+      `refused: who: I can’t read who belongs to @leads: ${words}. Until then, add people instead. Nothing was changed.`,
+    );
+    there.groups.set('S1', platformError('platform_unavailable'));
+    await expect(run(there, 'add <!subteam^S1|@leads>')).rejects.toMatchObject({ code: 'platform_unavailable' });
+    expect(await there.approvers.list(ada)).toEqual([]);
+    // Discord sends the roles with each press, and nothing has to be looked up.
+    expect(replyText(await run(there, 'add <@&S1|leads>'))).toContain('may approve from now on');
+    expect(replyText(await run(there, 'remove <!subteam^S1|@leads>'))).toContain('Nothing was changed');
+  });
+
+  it('names itself as the platform does', async () => {
+    const there = await house();
+    expect(replyText(await run(there, 'add'))).toContain('such as /video approvers @ben');
+    const caller = { ...admin, fields: OPTION_FIELDS };
+    const given = { change: ['add'] };
+    expect(replyText(await there.bot.command(caller, 'approvers', given))).toContain('/video-admin approvers @ben');
   });
 
   it('is for administrators', async () => {

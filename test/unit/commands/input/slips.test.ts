@@ -42,7 +42,8 @@ describe('misspelt or guessed subcommand', () => {
     ['crate a fox jumping', 'create a fox jumping'],
     ['stop', 'cancel'],
     ['stop abcd1234', 'cancel abcd1234'],
-    ['delete abcd1234', 'cancel abcd1234'],
+    ['erase abcd1234', 'delete abcd1234'],
+    ['delete scene, cinematic', 'delete'],
     ['history', 'list'],
     ['cost', 'usage'],
     ['price', 'models'],
@@ -51,9 +52,6 @@ describe('misspelt or guessed subcommand', () => {
     ['ls', 'list'],
     ['show 7f3a', 'status 7f3a'],
     ['queue', 'status'],
-    ['setings', 'settings'],
-    ['config', 'settings'],
-    ['resume', 'pause'],
     ['login', 'help'],
     ['admin', 'help'],
     ['info', 'status'],
@@ -70,7 +68,6 @@ describe('misspelt or guessed subcommand', () => {
 
   it.each([
     'stop motion of a fox',
-    'delete scene, cinematic',
     'show a fox in snow',
     'price tags in the wind',
     'a fox',
@@ -85,6 +82,17 @@ describe('misspelt or guessed subcommand', () => {
     const { reply, words } = await said(text);
     expect(`${reply.kind}: ${words}`).toContain('task');
   });
+
+  it.each(['bugdet', 'setings', 'config', 'pauze', 'resume', 'audti', 'approvesr'])(
+    '%j leads members to the help, since they may not administer the team',
+    async (text) => {
+      const { house, words } = await said(text);
+      expect(words).toContain('Did you mean `/video help`?');
+      expect(house.orders).toEqual([]);
+      const { words: toAdmin } = await said(text, 'command', ada({ mayAdminister: true }));
+      expect(toAdmin).toMatch(/Did you mean `\/video (?:budget|settings|pause|audit|approvers)`\?/u);
+    },
+  );
 
   it('runs the command by its button', async () => {
     const house = new BotHouse(CATALOG);

@@ -48,12 +48,20 @@ describe('/video budget', () => {
       [
         'Monthly budgets',
         'They reset on 1 December (UTC).',
-        'The team · $62.80 of $105.00 used · $42.20 left · $5.00 granted on top · $2.40 in progress · $0.40 unconfirmed · asks for a confirmation from $80.00 on',
+        'The team · $62.80 of $100.00 used ($5.00 granted on top) · $42.20 left · $2.40 in progress · $0.40 unconfirmed · asks for a confirmation from $80.00 on',
         'Each person without a budget of their own · $10.00 each',
         '#C1 · $0.00 of $20.00 used · $20.00 left',
         'Bob · $21.00 of $20.00 used · over by $1.00',
       ].join('\n'),
     );
+  });
+
+  it('counts failed clips until a statement shows their refund, where REFUNDS says so', async () => {
+    house.refunds = 'by_statement';
+    await spend('team:slack:T1', { held: '2.4' });
+    const shown = await said('team 1 USD');
+    expect(shown).toContain('resets on 1 December (UTC). Clips in progress run on.');
+    expect(shown).toContain('over by $1.40 · $2.40 in progress or awaiting refund');
   });
 
   it('shows the budget of the installation to those in ADMINS only', async () => {
@@ -131,7 +139,7 @@ describe('/video budget', () => {
     expect(await command({ person: ['<@U2|Bob>'], amount: ['5'] })).toContain('budget of Bob is now $5.00');
     expect(await command({ channel: ['<#C1|clips>'], amount: ['5'], soft: [''] })).toContain('Once #C1 used $5.00');
     expect(await command({ scope: ['team'], person: ['<@U2|Bob>'], amount: ['5'] })).toMatch(
-      /^refused: scope: both “team” and “<@U2\|Bob>” were given\./,
+      /^refused: scope: both “team” and “@Bob” were given\./,
     );
   });
 
@@ -154,9 +162,14 @@ describe('/video budget', () => {
     ['nobody 5', 'scope: I don’t know “nobody” here.'],
     ['<@U9|Gone> 5', 'scope: Gone isn’t a member here any more. Nothing was changed.'],
     ['<#C9|secret> 5', 'scope: I can’t find that channel. Nothing was changed.'],
+    [
+      '<#C8|thread> 5',
+      'scope: a thread’s clips count towards the budget of its channel. Set that one; nothing was changed.',
+    ],
   ])('refuses %s and changes nothing', async (text, sentence) => {
     house.outsiders.add('U9');
     house.memberRights.set('C9', { view: false, post: false, manage: false });
+    house.memberRights.set('C8', { view: true, post: true, manage: true, parent: 'C7' });
     expect(await said(text)).toContain(`refused: ${sentence}`);
     expect([await house.budgets.list({ platform: 'slack', team: 'T1' }), await entries()]).toEqual([[], 0]);
   });
@@ -182,5 +195,13 @@ describe('/video budget', () => {
     const rows = `${replyText(first)}\n${replyText(second)}`.match(/^#C1\d+/gm) ?? [];
     expect([next?.label, new Set(rows).size]).toEqual(['Next', 12]);
     expect(replyText(await house.bot.press(bob(), next?.id ?? ''))).toMatch(/^refused: Only admins/);
+  });
+
+  it('shows the last page where budgets were removed since the button was shown', async () => {
+    for (let index = 0; index < 12; index += 1) await said(`<#C1${index}|c> 5`);
+    for (let index = 0; index < 3; index += 1) await said(`<#C1${index}|c> off`);
+    const text = replyText(await house.bot.press(admin(), 'page:budgets:10'));
+    expect(text).not.toContain('None is set');
+    expect(text.match(/^#C1\d+/gm)).toHaveLength(9);
   });
 });

@@ -65,10 +65,12 @@ describe('what is used of a limit', () => {
     expect(await said()).toContain('November 2026 (Tokyo time) · everyone');
   });
 
-  it('is over a limit that was lowered, and includes what was granted on top', async () => {
+  it('is over a limit that was lowered, and names apart what was granted on top', async () => {
     await limit('50');
     await spend('team:slack:T1:2026-11:USD', { settled: '65', extra: '5' });
-    expect(await said()).toContain('*$65.00* of $55.00 used · over by $10.00');
+    expect(await said()).toContain('*$65.00* of $50.00 used ($5.00 granted on top) · over by $10.00');
+    await spend('team:slack:T1:2026-11:USD', { extra: '10' });
+    expect(await said()).toContain('*$65.00* of $50.00 used ($15.00 granted on top) · $0.00 left');
   });
 
   it('is that of the person for one person: their own limit or the one of everyone', async () => {
@@ -110,6 +112,17 @@ describe('what is used of a limit', () => {
     expect(text).toContain('*$3.00* used');
     expect(text).not.toContain('65');
   });
+
+  it('of another person is not shown to guests, who may see that person’s clips in this channel alone', async () => {
+    const other = bob().user;
+    await spend(`person:slack:T1:${other.id}:2026-11:USD`, { settled: '65' });
+    house.entries.push({ ...ENTRY, user: other.id, userName: other.name });
+    const who = `<@${other.id}|${other.name}>`;
+    expect(await said(who)).toContain('*$65.00* used');
+    const text = await said(who, ada({ isExternal: true }));
+    expect(text).toContain('*$0.30* billed');
+    expect(text).not.toContain('65');
+  });
 });
 
 describe('the tables', () => {
@@ -128,6 +141,13 @@ describe('the tables', () => {
     expect(await said('--by colour')).toBe('refused: by: “colour” isn’t known. Choose person, model or channel.');
   });
 
+  it('name a thread’s channel in the thread', async () => {
+    house.audiences.set('secret', 'channel');
+    house.entries.push({ ...ENTRY, channel: 'secret' });
+    const caller = ada({ channel: 'thread-1', parentChannel: 'secret' });
+    expect(await said('--by channel', caller)).toContain('• #secret · $0.30');
+  });
+
   it('keep their grouping on later pages', async () => {
     for (let at = 0; at < 20; at += 1) house.entries.push({ ...ENTRY, channel: `c${at}` });
     const first = await house.bot.text(ada(), 'usage --by channel');
@@ -138,12 +158,25 @@ describe('the tables', () => {
     expect(second).not.toContain('billed ·');
   });
 
-  it('count an entry by the decision on it, and one that awaits its refund as in progress', async () => {
+  it('count an entry by the decision on it', async () => {
+    house.entries.push({ ...ENTRY, state: 'in_doubt', booked: 'settled' });
+    expect((await lines()).slice(1, 2)).toEqual(['*$0.30* billed · 1 clip']);
+  });
+
+  it('count a failed clip that awaits its refund as such, and not as in progress', async () => {
     house.entries.push(
-      { ...ENTRY, state: 'in_doubt', booked: 'settled' },
+      { ...ENTRY, state: 'reserved', amount: '0.1', counted: 'held' },
       { ...ENTRY, state: 'refunded', counted: 'held' },
     );
-    expect((await lines()).slice(1, 3)).toEqual(['*$0.30* billed · 1 clip', '*$0.30* in progress · 1 clip']);
+    await spend('team:slack:T1:2026-11:USD', { held: '0.4' });
+    const shown = await lines('--by person');
+    expect(shown.slice(2)).toEqual([
+      'At this rate about $0.62 by the end of November.',
+      '*$0.10* in progress · 1 clip',
+      '*$0.30* awaiting refund · 1 clip',
+      '*By person*',
+      '• Ada · $0.00 · 0 clips · $0.10 in progress, $0.30 awaiting refund',
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { retryButtonId } from '#commands/ui/buttons.ts';
 import type { TaskEvent } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
@@ -43,18 +44,18 @@ describe('Retry', () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a red fox --image https://ours.example/a?old', ...DONE);
     house.renewed = (url) => url.replace('old', 'new');
-    await house.bot.press(ada(), `retry:${task.id}`);
+    await house.bot.press(ada(), retryButtonId(task.id, task.price));
     expect(house.orders[0]?.request.media.image).toEqual(['https://ours.example/a?new']);
   });
 
   it('creates one task for repeated presses and reactions', async () => {
     const { house, task, press } = await seeded(...DONE);
-    const first = await press(ada(), `retry:${task.id}`);
+    const first = await press(ada(), retryButtonId(task.id, task.price));
     expect(first.kind).toBe('task');
     const { request, id } = task;
     expect(house.orders[0]).toMatchObject({ key: `retry:${id}`, request, retryOf: id, origin: { replyTo: `m-${id}` } });
     const made = [...house.records.keys()][1] ?? '';
-    const again = await press(ada(), `retry:${id}`);
+    const again = await press(ada(), retryButtonId(id, task.price));
     const reacted = await house.bot.react(ada(), { channel: 'clips', message: `m-${id}` }, '🔁');
     for (const reply of [again, reacted]) {
       expect(reply?.kind).toBe('private');
@@ -68,9 +69,9 @@ describe('Retry', () => {
   it('gives the same reply to a redelivered press', async () => {
     const { task, press } = await seeded(...DONE);
     const caller = ada();
-    const first = await press(caller, `retry:${task.id}`);
+    const first = await press(caller, retryButtonId(task.id, task.price));
     expect(first.kind).toBe('task');
-    expect(await press(caller, `retry:${task.id}`)).toEqual(first);
+    expect(await press(caller, retryButtonId(task.id, task.price))).toEqual(first);
   });
 
   it.each<readonly [string, readonly TaskEvent[]]>([
@@ -86,20 +87,22 @@ describe('Retry', () => {
     ['Already retried, and cancelled', [send, accepted, cancel]],
   ])('shows the state of the first retry: %s', async (words, events) => {
     const { house, task, press } = await seeded(...DONE);
-    await press(ada(), `retry:${task.id}`);
+    await press(ada(), retryButtonId(task.id, task.price));
     const [, made] = [...house.records.keys()];
     for (const event of events) if (made !== undefined) house.happen(made, event);
-    expect(replyText(await press(ada(), `retry:${task.id}`))).toContain(`${words}: ‹a red fox›`);
+    expect(replyText(await press(ada(), retryButtonId(task.id, task.price)))).toContain(`${words}: ‹a red fox›`);
   });
 
   it('refuses other users with a hint to the retry command; allows channel managers', async () => {
     const { house, task, press } = await seeded(...DONE);
-    expect(replyText(await press(bob(), `retry:${task.id}`))).toBe(
+    expect(replyText(await press(bob(), retryButtonId(task.id, task.price)))).toBe(
       `refused: Only Ada, or someone who manages this channel, can do that. To make it again under your own name, use /video retry ${task.id.slice(0, 8)}`,
     );
-    expect((await press(bob({ mayManage: true, channel: 'elsewhere' }), `retry:${task.id}`)).kind).toBe('refused');
+    expect((await press(bob({ mayManage: true, channel: 'elsewhere' }), retryButtonId(task.id, task.price))).kind).toBe(
+      'refused',
+    );
     expect(house.orders).toEqual([]);
-    expect((await press(bob({ mayManage: true }), `retry:${task.id}`)).kind).toBe('task');
+    expect((await press(bob({ mayManage: true }), retryButtonId(task.id, task.price))).kind).toBe('task');
     expect(house.orders[0]?.origin.user.name).toBe('Bob');
   });
 
@@ -112,7 +115,7 @@ describe('Retry', () => {
     const draft = offer?.split(':')[1] ?? '';
     await house.bot.submit(caller, `fix:${draft}`, { prompt: 'unreleased merger teaser' });
     expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, request: { prompt: 'unreleased merger teaser' } }]);
-    const reply = replyText(await house.bot.press(bob({ mayManage: true }), `retry:${task.id}`));
+    const reply = replyText(await house.bot.press(bob({ mayManage: true }), retryButtonId(task.id, task.price)));
     expect(reply).toContain('Already');
     expect(reply).not.toContain('merger');
   });
@@ -122,7 +125,7 @@ describe('Retry', () => {
     house.audiences.set('secret', 'channel').set('clips', 'team');
     const offer = await press(bob({ mayManage: true }), `retry:${task.id}:0.01USD`);
     const create = offer.kind === 'private' ? (offer.card.buttons[0]?.id ?? '') : '';
-    expect((await house.bot.press(ada({ channel: 'secret' }), `retry:${task.id}`)).kind).toBe('task');
+    expect((await house.bot.press(ada({ channel: 'secret' }), retryButtonId(task.id, task.price))).kind).toBe('task');
     const made = house.orders[0]?.key === `retry:${task.id}` ? [...house.records.keys()][1] : undefined;
     const reply = replyText(await press(bob({ mayManage: true }), create));
     expect(reply).toContain('already requested');
@@ -144,14 +147,14 @@ describe('Retry', () => {
 
   it('does not reply to the original message from another channel', async () => {
     const { house, task, press } = await seeded(...DONE);
-    await press(ada({ channel: 'elsewhere' }), `retry:${task.id}`);
+    await press(ada({ channel: 'elsewhere' }), retryButtonId(task.id, task.price));
     expect(house.orders[0]?.origin).not.toHaveProperty('replyTo');
   });
 
   it('checks and prices the request by the current catalog', async () => {
     const { house, task, press } = await seeded(...DONE);
     house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, price: '0.10' }] }));
-    await press(ada(), `retry:${task.id}`);
+    await press(ada(), retryButtonId(task.id, { amount: '0.6', currency: 'USD' }));
     expect(house.orders[0]?.price).toEqual({ amount: '0.6', currency: 'USD' });
     house.replaceCatalog(parseCatalog({ models: [EPIC] }));
     expect(replyText(await house.bot.text(ada(), `retry ${task.id}`))).toBe(
@@ -161,12 +164,15 @@ describe('Retry', () => {
 
   it('refuses to retry an undecided task', async () => {
     const { house, task, press } = await seeded(send, lost);
-    for (const reply of [await press(ada(), `retry:${task.id}`), await house.bot.text(bob(), `retry ${task.id}`)]) {
+    for (const reply of [
+      await press(ada(), retryButtonId(task.id, task.price)),
+      await house.bot.text(bob(), `retry ${task.id}`),
+    ]) {
       expect(replyText(reply)).toMatch(/^refused: It’s unconfirmed whether the video service accepted this one/);
     }
     expect(house.orders).toEqual([]);
     house.happen(task.id, { kind: 'leave', by: task.origin.user });
-    expect((await press(ada(), `retry:${task.id}`)).kind).toBe('task');
+    expect((await press(ada(), retryButtonId(task.id, task.price))).kind).toBe('task');
   });
 
   it('creates a new task per command, for any user, under their own name and interaction', async () => {
@@ -301,7 +307,7 @@ describe('decision on an uncertain task', () => {
       kind: 'private',
       card: {
         lines: [['The price is now $0.30, not $0.20. It may be charged twice.'], expect.anything()],
-        buttons: [{ id: `again:${task.id}:1:0.3USD` }],
+        buttons: [{ id: `again:${task.id}:1:0.3USD:confirmed` }],
       },
     });
     expect(house.task(task.id)).toBe(before);

@@ -52,6 +52,12 @@ describe('an order over a budget', () => {
     expect(house.overBudgets).toEqual(['team']);
   });
 
+  it('may include failed clips that await their refund, where a statement has to show it', async () => {
+    house.over = { ...OVER, held: '2.4' };
+    house.refunds = 'by_statement';
+    expect(sentence(await order())).toContain(' Includes $2.40 for clips in progress or awaiting refund. ');
+  });
+
   it('can be ordered shorter, or as it was once the budget is raised: one clip of the two', async () => {
     const reply = await order();
     const [shorter, again] = reply.kind === 'refused' ? (reply.buttons ?? []) : [];
@@ -103,7 +109,49 @@ describe('an order over a budget', () => {
       'You can raise it: /video-admin budget',
     );
     house.over = { ...OVER, budget: 'channel:slack:T1:clips', scope: 'channel' };
-    expect(sentence(await order())).toContain('An administrator can raise it.');
+    expect(sentence(await order())).toMatch(/An administrator can raise it with \/video budget$/);
+    expect(sentence(await order(undefined, ada({ fields })))).toMatch(/can raise it with \/video-admin budget$/);
+    house.over = { ...OVER, budget: 'channel:slack:T1:clips', currency: 'EUR', missingCurrency: true };
+    expect(sentence(await order())).toMatch(/An administrator can add one with \/video budget$/);
+  });
+
+  it('names the people in ADMINS beside the one who set the budget: two, and others', async () => {
+    const named = (...users: readonly string[]) => users.map((user) => ({ platform: 'slack', user }));
+    house.over = null;
+    for (const [id, name] of [
+      ['U5', 'Eve'],
+      ['U6', 'Finn'],
+    ] as const)
+      await house.seed(ada({ user: { id, name } }), 'a fox --seconds 4', { kind: 'cancel', by: { id, name }, atMs: 0 });
+    house.over = OVER;
+    for (const [admins, words] of [
+      [named('U5'), 'Grace or Eve can raise it.'],
+      [named('U5', 'U8'), 'Grace or Eve can raise it.'],
+      [named('U5', 'U6'), 'Grace, Eve or others can raise it.'],
+      [named('U0UNKNOWN'), 'Grace or others can raise it.'],
+      [[{ platform: 'discord', user: 'U5' }], 'time). Grace can raise it.'],
+    ] as const) {
+      house.admins = admins;
+      expect(sentence(await order())).toContain(words);
+    }
+    house.over = { ...OVER, budget: 'channel:slack:T1:clips', scope: 'channel' };
+    house.admins = named('U5');
+    expect(sentence(await order())).toContain('time). Eve can raise it.');
+    house.admins = named('U0UNKNOWN');
+    expect(sentence(await order())).toMatch(/An administrator can raise it with \/video budget$/);
+  });
+
+  it('names neither people who left the team nor the caller, who may not raise it any more', async () => {
+    house.outsiders.add('U8');
+    expect(sentence(await order())).toMatch(/An administrator can raise it with \/video budget$/);
+    house.outsiders.clear();
+    const grace = ada({ user: { id: 'U8', name: 'Grace' } });
+    expect(sentence(await order(undefined, grace))).toMatch(/An administrator can raise it with \/video budget$/);
+  });
+
+  it('names the operator on the playground', async () => {
+    house.over = { ...OVER, budget: 'channel:playground:T1:clips', scope: 'channel' };
+    expect(sentence(await order(undefined, ada({ platform: 'playground' })))).toContain('operator can raise it.');
   });
 
   it('hides the figures of the installation from everyone outside of ADMINS', async () => {

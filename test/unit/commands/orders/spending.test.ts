@@ -92,6 +92,12 @@ describe('sentences of a confirmation', () => {
     ]);
   });
 
+  it('name the budget as it is set, and apart what an approver granted on top', () => {
+    expect(said('4', { confirmAbove: usd('1'), budgets: [team({ limit: '105', granted: '5' })] })).toEqual([
+      'This clip costs $4.00. The team has $41.20 of $100.00 left for November ($5.00 granted on top).',
+    ]);
+  });
+
   it('add a scope that has less left than the team', () => {
     const person = team({ scope: 'person', limit: '5', used: '0.5' });
     expect(said('4', { confirmAbove: usd('1'), budgets: [LIMITED, person] })).toEqual([
@@ -175,7 +181,6 @@ const WAYS: readonly (readonly [string, Way])[] = [
     (house, caller, { id }) => house.bot.submit(caller, `edit:${id}`, { prompt: 'a red fox', seconds: '6' }),
   ],
   ['Retry', (house, caller, { id }) => house.bot.press(caller, `retry:${id}:0.3USD`)],
-  ['Retry of an earlier version', (house, caller, { id }) => house.bot.press(caller, `retry:${id}`)],
   ['🔁', (house, caller, { id }) => house.bot.react(caller, { channel: 'clips', message: `m-${id}` }, '🔁')],
   ['/video retry', (house, caller, { id }) => house.bot.command(caller, 'retry', { id: [id] })],
 ];
@@ -235,6 +240,25 @@ describe.each(WAYS)('order above the threshold by %s', (_name, order) => {
     Object.assign(house, { spendingRules: () => Promise.reject(new Error('store away')) });
     await expect(order(house, ada(), task)).rejects.toThrow('store away');
     expect(house.orders).toEqual([]);
+  });
+
+  it.each<readonly [string, Partial<SpendingRules>]>([
+    ['confirmed', {}],
+    ['approved', { approveAbove: usd('0.20') }],
+  ])('is refused at once during a pause, and its button waits, if it had to be %s', async (_what, rules) => {
+    const { house, task } = await expensive();
+    house.rules = { ...RULES, ...rules };
+    const pause = { reason: 'enough', by: { id: 'U9', name: 'Grace' }, atMs: NOON_MS };
+    await house.settings.change(ada(), { person: pause.by, surface: 'command' }, { pause });
+    const refusal = await order(house, ada(), task);
+    expect(replyText(refusal)).toMatch(/^refused: Grace paused spending: enough\./u);
+    expect(replyText(refusal).includes('This clip costs $0.30.')).toBe(rules.approveAbove === undefined);
+    const again = buttonOf(refusal, 'Try again · $0.30');
+    expect(replyText(await house.bot.press(ada(), again))).toContain('Grace paused spending');
+    expect(house.orders).toEqual([]);
+    await house.settings.change(ada(), { person: pause.by, surface: 'command' }, { pause: null });
+    expect((await house.bot.press(ada(), again)).kind).toBe('task');
+    expect(house.records.size).toBe(2);
   });
 
   it('becomes a request for approval above the threshold of approvals', async () => {
@@ -313,6 +337,16 @@ describe('order of the questions about an order', () => {
     const [again] = refusal.kind === 'refused' ? (refusal.buttons ?? []) : [];
     expect(again?.label).toBe('Try again · $0.30');
     expect((await house.bot.press(ada(), again?.id ?? '')).kind).toBe('task');
+  });
+
+  it('names a pause in the question about something else', async () => {
+    const { house } = await expensive();
+    const pause = { reason: 'enough', by: { id: 'U9', name: 'Grace' }, atMs: NOON_MS };
+    await house.settings.change(ada(), { person: pause.by, surface: 'command' }, { pause });
+    const asked = await house.bot.text(ada(), 'creat a red fox --seconds 6');
+    expect(replyText(asked)).toContain('Did you mean');
+    expect(replyText(asked)).toContain('Grace paused spending: enough.');
+    expect(replyText(asked)).toContain(note);
   });
 
   it('leaves an order over a hard limit to the claim', async () => {

@@ -27,6 +27,7 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   store_locked: 'Another program',
   record_damaged: 'damaged',
   older_version: 'older version',
+  uncounted: 'still adding up',
   message_gone: 'message',
   missing_permission: 'permission',
   too_large: 'too large',

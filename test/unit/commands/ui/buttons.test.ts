@@ -21,8 +21,24 @@ describe('button ids', () => {
   it('again includes the number of submissions so far and its price; ids of earlier versions have no price', () => {
     const price = { amount: '0.30', currency: 'USD' };
     const resent = { task, sends: 2 };
-    expect(parseButton(resendButtonId(resent, price))).toEqual({ action: 'again', task, afterSends: 2, price });
-    expect(parseButton(`again:${task}:2`)).toEqual({ action: 'again', task, afterSends: 2, price: null });
+    expect(parseButton(resendButtonId(resent, price))).toEqual({
+      action: 'again',
+      task,
+      afterSends: 2,
+      price,
+      isConfirmed: false,
+    });
+    const confirmed = resendButtonId(resent, price, true);
+    expect(confirmed).toBe(`${resendButtonId(resent, price)}:confirmed`);
+    expect(parseButton(confirmed)).toMatchObject({ price, isConfirmed: true });
+    expect(parseButton(`again:${task}:2:confirmed`)).toBeNull();
+    expect(parseButton(`again:${task}:2`)).toEqual({
+      action: 'again',
+      task,
+      afterSends: 2,
+      price: null,
+      isConfirmed: false,
+    });
     expect(resendButtonId(resent, null)).toBe(`again:${task}:2`);
     expect(parseButton(`again:${task}`)).toBeNull();
     expect(parseButton(`again:${task}:2:cheap`)).toBeNull();

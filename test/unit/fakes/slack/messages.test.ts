@@ -81,6 +81,17 @@ describe('tokens', () => {
     expect(await app.call('auth.test', {}, { token })).toMatchObject({ ok: true });
   });
 
+  it('return the members of a user group, with the scope for that alone', async () => {
+    const usergroup = 'S0DIRECTORS';
+    slack.setGroup(usergroup, [slack.users.bob]);
+    slack.removeScopes(['usergroups:read']);
+    expect(await app.call('usergroups.users.list', { usergroup })).toMatchObject({ error: 'missing_scope' });
+    slack.grantScopes(['usergroups:read']);
+    expect(await app.call('usergroups.users.list', { usergroup })).toMatchObject({ users: [slack.users.bob] });
+    const unknown = await app.call('usergroups.users.list', { usergroup: 'S1' });
+    expect(unknown).toMatchObject({ error: 'no_such_subteam' });
+  });
+
   it('have scopes', async () => {
     slack.removeScopes(['chat:write']);
     expect(await app.post({})).toMatchObject({ error: 'missing_scope', needed: 'chat:write' });

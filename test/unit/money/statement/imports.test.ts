@@ -3,6 +3,7 @@ import { AuditTrail } from '#src/money/audit.ts';
 import type { Discrepancy, Match } from '#src/money/statement/findings.ts';
 import { PAGE, StatementImports } from '#src/money/statement/imports.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ADA } from '#test/fakes/tasks.ts';
@@ -90,10 +91,16 @@ describe('an import', () => {
     expect(statement && (await imports.matches(statement, 0))).toHaveLength(3);
   });
 
-  it('leaves nothing behind where the store fails', async () => {
-    store.commit = () => Promise.reject(new Error('away'));
-    await expect(imports.add(HASH, found())).rejects.toThrow('away');
-    expect(await recordsIn()).toBe(0);
+  it.each(['unwritten', 'answer_lost'] as const)('is whole or not there after a failed commit (%s)', async (how) => {
+    const flaky = new FlakyStore(store);
+    const over = new StatementImports(flaky, new AuditTrail(flaky, clock), clock);
+    flaky.failNext(how);
+    await expect(over.add(HASH, found())).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect((await imports.list(TEAM, ALL)).total).toBe(how === 'unwritten' ? 0 : 1);
+    expect(await over.add(HASH, found())).toBe(how === 'unwritten');
+    const [statement] = (await imports.list(TEAM, ALL)).statements;
+    expect(statement && (await imports.matches(statement, 0))).toHaveLength(3);
+    expect(statement && (await imports.discrepancy(statement, 2))?.task).toBe('task-2');
   });
 
   it('pages what is large, leaving out matches that nothing is booked for', async () => {

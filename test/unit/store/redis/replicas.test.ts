@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
+import { AuditTrail } from '#src/money/audit.ts';
 import { LOOK_EVERY_MS, ReplicaWatch } from '#src/store/redis/replicas.ts';
 import type { Change, Store } from '#src/store/store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -117,6 +118,10 @@ describe('a Redis with a replica', () => {
     await primary.command('FLUSHALL');
     await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
     expect(await doctor(primary)).toMatchObject({ code: 0, stdout: expect.stringContaining('without a replica') });
+    const { entries } = await new AuditTrail(store, clock).page('deployment', { offset: 0, limit: 5 });
+    expect(entries.map(({ surface, by, after }) => ({ surface, by, after }))).toEqual([
+      { surface: 'command_line', by: null, after: [{ kind: 'text', text: 'waived' }] },
+    ]);
     clock.advance(LOOK_EVERY_MS);
     await vi.waitFor(async () => expect(await store.commit(claim('b'))).toBe(true), 10_000);
     await replica.restart();

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { link, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -269,4 +270,19 @@ it('leaves one file behind that contains everything', async () => {
   const tool = new DatabaseSync(`file:${path}?immutable=1`, { readOnly: true });
   expect(tool.prepare('SELECT count(*) AS records FROM records').get()).toEqual({ records: 1 });
   tool.close();
+});
+
+it('writes the index entries of one task to the same page, beside one page of each index', async () => {
+  const store = await opened();
+  const names = ['history', 'history:ana', 'history-in', 'open', 'open:ana', 'open-in', 'state', 'spend'];
+  const entries = (member: string, score: number) => names.map((index) => ({ index, member, score }));
+  const members = Array.from({ length: 500 }, (_, number) => hash('sha256', `${number}`));
+  await store.commit({ records: [], index: members.flatMap((member, number) => entries(member, number)) });
+  const reader = new DatabaseSync(path);
+  reader.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  await store.commit({ records: [], index: entries(hash('sha256', 'another'), members.length) });
+  const pages = reader.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.['log'];
+  reader.close();
+  expect(Number(pages)).toBeLessThan(2 * names.length);
+  await store.close();
 });

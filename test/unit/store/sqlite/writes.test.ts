@@ -46,6 +46,25 @@ it('checks each write against the earlier writes of its batch', () => {
   ]);
 });
 
+it('compares a sum with its budget as the earlier writes of the batch, and other batches, left it', () => {
+  const budget = (amount: string): SqliteWrite =>
+    put('team', {
+      namespace: 'budgets',
+      expected: 'any',
+      envelope: JSON.stringify({ value: { revision: 1, hard: { USD: amount } } }),
+    });
+  const limit = { sum: 'spend', budgets: ['team'], currency: 'USD', adds: 5n };
+  const buy: SqliteWrite = { kind: 'change', records: [], index: [], within: [limit] };
+  const gone = { kind: 'delete', namespace: 'budgets', key: 'team' } as const;
+  const clear = { kind: 'clear', namespace: 'budgets' } as const;
+  expect(write(buy, budget('4'), buy, budget('5'), buy)).toEqual([true, true, false, true, true]);
+  expect(write(budget('4'), buy, gone, buy)).toEqual([true, false, true, true]);
+  expect(write(budget('4'), buy, clear, buy, budget('4'), buy)).toEqual([true, false, true, true, true, false]);
+  expect(write(buy)).toEqual([false]);
+  database.exec(`DELETE FROM records`);
+  expect(write(buy)).toEqual([true]);
+});
+
 it('clears one namespace', () => {
   expect(write(put('a'), put('a', { namespace: 'cards' }), { kind: 'clear', namespace: 'cards' })).toEqual([
     true,

@@ -162,3 +162,16 @@ it('reads an empty select as a field without a value', () => {
   expect(readFilledIn(select([])).values).toEqual({ seconds: '' });
   expect(readFilledIn(select(['8'])).values).toEqual({ seconds: '8' });
 });
+
+it('limits a field to its own length, so that nothing typed is cut off later', () => {
+  const reason = {
+    name: 'reason',
+    label: 'Reason',
+    value: 'x'.repeat(400),
+    required: false,
+    long: false,
+    maxLength: 300,
+  };
+  const form: Form = { id: 'deny:1', title: 'Deny', fields: [reason], submit: 'Deny' };
+  expect(field(form, 'reason').component).toMatchObject({ max_length: 300, value: 'x'.repeat(300) });
+});

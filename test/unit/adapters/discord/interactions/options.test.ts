@@ -1,9 +1,9 @@
-import { type APIAttachment, ApplicationCommandOptionType } from 'discord.js';
+import { type APIAttachment, type APIInteractionDataResolved, ApplicationCommandOptionType } from 'discord.js';
 import { expect, it } from 'vitest';
 import { readFilledIn } from '#adapters/discord/interactions/modals.ts';
 import { parseCommand } from '#adapters/discord/interactions/options.ts';
 
-const { Attachment, String: Text, Subcommand } = ApplicationCommandOptionType;
+const { Attachment, Mentionable, String: Text, Subcommand } = ApplicationCommandOptionType;
 const FOX = { url: 'https://cdn.example/fox.png', filename: 'fox.png' } as APIAttachment;
 
 it('reads options by name, and files from the resolved data, for any file name', () => {
@@ -46,4 +46,18 @@ it('reads nothing from null or missing fields', () => {
   expect(parseCommand(bare, null)).toMatchObject({ command: 'list', attachments: [], focused: null });
   expect(readFilledIn(undefined).values).toEqual({});
   expect(readFilledIn(null).values).toEqual({});
+});
+
+it('reads a role apart from a person, by names that cannot end the mention', () => {
+  const options = (value: string) =>
+    [{ name: 'approvers', type: Subcommand, options: [{ name: 'who', type: Mentionable, value }] }] as Parameters<
+      typeof parseCommand
+    >[0];
+  const resolved = {
+    roles: { 7: { id: '7', name: 'leads> <@&8|x' } },
+    users: { 5: { id: '5', username: 'ben' } },
+  } as unknown as APIInteractionDataResolved;
+  expect(parseCommand(options('7'), resolved)?.options['who']).toEqual(['<@&7|@leads @&8x>']);
+  expect(parseCommand(options('5'), resolved)?.options['who']).toEqual(['<@5|ben>']);
+  expect(parseCommand(options('6'), resolved)?.options['who']).toEqual(['<@6>']);
 });

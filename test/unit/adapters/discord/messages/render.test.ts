@@ -4,6 +4,7 @@ import {
   codeText,
   escapeText,
   IS_EPHEMERAL,
+  noticeText,
   progressBar,
   renderCard,
   renderParts,
@@ -172,4 +173,21 @@ it.each([
   ['狐.mp4', 'clip.mp4'],
 ])('stores %s as %s', (name, stored) => {
   expect(storedName(name)).toBe(stored);
+});
+
+describe('the text of a notice', () => {
+  it('is cut after a line, so that no row, mention or escape ends in the middle', () => {
+    const row = (at: number): Line => [{ untrusted: `*Ada* ${at} ${'_'.repeat(40)}` }];
+    const text = noticeText(card(...Array.from({ length: 40 }, (_, at) => row(at))), null);
+    const lines = text.split('\n');
+    expect(text.length).toBeLessThanOrEqual(2000);
+    expect(lines.at(-1)).toBe('…');
+    expect(new Set(lines.slice(0, -1).map((line) => line.replace(/\d+/u, '')))).toHaveProperty('size', 1);
+    expect(lines.length).toBeGreaterThan(15);
+  });
+
+  it('is complete if it fits, and cut within a line that is too long itself', () => {
+    expect(noticeText(card(['a'], ['b']), null)).toBe('a\nb');
+    expect(noticeText(card(['x'.repeat(3000)]), null)).toBe(`${'x'.repeat(1998)}…`);
+  });
 });

@@ -7,6 +7,12 @@ it('pings the approvers only: people by their ids, roles by theirs', () => {
   const person = { kind: 'person', id: '5', name: 'Ben' } as const;
   const body = renderRequest(approvalNotice({ pings: [role, person], prompt: '@everyone <@&78>' }), '1');
   expect(body.allowed_mentions).toEqual({ parse: [], users: ['5'], roles: ['77'], replied_user: false });
-  expect(JSON.stringify(body.components)).toContain('<@&77> <@5> Cleo requests a clip for $4.00.');
+  expect(JSON.stringify(body.components)).toContain('<@&77> <@5>: Cleo requests a clip for $4.00.');
   expect(JSON.stringify(body.components)).not.toContain('<@&78>');
+});
+
+it('allows 100 pings of a kind, as many as Discord accepts', () => {
+  const pings = Array.from({ length: 200 }, (_, at) => ({ kind: 'person' as const, id: `${at}`, name: 'Ben' }));
+  const { allowed_mentions: allowed } = renderRequest(approvalNotice({ pings }), '1');
+  expect(allowed.users).toHaveLength(100);
 });

@@ -15,6 +15,7 @@ const facts = (changes: Partial<ChannelFacts> = {}): ChannelFacts => ({
   ]),
   overwrites: [],
   isThread: false,
+  parent: null,
   isPrivate: false,
   isVoice: false,
   ...changes,

@@ -59,6 +59,6 @@ it('pings the user groups that may approve, in the text for notifications as wel
   const pings = [{ kind: 'group', id: 'S012345', name: '@leads' }] as const;
   const { message } = await house.platform.notify({ ...notice('ask:1'), view: approvalNotice({ pings }) });
   const { text, blocks } = house.slack.message(message);
-  expect(text).toContain('<!subteam^S012345> Cleo requests a clip for $4.00.');
+  expect(text).toContain('<!subteam^S012345>: Cleo requests a clip for $4.00.');
   expect(JSON.stringify(blocks)).toContain('{"type":"usergroup","usergroup_id":"S012345"}');
 });

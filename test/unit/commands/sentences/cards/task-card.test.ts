@@ -70,7 +70,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'above a limit',
       { approval: requestOf([ADA, BEN]) },
-      'Waiting for approval by Ada or Ben: $0.30 is above your limit of $0.20. Expires 2026-11-21T12:00.',
+      'Waiting for approval by Ada or Ben: $0.30 is above the team’s limit of $0.20 for a clip. Expires 2026-11-21T12:00.',
     ],
     [
       'over a budget, with administrators to ask',
@@ -80,7 +80,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'with many approvers, a role among them',
       { approval: requestOf([ADA, BEN, { kind: 'role', id: '1', name: '@Le*ads' }, ADA, BEN]) },
-      'Waiting for approval by Ada, Ben, ‹@Le*ads› or 2 others: $0.30 is above your limit of $0.20. Expires 2026-11-21T12:00.',
+      'Waiting for approval by Ada, Ben, ‹@Le*ads› or 2 others: $0.30 is above the team’s limit of $0.20 for a clip. Expires 2026-11-21T12:00.',
     ],
   ],
   declined: [

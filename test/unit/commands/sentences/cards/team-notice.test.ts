@@ -40,7 +40,7 @@ const shown = (notice: TeamNotice): string => cardText(teamNoticeCard(notice));
 describe('an alert', () => {
   it('names the budget, what is used and in progress, and when it runs out', () => {
     expect(shown(ALERT)).toBe(
-      "80 % of the team's November budget is used: $80.40 of $100.00 ($3.00 in progress). At this rate it runs out on 24 November.",
+      '80 % of the team’s November budget is used: $80.40 of $100.00 ($3.00 in progress). At this rate it runs out on 24 November.',
     );
   });
 
@@ -54,8 +54,12 @@ describe('an alert', () => {
       '80 % of the November budget of this installation is used: $80.40 of $100.00 ($0.40 unconfirmed).',
     ],
     [
+      { refunds: 'by_statement', runsOutAtMs: null },
+      '80 % of the team’s November budget is used: $80.40 of $100.00 ($3.00 in progress or awaiting refund).',
+    ],
+    [
       { percent: 100, used: '100', held: '0', period: '2026-12', runsOutAtMs: null },
-      "100 % of the team's December budget is used: $100.00 of $100.00. It resets on 1 January (Berlin time).",
+      '100 % of the team’s December budget is used: $100.00 of $100.00. It resets on 1 January (Berlin time).',
     ],
   ] as const)('fits its scope and threshold: %j', (changes, sentence) => {
     expect(shown({ ...ALERT, ...changes })).toBe(sentence);
@@ -76,6 +80,10 @@ describe('a report', () => {
       'October: $0.30 for 1 clip. Includes $0.30 for clips in progress.',
     ],
     [
+      [{ ...TOTALS, spent: '0.30', clips: 1, awaited: '0.30' }],
+      'October: $0.30 for 1 clip. Includes $0.30 for failed clips that await their refund.',
+    ],
+    [
       [{ ...TOTALS, spent: '0', clips: 0, refunded: '0.6', refundedClips: 2 }],
       'October: $0.00 for 0 clips. $0.60 refunded for 2 failed clips.',
     ],
@@ -86,7 +94,7 @@ describe('a report', () => {
 
   it('names the months that have none', () => {
     expect(shown(spendReport({ skipped: ['2026-09'] }))).toContain(
-      'September has no report, since the bot was not running at its end. `/video usage --month 2026-09` shows it.',
+      'September has no report, since the bot was not running at its end. `/video usage` for 2026-09 shows it.',
     );
   });
 

@@ -1,0 +1,236 @@
+import { type APIGuild, type APIGuildMember, Routes } from 'discord.js';
+import type { CheckDeps } from '#commands/adapter.ts';
+import { declarations } from '#commands/registry.ts';
+import { rulesOf } from '#src/config/access.ts';
+import { type Check, type Diagnosis, ok, warning, wrong } from '#src/doctor/diagnosis.ts';
+import { asDailiesError } from '#src/errors.ts';
+import type { DiscordSettings } from './config.ts';
+import { askForGateway } from './gateway/identify.ts';
+import { type Server, serversOf } from './interactions/access.ts';
+import { PLATFORM } from './interactions/caller.ts';
+import { type Identity, inviteLink, ownIdentity, stateOfCommands } from './registration/register.ts';
+import { DiscordRest, DiscordTime } from './rest/client.ts';
+import { permissionsFor, permissionsIn } from './rest/permissions.ts';
+
+const TOKEN = 'Discord token';
+const SERVERS = 'Discord servers';
+const COMMANDS = 'Discord commands';
+const PORTAL = 'https://discord.com/developers/applications › your app';
+/** Session starts left of a day's 1,000 from which a crash loop is likely. */
+const FEW_SESSIONS = 50;
+/** Most servers whose permissions are looked up. */
+const MAX_SERVERS = 25;
+
+/** Facts that the checks share. */
+interface Found {
+  readonly rest: DiscordRest;
+  readonly identity: Identity;
+  readonly allowed: readonly Server[];
+  readonly refused: readonly Server[];
+}
+
+/** Returns the checks of Discord. They only read. */
+export function discordChecks(settings: DiscordSettings, deps: CheckDeps): readonly Check[] {
+  const rest = new DiscordRest({ ...settings, time: new DiscordTime(deps.clock) });
+  const identity = ownIdentity(rest);
+  const found = identity.then(async (self): Promise<Found> => {
+    return { rest, identity: self, ...(await spread(rest, settings, deps)) };
+  });
+  // Only the check of the token, and that of the servers, report a failure of what the others need.
+  const quietly = (run: (facts: Found) => Promise<readonly Diagnosis[]>) => () => found.then(run, () => []);
+  identity.catch(() => undefined);
+  return [
+    { subject: TOKEN, run: () => checkToken(rest, identity, settings, deps) },
+    {
+      subject: SERVERS,
+      run: () =>
+        identity.then(
+          () => found.then((facts) => checkServers(facts, deps)),
+          () => [],
+        ),
+    },
+    { subject: COMMANDS, run: quietly((facts) => checkCommands(facts, settings, deps)) },
+    { subject: 'Discord permissions', run: quietly(checkPermissions) },
+    { subject: 'ADMINS', run: quietly((facts) => checkAdmins(facts, deps)) },
+  ];
+}
+
+async function checkToken(
+  rest: DiscordRest,
+  identity: Promise<Identity>,
+  { guildId }: DiscordSettings,
+  { config }: CheckDeps,
+): Promise<readonly Diagnosis[]> {
+  try {
+    const { name, application, isPublic } = await identity;
+    const { shards, session_start_limit: limit } = await askForGateway(rest);
+    const isOpen = isPublic && config.access.teams === null && guildId === undefined;
+    return [
+      ok(TOKEN, `accepted as ${name} (application ${application}), ${shards} shard(s); no privileged intent is needed`),
+      ...(limit.remaining > FEW_SESSIONS ? [] : [fewSessions(limit.remaining, limit.reset_after)]),
+      ...(isOpen
+        ? [
+            wrong(
+              'Discord app',
+              'it is public, so anyone can add it to a server and spend your money',
+              `${PORTAL} › Installation › Install Link: None; then Bot › Public Bot: off. Or set ALLOW_TEAMS.`,
+            ),
+          ]
+        : []),
+    ];
+  } catch (thrown) {
+    const { code, message } = asDailiesError(thrown, 'asking Discord');
+    return code === 'unauthorised'
+      ? [wrong(TOKEN, 'Discord does not accept it', `Put a new one into DISCORD_TOKEN: ${PORTAL} › Bot › Reset Token.`)]
+      : [wrong(TOKEN, message, 'Check the network, a proxy on the way and https://discordstatus.com.')];
+  }
+}
+
+function fewSessions(remaining: number, resetAfterMs: number): Diagnosis {
+  const found = `${remaining} session starts are left, until a reset in ${Math.ceil(resetAfterMs / 60_000)} min`;
+  const fix = 'Look for a bot in a crash loop, or another process with this token.';
+  return remaining === 0 ? wrong('Discord gateway', found, fix) : warning('Discord gateway', found, fix);
+}
+
+async function spread(rest: DiscordRest, { guildId }: DiscordSettings, { config }: CheckDeps) {
+  const { teams } = rulesOf(PLATFORM, config.access, 'all');
+  const servers = [...(await serversOf(rest))].map(([id, name]): Server => ({ id, name }));
+  const isAllowed = ({ id }: Server): boolean =>
+    (teams === 'all' || teams.has(id)) && (guildId === undefined || id === guildId);
+  return { allowed: servers.filter(isAllowed), refused: servers.filter((one) => !isAllowed(one)) };
+}
+
+async function checkServers(
+  { identity, allowed, refused }: Found,
+  { config }: CheckDeps,
+): Promise<readonly Diagnosis[]> {
+  const invite = `Open ${inviteLink(identity.application)}`;
+  const { teams } = rulesOf(PLATFORM, config.access, 'all');
+  const member = new Set([...allowed, ...refused].map(({ id }) => id));
+  const absent = teams === 'all' ? [] : [...teams].filter((id) => !member.has(id));
+  const names = allowed.map(({ name, id }) => `${name} (${id})`).join(', ');
+  const first =
+    config.access.teams === null
+      ? '; of these, those of its first start may use it, until ALLOW_TEAMS says otherwise'
+      : '';
+  return [
+    allowed.length === 0
+      ? wrong(SERVERS, 'the bot is in none that may use it', `${invite}, and choose a server.`)
+      : ok(SERVERS, `${names}${first}`),
+    ...refused.map(({ name, id }) =>
+      warning(
+        SERVERS,
+        `${name} (${id}) may not use the bot`,
+        `Add discord:${id} to ALLOW_TEAMS (mind DISCORD_GUILD_ID), or remove the bot there.`,
+      ),
+    ),
+    ...absent.map((id) => warning('ALLOW_TEAMS', `the bot is not in discord:${id}`, `${invite}, or correct the id.`)),
+  ];
+}
+
+async function checkCommands(
+  { rest, identity, allowed }: Found,
+  { guildId }: DiscordSettings,
+  { config }: CheckDeps,
+): Promise<readonly Diagnosis[]> {
+  const guild = guildId ?? null;
+  if (guild !== null && allowed.length === 0) return [];
+  const hasUserInstall = config.access.admits.includes('user_install');
+  const { application } = identity;
+  const state = await stateOfCommands({ rest, application, guild, commands: declarations, hasUserInstall });
+  const where = guild === null ? 'for all servers' : `in server ${guild}`;
+  const fix = 'npm start registers them, as does npm run commands.';
+  switch (state) {
+    case 'current':
+      return [ok(COMMANDS, `those of this version are registered ${where}`)];
+    case 'none':
+      return [warning(COMMANDS, `none are registered ${where} yet`, fix)];
+    case 'other':
+      return [warning(COMMANDS, `those registered ${where} are not those of this version`, fix)];
+    case 'unknown':
+      return [warning(COMMANDS, 'Discord does not say which are registered', 'Run this again later.')];
+  }
+}
+
+async function checkPermissions({ rest, identity, allowed }: Found): Promise<readonly Diagnosis[]> {
+  const looked = allowed.slice(0, MAX_SERVERS);
+  const all = await Promise.all(
+    looked.map(async ({ id, name }): Promise<Diagnosis> => {
+      const subject = `Discord permissions in ${name}`;
+      const missing = await missingIn(rest, id, identity.user);
+      return missing.length === 0
+        ? ok(subject, 'all that it needs, unless a channel denies some')
+        : wrong(
+            subject,
+            `its roles lack ${missing.join(', ')}`,
+            'Server Settings › Roles › the bot’s role, or open the invite link again.',
+          );
+    }),
+  );
+  const others = allowed.length - looked.length;
+  return others === 0
+    ? all
+    : [
+        ...all,
+        warning(
+          'Discord permissions',
+          `${others} more servers were not looked at`,
+          'Their channels name what is missing at each order.',
+        ),
+      ];
+}
+
+/** Returns the names of the permissions that the bot's roles lack in a server. */
+async function missingIn(rest: DiscordRest, guild: string, user: string): Promise<readonly string[]> {
+  const get = <Answer>(route: `/${string}`) =>
+    rest.call<Answer>({ method: 'GET', route, doing: `looking at server ${guild}` });
+  const [server, member] = await Promise.all([
+    get<APIGuild>(Routes.guild(guild)),
+    get<APIGuildMember>(Routes.guildMember(guild, user)),
+  ]);
+  const roles = new Map(server.roles.map(({ id, permissions }) => [id, BigInt(permissions)]));
+  const facts = {
+    guild,
+    owner: server.owner_id,
+    roles,
+    overwrites: [],
+    isThread: false,
+    parent: null,
+    isPrivate: false,
+    isVoice: false,
+  };
+  const permissions = permissionsIn(facts, { user, roles: member.roles });
+  const needed = new Map([...permissionsFor(false, 'clip'), ...permissionsFor(true, 'clip')]);
+  return [...needed].filter(([right]) => (permissions & right) === 0n).map(([, right]) => right);
+}
+
+async function checkAdmins({ rest, allowed }: Found, { config }: CheckDeps): Promise<readonly Diagnosis[]> {
+  const admins = config.admins.filter(({ platform }) => platform === PLATFORM);
+  const all = await Promise.all(
+    admins.map(async ({ user }) => {
+      const servers = allowed.slice(0, MAX_SERVERS);
+      const found = await Promise.all(servers.map(({ id }) => isMember(rest, id, user)));
+      if (found.includes(true)) return [];
+      return [
+        warning(
+          'ADMINS',
+          `discord:${user} is a member of no server that may use the bot`,
+          'Correct the id (Developer Mode on, right-click the person › Copy User ID), or invite the person.',
+        ),
+      ];
+    }),
+  );
+  const missing = all.flat();
+  return admins.length === 0 || missing.length > 0 ? missing : [ok('ADMINS', `${admins.length} on Discord, all found`)];
+}
+
+function isMember(rest: DiscordRest, guild: string, user: string): Promise<boolean> {
+  const call = { method: 'GET', route: Routes.guildMember(guild, user), doing: 'looking for a member' } as const;
+  return rest.call(call).then(
+    () => true,
+    (thrown: unknown) => {
+      if (asDailiesError(thrown, call.doing).retryable) throw thrown;
+      return false;
+    },
+  );
+}

@@ -1,0 +1,41 @@
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { RemovedView } from '#src/chat/view.ts';
+import { asDailiesError } from '#src/errors.ts';
+import type { MessageStore } from './message-store.ts';
+import type { TaskPosts } from './posts.ts';
+import { renderCard } from './render.ts';
+
+/** Options of {@link retractMessage}. */
+export interface RetractionOptions {
+  readonly messages: Pick<TaskPosts, 'replace'>;
+  readonly records: Pick<MessageStore, 'message' | 'change' | 'scheduleRenewal'>;
+}
+
+/** Fields that have to be empty in a message which gets components. @see https://docs.discord.com/developers/resources/message#edit-message */
+const NO_TEXT = { content: null, embeds: null } as const;
+
+/**
+ * Replaces a message by the text of a removal, without its attachments, and removes what is stored of its content.
+ * @throws `missing_permission` where the message stays as it is
+ */
+export async function retractMessage(
+  { messages, records }: RetractionOptions,
+  message: MessageRef,
+  view: RemovedView,
+): Promise<void> {
+  const record = await records.message(message.message);
+  if (record?.isRetracted === true) return;
+  const body = { ...renderCard(cardOf(view), { guild: null }), ...NO_TEXT, attachments: [] };
+  const failure = await messages.replace(message, body).then(
+    () => null,
+    (thrown: unknown) => asDailiesError(thrown, `retracting message ${message.message}`),
+  );
+  if (failure?.retryable === true) throw failure;
+  const isDone = failure === null || failure.code === 'message_gone';
+  // The record goes on telling whether only a token can edit the message.
+  const shown = (record?.shown ?? null) === null ? null : [];
+  await records.change(message.message, { clip: null, shown, ...(isDone ? { isRetracted: true } : {}) });
+  await records.scheduleRenewal(message.message, null);
+  if (!isDone) throw failure;
+}

@@ -1,0 +1,78 @@
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import { beginning } from '#commands/sentences/format.ts';
+import { shortId } from '#commands/ui/buttons.ts';
+import { withoutDirection } from '#commands/ui/card.ts';
+import { plainText } from '#commands/ui/plain-text.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { RemovedView } from '#src/chat/view.ts';
+import { DailiesError } from '#src/errors.ts';
+import type { AttachmentFolder } from './files.ts';
+import { type Message, type MessageStore, maySee } from './message-store.ts';
+import { type KeptCard, keptCard } from './render.ts';
+
+/** Options of {@link retractMessage}. */
+export interface RetractionOptions {
+  readonly messages: MessageStore;
+  readonly files: AttachmentFolder;
+}
+
+/** Characters at the beginning of a prompt that every message which quotes it has; the rest may be cut off. */
+const QUOTED_LENGTH = 32;
+
+/**
+ * Replaces a message by the text of a removal, and deletes its files. With a task's message also its copies: private
+ * replies that quote it, such as lists and **Details**, are removed, and replies to it replaced.
+ */
+export async function retractMessage(
+  { messages, files }: RetractionOptions,
+  { message: id }: MessageRef,
+  view: RemovedView,
+): Promise<void> {
+  const message = await messages.get(id);
+  if (message === undefined) return;
+  const card = keptCard(cardOf(view));
+  // Before the message itself, whose record a repeated attempt compares them with.
+  await retractCopies(messages, message, card);
+  for (const { name } of message.attachments) await files.remove(id, name);
+  await replace(messages, id, card);
+}
+
+async function retractCopies(messages: MessageStore, original: Message, card: KeptCard): Promise<void> {
+  if (original.task === null) return;
+  for await (const page of messages.all()) {
+    for (const message of page.filter((one) => isCopy(one, original))) {
+      if (message.visibleTo === null) await replace(messages, message.id, card);
+      else await messages.remove(message.id);
+    }
+  }
+}
+
+/** Returns whether a message shows the task of another one, besides messages of tasks themselves. */
+function isCopy(message: Message, { id, task, clip }: Message): boolean {
+  if (task === null || message.task !== null) return false;
+  const text = `${plainText(message.card.lines)}\n${message.asked?.what ?? ''}`;
+  const isQuoted = clip !== null && quotes(text, clip.prompt);
+  if (message.visibleTo === null) return message.replyTo?.message === id && isQuoted;
+  if (JSON.stringify(message.card).includes(task) || text.includes(shortId(task))) return true;
+  return clip !== null && maySee(message, clip.by) && isQuoted;
+}
+
+/** Returns whether a text has at least the beginning of a prompt. */
+function quotes(text: string, prompt: string): boolean {
+  const line = withoutDirection(prompt).replace(/\s+/gu, ' ').trim();
+  return line !== '' && text.replace(/\s+/gu, ' ').includes(beginning(line, QUOTED_LENGTH).trim());
+}
+
+/** Replaces the content of a message, once; does nothing if it was removed meanwhile. */
+async function replace(messages: MessageStore, id: string, card: KeptCard): Promise<void> {
+  const empty = { card, asked: null, task: null, state: null, progress: null, clip: null, attachments: [] };
+  const isSame = (current: Message): boolean =>
+    JSON.stringify(current.card) === JSON.stringify(card) && current.attachments.length === 0 && current.task === null;
+  try {
+    await messages.change(id, (current) =>
+      isSame(current) ? current : { ...current, ...empty, edits: current.edits + 1 },
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
+  }
+}

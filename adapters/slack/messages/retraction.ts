@@ -1,0 +1,113 @@
+import type { MessageRef } from '#src/chat/platform.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
+import type { TeamRef } from '../web-api/client.ts';
+import { slackCodeOf } from '../web-api/errors.ts';
+import type { FileRecord } from './message-store.ts';
+import type { Messages, MessagesOptions } from './post-once.ts';
+import type { Body } from './render.ts';
+
+/** Options of {@link Retractions}. */
+export interface RetractionsOptions extends Pick<MessagesOptions, 'clients' | 'messageStore'> {
+  readonly messages: Pick<Messages, 'update'>;
+}
+
+/** A message to retract, and the text in its place. */
+export interface Retracting {
+  readonly to: TeamRef;
+  readonly message: MessageRef;
+  readonly body: Body;
+}
+
+/** Errors of a message that can no longer be edited. @see https://docs.slack.dev/reference/methods/chat.update#errors */
+export const UNCHANGEABLE: ReadonlySet<string> = new Set(['edit_window_closed', 'cant_update_message']);
+/** Errors of a channel whose messages its members may still read. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['channel_not_found', 'is_archived', 'is_inactive']);
+/** Errors of a deleted message or file. */
+const GONE: ReadonlySet<string> = new Set(['message_not_found', 'file_not_found', 'file_deleted']);
+
+/** Replaces messages by a short text, with everything that was posted for them: the clip, its message, replies. */
+export class Retractions {
+  readonly #options: RetractionsOptions;
+
+  constructor(options: RetractionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Retracts a message. Tries every part before it fails, and removes what is stored of them.
+   * @throws `missing_permission` where a part stays; retryable errors at once
+   */
+  async retract({ to, message, body }: Retracting): Promise<void> {
+    const { messageStore } = this.#options;
+    const file = await messageStore.file(message);
+    const replies = await messageStore.replies(message);
+    const ofFile = file === undefined ? null : await this.#messageOf(to, file);
+    const shown = [...(ofFile === null ? [] : [ofFile]), ...replies, message];
+    const failures: DailiesError[] = [];
+    const attempt = async (retracted: Promise<void>): Promise<void> => {
+      const failure = await retracted.then(() => null, failureOf);
+      if (failure?.retryable === true) throw failure;
+      if (failure !== null) failures.push(failure);
+    };
+    // The file goes last, since it names its message.
+    for (const one of shown) await attempt(this.#replace({ to, message: one, body }));
+    if (file !== undefined) await attempt(this.#deleteFile(to, file));
+    if (file !== undefined) await messageStore.forgetFile(message, file);
+    await messageStore.forgetReplies(message);
+    const [failure] = failures;
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Replaces the content of a message; deletes one that Slack lets nobody edit. */
+  async #replace({ to, message, body }: Retracting): Promise<void> {
+    try {
+      await this.#options.messages.update(to, message, body, 'retraction');
+    } catch (thrown) {
+      if (!UNCHANGEABLE.has(slackCodeOf(thrown) ?? '')) throw thrown;
+      await this.#options.clients.call({
+        to,
+        priority: 'delivery',
+        operation: 'deleting a message',
+        run: (client) => client.chat.delete({ channel: message.channel, ts: message.message }),
+      });
+    }
+  }
+
+  async #deleteFile(to: TeamRef, { file }: FileRecord): Promise<void> {
+    await this.#options.clients.call({
+      to,
+      priority: 'delivery',
+      operation: 'deleting a clip',
+      run: (client) => client.files.delete({ file }),
+    });
+  }
+
+  /** Returns the message of a file; `null` where it has none, or Slack does not tell. */
+  async #messageOf(to: TeamRef, { file, channel, message }: FileRecord): Promise<MessageRef | null> {
+    if (message !== undefined) return { channel, message };
+    const found = await this.#options.clients
+      .call({
+        to,
+        priority: 'delivery',
+        operation: 'looking for a clip',
+        run: (client) => client.files.info({ file }),
+      })
+      .catch((thrown: unknown) => {
+        const error = asDailiesError(thrown, 'looking for a clip');
+        if (error.retryable) throw error;
+        return null;
+      });
+    const shares = [found?.file?.shares?.public, found?.file?.shares?.private];
+    const ts = shares.flatMap((by) => by?.[channel] ?? []).at(0)?.ts;
+    return ts === undefined ? null : { channel, message: ts };
+  }
+}
+
+/** Returns the failure of a part; `null` where it is gone. */
+function failureOf(thrown: unknown): DailiesError | null {
+  const error = asDailiesError(thrown, 'retracting a message');
+  const code = slackCodeOf(error) ?? '';
+  if (GONE.has(code)) return null;
+  if (!UNREACHABLE.has(code)) return error;
+  return new DailiesError(error.message, { code: 'missing_permission', retryable: false, cause: error });
+}

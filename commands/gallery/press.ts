@@ -1,0 +1,106 @@
+import type { Platform } from '#src/chat/platform.ts';
+import type { GalleryPress, GalleryReply, PressInGallery } from '#src/library/gallery/orders.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Bot, Caller, Reply } from '../bot-port.ts';
+import { runInteraction } from '../run-interaction.ts';
+import { IN_THE_CHAT, NOT_IN_CHANNEL, ORDERED_ELSEWHERE } from '../sentences/cards/gallery.ts';
+import { mayDecide, parseButton, retryButtonId } from '../ui/buttons.ts';
+import { buttonsOf, type Card, type CardButton, linesOf } from '../ui/card.ts';
+import { plainText } from '../ui/plain-text.ts';
+
+/** Dependencies of {@link createGalleryPress}. */
+export interface GalleryPressDeps {
+  readonly bot: Bot;
+  /** Enabled platforms, by name. */
+  readonly platforms: ReadonlyMap<string, Pick<Platform, 'rights' | 'lastingAddress'>>;
+  readonly logger: Logger;
+}
+
+/** Actions of buttons that the page offers; the others belong to a message in the chat. */
+const OFFERED: ReadonlySet<string> = new Set(['retry', 'order', 'ask', 'discard']);
+
+/**
+ * Creates the handler of presses in the gallery. Each is an interaction in the clip's channel, by a person who may post
+ * there, so that prices, confirmations, approvals and limits are those of the chat, and so is the message of the order.
+ */
+export function createGalleryPress({ bot, platforms, logger }: GalleryPressDeps): PressInGallery {
+  return async (press) => {
+    const caller = await callerOf(press, platforms.get(press.session.platform));
+    if (caller === null) return textReply([NOT_IN_CHANNEL]);
+    let shown: GalleryReply = textReply([IN_THE_CHAT]);
+    const show = async (card: Card): Promise<void> => {
+      shown = textReply([plainText(linesOf(card))], buttonsOf(card));
+    };
+    const ask = () => replyTo(bot, caller, press);
+    const interaction = { bot, logger, caller, inPlace: false, ask };
+    let ordered: GalleryReply | null = null;
+    const handled = runInteraction(interaction, {
+      acknowledge: async (task) => {
+        ordered = { kind: 'ordered', task };
+      },
+      show: (card) => show(card),
+      showForm: async () => undefined,
+      refuse: async ({ sentence, buttons }) => {
+        shown = textReply([sentence], buttons);
+      },
+      offer: ({ card, private: own = card }) => show(own),
+    });
+    // Once it is ordered, a message that cannot be posted now is posted with the next update.
+    await handled.catch((thrown: unknown) => {
+      if (ordered === null) throw thrown;
+    });
+    return ordered ?? shown;
+  };
+}
+
+function replyTo(bot: Bot, caller: Caller, { task, action }: GalleryPress): Promise<Reply> {
+  if (action.kind === 'button') {
+    const pressed = parseButton(action.button)?.action ?? '';
+    const isOffered = OFFERED.has(pressed) && pressed !== 'retry';
+    return isOffered ? bot.press(caller, action.button) : Promise.resolve({ kind: 'refused', sentence: IN_THE_CHAT });
+  }
+  // Others make a take of their own, as by /video retry.
+  if (mayDecide(caller, task.origin)) return bot.press(caller, retryButtonId(task.id, action.price));
+  return bot.command({ ...caller, shown: { price: action.price } }, 'retry', { id: [task.id] });
+}
+
+/** Returns the person as a caller in the clip's channel; `null` unless they may post there. */
+async function callerOf(
+  { session, task, id }: GalleryPress,
+  platform: Pick<Platform, 'rights' | 'lastingAddress'> | undefined,
+): Promise<Caller | null> {
+  if (platform === undefined) return null;
+  const { platform: name, team, user, isExternal = false } = session;
+  const { channel, parentChannel, uploadLimitBytes, address: given } = task.origin;
+  const address = platform.lastingAddress(given);
+  const rights = await platform.rights({ team, channel, address }, user.id);
+  if (!rights.view || !rights.post) return null;
+  return {
+    platform: name,
+    team,
+    channel,
+    ...(parentChannel === undefined ? {} : { parentChannel }),
+    user,
+    // Ids of different people never meet.
+    interaction: `gallery:${user.id}:${id}`,
+    mayManage: rights.manage,
+    mayAdminister: false,
+    isExternal,
+    ...(uploadLimitBytes === undefined ? {} : { uploadLimitBytes }),
+    address,
+  };
+}
+
+function textReply(texts: readonly string[], buttons: readonly CardButton[] = []): GalleryReply {
+  const offered = buttons.filter(({ id }) => {
+    const action = parseButton(id)?.action;
+    return action !== undefined && action !== 'retry' && OFFERED.has(action);
+  });
+  const lines = texts.flatMap((text) => text.split('\n'));
+  const isDeadEnd = offered.length < buttons.length && offered.length === 0;
+  return {
+    kind: 'text',
+    lines: isDeadEnd ? [...lines, ORDERED_ELSEWHERE] : lines,
+    buttons: offered.map(({ id, label }) => ({ id, label })),
+  };
+}

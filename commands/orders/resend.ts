@@ -1,0 +1,74 @@
+import { approversFor } from '#src/money/approvers.ts';
+import { spendChannel } from '#src/tasks/money.ts';
+import { isSamePrice, priceOf } from '#src/tasks/price.ts';
+import type { Price, Task } from '#src/tasks/task.ts';
+import { checkAgain } from '#src/videos/check.ts';
+import { approvableBy } from '../approvals/decide.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { pausedSentence } from '../sentences/administration/pause.ts';
+import { resendNeedsApproval } from '../sentences/approvals.ts';
+import { type ResendReason, resendCard } from '../sentences/offers.ts';
+import { mayNot, refusalSentence } from '../sentences/refusals.ts';
+import { spendingSentences } from '../sentences/spending.ts';
+import { mayDecide, type Press, resendButtonId } from '../ui/buttons.ts';
+import { decideSpending, type SpendingQuestion } from './spending.ts';
+import { decide, decisionReply } from './task-actions.ts';
+
+/**
+ * Submits an uncertain task again: a purchase of its own, by the rules of the task's requester and channel. Asks once if
+ * the button shows no price, or another one than the catalog has now, if the price exceeds a threshold or a soft limit,
+ * or if the platform had already reported the press as failed. Above the threshold of approvals, only an approver may
+ * send it again: the press is the approval.
+ */
+export async function sendAgain(
+  ports: BotPorts,
+  caller: Caller,
+  task: Task,
+  { afterSends, price: offered, isConfirmed }: Extract<Press, { readonly action: 'again' }>,
+): Promise<Reply> {
+  const { origin } = task;
+  const isDecider = mayDecide(caller, origin);
+  const mayApprove = async (): Promise<boolean> => (await approvableBy(ports, caller, [task])).length > 0;
+  if (!isDecider && !(await mayApprove())) return refused(mayNot(origin.user, null));
+  const isAccepted = caller.acknowledged === undefined || (await caller.acknowledged(false));
+  if (task.state !== 'uncertain' || task.sends !== afterSends)
+    return decide(ports, caller, task, 'again', async () => ({ done: false, task }));
+  const checked = checkAgain(ports.catalog(), task.request);
+  if (!checked.ok)
+    return refused(checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)).join('\n'));
+  const price = priceOf(checked.model, checked.request.seconds);
+  const rules = await ports.spendingRules(origin, price.currency);
+  const needed = decideSpending(price, rules, true);
+  if (needed.kind === 'paused') return refused(pausedSentence(needed.pause));
+  if (needed.kind === 'request_approval') {
+    const approvers = approversFor(await ports.approvers.list(origin), origin.user.id);
+    if (!(await mayApprove())) return refused(resendNeedsApproval(price, needed.above, approvers));
+  } else if (!isDecider) return refused(mayNot(origin.user, null));
+  const decision = decideSpending(price, { ...rules, approveAbove: undefined }, isConfirmed);
+  const question = decision.kind === 'confirm' ? decision.question : null;
+  const ask = (reason: ResendReason) => resendQuestion(caller, task, { reason, price, question });
+  if (!isAccepted) return ask({ kind: 'late' });
+  if (offered === null || !isSamePrice(offered, price)) return ask({ kind: 'price', before: offered });
+  if (question !== null) return ask({ kind: 'spending', price });
+  const decided = await ports.tasks.resubmit(task.id, caller.user, { afterSends, price });
+  return decisionReply(ports, caller, task, 'again', decided);
+}
+
+/** Reason for a question, the present price, and what its button confirms; `null`: no threshold or soft limit. */
+interface Asking {
+  readonly reason: ResendReason;
+  readonly price: Price;
+  readonly question: SpendingQuestion | null;
+}
+
+/** Asks for the confirmation, privately; where others see the question, it names no budget. */
+function resendQuestion(caller: Caller, task: Task, { reason, price, question }: Asking): Reply {
+  const { id: of, sends, origin } = task;
+  const id = resendButtonId({ task: of, sends }, price, true);
+  const owner = { isCaller: caller.user.id === origin.user.id, isHere: spendChannel(caller) === spendChannel(origin) };
+  const notes = question === null ? [] : spendingSentences(question, owner);
+  const card = resendCard({ id, reason, price, notes }, task);
+  if (reason.kind !== 'late') return privately(card);
+  return { kind: 'offer', id, card: resendCard({ id, reason, price, notes: [] }, task), private: card };
+}

@@ -1,0 +1,38 @@
+import { isEnded } from '#src/tasks/state-machine.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { shortId, taskButtonId } from '../../ui/buttons.ts';
+import { type Card, layOut } from '../../ui/card.ts';
+import { promptPart } from '../removal.ts';
+
+/** Asks for the confirmation of a deletion. */
+export function deleteQuestion({ id, request }: Task): Card {
+  return layOut(
+    [
+      { kind: 'text', line: [{ strong: 'Delete this clip?' }] },
+      { kind: 'text', line: [promptPart(request.prompt, 200)] },
+      {
+        kind: 'small',
+        line: [
+          'The clip, its prompt and its messages here are deleted for everyone, which can’t be undone. Its price stays in ',
+          'the books. What the video service holds isn’t deleted, nor are messages that I can no longer change.',
+        ],
+      },
+    ],
+    { buttons: [{ id: taskButtonId('delete', id), label: 'Delete', style: 'danger' }] },
+  );
+}
+
+/** Confirms a deletion. */
+export function deletedCard({ id }: Pick<Task, 'id'>): Card {
+  return layOut([{ kind: 'text', line: ['Deleted: ', { code: shortId(id) }, '.'] }]);
+}
+
+/** Refuses to delete a clip that has not ended, or whose outcome is not in the chat yet. */
+export function notYetDeletable(task: Task): string {
+  if (task.state === 'requested') return 'This clip waits for an approval. Withdraw the request first.';
+  if (task.state === 'uncertain' && task.leftBy === undefined)
+    return 'It’s unconfirmed whether the video service accepted this clip. Decide on it first: its message says how.';
+  return isEnded(task)
+    ? 'This clip is being posted. Try again in a moment.'
+    : 'This clip is still in progress. Cancel it, or delete it when it has ended.';
+}

@@ -1,0 +1,22 @@
+import type { Micros } from '#src/tasks/amount.ts';
+import type { Refunds } from '#src/tasks/money.ts';
+
+/** Budget with what is used of it. */
+interface UsedBudget {
+  readonly limit: Micros;
+  /** Granted beyond the limit, once each; raises what may be used, not the limit. */
+  readonly extra: Micros;
+  readonly used: Micros;
+}
+
+/** Completes an amount used: `of $0.50 used ($0.20 granted on top)`, `$0.00 left`. */
+export function limitFacts({ limit, extra, used }: UsedBudget, show: (micros: Micros) => string): readonly string[] {
+  const left = limit + extra - used;
+  const granted = extra > 0n ? ` (${show(extra)} granted on top)` : '';
+  return [`of ${show(limit)} used${granted}`, left < 0n ? `over by ${show(-left)}` : `${show(left)} left`];
+}
+
+/** Names what the held part of a sum is for: failed clips as well, where their refund takes a statement. */
+export function heldWords(refunds: Refunds): string {
+  return refunds === 'assumed' ? 'in progress' : 'in progress or awaiting refund';
+}

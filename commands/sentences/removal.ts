@@ -1,0 +1,33 @@
+import type { Removal, RemovalReason } from '#src/tasks/removal.ts';
+import type { Task } from '#src/tasks/task.ts';
+import type { Line, Part } from '../ui/card.ts';
+import { shorten } from './format.ts';
+
+/** Refuses whatever would send the prompt of a removed clip again. */
+export const PROMPT_REMOVED = 'The prompt of this clip was removed.';
+
+/** Stands in the place of a removed prompt. */
+export const NO_PROMPT = 'Prompt removed';
+
+const CLIP_WORDS: Readonly<Record<RemovalReason, string>> = {
+  expired: 'This clip expired',
+  deleted: 'This clip was deleted',
+  forgotten: 'This clip was removed at its requester’s request',
+};
+
+/** Answers an interaction whose clip is removed: nothing is made again, and its message does not come back. */
+export function removedSentence({ removal }: Pick<Task, 'removal'>): string {
+  return `${CLIP_WORDS[removal?.reason ?? 'expired']}.`;
+}
+
+/** Tells what was removed from a task, and when; no lines where nothing was. */
+export function removalLines(removal: Removal | undefined): readonly Line[] {
+  if (removal === undefined) return [];
+  const what = removal.hasContent ? '.' : ', with its prompt. Its price stays in the books.';
+  return [[`${CLIP_WORDS[removal.reason]} `, { timeMs: removal.atMs }, what]];
+}
+
+/** Returns a prompt, shortened to a number of UTF-16 units. */
+export function promptPart(prompt: string, length: number): Part {
+  return prompt === '' ? { strong: NO_PROMPT } : { untrusted: shorten(prompt, length) };
+}

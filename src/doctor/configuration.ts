@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Config, knownVariables } from '../config/config.ts';
+import { ENV_FILE, isEnvFileReadable } from '../config/env-file.ts';
+import type { Given, PlatformConfig } from '../config/platform-config.ts';
+import type { Catalog } from '../videos/model.ts';
+import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
+
+/** Names of variables whose values are never printed. */
+const SECRETS = /TOKEN|SECRET/;
+const SUBJECT = 'Configuration';
+const README = 'README.md lists the variables, and .env.example explains them.';
+/** Beginnings of our names that no other program uses for its own. */
+const FAMILIES = /^(?:DISCORD|SLACK|VIDEO_API|PLAYGROUND)_/;
+/** Names from this length on may differ in two letters; shorter ones would resemble `PATH` or `HOME`. */
+const LONG_NAME = 8;
+/** Largest difference within a family, as between `DISCORD_BOT_TOKEN` and `DISCORD_TOKEN`. */
+const FAMILY_DISTANCE = 4;
+
+/** Environment to check. */
+export interface Environment {
+  readonly given: Given;
+  readonly platforms: readonly PlatformConfig[];
+  /** Problems that prevent the start. */
+  readonly problems: readonly string[];
+  /** Edit distance of two words. */
+  readonly distance: (one: string, other: string) => number;
+}
+
+/** Reports all invalid variables at once, unknown ones that resemble ours, and a readable file of tokens. */
+export function checkEnvironment({ given, platforms, problems, distance }: Environment): readonly Diagnosis[] {
+  const from = existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
+  const known = knownVariables(platforms);
+  const set = known.filter((name) => (given[name] ?? '').trim() !== '');
+  const count = set.length === 0 ? 'no variable is set, so the defaults apply' : `${set.length} variable(s)`;
+  const invalid = problems.map((problem) => wrong(SUBJECT, problem, `Correct it in ${from}.`));
+  const readable = isEnvFileReadable()
+    ? [warning(ENV_FILE, 'every user of this machine can read it, tokens included', `chmod 600 ${ENV_FILE}`)]
+    : [];
+  return [
+    ...(invalid.length === 0 ? [ok(SUBJECT, `${count}, read from ${from}`)] : invalid),
+    ...unknownVariables(given, known, distance),
+    ...readable,
+  ];
+}
+
+function unknownVariables(
+  given: Given,
+  known: readonly string[],
+  distance: Environment['distance'],
+): readonly Diagnosis[] {
+  return Object.keys(given).flatMap((name) => {
+    if (known.includes(name) || (given[name] ?? '').trim() === '') return [];
+    const [family] = FAMILIES.exec(name) ?? [];
+    const candidates = family === undefined ? known : known.filter((one) => one.startsWith(family));
+    const ranked = candidates
+      .map((one) => ({ one, changes: distance(name, one) }))
+      .sort((a, b) => a.changes - b.changes);
+    const most = family !== undefined ? FAMILY_DISTANCE : name.length >= LONG_NAME ? 2 : 1;
+    const best = ranked.find(({ changes }) => changes <= most)?.one;
+    if (family === undefined && best === undefined) return [];
+    const fix = best === undefined ? `Ours are ${candidates.join(', ')}.` : `Did you mean ${best}? ${README}`;
+    return [warning(name, 'Dailies has no such variable, so it has no effect', fix)];
+  });
+}
+
+/** Checks the catalog: whose prices it has, and whether the budget covers its currencies. */
+export function checkCatalog(config: Config, { models, defaultModel }: Catalog): readonly Diagnosis[] {
+  const { videoService, modelCatalog: path, budgetPerMonth } = config;
+  const names = `${models.length} model(s), ${defaultModel.name} by default`;
+  const isForeign = videoService !== undefined && path === undefined;
+  const catalog = isForeign
+    ? warning(
+        'Model catalog',
+        `${names}: the sandbox’s own, whose models and prices are not those of your service`,
+        'Copy config/catalog.example.json to config/catalog.json, put your models into it, and set MODEL_CATALOG.',
+      )
+    : ok('Model catalog', `${names}, from ${path === undefined ? 'the sandbox' : resolve(path)}`);
+  return [catalog, ...checkMoney(budgetPerMonth, models)];
+}
+
+function checkMoney(budgets: Config['budgetPerMonth'], models: Catalog['models']): readonly Diagnosis[] {
+  const currencies = Object.keys(budgets);
+  const unbudgeted = currencies.length === 0 ? [] : models.filter(({ currency }) => !currencies.includes(currency));
+  const used = [...new Set(models.map(({ currency }) => currency))];
+  const real = new Set(Intl.supportedValuesOf('currency'));
+  const unknown = [...new Set([...used, ...currencies])].filter((currency) => !real.has(currency));
+  const zones = Intl.supportedValuesOf('timeZone').length;
+  const limit = currencies.length === 0 ? 'no BUDGET_PER_MONTH' : `BUDGET_PER_MONTH in ${currencies.join(', ')}`;
+  const months = 'months begin in UTC, or in a team’s time zone (/video settings)';
+  return [
+    zones > 1
+      ? ok('Money', `prices in ${used.join(', ')}, ${limit}; ${months}`)
+      : wrong(
+          'Money',
+          'this Node knows no time zones, so a team’s month cannot begin in its own',
+          'Install Node with full ICU, the default.',
+        ),
+    ...unbudgeted.map(({ name, currency }) =>
+      warning(
+        'BUDGET_PER_MONTH',
+        `it has no amount in ${currency}, so every order of ${name} is refused`,
+        `Add an amount in ${currency}: amounts are never converted.`,
+      ),
+    ),
+    ...unknown.map((currency) =>
+      warning(
+        'Money',
+        `${currency} is no currency of ISO 4217 that Node knows`,
+        'Check the catalog and BUDGET_PER_MONTH.',
+      ),
+    ),
+  ];
+}
+
+/** Reports people in `ADMINS` whose platform is off; those of the others are looked up by their platforms. */
+export function checkAdmins({ admins, platforms, playground }: Config): readonly Diagnosis[] {
+  const isOn = (name: string): boolean => name in platforms || (name === 'playground' && playground.isOn);
+  return admins
+    .filter(({ platform }) => !isOn(platform))
+    .map(({ platform, user }) =>
+      warning(
+        'ADMINS',
+        `${platform}:${user} has no effect, since that platform is off`,
+        'Turn it on, or remove the person.',
+      ),
+    );
+}
+
+/** Returns the values that must never be printed: tokens, keys and the password of the store. */
+export function secretsIn(given: Given): readonly string[] {
+  const tokens = Object.entries(given).flatMap(([name, value]) =>
+    SECRETS.test(name) && value !== undefined ? [value.trim()] : [],
+  );
+  const { STORE_URL: store = '' } = given;
+  const password = URL.canParse(store) ? new URL(store).password : '';
+  return [...tokens, password, ...decoded(password)];
+}
+
+function decoded(password: string): readonly string[] {
+  try {
+    return [decodeURIComponent(password)];
+  } catch {
+    return [];
+  }
+}

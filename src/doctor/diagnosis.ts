@@ -1,0 +1,83 @@
+import { type Clock, within } from '../clock.ts';
+import { asDailiesError } from '../errors.ts';
+
+/** What a check found about one subject, and where it is not fine, what to do. */
+export interface Diagnosis {
+  readonly level: 'ok' | 'warning' | 'wrong';
+  /** Such as `Discord token` or the name of a variable. */
+  readonly subject: string;
+  /** One line. */
+  readonly found: string;
+  /** One line; `null` where nothing has to be done. */
+  readonly fix: string | null;
+}
+
+/** A check that changes nothing; checks run in parallel. */
+export interface Check {
+  /** Subject of the diagnosis if the check fails or takes too long. */
+  readonly subject: string;
+  readonly run: () => Promise<readonly Diagnosis[]>;
+}
+
+/** Longest time for one check, in milliseconds. */
+export const CHECK_TIMEOUT_MS = 10_000;
+
+const SYMBOLS = { ok: '✓', warning: '!', wrong: '✗' } as const;
+/** Shortest text that is hidden wherever it occurs; a shorter one may be a common word. */
+const MIN_SECRET_LENGTH = 6;
+
+/** Creates the diagnosis of something in order. */
+export function ok(subject: string, found: string): Diagnosis {
+  return { level: 'ok', subject, found, fix: null };
+}
+
+/** Creates the diagnosis of something that works, but not as well as it could, or could not be checked. */
+export function warning(subject: string, found: string, fix: string): Diagnosis {
+  return { level: 'warning', subject, found, fix };
+}
+
+/** Creates the diagnosis of something that does not work. */
+export function wrong(subject: string, found: string, fix: string): Diagnosis {
+  return { level: 'wrong', subject, found, fix };
+}
+
+/** Runs the checks in parallel; returns the diagnoses in the order of the checks. Never rejects. */
+export async function runChecks(
+  checks: readonly Check[],
+  clock: Clock,
+  timeoutMs = CHECK_TIMEOUT_MS,
+): Promise<readonly Diagnosis[]> {
+  const all = checks.map(async ({ subject, run }) => {
+    const late = [wrong(subject, `no result within ${timeoutMs / 1_000} s`, 'Check the network, then run this again.')];
+    const found = Promise.try(run).catch((thrown: unknown) => [
+      wrong(subject, asDailiesError(thrown, 'checking').message, 'Solve this, then run this again.'),
+    ]);
+    return within<readonly Diagnosis[]>(clock, timeoutMs, found, late);
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** Hides secrets in texts from outside, such as the message of an error. */
+export function withoutSecrets(diagnoses: readonly Diagnosis[], secrets: readonly string[]): readonly Diagnosis[] {
+  const hidden = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH);
+  const mask = (text: string): string => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);
+  return diagnoses.map(({ found, fix, ...rest }) => ({
+    ...rest,
+    found: mask(found),
+    fix: fix === null ? null : mask(fix),
+  }));
+}
+
+/** Formats the diagnoses for a person: a line for each, a second one with what to do, and the totals. */
+export function report(diagnoses: readonly Diagnosis[]): string {
+  const lines = diagnoses.map(({ level, subject, found, fix }) => {
+    const first = `${SYMBOLS[level]} ${subject}: ${oneLine(found)}\n`;
+    return fix === null ? first : `${first}  → ${oneLine(fix)}\n`;
+  });
+  const count = (level: Diagnosis['level']) => diagnoses.filter((one) => one.level === level).length;
+  return `${lines.join('')}\n${count('ok')} fine, ${count('warning')} to look at, ${count('wrong')} wrong.\n`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
+}

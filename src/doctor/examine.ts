@@ -1,0 +1,71 @@
+import { lookup } from 'node:dns';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Given, PlatformConfig } from '../config/platform-config.ts';
+import type { Settings, SettingsRead } from '../config/settings.ts';
+import { addressesOf } from '../videos/addresses.ts';
+import { ClockSkew } from './clock-skew.ts';
+import { checkAdmins, checkCatalog, checkEnvironment, type Environment, secretsIn } from './configuration.ts';
+import { type Check, type Diagnosis, runChecks, warning, withoutSecrets } from './diagnosis.ts';
+import { checkDataFolder, checkFfmpeg, checkNode } from './machine.ts';
+import { checkReachability, fetchCertificate, type Network } from './reachability.ts';
+import { checkStore } from './store.ts';
+import { checkVideoService } from './video-service.ts';
+
+/** Dependencies of {@link examine}. */
+export interface ExamineDeps {
+  readonly given: Given;
+  readonly platforms: readonly PlatformConfig[];
+  readonly distance: Environment['distance'];
+  /** Returns the checks of the platforms that are turned on. */
+  readonly platformChecks: (settings: Settings) => Promise<readonly Check[]>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** Runs all checks. With an invalid configuration, only those that need none. */
+export async function examine({ settings, problems }: SettingsRead, deps: ExamineDeps): Promise<readonly Diagnosis[]> {
+  const { given, platforms, distance, clock } = deps;
+  const first = [checkNode(), ...checkEnvironment({ given, platforms, problems, distance })];
+  const found = settings === null ? [NOT_CHECKED] : await examineSettings(settings, deps, clock);
+  return withoutSecrets([...first, ...found], secretsIn(given));
+}
+
+const NOT_CHECKED = warning(
+  'Everything else',
+  'not checked, since it depends on the configuration',
+  'Correct the configuration, then run this again.',
+);
+
+async function examineSettings(settings: Settings, deps: ExamineDeps, clock: Clock): Promise<readonly Diagnosis[]> {
+  const { config, catalog, ffmpeg } = settings;
+  const skew = new ClockSkew(clock, ownOrigins(settings));
+  const checks: readonly Check[] = [
+    { subject: 'Model catalog', run: async () => checkCatalog(config, catalog) },
+    { subject: 'Video service', run: () => checkVideoService(config, { ...deps, catalog }) },
+    ...(await deps.platformChecks(settings)),
+    { subject: 'ADMINS', run: async () => checkAdmins(config) },
+    { subject: 'Store', run: () => checkStore(config.storeUrl, deps) },
+    { subject: 'Data folder', run: () => checkDataFolder(config) },
+    { subject: 'ffmpeg', run: () => checkFfmpeg(ffmpeg) },
+    { subject: 'PUBLIC_URL', run: () => checkReachability(config, systemNetwork(clock)) },
+  ];
+  const found = await runChecks(checks, clock);
+  return [...found, skew.result()];
+}
+
+function ownOrigins({ config }: Settings): readonly string[] {
+  const { http, links } = config;
+  const local = ['127.0.0.1', 'localhost', '[::1]', http.host].map((host) => `http://${host}:${http.port}`);
+  return links === undefined ? local : [...local, new URL(links.publicUrl).origin];
+}
+
+function systemNetwork(clock: Clock): Network {
+  return {
+    fetch,
+    lookup: (host) => addressesOf(host, lookup),
+    certificateOf: fetchCertificate,
+    now: () => clock.now(),
+  };
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts';
+import { asDailiesError, DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { AuditTrail } from '../money/audit.ts';
+import type { AuditEntry } from '../money/audit-entry.ts';
+import { withoutPassword } from '../store/address.ts';
+import { openStore } from '../store/open.ts';
+import { RedisConnection } from '../store/redis/connection.ts';
+import { type ReplicaState, restoreRequirement, waiveReplica } from '../store/redis/replicas.ts';
+
+/** Dependencies of {@link forgetReplica}. */
+export interface WaiverDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Waives the confirmation of writes by a replica of the Redis at `url`, with an entry in the audit log of the
+ * deployment; what cannot be logged is taken back.
+ * @returns a sentence for the operator.
+ * @throws DailiesError `store_unavailable`, or `internal` where replicas are connected.
+ */
+export async function forgetReplica(url: string, { clock, logger }: WaiverDeps): Promise<string> {
+  const address = withoutPassword(url);
+  const link = await RedisConnection.open(url, { clock, logger });
+  try {
+    const before = await link.call('waiving the confirmation by a replica', () => waiveReplica(link.client));
+    if (before.replicas > 0) {
+      const attached = `${address} has ${before.replicas} replica(s) connected, so the requirement stays: detach them first (REPLICAOF NO ONE on each).`;
+      throw new DailiesError(attached, { code: 'internal', retryable: false });
+    }
+    try {
+      await log(url, before, { clock, logger });
+    } catch (thrown) {
+      await link.call('restoring the requirement', () => restoreRequirement(link.client, before));
+      const { code, message } = asDailiesError(thrown, 'writing the audit log');
+      const undone = `nothing was waived, since the audit log could not be written: ${message}`;
+      throw new DailiesError(undone, { code, retryable: false, cause: thrown });
+    }
+    logger.warn({ event: 'redis_replica_waiver_set', redis: address }, 'waived the confirmation by a Redis replica');
+    return (
+      `Running bots notice within 5 s and take orders again without a replica. Once one is attached to ${address}, ` +
+      'it is required again.'
+    );
+  } finally {
+    await link.close();
+  }
+}
+
+async function log(url: string, { requirement }: ReplicaState, { clock, logger }: WaiverDeps): Promise<void> {
+  if (requirement === 'waived') return;
+  const text = (words: string) => ({ kind: 'text', text: words }) as const;
+  const entry: AuditEntry = {
+    action: 'environment',
+    subject: [text('the confirmation of writes by a Redis replica')],
+    before: requirement === null ? [] : [text(requirement)],
+    after: [text('waived')],
+  };
+  const store = await openStore(url, { clock, logger });
+  try {
+    await new AuditTrail(store, clock).commitAudited(
+      'deployment',
+      { person: null, surface: 'command_line' },
+      async () => ({
+        change: { records: [] },
+        entries: [entry],
+        result: undefined,
+      }),
+    );
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { DailiesError } from '../errors.ts';
+
+/** Libraries of the pages, served from `node_modules`. */
+const VENDOR = {
+  'preact.js': 'preact/dist/preact.module.js',
+  'hooks.js': 'preact/hooks/dist/hooks.module.js',
+  'htm.js': 'htm/dist/htm.module.js',
+  'htm-preact.js': 'htm/preact/index.module.js',
+} as const;
+
+/** Files that the pages share: the style of colours and elements. */
+export const SHARED_FOLDER = join(import.meta.dirname, 'shared-page');
+
+/** Adds the libraries of a page under a path, such as `/playground/vendor/`; needs fastify's `sendFile`. */
+export function addVendor(http: FastifyInstance, prefix: string): void {
+  for (const [name, path] of Object.entries(VENDOR)) {
+    const { folder, file } = installed(path);
+    http.get(`${prefix}${name}`, (_request, reply) => reply.sendFile(file, folder));
+  }
+}
+
+/**
+ * Returns the headers of a page's responses. The one inline script of the page is its import map, which browsers accept
+ * inline only; the policy allows it by its hash, and no other script.
+ */
+export function pageHeaders(html: string): Readonly<Record<string, string>> {
+  const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
+  const hash = createHash('sha256').update(importMap).digest('base64');
+  const policy = {
+    'default-src': "'none'",
+    'script-src': `'self' 'sha256-${hash}'`,
+    'style-src': "'self'",
+    'img-src': "'self'",
+    'media-src': "'self'",
+    'connect-src': "'self'",
+    'manifest-src': "'self'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+    'require-trusted-types-for': "'script'",
+  };
+  return {
+    'content-security-policy': Object.entries(policy)
+      .map(([directive, sources]) => `${directive} ${sources}`)
+      .join('; '),
+    'cache-control': 'no-cache',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  };
+}
+
+/** Locates an installed file of a package; the packages' `exports` lead to the builds for Node, not for browsers. */
+function installed(path: string): { readonly folder: string; readonly file: string } {
+  const [name = '', ...rest] = path.split('/');
+  const manifest = findPackageJSON(name, import.meta.url);
+  if (manifest === undefined) throw new DailiesError(`serving the page: ${name} is not installed`, INTERNAL);
+  return { folder: join(dirname(manifest), ...rest.slice(0, -1)), file: rest.at(-1) ?? '' };
+}
+
+const INTERNAL = { code: 'internal', retryable: false } as const;

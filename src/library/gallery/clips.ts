@@ -1,0 +1,187 @@
+import type { Keyv } from 'keyv';
+import type { TaskRepository } from '../../pipeline/repository.ts';
+import { taskIdOf } from '../../pipeline/task-service.ts';
+import type { IndexEntry, Store } from '../../store/store.ts';
+import { readTasks } from '../../tasks/record-shape.ts';
+import type { Audience, Origin, Task, TaskId } from '../../tasks/task.ts';
+import { isVisible, type Viewer } from '../../tasks/visibility.ts';
+import type { Clip } from '../../videos/service.ts';
+import { type Cursor, entriesBefore, type HistoryScope } from './history.ts';
+
+/** A finished task whose clip is kept. */
+export type ClipTask = Task & { readonly clip: Clip };
+
+/** Team of a session, and what its person may see. */
+export interface ViewScope {
+  readonly platform: string;
+  readonly team: string;
+  readonly viewer: Viewer;
+}
+
+/** Filters of the gallery. Default: none. */
+export interface ClipFilter {
+  /** Platform id of the requester. */
+  readonly user?: string | undefined;
+  readonly channel?: string | undefined;
+  /** Name of the model. */
+  readonly model?: string | undefined;
+  /** Words in the prompt, in this order; upper and lower case are the same. */
+  readonly text?: string | undefined;
+  /** First and last moment of the creation, in ms since the epoch. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+}
+
+/** Page of clips, newest first. */
+export interface ClipPage {
+  readonly clips: readonly ClipTask[];
+  /** Cursor of the next page; `null` at the end. */
+  readonly next: Cursor | null;
+  /** Time back to which was searched, where a page ends before it is full, in ms since the epoch; else `null`. */
+  readonly searchedToMs: number | null;
+}
+
+/** Options of {@link GalleryClips}. */
+export interface GalleryClipsOptions {
+  readonly store: Pick<Store, 'scan' | 'keyv'>;
+  readonly repository: Pick<TaskRepository, 'get'>;
+  readonly audienceOf: (origin: Origin) => Promise<Audience>;
+}
+
+/** Records read for one page at most: those that the filters exclude count as well. */
+const MAX_READ = 2_000;
+const FIRST_BATCH = 32;
+const BATCH = 200;
+/** Longest chain of takes that is followed. */
+const MAX_TAKES = 20;
+/** Time after a task in which its retries by command are looked for, and the number of records read for it. */
+const RETRIED_WITHIN_MS = 24 * 3_600_000;
+const MAX_READ_FOR_TAKES = 300;
+
+/** Finds the clips of a team that a viewer may see. */
+export class GalleryClips {
+  readonly #options: GalleryClipsOptions;
+  readonly #records: Keyv;
+
+  constructor(options: GalleryClipsOptions) {
+    this.#options = options;
+    this.#records = options.store.keyv('tasks');
+  }
+
+  /** Returns a page of clips after a cursor. Reads at most {@link MAX_READ} records. @throws `store_unavailable` */
+  async page(scope: ViewScope, filter: ClipFilter, { cursor, limit }: PageRequest): Promise<ClipPage> {
+    const found: ClipTask[] = [];
+    const fits = fitsFilter(filter);
+    let last: Cursor | null = cursor;
+    let read = 0;
+    for await (const batch of this.#batches(scope, filter, cursor)) {
+      for (const task of await readTasks(
+        this.#records,
+        batch.map(({ member }) => member),
+      )) {
+        if (isClip(task) && this.#isSurelyVisible(task, scope) && fits(task)) found.push(task);
+        if (found.length > limit) return pageOf(found.slice(0, limit));
+      }
+      last = batch.at(-1) ?? last;
+      read += batch.length;
+      if (read >= MAX_READ) return { clips: found, next: last, searchedToMs: last?.score ?? null };
+    }
+    return { clips: found, next: null, searchedToMs: null };
+  }
+
+  /** Returns a task of the team that the viewer may see. @throws `store_unavailable` */
+  async find({ platform, team, viewer }: ViewScope, id: string): Promise<Task | undefined> {
+    const task = await this.#options.repository.get(id as TaskId);
+    if (task === undefined || task.origin.platform !== platform || task.origin.team !== team) return undefined;
+    return isVisible(task.origin, await this.#options.audienceOf(task.origin), viewer) ? task : undefined;
+  }
+
+  /** Returns a task of the team that the viewer may see and that has a clip. @throws `store_unavailable` */
+  async findClip(scope: ViewScope, id: string): Promise<ClipTask | undefined> {
+    const task = await this.find(scope, id);
+    return task !== undefined && isClip(task) ? task : undefined;
+  }
+
+  /**
+   * Returns the takes before and after a task, oldest first: those that it repeats, and those that repeat it (by command,
+   * within a day).
+   */
+  async takesOf(
+    scope: ViewScope,
+    task: Task,
+  ): Promise<{ readonly before: readonly Task[]; readonly after: readonly Task[] }> {
+    const before: Task[] = [];
+    for (let one = task.retryOf; one !== undefined && before.length < MAX_TAKES; one = before[0]?.retryOf) {
+      const found = await this.find(scope, one);
+      if (found === undefined) break;
+      before.unshift(found);
+    }
+    const byCommand = await this.#retriesByCommand(scope, task);
+    const byButton = await this.find(scope, taskIdOf(`retry:${task.id}`));
+    const after = new Map([...byCommand, ...(byButton === undefined ? [] : [byButton])].map((one) => [one.id, one]));
+    return { before, after: [...after.values()].sort((one, other) => one.createdAtMs - other.createdAtMs) };
+  }
+
+  async #retriesByCommand(scope: ViewScope, { id, createdAtMs }: Task): Promise<readonly Task[]> {
+    const found: Task[] = [];
+    let read = 0;
+    const filter = { fromMs: createdAtMs, toMs: createdAtMs + RETRIED_WITHIN_MS };
+    for await (const batch of this.#batches(scope, filter, null)) {
+      const tasks = await readTasks(
+        this.#records,
+        batch.map(({ member }) => member),
+      );
+      found.push(...tasks.filter(({ retryOf }) => retryOf === id));
+      read += batch.length;
+      if (read >= MAX_READ_FOR_TAKES) break;
+    }
+    return found;
+  }
+
+  async *#batches(scope: ViewScope, filter: ClipFilter, cursor: Cursor | null): AsyncGenerator<readonly IndexEntry[]> {
+    let batch: IndexEntry[] = [];
+    let size = FIRST_BATCH;
+    for await (const entry of entriesBefore(this.#options.store, historyScope(scope, filter), cursor)) {
+      batch.push(entry);
+      if (batch.length < size) continue;
+      yield batch;
+      batch = [];
+      size = BATCH;
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  /** Checks the rule itself besides the indexes; a record of an earlier version has no audience, and only they know it. */
+  #isSurelyVisible({ origin }: Task, { platform, team, viewer }: ViewScope): boolean {
+    if (origin.platform !== platform || origin.team !== team) return false;
+    return origin.audience === undefined || isVisible(origin, origin.audience, viewer);
+  }
+}
+
+/** Where a page begins, and its length. */
+export interface PageRequest {
+  readonly cursor: Cursor | null;
+  readonly limit: number;
+}
+
+/** Returns whether a task is finished and has a clip. */
+export function isClip(task: Task): task is ClipTask {
+  return task.state === 'completed' && task.clip !== undefined;
+}
+
+function pageOf(clips: readonly ClipTask[]): ClipPage {
+  const last = clips.at(-1);
+  return { clips, next: last === undefined ? null : { score: last.createdAtMs, member: last.id }, searchedToMs: null };
+}
+
+function historyScope(scope: ViewScope, { user, channel, fromMs, toMs }: ClipFilter): HistoryScope {
+  const bounds = { ...(fromMs === undefined ? {} : { min: fromMs }), ...(toMs === undefined ? {} : { max: toMs }) };
+  return { ...scope, ...bounds, user, channel };
+}
+
+function fitsFilter({ model, text }: ClipFilter): (task: Task) => boolean {
+  const wanted = text?.toLowerCase();
+  return ({ request }) =>
+    (model === undefined || request.model === model) &&
+    (wanted === undefined || request.prompt.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,73 @@
+import { access } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { fileNameOf } from '../../chat/file-name.ts';
+import { DailiesError } from '../../errors.ts';
+import type { Clip } from '../../videos/service.ts';
+import type { ClipTask, GalleryClips } from './clips.ts';
+import type { Posters } from './posters.ts';
+import { GALLERY_PATH } from './requests.ts';
+import type { EnteredRoute } from './session-scope.ts';
+
+/** Options of {@link addFiles}. */
+export interface FileOptions {
+  readonly clips: GalleryClips;
+  /** Returns the file of a task's clip; rejects where it cannot be had, and logs why. */
+  readonly fileOf: (task: ClipTask) => Promise<Clip | undefined>;
+  readonly posters: Posters;
+}
+
+const GONE = 'This clip is not here any more.';
+const NOT_NOW = 'This clip could not be brought here just now. Try again in a moment.';
+
+/** Adds the files of clips (with Range) and their pictures, for the session's person only. */
+export function addFiles(http: FastifyInstance, route: EnteredRoute, { clips, fileOf, posters }: FileOptions): void {
+  http.get<{ Params: { id: string }; Querystring: { download?: string } }>(
+    `${GALLERY_PATH}/clips/:id`,
+    route(async ({ scope }, request, reply) => {
+      const task = await clips.findClip(scope, idOf(request.params));
+      const file = task === undefined ? undefined : await fileOf(task).catch(failureOf);
+      if (file === 'not_now') return reply.code(503).header('retry-after', '10').send({ error: NOT_NOW });
+      if (task === undefined || file === undefined || file === 'gone' || !(await exists(file.path)))
+        return reply.code(404).send({ error: GONE });
+      const isDownload = (request.query as { readonly download?: string }).download !== undefined;
+      const name = encodeURIComponent(fileNameOf(task).toWellFormed());
+      void reply
+        .type(file.contentType)
+        .header('content-disposition', `${isDownload ? 'attachment' : 'inline'}; filename*=UTF-8''${name}`);
+      return sendFile(reply, file.path);
+    }),
+  );
+  http.get<{ Params: { id: string } }>(
+    `${GALLERY_PATH}/posters/:id`,
+    route(async ({ scope }, request, reply) => {
+      const task = await clips.findClip(scope, idOf(request.params));
+      const path = task === undefined ? null : await posters.of(task.id, () => fileOf(task).catch(() => undefined));
+      if (path === null) return reply.code(404).send({ error: 'There is no picture of this clip.' });
+      return sendFile(reply.type('image/jpeg'), path);
+    }),
+  );
+}
+
+/** Sends a file as it is; its content never runs as a page of this origin. */
+function sendFile(reply: FastifyReply, path: string): FastifyReply {
+  void reply.header('content-security-policy', 'sandbox');
+  return reply.sendFile(basename(path), dirname(path), { contentType: false, cacheControl: false });
+}
+
+function idOf(params: unknown): string {
+  return (params as { readonly id: string }).id;
+}
+
+function failureOf(thrown: unknown): 'gone' | 'not_now' {
+  const code = thrown instanceof DailiesError ? thrown.code : null;
+  return code === 'gone' || code === 'task_unknown' ? 'gone' : 'not_now';
+}
+
+/** Returns whether a file still exists; it may have been cleaned up. */
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,66 @@
+/** Token that the server expects with every change; set by {@link enter}. */
+let token = '';
+
+/** Error of a request: its sentence for the user, and whether the session has ended. */
+export class RequestError extends Error {
+  constructor(sentence, hasEnded) {
+    super(sentence);
+    this.hasEnded = hasEnded;
+  }
+}
+
+const OFFLINE = 'I can’t reach Dailies. Check your connection, then try again.';
+
+async function call(path, options = {}) {
+  let response;
+  try {
+    response = await fetch(`/gallery/api/${path}`, options);
+  } catch {
+    throw new RequestError(OFFLINE, false);
+  }
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) throw new RequestError(body.error ?? 'Something went wrong. Try again.', response.status === 401);
+  return body;
+}
+
+/** Reads the session: who sees the page, and what it offers. */
+export async function enter() {
+  const session = await call('session');
+  token = session.token;
+  return session;
+}
+
+/** Reads a page of clips. @param {Record<string, string>} query filters and cursor; empty ones are left out */
+export function readClips(query) {
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  return call(`clips?${new URLSearchParams(given)}`);
+}
+
+export function readClip(id) {
+  return call(`clips/${encodeURIComponent(id)}`);
+}
+
+/** Reads the people, channels and models of the latest clips, for the filters. */
+export function readFacets() {
+  return call('facets');
+}
+
+/** Returns a new idempotency key: a press repeated under it counts once. */
+export function newId() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Presses a button for a clip. @returns the reply: `ordered`, or lines of text with buttons */
+export function press(id, task, action) {
+  return change('presses', { id, task, action });
+}
+
+/** Ends the session. */
+export function leave() {
+  return change('end', {});
+}
+
+function change(path, body) {
+  const headers = { 'content-type': 'application/json', 'x-gallery-token': token };
+  return call(path, { method: 'POST', headers, body: JSON.stringify(body) });
+}

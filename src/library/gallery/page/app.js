@@ -1,0 +1,107 @@
+import { html, render } from 'htm/preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { enter, leave, readClips, readFacets } from './api.js';
+import { ClipPage } from './clip.js';
+import { Filters, filtersOfAddress, NO_FILTERS, queryOf, rememberFilters } from './filters.js';
+import { Grid } from './grid.js';
+
+const NO_FACETS = { people: [], channels: [], models: [] };
+const EMPTY = { clips: [], next: null, searchedToMs: null, isLoading: true, error: '', isFiltered: false };
+
+function App() {
+  const [session, setSession] = useState(null);
+  const [ended, setEnded] = useState('');
+  const onEnded = useCallback(() => setEnded('Your visit has ended.'), []);
+  useEffect(() => {
+    enter().then(setSession, (thrown) => setEnded(thrown.hasEnded ? 'Your visit has ended.' : thrown.message));
+  }, []);
+  if (ended !== '')
+    return html`<main class="note"><h1>Dailies gallery</h1><p role="alert">${ended}</p>
+      <p>Send <code>/video gallery</code> in the chat for a new link.</p></main>`;
+  if (session === null) return html`<main class="note" aria-busy="true"><h1>Dailies gallery</h1><p>Loading…</p></main>`;
+  return html`<${Gallery} session=${session} onEnded=${onEnded} onLeft=${() => setEnded('You have left the gallery.')} />`;
+}
+
+function Gallery({ session, onEnded, onLeft }) {
+  const [filters, setFilters] = useState(filtersOfAddress);
+  const [facets, setFacets] = useState(NO_FACETS);
+  const clip = useClipOfAddress();
+  const [list, more, again] = useClips(filters, onEnded);
+  /** Id of the clip that was shown last, which gets the focus back. */
+  const last = useRef('');
+  useEffect(() => {
+    readFacets().then(setFacets, () => undefined);
+  }, []);
+  useEffect(() => {
+    if (clip !== null) last.current = clip;
+    else document.getElementById(`clip-${last.current}`)?.focus();
+  }, [clip]);
+  const onFilters = (next) => {
+    rememberFilters(next);
+    setFilters(next);
+  };
+  const onBack = useCallback(() => {
+    location.hash = '';
+  }, []);
+  const onFilter = (some) => {
+    onFilters({ ...NO_FILTERS, ...some });
+    last.current = '';
+    onBack();
+  };
+  const left = () => leave().then(onLeft, (thrown) => (thrown.hasEnded ? onLeft() : undefined));
+  return html`
+    <header class="top">
+      <img src="/gallery/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b>
+      <span class="who">You are <bdi>${session.user.name}</bdi></span>
+      <button type="button" class="button" onClick=${left}>Leave</button>
+    </header>
+    ${clip !== null && html`<${ClipPage} id=${clip} onEnded=${onEnded} onBack=${onBack} onFilter=${onFilter} />`}
+    <main class="gallery" hidden=${clip !== null}>
+      <h1>Gallery</h1>
+      <${Filters} filters=${filters} facets=${facets} session=${session} onFilters=${onFilters} />
+      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} onRetry=${again} />
+    </main>
+  `;
+}
+
+/** Returns the id in the fragment `#/clip/…`; `null` for none. */
+function useClipOfAddress() {
+  const read = () => /^#\/clip\/([\w-]{1,100})$/.exec(location.hash)?.[1] ?? null;
+  const [clip, setClip] = useState(read);
+  useEffect(() => {
+    const follow = () => setClip(read());
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  return clip;
+}
+
+/** Loads the clips that match the filters. @returns the list, a function that loads its next page, and one that tries again. */
+function useClips(filters, onEnded) {
+  const [list, setList] = useState(EMPTY);
+  const latest = useRef(0);
+  const load = async (before, cursor) => {
+    latest.current += 1;
+    const turn = latest.current;
+    const isFiltered = Object.values(filters).some((value) => value !== '');
+    setList({ ...before, isLoading: true, error: '', isFiltered });
+    try {
+      const page = await readClips({ ...queryOf(filters), cursor: cursor ?? '' });
+      if (turn !== latest.current) return;
+      const known = new Set(before.clips.map(({ id }) => id));
+      const clips = [...before.clips, ...page.clips.filter(({ id }) => !known.has(id))];
+      setList({ ...page, clips, isLoading: false, error: '', isFiltered });
+    } catch (thrown) {
+      if (turn !== latest.current) return;
+      if (thrown.hasEnded) onEnded();
+      setList({ ...before, next: cursor, isLoading: false, error: thrown.message, isFiltered });
+    }
+  };
+  useEffect(() => void load(EMPTY, null), [JSON.stringify(filters)]);
+  const more = () => load(list, list.next);
+  return [list, more, more];
+}
+
+const root = document.getElementById('app');
+root.replaceChildren();
+render(html`<${App} />`, root);

@@ -1,0 +1,84 @@
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+
+/** Clips in one download at most, as the server allows. */
+const MAX_TOGETHER = 200;
+
+/** Grid of clips, in pages. Arrow keys move between its clips. */
+export function Grid({ list, hasPosters, onMore, onRetry }) {
+  const { clips, next, searchedToMs, isLoading, error } = list;
+  const shown = clips.slice(0, MAX_TOGETHER);
+  return html`
+    ${shown.length > 1 && html`<p class="together"><a class="button" href=${`/gallery/zip?ids=${shown.map(({ id }) => id).join(',')}`} download>Download ${clips.length > shown.length ? `the first ${shown.length}` : `these ${shown.length}`} clips</a></p>`}
+    ${clips.length > 0 && html`<ul class="grid" onKeyDown=${onArrow}>${clips.map((clip) => html`<${Card} key=${clip.id} clip=${clip} hasPosters=${hasPosters} />`)}</ul>`}
+    <div class="below" role="status">
+      ${isLoading && html`<p class="quiet">Loading clips…</p>`}
+      ${!isLoading && error !== '' && html`<p class="wrong">${error}</p>`}
+      ${!isLoading && error === '' && clips.length === 0 && next === null && html`<p class="empty">${list.isFiltered ? 'No clips match these filters.' : 'No clips yet. Those made in the chat appear here.'}</p>`}
+      ${!isLoading && error === '' && searchedToMs !== null && html`<p class="quiet">Searched back to ${DAY.format(searchedToMs)}.</p>`}
+    </div>
+    ${!isLoading && error !== '' && html`<button type="button" class="button more" onClick=${onRetry}>Try again</button>`}
+    ${!isLoading && error === '' && next !== null && html`<button type="button" class="button more" onClick=${onMore}>${searchedToMs === null ? 'Load more' : 'Continue'}</button>`}
+  `;
+}
+
+function Card({ clip, hasPosters }) {
+  return html`
+    <li>
+      <a class="card" id=${`clip-${clip.id}`} href=${`#/clip/${clip.id}`}>
+        <${Poster} id=${clip.id} hasPosters=${hasPosters} />
+        <span class="prompt" dir="auto">${clip.prompt}</span>
+        <span class="small"><bdi>${clip.by}</bdi> · ${clip.model} · ${clip.seconds} s · ${clip.price}</span>
+        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? ' · another take' : ''}</span>
+      </a>
+    </li>
+  `;
+}
+
+/** Picture of a clip, loaded once it is near the visible part: of the server's making, else the video's own. */
+function Poster({ id, hasPosters }) {
+  const box = useRef(null);
+  const [isNear, setNear] = useState(false);
+  const [hasPicture, setHasPicture] = useState(hasPosters);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting !== true) return;
+        setNear(true);
+        observer.disconnect();
+      },
+      { rootMargin: '200px' },
+    );
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return html`
+    <span class="poster" ref=${box} aria-hidden="true">
+      ${isNear && hasPicture && html`<img src=${`/gallery/posters/${id}`} alt="" onError=${() => setHasPicture(false)} />`}
+      ${isNear && !hasPicture && html`<video src=${`/gallery/clips/${id}#t=0.1`} preload="metadata" muted playsinline tabindex="-1"></video>`}
+    </span>
+  `;
+}
+
+/** Moves the focus by arrow keys: left and right to the neighbours, up and down by a row. */
+function onArrow(event) {
+  const cards = [...event.currentTarget.querySelectorAll('.card')];
+  const at = cards.indexOf(document.activeElement);
+  if (at < 0) return;
+  const firstTop = cards[0].getBoundingClientRect().top;
+  const columns = cards.filter((card) => Math.abs(card.getBoundingClientRect().top - firstTop) < 2).length;
+  const steps = {
+    ArrowRight: 1,
+    ArrowLeft: -1,
+    ArrowDown: columns,
+    ArrowUp: -columns,
+    Home: -at,
+    End: cards.length - 1 - at,
+  };
+  const step = steps[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  cards[Math.min(Math.max(at + step, 0), cards.length - 1)].focus();
+}

@@ -1,0 +1,89 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TakePicture } from '../../media/ffmpeg.ts';
+import { SingleFlight } from '../../single-flight.ts';
+import type { TaskId } from '../../tasks/task.ts';
+import type { Clip } from '../../videos/service.ts';
+
+/** Options of {@link Posters}. */
+export interface PostersOptions {
+  /** Folder of the clips, whose pictures go with them. They can be taken again, so anyone may delete them. */
+  readonly folder: string;
+  /** `null` where there is no ffmpeg. */
+  readonly takePicture: TakePicture | null;
+  /** Most pictures in the folder; beyond it, the oldest are deleted. Default 10,000, about 150 MB. */
+  readonly maxFiles?: number;
+}
+
+/** Name of a picture: as the clip's, which is deleted with all files that have its id before the first dot. */
+const SUFFIX = '.poster.jpg';
+const MAX_FILES = 10_000;
+/** Pictures taken between two looks at the size of the folder. */
+const CHECK_EVERY = 100;
+/** Pictures that may wait for the one in progress: a page shows 24. Beyond it, browsers show the video itself. */
+const MAX_WAITING = 60;
+/** Ids that are a file name, so that a forged record cannot name another folder. */
+const FILE_NAME = /^[\w-]+$/;
+
+/** Pictures of clips, cached in a folder. One is taken at a time, since ffmpeg competes with the jobs of the bot. */
+export class Posters {
+  readonly #options: PostersOptions;
+  readonly #taking = new SingleFlight<TaskId, string | null>();
+  #last: Promise<unknown> = Promise.resolve();
+  #taken = 0;
+
+  constructor(options: PostersOptions) {
+    this.#options = options;
+  }
+
+  /** Whether pictures can be taken. */
+  get isOn(): boolean {
+    return this.#options.takePicture !== null;
+  }
+
+  /** Returns the path of a task's picture; `null` where it cannot be taken, or too many wait. Never rejects. */
+  async of(id: TaskId, clip: () => Promise<Clip | undefined>): Promise<string | null> {
+    const { folder, takePicture } = this.#options;
+    if (takePicture === null || !FILE_NAME.test(id)) return null;
+    const path = join(folder, `${id}${SUFFIX}`);
+    if (await isThere(path)) return path;
+    if (this.#taking.get(id) === undefined && this.#taking.size >= MAX_WAITING) return null;
+    return this.#taking.run(id, () => {
+      const taking = this.#last.then(() => this.#take(path, clip, takePicture)).catch(() => null);
+      this.#last = taking;
+      return taking;
+    });
+  }
+
+  async #take(path: string, clip: () => Promise<Clip | undefined>, takePicture: TakePicture): Promise<string | null> {
+    const from = (await clip())?.path;
+    if (from === undefined) return null;
+    if (!(await takePicture(from, path))) return null;
+    // Its clip may have been removed meanwhile.
+    if (!(await isThere(from))) {
+      await rm(path, { force: true });
+      return null;
+    }
+    if (this.#taken % CHECK_EVERY === 0) await this.#evict();
+    this.#taken += 1;
+    return path;
+  }
+
+  async #evict(): Promise<void> {
+    const { folder, maxFiles = MAX_FILES } = this.#options;
+    const names = (await readdir(folder)).filter((name) => name.endsWith(SUFFIX));
+    if (names.length <= maxFiles) return;
+    const files = await Promise.all(
+      names.map(async (name) => ({ name, atMs: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0 })),
+    );
+    const oldest = files.sort((one, other) => one.atMs - other.atMs).slice(0, names.length - maxFiles);
+    for (const { name } of oldest) await rm(join(folder, name), { force: true });
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    ({ size }) => size > 0,
+    () => false,
+  );
+}

@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { BoundedMap } from '../../bounded-map.ts';
+import type { Clock } from '../../clock.ts';
+import { DailiesError } from '../../errors.ts';
+import { WrongTokens } from '../../http/access-tokens.ts';
+import type { Logger } from '../../logger.ts';
+import type { GalleryAccess } from './access.ts';
+import { type ApiOptions, addApi } from './api.ts';
+import { addBulk } from './bulk.ts';
+import { addPresses, type PressOptions } from './changes.ts';
+import { addFiles, type FileOptions } from './files.ts';
+import { OPEN_PATH, sendNote, sendOpenPage } from './open-page.ts';
+import { addPage } from './page.ts';
+import { GALLERY_PATH, isForeign, sessionKeyOf, setCookie } from './requests.ts';
+import { createEnteredRoute } from './session-scope.ts';
+
+/** Options of {@link serveGallery}. */
+export interface GalleryOptions extends ApiOptions, FileOptions, PressOptions {
+  readonly access: GalleryAccess;
+  /** Address of the HTTP server from outside; `null`: none. */
+  readonly publicUrl: URL | null;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called for every wrong link. Default: nothing is counted. */
+  readonly countWrongToken?: ConstructorParameters<typeof WrongTokens>[0]['counted'];
+}
+
+/** Headers of every response: nothing of the gallery is indexed, stored by a cache, or embedded by another site. */
+const HEADERS = {
+  'cache-control': 'private, no-store',
+  'x-robots-tag': 'noindex, nofollow',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** Wrong links that one address may send within {@link WINDOW_MS}. */
+const MAX_WRONG = 20;
+const WINDOW_MS = 60_000;
+/** Addresses whose wrong links are counted. */
+const MAX_ADDRESSES = 10_000;
+
+const ENDED = 'This link has been used, or is older than 10 minutes. Send /video gallery in the chat for a new one.';
+const FOREIGN = 'The gallery takes requests from its own pages only.';
+const TOO_MANY = 'Too many wrong links were opened from here. Try again in a minute.';
+
+const openQuery = z.object({ key: z.string().max(200).default('') });
+
+/** Serves the gallery: the redemption of its links, its page, clips and API, under {@link GALLERY_PATH}. */
+export async function serveGallery(http: FastifyInstance, options: GalleryOptions): Promise<void> {
+  await http.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', { parseAs: 'string' }, scope.getDefaultJsonParser('error', 'error'));
+    scope.addHook('onRequest', async (request, reply) => {
+      reply.headers(HEADERS);
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      if (!isRead && isForeign(request, options.publicUrl)) return reply.code(403).send({ error: FOREIGN });
+      return undefined;
+    });
+    scope.setErrorHandler((thrown, _request, reply) => sendError(thrown, reply, options.logger));
+    addOpening(scope, options);
+    await addPage(scope);
+    const route = createEnteredRoute(options.access);
+    addApi(scope, route, options);
+    addFiles(scope, route, options);
+    addBulk(scope, route, options);
+    addPresses(scope, route, options);
+  });
+}
+
+/** Adds the page of a link, and its redemption. */
+function addOpening(http: FastifyInstance, options: GalleryOptions): void {
+  const { access, publicUrl, clock, logger, countWrongToken } = options;
+  const wrongLinks = new WrongTokens({ entrance: 'gallery', clock, logger, counted: countWrongToken });
+  const limit = new RedeemLimit(clock);
+  const isSecure = publicUrl?.protocol === 'https:';
+  http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
+  );
+  http.get(OPEN_PATH, async (request, reply) => {
+    const { key } = openQuery.parse(request.query);
+    const opener = await access.openerOf(key);
+    return opener === null ? sendNote(reply.code(410), ENDED) : sendOpenPage(reply, key, opener.user.name);
+  });
+  http.post(OPEN_PATH, { bodyLimit: 4_096 }, async (request, reply) => {
+    if (limit.isReached(request.ip)) return sendNote(reply.code(429).header('retry-after', '60'), TOO_MANY);
+    const session = await access.redeem(openQuery.parse(request.body ?? {}).key);
+    if (session === null) {
+      limit.count(request.ip);
+      await wrongLinks.note();
+      return sendNote(reply.code(410), ENDED);
+    }
+    await access.end(sessionKeyOf(request));
+    return setCookie(reply, session, isSecure).redirect(GALLERY_PATH, 303);
+  });
+}
+
+/** Counts the wrong links that an address redeems. */
+class RedeemLimit {
+  readonly #clock: Clock;
+  readonly #wrong = new BoundedMap<string, readonly number[]>(MAX_ADDRESSES);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  isReached(address: string): boolean {
+    return this.#recent(address).length >= MAX_WRONG;
+  }
+
+  count(address: string): void {
+    this.#wrong.set(address, [...this.#recent(address), this.#clock.monotonic()]);
+  }
+
+  #recent(address: string): readonly number[] {
+    const sinceMs = this.#clock.monotonic() - WINDOW_MS;
+    return (this.#wrong.get(address) ?? []).filter((atMs) => atMs > sinceMs);
+  }
+}
+
+function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {
+  if (thrown instanceof z.ZodError) return reply.code(400).send({ error: 'The request is wrong.' });
+  if (thrown instanceof DailiesError && thrown.retryable)
+    return reply
+      .code(503)
+      .header('retry-after', '5')
+      .send({ error: 'That isn’t possible just now. Try again in a moment.' });
+  const status = thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : 500;
+  if (status >= 400 && status < 500) return reply.code(status).send({ error: 'The request is wrong.' });
+  logger.error({ event: 'gallery_request_failed', err: thrown }, 'a request of the gallery failed');
+  return reply.code(500).send({ error: 'Something went wrong here. The log of the bot says what.' });
+}

@@ -1,0 +1,30 @@
+import type { Run } from '../lifecycle.ts';
+import { createRemover, type Remover, type RemoverOptions } from './remover.ts';
+import { createRetention, type RetentionOptions } from './retention.ts';
+
+/** Periodic work of the library. */
+interface LibraryPart {
+  readonly name: string;
+  readonly start: (run: Run) => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** The team's library of clips: what becomes of them after their delivery. */
+export interface Library {
+  readonly remover: Remover;
+  /** Its periodic work, in the order of start. */
+  readonly parts: readonly LibraryPart[];
+}
+
+/** Creates the library of one process. */
+export function createLibrary(options: RemoverOptions & Omit<RetentionOptions, 'remover'>): Library {
+  const remover = createRemover(options);
+  const retention = createRetention({ ...options, remover });
+  return {
+    remover,
+    parts: [
+      { name: 'the removals', start: () => remover.start(), stop: () => remover.stop() },
+      { name: 'the retention', start: () => retention.start(), stop: () => retention.stop() },
+    ],
+  };
+}

@@ -1,0 +1,181 @@
+import type { Clock } from '../clock.ts';
+import type { Lease } from '../cluster/leases.ts';
+import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import type { Logger } from '../logger.ts';
+import type { TeamKey, TeamSettingsRepository } from '../money/team-settings.ts';
+import { pagesOf } from '../store/pages.ts';
+import type { Store, Versioned } from '../store/store.ts';
+import { historyIndex, teamOfHistory } from '../tasks/indexes.ts';
+import { readTasks } from '../tasks/record-shape.ts';
+import { isContentRemoved } from '../tasks/removal.ts';
+import { isEnded } from '../tasks/state-machine.ts';
+import type { Task, TaskId } from '../tasks/task.ts';
+import type { Remover } from './remover.ts';
+import { type Retention, retentionOf } from './retention-periods.ts';
+
+/** Delay between two sweeps. */
+const SWEEP_EVERY_MS = 3_600_000;
+/** Delay of the first one after the start. */
+const FIRST_SWEEP_MS = 30_000;
+/** TTL of the lease: the time until another replica takes over from one that died. */
+const LEASE_MS = 30_000;
+/** Removals in flight: few enough not to delay the orders of others. */
+const AT_ONCE = 4;
+/** Tasks that a cursor may leave behind; with more of them, it waits. */
+const MAX_LEFT = 1_000;
+
+/** Progress of the removal of a team's clips, in the namespace `waits`. */
+interface Cursor extends Versioned {
+  /** The clips of all tasks created before this are removed, but for those in `left`. */
+  readonly beforeMs: number;
+  /** Earlier tasks whose clip could not be removed yet: they were running, uncertain or not delivered, or ended late. */
+  readonly left: readonly TaskId[];
+}
+
+/** Options of {@link createRetention}. */
+export interface RetentionOptions {
+  readonly store: Store;
+  readonly remover: Pick<Remover, 'remove'>;
+  readonly settings: Pick<TeamSettingsRepository, 'get'>;
+  /** Retention that the operator has set for all teams. */
+  readonly retention: Retention;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Creates the retention of one process. Every hour, on one replica, it removes the clips, and the clips with their
+ * prompts, that ended longer ago than their team or the operator keeps them. What is running, uncertain or not delivered
+ * stays. Can be interrupted at any point.
+ */
+export function createRetention(options: RetentionOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
+  const { store, clock, logger } = options;
+  const stopping = new AbortController();
+  const sweeper = new OnOneReplica({
+    leases: store.leases,
+    clock,
+    name: 'retention',
+    ttlMs: LEASE_MS,
+    everyMs: SWEEP_EVERY_MS,
+    run: (lease) => sweep(options, () => lease.isHeld() && !stopping.signal.aborted),
+    failed: (thrown) =>
+      logger.warn({ event: 'retention_failed', err: thrown }, 'failed to remove what expired, retrying'),
+  });
+  return {
+    start: () => sweeper.start(FIRST_SWEEP_MS),
+    stop: () => {
+      stopping.abort();
+      return sweeper.stop();
+    },
+    runNow: () => sweeper.runNow(),
+  };
+}
+
+type IsActive = () => ReturnType<Lease['isHeld']>;
+
+async function sweep(options: RetentionOptions, isActive: IsActive): Promise<void> {
+  const { store, settings, retention, clock, logger } = options;
+  const teams = (await store.contents.indexes()).flatMap((index) => teamOfHistory(index) ?? []);
+  for (const team of teams) {
+    const { clipsMs, promptsMs } = retentionOf(retention, await settings.get(team), clock.now());
+    const prompts = promptsMs === null ? 0 : await removePrompts(options, team, { keptMs: promptsMs, isActive });
+    const clips = clipsMs === null ? 0 : await removeClips(options, team, { keptMs: clipsMs, isActive });
+    if (!isActive()) return;
+    if (prompts + clips > 0)
+      logger.info({ event: 'retention_swept', ...team, prompts, clips }, 'removed what expired of a team');
+  }
+}
+
+/** Retention period, and whether to go on. */
+interface Sweep {
+  readonly keptMs: number;
+  readonly isActive: IsActive;
+}
+
+/**
+ * Removes expired clips with their prompts. Their tasks leave the team's history with it, so that each sweep begins with
+ * the oldest that is left. @returns their number.
+ */
+async function removePrompts(options: RetentionOptions, team: TeamKey, { keptMs, isActive }: Sweep): Promise<number> {
+  const { store, remover, clock } = options;
+  const latestMs = clock.now() - keptMs;
+  let removed = 0;
+  for await (const page of pagesOf(store, historyIndex(team.platform, team.team), { max: latestMs })) {
+    const tasks = await readTasks(
+      store.keyv('tasks'),
+      page.map(({ member }) => member),
+    );
+    const due = tasks.filter((task) => isDue(task, latestMs) && !isContentRemoved(task));
+    removed += await inBatches(due, isActive, ({ id }) => remover.remove({ id }, { reason: 'expired' }));
+    if (!isActive()) break;
+  }
+  return removed;
+}
+
+/** Removes expired clips, from where the last sweep ended. @returns their number. */
+async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, isActive }: Sweep): Promise<number> {
+  const { store, clock } = options;
+  const latestMs = clock.now() - keptMs;
+  const key = `retention:${team.platform}:${team.team}`;
+  const cursors = store.keyv('waits');
+  const known = (await cursors.get<Cursor>(key)) ?? { revision: 1, beforeMs: 0, left: [] };
+  const again = await clipsOf(options, known.left, { latestMs, isActive });
+  let [removed, left] = [again.removed, again.left];
+  for await (const page of pagesOf(store, historyIndex(team.platform, team.team), {
+    min: known.beforeMs,
+    max: latestMs,
+  })) {
+    const found = await clipsOf(
+      options,
+      page.map(({ member }) => member as TaskId),
+      { latestMs, isActive },
+    );
+    removed += found.removed;
+    left = [...new Set([...left, ...found.left])];
+    const last = page.at(-1);
+    if (!isActive() || last === undefined || left.length > MAX_LEFT) break;
+    // Equal times may continue on the next page.
+    await cursors.set(key, { revision: 1, beforeMs: last.score, left } satisfies Cursor);
+  }
+  return removed;
+}
+
+/** Removes the clips of tasks as far as they are due. @returns those that have to be looked at again. */
+async function clipsOf(
+  { store, remover }: RetentionOptions,
+  ids: readonly TaskId[],
+  { latestMs, isActive }: { readonly latestMs: number; readonly isActive: IsActive },
+): Promise<{ readonly removed: number; readonly left: readonly TaskId[] }> {
+  const tasks = await readTasks(store.keyv('tasks'), ids);
+  const [due, waiting] = [
+    tasks.filter((task) => isDue(task, latestMs)),
+    tasks.filter((task) => !isDue(task, latestMs)),
+  ];
+  const left = waiting.map(({ id }) => id);
+  const clips = due.filter(({ clip }) => clip !== undefined);
+  const removed = await inBatches(clips, isActive, async ({ id }) => {
+    const isRemoved = await remover.remove({ id }, { reason: 'expired', keepsContent: true });
+    if (!isRemoved) left.push(id);
+    return isRemoved;
+  });
+  return { removed, left };
+}
+
+/** Returns whether a task has ended, is in the chat, and its time is over. */
+function isDue(task: Task, latestMs: number): boolean {
+  return isEnded(task) && task.presented && (task.endedAtMs ?? task.createdAtMs) <= latestMs;
+}
+
+/** Runs `act` on all tasks, a few at a time. @returns the number of times it returned true. */
+async function inBatches(
+  tasks: readonly Task[],
+  isActive: IsActive,
+  act: (task: Task) => Promise<boolean>,
+): Promise<number> {
+  let done = 0;
+  for (let at = 0; at < tasks.length && isActive(); at += AT_ONCE) {
+    const results = await Promise.all(tasks.slice(at, at + AT_ONCE).map(act));
+    done += results.filter(Boolean).length;
+  }
+  return done;
+}

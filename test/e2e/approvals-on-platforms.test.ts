@@ -1,0 +1,330 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
+import { startDiscord } from '#test/fakes/discord/index.ts';
+import { buttonsOf as discordButtons, plainOf as discordText } from '#test/fakes/discord-house.ts';
+import { type FakeSlack, startSlack, type View } from '#test/fakes/slack/index.ts';
+import { buttonsOf as slackButtons, plainOf as slackText } from '#test/fakes/slack-house.ts';
+import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+// The same course on every platform, over its own wire: five requests in one thread, each decision by the first press
+// after a crash. Counted by the POSTs that reach the video service.
+
+const WITHIN = { timeout: 60_000, interval: 25 };
+const ANIMALS = ['fox', 'wolf', 'owl', 'bear', 'hare'] as const;
+
+const promptOf = (animal: string): string => `a red ${animal} in the snow`;
+
+type Button = { readonly id: string; readonly label: string };
+
+/** A chat platform with one requester, one approver and one administrator. */
+interface Chat {
+  readonly env: Readonly<Record<string, string>>;
+  /** Sets the threshold and the approver, as the administrator. */
+  readonly setUp: () => Promise<void>;
+  /** Orders a clip for $0.40 as the requester, in the one thread. */
+  readonly order: (prompt: string) => Promise<void>;
+  /** Returns the messages of the thread that name a prompt and are for everyone, oldest first. */
+  readonly cards: (prompt: string) => Promise<readonly string[]>;
+  /** Returns the messages to the approver that name a prompt. */
+  readonly notices: (prompt: string) => Promise<readonly string[]>;
+  readonly text: (message: string) => Promise<string>;
+  readonly buttons: (message: string) => Promise<readonly Button[]>;
+  readonly press: (who: 'requester' | 'approver', message: string, button: string) => Promise<void>;
+  /** Presses **Deny** once, and sends the form that opens. */
+  readonly deny: (message: string, button: string, reason: string) => Promise<void>;
+  /** Gives a button the id that a version before had for it. */
+  readonly makeOld: (message: string, from: string, to: string) => void;
+  /** Returns the private messages to the requester in the thread. */
+  readonly whispers: () => Promise<readonly string[]>;
+  /** Returns whether a clip belongs to a message. */
+  readonly hasClip: (message: string) => Promise<boolean>;
+  readonly close: () => Promise<void>;
+}
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+let chat: Chat;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  await chat.close();
+  await upstream.close();
+  await dir.remove();
+});
+
+async function slackChat(): Promise<Chat & { readonly slack: FakeSlack }> {
+  const slack = await startSlack({ manifest: slackManifest(null) });
+  const { alice, bob, carol } = slack.users;
+  const { botToken: SLACK_BOT_TOKEN, appToken: SLACK_APP_TOKEN, apiUrl: SLACK_API_URL } = slack;
+  const channel = slack.channels.general;
+  const parent = slack.people.say('clips of the day', { user: carol });
+  const userOf = { requester: alice, approver: bob };
+  const shown = () => slack.messages(channel).filter(({ visibleTo }) => visibleTo === null);
+  const said = (text: string) => () => slack.messages(channel).map(slackText).join('\n').includes(text);
+  const names = (prompt: string) => (message: Parameters<typeof slackText>[0]) => slackText(message).includes(prompt);
+  return {
+    slack,
+    env: { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL },
+    async setUp() {
+      slack.setAdmin(carol, 'is_admin');
+      slack.people.slash('/video settings --approve_above 0.20', { user: carol });
+      await slack.until(said('$0.20'), 'the threshold', WITHIN.timeout);
+      slack.people.slash(`/video approvers add <@${bob}|bob>`, { user: carol });
+      await slack.until(said('may approve from now on'), 'the approver', WITHIN.timeout);
+    },
+    order: async (prompt) => void slack.people.mention(`create ${prompt} --seconds 8`, { threadTs: parent.ts }),
+    cards: async (prompt) =>
+      shown()
+        .filter((message) => message.authorId !== alice && message.fileIds.length === 0 && names(prompt)(message))
+        .map(({ ts }) => ts),
+    notices: async (prompt) =>
+      slack
+        .messages(slack.dm(bob))
+        .filter(names(prompt))
+        .map(({ ts }) => ts),
+    text: async (ts) => slackText(slack.message(ts)),
+    buttons: async (ts) => slackButtons(slack.message(ts)),
+    press: async (who, ts, button) => void slack.people.press(ts, button, { user: userOf[who] }),
+    async deny(ts, button, reason) {
+      slack.people.press(ts, button, { user: bob });
+      await slack.until(() => slack.forms.shown(bob) !== null, 'the form', WITHIN.timeout);
+      slack.forms.submit(slack.forms.shown(bob) as View, { reason });
+    },
+    makeOld(ts, from, to) {
+      const message = slack.message(ts);
+      message.blocks = JSON.parse(JSON.stringify(message.blocks).replaceAll(`"${from}"`, `"${to}"`));
+    },
+    whispers: async () =>
+      slack
+        .messages(channel)
+        .filter(({ visibleTo }) => visibleTo === alice)
+        .map(({ ts }) => ts),
+    hasClip: async (ts) => JSON.stringify(slack.message(ts).blocks).includes('/permalinks/files/'),
+    async close() {
+      expect(slack.violations).toEqual([]);
+      await slack.close();
+    },
+  };
+}
+
+async function discordChat(): Promise<Chat> {
+  // A process knows nothing of the limits that the one before it had used up.
+  const plenty = { limit: 50, windowMs: 1_000 };
+  const discord = await startDiscord({ limits: { send: plenty, edit: plenty, webhook: plenty } });
+  const { alice, bob, carol } = discord.users;
+  const channel = discord.channels.thread;
+  const userOf = { requester: alice, approver: bob };
+  const shown = () => discord.messages(channel).filter(({ visibleTo }) => visibleTo === null);
+  const names = (prompt: string) => (message: Parameters<typeof discordText>[0]) =>
+    discordText(message).includes(prompt);
+  const administer = async (command: string, options: Readonly<Record<string, string>>, words: string) => {
+    await discord.until(
+      () => discord.commands().length > 0 && discord.gateway.isConnected,
+      'the commands',
+      WITHIN.timeout,
+    );
+    const asked = discord.people.slash(command, options, { user: carol, permissions: ['MANAGE_GUILD'] });
+    const text = () => discordText(discord.original(asked) ?? { content: '', components: [] });
+    await discord.until(() => text().includes(words), words, WITHIN.timeout);
+  };
+  const connected = () => discord.until(() => discord.gateway.isConnected, 'the connection', WITHIN.timeout);
+  return {
+    env: { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl },
+    async setUp() {
+      await administer('video-admin settings', { approve_above: '0.20' }, '$0.20');
+      await administer('video-admin approvers', { who: bob }, 'may approve from now on');
+    },
+    order: async (prompt) => void discord.people.slash('video create', { prompt, seconds: 8 }, { channel }),
+    cards: async (prompt) =>
+      shown()
+        .filter(names(prompt))
+        .map(({ id }) => id),
+    notices: async (prompt) =>
+      discord
+        .messages(discord.dm(bob))
+        .filter(names(prompt))
+        .map(({ id }) => id),
+    text: async (id) => discordText(discord.message(id)),
+    buttons: async (id) => discordButtons(discord.message(id)),
+    async press(who, id, button) {
+      await connected();
+      discord.people.press(id, button, { user: userOf[who] });
+    },
+    async deny(id, button, reason) {
+      await connected();
+      const opened = discord.people.press(id, button, { user: bob });
+      expect((await discord.answered(opened)).type).toBe(9);
+      discord.people.submitModal(opened, { reason });
+    },
+    makeOld(id, from, to) {
+      const message = discord.message(id);
+      message.components = JSON.parse(JSON.stringify(message.components).replaceAll(`"${from}"`, `"${to}"`));
+    },
+    whispers: async () =>
+      discord
+        .messages(channel)
+        .filter(({ visibleTo }) => visibleTo === alice)
+        .map(({ id }) => id),
+    hasClip: async (id) => discord.message(id).attachments.length === 1,
+    async close() {
+      expect(discord.violations).toEqual([]);
+      await discord.close();
+    },
+  };
+}
+
+/** The playground, which has neither threads nor direct messages: requester ana, approver ben. */
+async function playgroundChat(): Promise<Chat> {
+  const userOf = { requester: 'ana', approver: 'ben' };
+  const old = new Map<string, string>();
+  const shown = async () => (await dailies.messages()).filter(({ visibleTo }) => visibleTo === null);
+  const press = async (user: string, message: string, button: string) =>
+    dailies.press(message, old.get(`${message} ${button}`) ?? button, { user });
+  return {
+    env: {},
+    async setUp() {
+      for (const text of ['/video settings --approve_above 0.20', '/video approvers add @ben'])
+        answered(await dailies.interact(text, { user: 'operator' }));
+    },
+    order: async (prompt) => void answered(await dailies.interact(`/video create ${prompt} --seconds 8`)),
+    cards: async (prompt) =>
+      (await shown()).filter(({ task, text }) => task !== null && text.includes(prompt)).map(({ id }) => id),
+    notices: async (prompt) =>
+      (await shown())
+        .filter(({ task, text }) => task === null && text.includes(prompt) && text.includes('requests a clip'))
+        .map(({ id }) => id),
+    text: async (id) => (await dailies.message(id)).text,
+    buttons: async (id) => (await dailies.message(id)).buttons,
+    press: async (who, message, button) => void (await press(userOf[who], message, button)),
+    async deny(message, button, reason) {
+      const { form } = (await press('ben', message, button)).body;
+      await dailies.post('/playground/forms', {
+        id: 'denial',
+        user: 'ben',
+        message,
+        form: form?.id,
+        values: { reason },
+      });
+    },
+    makeOld: (message, from, to) => void old.set(`${message} ${from}`, to),
+    whispers: async () => (await dailies.messages()).filter(({ visibleTo }) => visibleTo === 'ana').map(({ id }) => id),
+    hasClip: async (id) => (await dailies.message(id)).attachments.length === 1,
+    close: async () => undefined,
+  };
+}
+
+/** Returns a message once there is just one. */
+async function only(find: () => Promise<readonly string[]>): Promise<string> {
+  await expect.poll(find, WITHIN).toHaveLength(1);
+  return (await find())[0] ?? '';
+}
+
+async function buttonOn(message: string, action: string): Promise<string> {
+  const find = async () => (await chat.buttons(message)).find(({ id }) => id.startsWith(`${action}:`))?.id;
+  await expect.poll(find, WITHIN).toBeDefined();
+  return (await find()) ?? '';
+}
+
+const says = (message: string, words: string) => expect.poll(() => chat.text(message), WITHIN).toContain(words);
+
+async function restart(): Promise<void> {
+  await dailies.kill();
+  dailies = await startDailies({ dir: dir.path, upstream, env: chat.env });
+}
+
+test.each([
+  ['the playground', playgroundChat],
+  ['Slack', slackChat],
+  ['Discord', discordChat],
+] as const)(
+  'on %s, each of five requests in one thread is decided by the first press after a crash',
+  async (_, open) => {
+    chat = await open();
+    dailies = await startDailies({ dir: dir.path, upstream, env: chat.env });
+    await chat.setUp();
+    const all: { readonly card: string; readonly notice: string }[] = [];
+    for (const animal of ANIMALS) {
+      await chat.order(promptOf(animal));
+      const card = await only(() => chat.cards(promptOf(animal)).then((ids) => ids.slice(0, 1)));
+      await says(card, 'Waiting for approval by');
+      all.push({ card, notice: await only(() => chat.notices(promptOf(animal))) });
+    }
+    const [fox, wolf, owl, bear] = all;
+    if (fox === undefined || wolf === undefined || owl === undefined || bear === undefined)
+      throw new Error('no requests');
+
+    await restart();
+    await chat.press('approver', owl.notice, await buttonOn(owl.notice, 'approve'));
+    await says(owl.card, 'Approved by');
+    await expect.poll(() => chat.hasClip(owl.card), WITHIN).toBe(true);
+    await says(owl.notice, 'Approved by');
+    expect(upstream.posts).toBe(1);
+    expect(upstream.requests.find(({ method }) => method === 'POST')?.body).toContain(promptOf('owl'));
+
+    await restart();
+    await chat.deny(fox.notice, await buttonOn(fox.notice, 'deny'), 'no foxes today');
+    await says(fox.card, 'no foxes today.');
+    await says(fox.notice, 'no foxes today.');
+
+    await restart();
+    await chat.press('requester', wolf.card, await buttonOn(wolf.card, 'withdraw'));
+    await says(wolf.card, 'Withdrawn.');
+    await says(wolf.notice, 'Withdrawn');
+
+    // The others still wait, each on its own card.
+    for (const { card, notice } of all.slice(3)) {
+      expect(await chat.text(card)).toContain('Waiting for approval by');
+      expect((await chat.buttons(notice)).map(({ label }) => label)).toEqual(['Approve · $0.40', 'Deny']);
+    }
+    expect(upstream.posts).toBe(1);
+
+    // A card of the version before approvals, whose Retry names no price: it asks once, then requests an approval.
+    const retry = await buttonOn(owl.card, 'retry');
+    const [action, task] = retry.split(':');
+    chat.makeOld(owl.card, retry, `${action}:${task}`);
+    await restart();
+    const whispered = new Set(await chat.whispers());
+    await chat.press('requester', owl.card, await buttonOn(owl.card, 'retry'));
+    const question = await only(async () => (await chat.whispers()).filter((id) => !whispered.has(id)));
+    await says(question, '$0.40');
+    await chat.press('requester', question, await buttonOn(question, 'order'));
+    const others = async () => (await chat.notices(promptOf('owl'))).filter((notice) => notice !== owl.notice);
+    const again = await only(others);
+    expect((await chat.buttons(again)).map(({ label }) => label)).toEqual(['Approve · $0.40', 'Deny']);
+    expect(upstream.posts).toBe(1);
+    await chat.press('approver', again, await buttonOn(again, 'approve'));
+    await says(again, 'Approved by');
+    await expect.poll(() => upstream.posts, WITHIN).toBe(2);
+    expect(await others()).toHaveLength(1);
+  },
+);
+
+test('on Slack, a denial by the form of the Home tab clears the tabs of all who could decide', async () => {
+  const { slack, ...one } = await slackChat();
+  chat = one;
+  dailies = await startDailies({ dir: dir.path, upstream, env: chat.env });
+  await chat.setUp();
+  await chat.order(promptOf('fox'));
+  const notice = await only(() => chat.notices(promptOf('fox')));
+  const { alice, bob } = slack.users;
+  const home = (user: string) => JSON.stringify(slack.forms.home(user)?.blocks ?? []);
+  for (const user of [alice, bob]) slack.people.openHome({ user });
+  const deny = await buttonOn(notice, 'deny');
+  await slack.until(() => home(bob).includes(deny) && home(alice).includes('withdraw:'), 'the tabs', WITHIN.timeout);
+  slack.forms.press(slack.forms.home(bob) as View, deny);
+  await slack.until(() => slack.forms.shown(bob) !== null, 'the form', WITHIN.timeout);
+  slack.forms.submit(slack.forms.shown(bob) as View, { reason: 'no foxes today' });
+  await slack.until(
+    () => !home(bob).includes(deny) && !home(alice).includes('withdraw:'),
+    'the decision',
+    WITHIN.timeout,
+  );
+  expect(upstream.posts).toBe(0);
+});

@@ -1,0 +1,56 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+const PROMPT = 'an unreleased teaser';
+const WITHIN = { timeout: 60_000, interval: 25 };
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  await upstream.close();
+  await dir.remove();
+});
+
+test('a deleted clip is gone from disk and chat, stays in the books, and is never made again', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const order = { id: 'the order' };
+  const message = answered(await dailies.interact(`/video create ${PROMPT}`, order));
+  const { task } = await dailies.reaches(message, 'completed');
+  const clips = () => readdir(join(dir.path, 'data', 'clips'));
+  await expect.poll(clips, WITHIN).toEqual([`${task}.mp4`]);
+  const notices = async () => (await dailies.messages()).filter(({ replyTo }) => replyTo === message);
+  await expect.poll(notices, WITHIN).toHaveLength(1);
+  const retry = buttonOf(await dailies.message(message), 'retry');
+
+  // Its outcome is in the chat a moment before that is recorded.
+  const ask = async () => answered(await dailies.interact(`/video delete ${task}`));
+  const deletable = async () => (await dailies.message(await ask())).buttons.length;
+  await expect.poll(deletable, WITHIN).toBe(1);
+  const question = await ask();
+  await dailies.press(question, buttonOf(await dailies.message(question), 'delete'));
+  await expect.poll(clips, WITHIN).toEqual([]);
+  await expect.poll(async () => (await dailies.message(message)).text, WITHIN).toBe('This clip was deleted.');
+  const shown = JSON.stringify([await dailies.message(message), await notices()]);
+  expect(shown).not.toContain(PROMPT);
+
+  await dailies.kill();
+  dailies = await startDailies({ dir: dir.path, upstream });
+  await dailies.interact(`/video create ${PROMPT}`, order);
+  await dailies.press(message, retry);
+  const usage = await dailies.message(answered(await dailies.interact('/video usage')));
+  expect(JSON.stringify(usage)).toContain('$0.20');
+  expect(upstream.posts).toBe(1);
+  expect(await clips()).toEqual([]);
+  expect((await dailies.messages()).filter((one) => one.task === task)).toEqual([]);
+});

@@ -1,0 +1,176 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser } from '../fakes/browser.ts';
+import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+// The gallery in a browser, on the embedded video service.
+
+const TIMEOUT = { timeout: 180_000 };
+const PROMPTS = ['a red fox', 'a grey wolf', '<img src=x onerror="document.title=1"> at night', 'a hare'];
+
+let browser: Browser;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+let complaints: string[] = [];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  dir = await makeDir();
+  dailies = await startDailies({ dir: dir.path });
+  for (const prompt of PROMPTS) {
+    const order = answered(await dailies.interact(`/video create ${prompt} --seconds 4`, { user: 'ada' }));
+    await dailies.reaches(order, 'completed');
+  }
+}, 180_000);
+
+afterAll(async () => {
+  await browser.close();
+  await dailies.kill();
+  await dir.remove();
+});
+
+/** Requests a link in the chat. */
+async function linkFor(user: string): Promise<string> {
+  const answer = await dailies.message(answered(await dailies.interact('/video gallery', { user })));
+  expect(answer.visibleTo).toBe(user);
+  return /http:\S+key=[\w-]{43}/.exec(answer.text)?.[0] ?? '';
+}
+
+async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await (await browser.newContext(options)).newPage();
+  page.setDefaultTimeout(60_000);
+  complaints = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (entry) => {
+    if (entry.type() === 'error' && !entry.text().startsWith('Failed to load resource')) complaints.push(entry.text());
+  });
+  return page;
+}
+
+/** Opens the gallery as a user does: link, button, grid. */
+async function visit(options: BrowserContextOptions = {}, user = 'ada'): Promise<Page> {
+  const page = await newPage(options);
+  await page.goto(await linkFor(user));
+  await page.click(`button:has-text("Open the gallery as ${user}")`);
+  await page.waitForSelector('.card');
+  return page;
+}
+
+/** Returns all axe violations. */
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    // @ts-expect-error defined by the script above
+    const found = await window.axe.run(document, { resultTypes: ['violations'] });
+    return found.violations.map(
+      ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`,
+    );
+  });
+}
+
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+}
+
+test('a link opens the gallery once, by its button', TIMEOUT, async () => {
+  const link = await linkFor('ada');
+  const page = await newPage();
+  // A preview of the link does not use it up.
+  expect((await fetch(link)).status).toBe(200);
+  await page.goto(link);
+  expect(await violations(page)).toEqual([]);
+  await page.click('button:has-text("Open the gallery as ada")');
+  await page.waitForSelector('.card');
+  expect(new URL(page.url()).search).toBe('');
+  expect(await page.locator('.card').count()).toBe(PROMPTS.length);
+  const other = await newPage();
+  await other.goto(link);
+  await other.waitForSelector('text=This link has been used');
+  await other.goto(`${dailies.url}/gallery`);
+  await other.waitForSelector('text=Your visit has ended');
+  expect(await violations(other)).toEqual([]);
+});
+
+test('a person finds a clip, plays it and goes back, by keyboard alone', TIMEOUT, async () => {
+  const page = await visit({ viewport: { width: 1100, height: 900 } });
+  await page.keyboard.press('/');
+  await page.keyboard.type('fox');
+  await page.waitForFunction(() => document.querySelectorAll('.card').length === 1);
+  await page.keyboard.press('Control+A');
+  await page.keyboard.press('Delete');
+  await page.waitForFunction((count) => document.querySelectorAll('.card').length === count, PROMPTS.length);
+  await page.focus('.card');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`h1:has-text(${JSON.stringify(PROMPTS[2])})`);
+  expect(await page.title()).toBe('Dailies gallery');
+  await page.waitForFunction(() => (document.querySelector('video.player') as HTMLVideoElement).readyState >= 1);
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('.card:focus');
+  expect(await page.locator('.card:focus').textContent()).toContain('onerror');
+  expect(complaints).toEqual([]);
+});
+
+test('a clip is downloaded whole, and only in the session of its person', TIMEOUT, async () => {
+  const page = await visit();
+  await page.click('.card >> nth=0');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.clip >> text=Download')]);
+  expect(download.suggestedFilename()).toMatch(/^hare-.{4}\.mp4$/);
+  await page.keyboard.press('Escape');
+  const [archive] = await Promise.all([page.waitForEvent('download'), page.click('.together a')]);
+  expect(archive.suggestedFilename()).toBe('dailies-clips.zip');
+  expect(await archive.failure()).toBeNull();
+  await page.click('.card >> nth=0');
+  const address = await page.getAttribute('video.player', 'src');
+  expect((await fetch(`${dailies.url}${address}`)).status).toBe(401);
+});
+
+test('a retry is ordered for the price on its button, and its takes are shown', TIMEOUT, async () => {
+  const page = await visit();
+  await page.click('.card:has-text("a grey wolf")');
+  await page.click('button:has-text("Retry · $0.20")');
+  await page.waitForSelector('text=Another take is being made.');
+  const [retry] = (await dailies.messages())
+    .filter(({ text, state }) => text.includes('a grey wolf') && state !== null)
+    .slice(-1);
+  await dailies.reaches(retry?.id ?? '', 'completed');
+  await page.reload();
+  await page.waitForSelector('.takes a');
+  expect(await page.locator('.takes li').count()).toBe(2);
+  await page.click('.takes a');
+  await page.waitForSelector('h1:has-text("a grey wolf")');
+  await page.click('text=Leave');
+  await page.waitForSelector('text=You have left the gallery.');
+  expect(complaints).toEqual([]);
+});
+
+test('the page fits 360 pixels and the dark scheme, without violations of axe', TIMEOUT, async () => {
+  const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } });
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  expect(await violations(page)).toEqual([]);
+  await page.selectOption('.filters select >> nth=0', { label: 'ada (you)' });
+  await page.fill('.filters input[type=search]', 'no such clip');
+  await page.waitForSelector('text=No clips match these filters.');
+  expect(await violations(page)).toEqual([]);
+  await page.click('text=Clear filters');
+  await page.click('.card >> nth=1');
+  await page.waitForSelector('video.player');
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  expect(await violations(page)).toEqual([]);
+});
+
+test('the chat page leads to the gallery', TIMEOUT, async () => {
+  const page = await newPage({ viewport: { width: 1100, height: 900 } });
+  // Someone who has no earlier link in the channel.
+  await page.addInitScript(() => sessionStorage.setItem('dailies.user', 'carol'));
+  await page.goto(dailies.url);
+  await page.click('.sidebar-end >> text=Gallery');
+  const [opened] = await Promise.all([page.context().waitForEvent('page'), page.click('text=Open your gallery')]);
+  await opened.click('button:has-text("Open the gallery as")');
+  await opened.waitForSelector('.card');
+});

@@ -1,0 +1,136 @@
+import type { FastifyInstance } from 'fastify';
+import { createHttpServer } from '#src/http/server.ts';
+import { GalleryAccess, type Opener } from '#src/library/gallery/access.ts';
+import { GalleryClips } from '#src/library/gallery/clips.ts';
+import type { GalleryPress, GalleryReply } from '#src/library/gallery/orders.ts';
+import { Posters } from '#src/library/gallery/posters.ts';
+import { type GalleryOptions, serveGallery } from '#src/library/gallery/routes.ts';
+import { createLogger } from '#src/logger.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
+import { toChange } from '#src/tasks/indexes.ts';
+import { recount } from '#src/tasks/recount.ts';
+import type { Origin, Task, TaskId } from '#src/tasks/task.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { ManualClock } from './manual-clock.ts';
+import { MemoryStore } from './memory-store.ts';
+import { FakePlatform } from './platform.ts';
+import { CLIP, newTask, originOf } from './tasks.ts';
+
+/** Person and channel of a link to the gallery. */
+export const OPENER: Opener = {
+  platform: 'fake',
+  team: 'T1',
+  channel: 'clips',
+  address: {},
+  user: { id: 'ada', name: 'Ada' },
+};
+
+/** Model of the clips, at $0.05 a second. */
+const CATALOG = parseCatalog({
+  models: [
+    {
+      name: 'swift-1',
+      title: 'Swift 1',
+      billing: 'per_second',
+      price: '0.05',
+      currency: 'USD',
+      seconds: [4, 6, 8],
+      aspectRatios: ['16:9'],
+      resolutions: ['720p'],
+      media: { image: { min: 0, max: 2 }, audio: { min: 0, max: 0 }, video: { min: 0, max: 0 } },
+      promptMaxLength: 2000,
+      default: true,
+    },
+  ],
+});
+
+/** The routes of the gallery on in-memory parts. */
+export class GalleryHouse {
+  readonly store = new MemoryStore();
+  readonly clock = new ManualClock(Date.UTC(2026, 10, 20, 12));
+  readonly platform = new FakePlatform();
+  readonly access = new GalleryAccess({
+    store: this.store,
+    clock: this.clock,
+    platforms: new Map([['fake', this.platform]]),
+  });
+  readonly repository = new TaskRepository(this.store);
+  readonly clips = new GalleryClips({
+    store: this.store,
+    repository: this.repository,
+    audienceOf: async ({ audience = 'channel' }) => audience,
+  });
+  readonly http: FastifyInstance = createHttpServer(createLogger('silent'));
+  readonly presses: GalleryPress[] = [];
+  reply: GalleryReply = { kind: 'text', lines: ['No.'], buttons: [] };
+  #added = 0;
+
+  /** Adds the routes. @param publicUrl default: none */
+  async serve(publicUrl: string | null = null, more: Partial<GalleryOptions> = {}): Promise<this> {
+    await serveGallery(this.http, {
+      access: this.access,
+      clips: this.clips,
+      catalog: () => CATALOG,
+      hasPosters: false,
+      posters: new Posters({ folder: '/nowhere', takePicture: null }),
+      fileOf: async ({ clip }) => clip,
+      press: async (press) => {
+        this.presses.push(press);
+        return this.reply;
+      },
+      publicUrl: publicUrl === null ? null : new URL(publicUrl),
+      clock: this.clock,
+      logger: createLogger('silent'),
+      ...more,
+    });
+    return this;
+  }
+
+  /** Stores a finished clip for the whole team, a minute after the one before. */
+  async add(origin: Partial<Origin> = {}, changes: Partial<Task> = {}): Promise<Task> {
+    this.#added += 1;
+    const task = newTask({
+      id: `t${String(this.#added).padStart(4, '0')}` as TaskId,
+      origin: originOf({ audience: 'team', ...origin }),
+      createdAtMs: Date.UTC(2026, 10, 1) + this.#added * 60_000,
+      state: 'completed',
+      sends: 1,
+      clip: CLIP,
+      ...changes,
+    });
+    await this.store.commit(toChange(null, recount(task)));
+    return task;
+  }
+
+  /** Redeems a link as a browser does. */
+  redeem(key: string, headers: Readonly<Record<string, string>> = {}) {
+    return this.http.inject({
+      method: 'POST',
+      url: '/gallery/open',
+      headers: { host: '127.0.0.1', 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      payload: new URLSearchParams({ key }).toString(),
+    });
+  }
+
+  /** Opens the gallery. @returns the Cookie header of the session */
+  async open(opener: Opener = OPENER): Promise<string> {
+    const response = await this.redeem((await this.access.createLink(opener)).key);
+    return String(response.headers['set-cookie']).split(';')[0] ?? '';
+  }
+
+  /** Requests a path below `/gallery/` with a cookie. */
+  get(path: string, cookie = '', headers: Readonly<Record<string, string>> = {}) {
+    return this.http.inject({ url: `/gallery/${path}`, headers: { cookie, ...headers } });
+  }
+
+  /** Posts JSON below `/gallery/api/` with the cookie and, unless it is given, the token of its session. */
+  async post(path: string, cookie: string, body: object, headers: Readonly<Record<string, string>> = {}) {
+    const token = (await this.get('api/session', cookie)).json<{ readonly token?: string }>().token ?? '';
+    return this.http.inject({
+      method: 'POST',
+      url: `/gallery/api/${path}`,
+      headers: { cookie, 'content-type': 'application/json', 'x-gallery-token': token, ...headers },
+      payload: body,
+    });
+  }
+}

@@ -1,0 +1,8 @@
+import { NAMESPACES, type Store } from '#src/store/store.ts';
+
+/** Returns every record of a store, as JSON. */
+export async function storedIn(store: Store): Promise<string> {
+  const records: unknown[] = [];
+  for (const namespace of NAMESPACES) for await (const page of store.contents.records(namespace)) records.push(...page);
+  return JSON.stringify(records);
+}

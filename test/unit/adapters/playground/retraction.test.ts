@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Reply } from '#commands/bot-port.ts';
+import { detailsCard } from '#commands/sentences/cards/details.ts';
+import { listCard } from '#commands/sentences/cards/history.ts';
+import { offerCard } from '#commands/sentences/offers.ts';
+import type { Card } from '#commands/ui/card.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
+import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
+import { storedIn } from '#test/fakes/stored.ts';
+import { newTask, originOf } from '#test/fakes/tasks.ts';
+import { doneView, endNotice } from '#test/fakes/views.ts';
+
+const TASK = 'a1b2c3d4e5f6' as TaskId;
+const PROMPT = 'a red fox running through snow, cinematic, at dawn, with a long shadow behind it';
+const REMOVED = 'This clip was deleted.';
+
+let house: PlaygroundHouse;
+let directory: string;
+let task: Task;
+let message: MessageRef;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'dailies-retraction-'));
+  house = await PlaygroundHouse.start({ dataDir: directory });
+  const origin = originOf({ platform: 'playground', channel: 'general', user: { id: 'ada', name: 'ada' } });
+  const { request } = newTask();
+  task = newTask({ id: TASK, origin, request: { ...request, prompt: PROMPT } });
+  const view = doneView({ task: TASK, prompt: PROMPT, by: origin.user });
+  message = await house.platform.open(TASK, origin, view);
+  const path = join(directory, 'clip.mp4');
+  await writeFile(path, fakeClip(5000));
+  const file = { path, bytes: 5000, contentType: 'video/mp4', name: 'red-fox.mp4', description: PROMPT };
+  await house.platform.attach(message, origin, view, file);
+  await rm(path);
+});
+
+afterEach(async () => {
+  await house.remove();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const retract = (): Promise<void> =>
+  house.platform.retract(message, { ...task.origin, interaction: '' }, { kind: 'removed', reason: 'deleted' });
+/** Has a user give a command with this reply. */
+const reply = async (user: string, answer: Reply, text = '/video list'): Promise<void> => {
+  house.bot.reply = answer;
+  await house.post('interactions', { id: randomUUID(), user, channel: 'general', text });
+};
+const privately = (card: Card): Reply => ({ kind: 'private', card });
+const listOf = (one: Task): Reply =>
+  privately(
+    listCard({
+      listed: [{ task: one, message, phase: 'done' }],
+      who: null,
+      search: null,
+      offset: 0,
+      lookedThrough: null,
+      buttons: [],
+    }),
+  );
+const offer = (prompt: string): Reply =>
+  privately(offerCard({ reason: { kind: 'late' }, prompt, clips: [], run: null, fix: null, discard: 'discard:other' }));
+const textsOf = async (user: string): Promise<readonly string[]> =>
+  (await house.messages('general', `&user=${user}`)).map(({ text }) => text);
+
+it('removes the private replies that show the task, and leaves the others', async () => {
+  const other = newTask({ id: 'f00dfeed0001' as TaskId, request: { ...task.request, prompt: 'a blue whale' } });
+  await reply('ada', offer(PROMPT), PROMPT);
+  await reply('ada', listOf(task));
+  await reply('ben', listOf(task));
+  await reply('ben', privately(detailsCard(task, [], [])));
+  await reply('ben', listOf(other));
+  await reply('cleo', offer('a red fox, drawn by hand'), 'a red fox, drawn by hand');
+  expect(await storedIn(house.store)).toContain('running through snow');
+  await retract();
+  expect(await textsOf('ada')).toEqual([REMOVED]);
+  expect(await textsOf('ben')).toEqual([REMOVED, expect.stringContaining('a blue whale')]);
+  expect(await textsOf('cleo')).toEqual([REMOVED, expect.stringContaining('drawn by hand')]);
+  expect(await storedIn(house.store)).not.toContain('running through snow');
+});
+
+it('replaces the notices that an earlier version posted below the message, and no other task', async () => {
+  const { origin } = task;
+  const place = { team: origin.team, channel: 'general', address: {} };
+  const view = endNotice(origin, { prompt: PROMPT });
+  await house.platform.notify({ key: 'end:1', place, replyTo: message, mention: origin.user, view });
+  const retry = { ...origin, replyTo: message.message };
+  await house.platform.open('retry1234567' as TaskId, retry, doneView({ prompt: PROMPT, by: origin.user }));
+  await retract();
+  expect(await textsOf('ada')).toEqual([REMOVED, REMOVED, expect.stringContaining('running through snow')]);
+});
+
+it('deletes the files', async () => {
+  const folder = join(directory, 'playground');
+  const [before] = await house.messages();
+  expect(await readdir(folder)).toHaveLength(1);
+  await retract();
+  expect(await readdir(folder)).toEqual([]);
+  expect((await house.get(before?.attachments[0]?.url ?? '')).status).toBe(404);
+});
+
+it('is not edited again when repeated', async () => {
+  await retract();
+  const [once] = await house.messages();
+  await retract();
+  expect(await house.messages()).toEqual([once]);
+});
+
+it('does not store forms, which have the prompt', async () => {
+  const field = { name: 'prompt', label: 'Prompt', value: PROMPT, note: '', isLong: true };
+  const form = { id: 'edit:x', title: 'Edit', submit: 'Create', fields: [field] };
+  await reply('ada', { kind: 'form', form: form as never }, '/video');
+  await retract();
+  expect(await storedIn(house.store)).not.toContain('running through snow');
+});

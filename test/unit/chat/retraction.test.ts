@@ -1,0 +1,147 @@
+import { expect, it } from 'vitest';
+import type { TaskId } from '#src/tasks/task.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { platformError } from '#test/fakes/platform.ts';
+import { BOB, EVENTS, originOf, requestedTask } from '#test/fakes/tasks.ts';
+
+const REMOVED = { kind: 'removed', reason: 'deleted' };
+
+/** Returns a task with notices to an approver, its requester and a subscribed channel. */
+async function delivered(house: ChatHouse): Promise<TaskId> {
+  const direct = { platform: 'fake', team: 'T1', channel: 'renders', who: 'everyone', by: BOB } as const;
+  await house.subscriptions.add(direct);
+  const { state, approval, presented } = requestedTask();
+  const origin = originOf({ audience: 'team' });
+  const request = { state, presented, origin, ...(approval === undefined ? {} : { approval }) };
+  const id = await house.task(request);
+  await house.happen(id, EVENTS.approve, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.fetched);
+  return id;
+}
+
+const keysIn = async ({ store }: ChatHouse, namespace: 'cards' | 'deliveries'): Promise<readonly string[]> => {
+  const keys: string[] = [];
+  for await (const page of store.contents.records(namespace)) keys.push(...page.map(({ key }) => key));
+  return keys;
+};
+
+it('finds the notices to approvers, requester and subscribers, and the message of a task last', async () => {
+  const house = new ChatHouse();
+  const id = await delivered(house);
+  expect(await house.chat.messagesOf(await house.record(id))).toEqual([
+    { channel: 'direct-bob', message: `ask:${id}:bob` },
+    { channel: 'clips', message: `end:${id}:done:1` },
+    { channel: 'renders', message: `end:${id}:done:1:renders` },
+    { channel: 'clips', message: 'm1' },
+  ]);
+});
+
+it('finds the messages that were replaced', async () => {
+  const house = new ChatHouse();
+  const id = await house.running();
+  house.platform.only.isDeleted = true;
+  await house.happen(id, EVENTS.completed, EVENTS.fetched);
+  const messages = await house.chat.messagesOf(await house.record(id));
+  expect(messages.map(({ message }) => message)).toEqual([`end:${id}:done:1`, 'm1', 'm2']);
+});
+
+it('retracts every message, and again after a restart', async () => {
+  const house = new ChatHouse();
+  const id = await delivered(house);
+  const task = await house.record(id);
+  expect(await house.chat.retract(task, task.origin, 'deleted')).toEqual({ retracted: 4, kept: 0 });
+  const next = await house.restart();
+  expect(await next.chat.retract(task, task.origin, 'deleted')).toEqual({ retracted: 4, kept: 0 });
+  expect(next.platform.retracted.map(({ view }) => view)).toEqual([REMOVED, REMOVED, REMOVED, REMOVED]);
+  expect(next.platform.messages.flatMap(({ files }) => files)).toEqual([]);
+});
+
+it('counts the messages that the bot may not change, and retracts the others', async () => {
+  const house = new ChatHouse();
+  const id = await delivered(house);
+  const refusal = platformError('missing_permission', { retryable: false });
+  house.platform.fails('retract', 'before', refusal, 'renders');
+  const task = await house.record(id);
+  expect(await house.chat.retract(task, task.origin, 'deleted')).toEqual({ retracted: 3, kept: 1 });
+  expect(house.platform.retracted).toHaveLength(3);
+});
+
+it('rejects with what may pass, and then retracts the rest', async () => {
+  const house = new ChatHouse();
+  const id = await delivered(house);
+  house.platform.fails('retract', 'before', platformError('missing_permission', { retryable: false }), 'renders');
+  house.platform.fails('retract', 'before', platformError('rate_limited', { retryAfterMs: 3_000 }), 'm1');
+  const task = await house.record(id);
+  await expect(house.chat.retract(task, task.origin, 'deleted')).rejects.toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: 3_000,
+  });
+  const next = await house.restart();
+  expect(await next.chat.retract(task, task.origin, 'deleted')).toEqual({ retracted: 3, kept: 1 });
+  expect(next.platform.countOf('retract')).toBe(5);
+});
+
+it('waits for an edit of the message', async () => {
+  const house = new ChatHouse();
+  const id = await delivered(house);
+  const task = await house.record(id);
+  const finish = house.platform.stalls('retract', 'm1');
+  const first = house.chat.retract(task, task.origin, 'deleted');
+  await house.pass(0);
+  await expect(house.chat.retract(task, task.origin, 'deleted')).rejects.toMatchObject({
+    code: 'platform_unavailable',
+    retryable: true,
+  });
+  finish();
+  expect(await first).toEqual({ retracted: 4, kept: 0 });
+});
+
+it('deletes what is stored about the messages', async () => {
+  const house = new ChatHouse();
+  const id = await delivered(house);
+  const other = await house.done({ id: 'other' as TaskId });
+  const before = { cards: await keysIn(house, 'cards'), deliveries: await keysIn(house, 'deliveries') };
+  const task = await house.record(id);
+  await house.chat.retract(task, task.origin, 'deleted');
+  await house.store.commit({ records: await house.chat.deletions(task) });
+  const rest = [...(await keysIn(house, 'cards')), ...(await keysIn(house, 'deliveries'))];
+  const isOfOther = (key: string): boolean => key.includes(other) || key === 'message:fake:clips:m2';
+  expect(rest.toSorted()).toEqual([...before.cards, ...before.deliveries].filter(isOfOther).toSorted());
+});
+
+it('finds the notices of earlier versions, which stored their keys alone', async () => {
+  const house = new ChatHouse();
+  const id = await delivered(house);
+  const deliveries = house.store.keyv('deliveries');
+  const posted = await deliveries.get<readonly unknown[]>(`notices:${id}`);
+  await deliveries.set(
+    `notices:${id}`,
+    posted?.filter((one) => typeof one === 'string'),
+  );
+  const next = await house.restart();
+  const messages = await next.chat.messagesOf(await next.record(id));
+  expect(messages.map(({ message }) => message)).toEqual([
+    `ask:${id}:bob`,
+    `end:${id}:done:1`,
+    `end:${id}:done:1:renders`,
+    'm1',
+  ]);
+});
+
+it('does not repeat the notices of earlier versions', async () => {
+  const house = new ChatHouse();
+  house.platform.dies('notify', 'before');
+  const id = await house.done();
+  await house.store.keyv('deliveries').set(`notices:${id}`, [`end:${id}:done:1`]);
+  const next = await house.restart();
+  expect(await next.record(id)).toMatchObject({ presented: true });
+  expect(next.platform.notices).toEqual([]);
+});
+
+it('finds the message and the notice of an expired task, whose records are deleted', async () => {
+  const house = new ChatHouse();
+  const id = await house.done();
+  const task = await house.record(id);
+  await house.store.commit({ records: await house.chat.deletions(task) });
+  const messages = await house.chat.messagesOf(task);
+  expect(messages.map(({ message }) => message)).toEqual([`end:${id}:done:1`, 'm1']);
+});

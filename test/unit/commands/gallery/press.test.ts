@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '#commands/bot-port.ts';
+import { createGalleryPress } from '#commands/gallery/press.ts';
+import type { MemberRights } from '#src/chat/platform.ts';
+import type { GalleryPress } from '#src/library/gallery/orders.ts';
+import type { Price, Task } from '#src/tasks/task.ts';
+import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
+import { CATALOG } from '../../videos/models.ts';
+
+const PRICE: Price = { amount: '0.2', currency: 'USD' };
+
+async function setUp() {
+  const house = new BotHouse(CATALOG);
+  let rights: MemberRights = { view: true, post: true, manage: false };
+  const platform = { rights: async () => rights, lastingAddress: () => ({ thread: '1' }) };
+  const press = createGalleryPress({
+    bot: house.bot,
+    platforms: new Map([['slack', platform]]),
+    logger: house.logger,
+  });
+  const task = await house.seed(
+    ada(),
+    'a red fox',
+    { kind: 'send', owner: 'x' },
+    { kind: 'refused', failure: { code: 'bad_request', words: null }, atMs: NOON_MS },
+  );
+  const by = (caller: Caller, of: Task, action: GalleryPress['action'], id = '1'): ReturnType<typeof press> => {
+    const { platform: name, team, channel, address, user } = caller;
+    const session = { id: 's', platform: name, team, channel, address, user };
+    return press({ session, task: of, id, action });
+  };
+  const deny = () => {
+    rights = { view: true, post: false, manage: false };
+  };
+  return { house, task, by, deny };
+}
+
+describe('a press in the gallery', () => {
+  it('orders the requester’s retry once, in the clip’s channel, without the address of the interaction before', async () => {
+    const { house, task, by } = await setUp();
+    const caller = ada({ channel: 'elsewhere' });
+    const [one, again] = [
+      await by(caller, task, { kind: 'retry', price: PRICE }),
+      await by(caller, task, { kind: 'retry', price: PRICE }),
+    ];
+    expect(one).toEqual({ kind: 'ordered', task: expect.any(String) });
+    expect(again).toEqual(one);
+    const [order] = house.orders;
+    expect(order).toMatchObject({ key: `retry:${task.id}`, retryOf: task.id, price: PRICE });
+    expect(order?.origin).toMatchObject({ channel: 'clips', address: { thread: '1' }, user: ada().user });
+  });
+
+  it('makes another person’s take under their own name', async () => {
+    const { house, task, by } = await setUp();
+    expect(await by(bob(), task, { kind: 'retry', price: PRICE })).toMatchObject({ kind: 'ordered' });
+    expect(house.orders[0]).toMatchObject({ retryOf: task.id, origin: { user: bob().user, channel: 'clips' } });
+    expect(house.orders[0]?.key).toContain('gallery:');
+    await by(bob(), task, { kind: 'retry', price: PRICE });
+    expect(new Set(house.orders.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('asks once where the price has changed, and orders for the price on the button', async () => {
+    const { house, task, by } = await setUp();
+    const asked = await by(bob(), task, { kind: 'retry', price: { ...PRICE, amount: '0.1' } });
+    expect(house.orders).toEqual([]);
+    if (asked.kind !== 'text') throw new TypeError('nothing was asked');
+    expect(asked.lines.join('\n')).toContain('$0.20');
+    const [button] = asked.buttons;
+    expect(button?.label).toContain('$0.20');
+    expect(await by(bob(), task, { kind: 'button', button: button?.id ?? '' }, '2')).toMatchObject({ kind: 'ordered' });
+    expect(house.orders).toHaveLength(1);
+  });
+
+  it('asks for the confirmation that the chat asks for', async () => {
+    const { house, task, by } = await setUp();
+    house.rules = { confirmAbove: { amount: '0.1', currency: 'USD' }, budgets: [] };
+    const asked = await by(ada(), task, { kind: 'retry', price: PRICE });
+    expect(house.orders).toEqual([]);
+    expect(asked).toMatchObject({ kind: 'text', buttons: [{ label: expect.stringContaining('$0.20') }, {}] });
+  });
+
+  it('orders nothing where the person may not post', async () => {
+    const { house, task, by, deny } = await setUp();
+    deny();
+    expect(await by(ada(), task, { kind: 'retry', price: PRICE })).toMatchObject({
+      lines: [expect.stringContaining('can’t post')],
+    });
+    expect(house.orders).toEqual([]);
+  });
+
+  it('presses no button of a message in the chat', async () => {
+    const { house, task, by } = await setUp();
+    for (const button of [
+      `retry:${task.id}`,
+      `cancel:${task.id}`,
+      `approve:${task.id}:0.20USD`,
+      'notify:on',
+      'nonsense',
+    ])
+      expect(await by(ada(), task, { kind: 'button', button })).toMatchObject({ kind: 'text', buttons: [] });
+    expect([house.orders, house.approved, house.subscribed]).toEqual([[], [], []]);
+  });
+});

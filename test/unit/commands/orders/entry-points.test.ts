@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import type { Addressing, Bot, Caller, Reply } from '#commands/bot-port.ts';
+import type { SpendingRules } from '#commands/orders/spending.ts';
+import { declarations } from '#commands/registry.ts';
+import { type FormPurpose, type Press, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonsOf } from '#commands/ui/card.ts';
+import type { OverBudget } from '#src/money/over-budget.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG } from '../../videos/models.ts';
+
+// Every way into the bot × every rule about spending. A method, command, button or form that is added needs a row.
+
+const usd = (amount: string) => ({ amount, currency: 'USD' });
+const PRICE = usd('0.3');
+const FOX = 'a red fox --seconds 6';
+const FILLED = { prompt: 'a red fox', seconds: '6' };
+const SEND: TaskEvent = { kind: 'send', owner: 'me' };
+const LOST: readonly TaskEvent[] = [SEND, { kind: 'lost', failure: { code: 'lost_answer', words: null } }];
+const DONE: readonly TaskEvent[] = [
+  SEND,
+  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
+  { kind: 'completed', atMs: NOON_MS },
+  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
+];
+const OVER: OverBudget = {
+  scope: 'team',
+  budget: 'team:slack:T1',
+  period: '2026-11',
+  currency: 'USD',
+  limit: '10',
+  used: '9.9',
+  held: '0',
+  doubted: '0',
+  room: '0.1',
+  price: '0.3',
+};
+const room = { scope: 'team', period: '2026-11', used: '9.9' } as const;
+
+/** Rules of a team, each of which applies to a clip of $0.30. */
+const RULES = {
+  none: { budgets: [] },
+  confirm: { confirmAbove: usd('0.10'), budgets: [] },
+  soft: { budgets: [{ ...room, soft: '10' }] },
+  approve: { approveAbove: usd('0.10'), budgets: [] },
+  pause: { confirmAbove: usd('0.10'), budgets: [] },
+  hard: { confirmAbove: usd('0.10'), budgets: [{ ...room, limit: '10' }] },
+} satisfies Readonly<Record<string, SpendingRules>>;
+type Rule = keyof typeof RULES;
+type Outcome = 'buys' | 'asks' | 'requests' | 'refuses';
+
+/** Outcomes of an order; {@link Way.outcomes} are the exceptions. */
+const USUAL: Readonly<Record<Rule, Outcome>> = {
+  none: 'buys',
+  confirm: 'asks',
+  soft: 'asks',
+  approve: 'requests',
+  pause: 'refuses',
+  hard: 'refuses',
+};
+/** Outcomes of a button that is itself the confirmation. */
+const CONFIRMED = { confirm: 'buys', soft: 'buys' } as const;
+
+/** Way to spend $0.30 on a clip. `seed` runs before the rules apply. */
+interface Way {
+  readonly seed?: (house: BotHouse) => Promise<string>;
+  readonly run: (house: BotHouse, caller: Caller, id: string) => Promise<Reply | null>;
+  readonly outcomes?: Partial<Readonly<Record<Rule, Outcome>>>;
+}
+/** `null`: it buys nothing; a string: where its rules are tested. */
+type Row = Way | string | null;
+
+const finished = async (house: BotHouse): Promise<string> => (await house.seed(ada(), FOX, ...DONE)).id;
+const uncertain = async (house: BotHouse): Promise<string> => (await house.seed(ada(), FOX, ...LOST)).id;
+const draft = async (house: BotHouse, command?: string): Promise<string> => {
+  const { platform, team, channel, user: by } = ada();
+  const of = {
+    id: taskIdOf('d1'),
+    key: 'd1',
+    platform,
+    team,
+    channel,
+    by,
+    request: { prompt: 'a red fox', seconds: 6 },
+  };
+  return (await house.drafts.save({ ...of, ...(command === undefined ? {} : { command }) })).draft.id;
+};
+const again = (isConfirmed: boolean): Way => ({
+  seed: uncertain,
+  run: ({ bot }, caller, id) => bot.press(caller, resendButtonId({ task: id as TaskId, sends: 1 }, PRICE, isConfirmed)),
+  // The press of an approver is the approval.
+  outcomes: { ...(isConfirmed ? CONFIRMED : {}), approve: 'refuses' },
+});
+const press = (buttonOf: (id: string) => string, way: Partial<Way> = {}): Way => ({
+  run: ({ bot }, caller, id) => bot.press(caller, buttonOf(id)),
+  ...way,
+});
+
+const BOT: Readonly<Record<Exclude<keyof Bot, 'commands' | 'command' | 'text' | 'press' | 'submit'>, Row>> = {
+  commandsFor: null,
+  form: null,
+  react: {
+    seed: finished,
+    run: ({ bot }, caller, id) => bot.react(caller, { channel: 'clips', message: `m-${id}` }, '🔁'),
+  },
+  suggest: null,
+  show: null,
+};
+const TEXTS: Readonly<Record<Addressing, Way>> = {
+  command: { run: ({ bot }, caller) => bot.text(caller, FOX) },
+  message: { run: ({ bot }, caller) => bot.text(caller, `create ${FOX}`, 'message') },
+  // A message on the chat page is asked about whatever it costs.
+  plain: {
+    run: ({ bot }, caller) => bot.text(caller, FOX, 'plain'),
+    outcomes: { none: 'asks', approve: 'asks', pause: 'asks', hard: 'asks' },
+  },
+};
+/** The commands that spend; all others are `null`. */
+const COMMANDS: Readonly<Record<string, Way>> = {
+  create: { run: ({ bot }, caller) => bot.command(caller, 'create', { prompt: ['a red fox'], seconds: ['6'] }) },
+  retry: { seed: finished, run: ({ bot }, caller, id) => bot.command(caller, 'retry', { id: [id] }) },
+};
+const PRESSES: Readonly<Record<Press['action'], Row>> = {
+  retry: press((id) => retryButtonId(id as TaskId, PRICE), { seed: finished }),
+  order: press((id) => `order:${id}:0.3USD`, { seed: draft, outcomes: CONFIRMED }),
+  again: again(false),
+  ask: press((id) => `ask:${id}:0.3USD`, {
+    seed: draft,
+    outcomes: { none: 'requests', confirm: 'requests', soft: 'requests', hard: 'requests' },
+  }),
+  // Without a price on its button, it is asked about whatever it costs.
+  run: press((id) => `run:${id}`, {
+    seed: (house) => draft(house, `create ${FOX}`),
+    outcomes: { none: 'asks', approve: 'asks', hard: 'asks' },
+  }),
+  approve: 'approvals.test.ts',
+  edit: null,
+  fix: null,
+  lookup: null,
+  deny: null,
+  cancel: null,
+  withdraw: null,
+  details: null,
+  leave: null,
+  delete: null,
+  show: null,
+  refetch: null,
+  discard: null,
+  page: null,
+  notify: null,
+  statement: null,
+};
+const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
+  create: { run: ({ bot }, caller) => bot.submit(caller, 'create', FILLED) },
+  edit: { seed: finished, run: ({ bot }, caller, id) => bot.submit(caller, `edit:${id}`, FILLED) },
+  fix: { seed: draft, run: ({ bot }, caller, id) => bot.submit(caller, `fix:${id}`, FILLED) },
+  lookup: null,
+  deny: null,
+};
+
+const named = (kind: string, rows: Readonly<Record<string, Row>>): readonly (readonly [string, Way])[] =>
+  Object.entries(rows).flatMap(([name, row]) =>
+    row === null || typeof row === 'string' ? [] : [[`${kind} ${name}`, row] as const],
+  );
+const WAYS = [
+  ...named('method', BOT),
+  ...named('text as a', TEXTS),
+  ...named('command', COMMANDS),
+  ...named('button', { ...PRESSES, 'again of its question': again(true) }),
+  ...named('form', FORMS),
+];
+
+/** Commands that buy nothing, so that a new one is either here or in {@link COMMANDS}. */
+const FREE_COMMANDS =
+  'delete gallery help models list status cancel notify usage approvals approvers budget statement settings audit pause';
+
+/** Returns what happened to the clip. */
+async function outcomeOf(
+  { run, seed }: Way,
+  rule: Rule,
+): Promise<{ readonly outcome: Outcome; readonly reply: Reply }> {
+  const house = new BotHouse(CATALOG);
+  const id = (await seed?.(house)) ?? '';
+  house.rules = RULES[rule];
+  if (rule === 'hard') house.over = OVER;
+  const pause = { reason: 'enough', by: { id: 'U9', name: 'Grace' }, atMs: NOON_MS };
+  if (rule === 'pause') await house.settings.change(ada(), { person: pause.by, surface: 'command' }, { pause });
+  const states = () => [...house.records.values()].map(({ state }) => state);
+  const before = states().length;
+  const reply = await run(house, ada(), id);
+  if (reply === null) throw new TypeError('there is no reply');
+  const isSentAgain = seed === uncertain && house.task(id as TaskId).state === 'claimed';
+  if (isSentAgain || states().includes('claimed')) return { outcome: 'buys', reply };
+  if (states().includes('requested')) return { outcome: 'requests', reply };
+  expect(states().length).toBe(before);
+  return { outcome: reply.kind === 'refused' ? 'refuses' : 'asks', reply };
+}
+
+describe.each(WAYS)('%s', (_name, way) => {
+  it.each(Object.keys(RULES) as Rule[])('obeys the rule: %s', async (rule) => {
+    const { outcome, reply } = await outcomeOf(way, rule);
+    expect(outcome).toBe(way.outcomes?.[rule] ?? USUAL[rule]);
+    const shown = reply.kind === 'private' ? reply.card : reply.kind === 'offer' ? (reply.private ?? reply.card) : null;
+    if (outcome === 'asks') {
+      expect(shown === null ? [] : buttonsOf(shown).map(({ label }) => label)).toContainEqual(
+        expect.stringMatching(/(?:· |for )\$0\.30$/u),
+      );
+    }
+    if (rule === 'pause') expect(replyText(reply)).toContain('Grace paused spending: enough.');
+    if (outcome === 'refuses' && rule === 'hard') expect(replyText(reply)).toContain('$0.10 of $10.00 left');
+  });
+});
+
+it('has a row for every command', () => {
+  const known = [...Object.keys(COMMANDS), ...FREE_COMMANDS.split(' ')];
+  expect(declarations.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
+});

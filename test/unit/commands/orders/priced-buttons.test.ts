@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import type { Reply } from '#commands/bot-port.ts';
+import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
+import { type Press, parseButton, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonsOf, type CardButton } from '#commands/ui/card.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG } from '../../videos/models.ts';
+
+// Which press buys: every button × the price in its id × the threshold of confirmations.
+
+const usd = (amount: string) => ({ amount, currency: 'USD' });
+const BELOW: SpendingRules = NO_SPENDING_RULES;
+const ABOVE: SpendingRules = { confirmAbove: usd('0.10'), budgets: [] };
+const PRICE = usd('0.3');
+const LOST: readonly TaskEvent[] = [
+  { kind: 'send', owner: 'me' },
+  { kind: 'lost', failure: { code: 'lost_answer', words: null } },
+];
+const DONE: readonly TaskEvent[] = [
+  { kind: 'send', owner: 'me' },
+  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
+  { kind: 'completed', atMs: NOON_MS },
+  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
+];
+
+/** Returns the id of a button that shows $0.30 for a clip of 6 s. */
+type Find = (house: BotHouse) => Promise<string>;
+
+const finished = (house: BotHouse) => house.seed(ada(), 'a red fox --seconds 6', ...DONE);
+const uncertain = (house: BotHouse) => house.seed(ada(), 'a red fox --seconds 6', ...LOST);
+
+/** Saves a draft of Ada's for 6 s, with a command that a button of an earlier version may run. */
+async function draft(house: BotHouse, command?: string): Promise<TaskId> {
+  const id = taskIdOf('slack:d1');
+  const { platform, team, channel, user: by } = ada();
+  const of = { id, key: 'slack:d1', platform, team, channel, by, request: { prompt: 'a red fox', seconds: 6 } };
+  await house.drafts.save({ ...of, ...(command === undefined ? {} : { command }) });
+  return id;
+}
+
+interface Spending {
+  readonly find: Find;
+  /** True for a button that is a confirmation at its price. */
+  readonly isConfirmation?: boolean;
+  /** True where an id without a price is no button at all. */
+  readonly needsPrice?: boolean;
+  /** Outcome of a press at the present price. Default: it buys, above the threshold only if it is a confirmation. */
+  readonly outcome?: 'asks' | 'requests';
+}
+
+/**
+ * Each action of a button, so that a new one needs a row; `null`: its press buys nothing, whatever the price; a string:
+ * the file of its tests.
+ */
+const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spending])[] | string | null>> = {
+  retry: [['Retry', { find: async (house) => retryButtonId((await finished(house)).id, PRICE) }]],
+  order: [
+    [
+      'Create, Try again and the cheaper form',
+      { find: async (house) => `order:${await draft(house)}:0.3USD`, isConfirmation: true },
+    ],
+  ],
+  again: [
+    ['Send again', { find: async (house) => resendButtonId({ task: (await uncertain(house)).id, sends: 1 }, PRICE) }],
+    [
+      'Send again of its question',
+      {
+        find: async (house) => resendButtonId({ task: (await uncertain(house)).id, sends: 1 }, PRICE, true),
+        isConfirmation: true,
+      },
+    ],
+  ],
+  run: [
+    [
+      'the command that was meant, a retry',
+      { find: async (house) => `run:${await draft(house, `retry ${(await finished(house)).id}`)}`, outcome: 'asks' },
+    ],
+    [
+      'the command that was meant, a create',
+      { find: async (house) => `run:${await draft(house, 'create a hen --seconds 6')}`, outcome: 'asks' },
+    ],
+  ],
+  ask: [
+    [
+      'Ask for approval',
+      { find: async (house) => `ask:${await draft(house)}:0.3USD`, outcome: 'requests', needsPrice: true },
+    ],
+  ],
+  approve: 'approvals.test.ts',
+  // Forms: they carry the prices that they show, see `spending.test.ts`.
+  edit: null,
+  fix: null,
+  lookup: null,
+  deny: null,
+  cancel: null,
+  withdraw: null,
+  details: null,
+  leave: null,
+  show: null,
+  refetch: null,
+  discard: null,
+  page: null,
+  notify: null,
+  statement: null,
+  delete: null,
+};
+
+const ROWS = Object.values(ACTIONS).flatMap((rows) => (typeof rows === 'string' ? [] : (rows ?? [])));
+
+function shownButtons(reply: Reply): readonly CardButton[] {
+  if (reply.kind === 'private') return buttonsOf(reply.card);
+  return reply.kind === 'offer' ? buttonsOf(reply.private ?? reply.card) : [];
+}
+
+/** Returns the number of purchases and requests for approval so far. */
+function counted(house: BotHouse) {
+  const tasks = [...house.records.values()];
+  const bought = tasks.filter(({ state }) => state === 'claimed').length;
+  return { bought, requested: tasks.filter(({ state }) => state === 'requested').length };
+}
+
+const THRESHOLDS = [
+  ['below', BELOW],
+  ['above', ABOVE],
+] as const;
+
+describe.each(ROWS)('press on %s', (_name, { find, isConfirmation = false, needsPrice = false, outcome = null }) => {
+  async function pressed(rules: SpendingRules, change: (id: string) => string) {
+    const house = new BotHouse(CATALOG);
+    const id = change(await find(house));
+    house.rules = rules;
+    const before = counted(house);
+    const reply = await house.bot.press(ada(), id);
+    const { bought, requested } = counted(house);
+    return { house, reply, id, bought: bought - before.bought, requested: requested - before.requested };
+  }
+
+  it.each(THRESHOLDS)('at its price, %s the threshold, buys only what was shown or confirmed', async (where, rules) => {
+    const { bought, requested, reply } = await pressed(rules, (id) => id);
+    const buys = outcome === null && (where === 'below' || isConfirmation);
+    expect([bought, requested]).toEqual([buys ? 1 : 0, outcome === 'requests' ? 1 : 0]);
+    if (!buys && outcome !== 'requests') expect(replyText(reply)).toContain('$0.30');
+  });
+
+  it.each(THRESHOLDS)('at a stale price, %s the threshold, asks', async (_where, rules) => {
+    const { reply, id, bought, requested } = await pressed(rules, (one) => one.replace(':0.3USD', ':0.2USD'));
+    if (!id.includes('USD')) return;
+    expect([bought, requested]).toEqual([0, 0]);
+    expect(replyText(reply)).toContain('The price is now $0.30, not $0.20.');
+  });
+
+  it.each(THRESHOLDS)('without a price, %s the threshold, asks once', async (_where, rules) => {
+    const { house, reply, id, bought, requested } = await pressed(rules, (one) =>
+      one.replace(/:0\.3USD(?::confirmed)?/u, ''),
+    );
+    expect([bought, requested]).toEqual([0, 0]);
+    if (needsPrice) return expect(parseButton(id)).toBeNull();
+    const before = counted(house).bought;
+    const [confirm] = shownButtons(reply);
+    expect(confirm?.label).toMatch(/(?:· |for )\$0\.30$/u);
+    for (const _time of ['first', 'second']) await house.bot.press(ada(), confirm?.id ?? '');
+    expect(counted(house).bought - before).toBe(1);
+  });
+});

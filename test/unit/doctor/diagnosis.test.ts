@@ -1,0 +1,48 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { CHECK_TIMEOUT_MS, ok, report, runChecks, warning, withoutSecrets, wrong } from '#src/doctor/diagnosis.ts';
+import { DailiesError } from '#src/errors.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+
+it('prints a line per diagnosis, a second one with what to do, and the totals', () => {
+  const text = report([
+    ok('Store', 'fine'),
+    warning('Clock', '7 s ahead', 'Set it.'),
+    wrong('Disk', '0 B free', 'Free it.'),
+  ]);
+  expect(text).toBe(
+    '✓ Store: fine\n! Clock: 7 s ahead\n  → Set it.\n✗ Disk: 0 B free\n  → Free it.\n\n1 fine, 1 to look at, 1 wrong.\n',
+  );
+});
+
+it('keeps a diagnosis with control characters on one line', () => {
+  expect(report([ok('Bot', 'a\nb\u001b[31mc\u202ed')])).toContain('✓ Bot: a b [31mc d\n');
+});
+
+it('reports a check that fails or takes too long, and keeps the order of the others', async () => {
+  const clock = new ManualClock();
+  const failure = new DailiesError('asking: no answer', { code: 'platform_unavailable', retryable: true });
+  const running = runChecks(
+    [
+      { subject: 'slow', run: () => new Promise(() => undefined) },
+      { subject: 'broken', run: () => Promise.reject(failure) },
+      { subject: 'fine', run: async () => [ok('fine', 'yes')] },
+    ],
+    clock,
+  );
+  await setImmediate();
+  clock.advance(CHECK_TIMEOUT_MS);
+  expect((await running).map(({ level, subject, found }) => [level, subject, found])).toEqual([
+    ['wrong', 'slow', 'no result within 10 s'],
+    ['wrong', 'broken', 'asking: no answer'],
+    ['ok', 'fine', 'yes'],
+  ]);
+});
+
+it('hides secrets wherever they occur', () => {
+  const found = [wrong('Store', 'hunter2-hunter2 is refused', 'Change hunter2-hunter2.'), ok('Bot', 'a bot')];
+  const shown = report(withoutSecrets(found, ['hunter2-hunter2', 'bot', '']));
+  expect(shown).not.toContain('hunter2');
+  expect(shown).toContain('[hidden] is refused');
+  expect(shown).toContain('✓ Bot: a bot');
+});

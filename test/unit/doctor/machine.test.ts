@@ -1,0 +1,76 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkDataFolder, checkFfmpeg, formatBytes } from '#src/doctor/machine.ts';
+
+let dir = '';
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'dailies-machine-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+describe('the data folder', () => {
+  it('is shown with the size of each folder in it, and stays as it is', async () => {
+    await mkdir(join(dir, 'clips/deep'), { recursive: true });
+    await mkdir(join(dir, 'relay'));
+    await writeFile(join(dir, 'dailies.db'), Buffer.alloc(512));
+    await writeFile(join(dir, 'clips/a.mp4'), Buffer.alloc(2048));
+    await writeFile(join(dir, 'clips/deep/b.mp4'), Buffer.alloc(1024));
+    const before = await readdir(dir, { recursive: true });
+    const [folder, disk] = await checkDataFolder({ dataDir: dir });
+    expect(folder).toMatchObject({ level: 'ok', found: `${dir} (3.5 KB, clips 3.0 KB, relay 0 B)` });
+    expect(disk).toMatchObject({ subject: 'Disk', found: expect.stringMatching(/ free$/) });
+    expect(await readdir(dir, { recursive: true })).toEqual(before);
+  });
+
+  it('that is not there yet is not created', async () => {
+    const [folder] = await checkDataFolder({ dataDir: join(dir, 'a/b') });
+    expect(folder).toMatchObject({ level: 'ok', found: expect.stringContaining('not there yet') });
+    expect(await readdir(dir)).toEqual([]);
+  });
+});
+
+describe('ffmpeg', () => {
+  async function program(script: string): Promise<string> {
+    const path = join(dir, 'ffmpeg');
+    await writeFile(path, `#!/bin/sh\n${script}\n`);
+    await chmod(path, 0o755);
+    return path;
+  }
+
+  it('is shown with its version and the encoders that it needs', async () => {
+    const path = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');
+    expect(await checkFfmpeg(path)).toEqual([
+      expect.objectContaining({ level: 'ok', found: expect.stringMatching(/version \S+, with libx264 and aac$/) }),
+    ]);
+  });
+
+  it('without an encoder is wrong', async () => {
+    const path = await program(
+      'echo "ffmpeg version 7.1 Copyright"; echo " A....D aac  AAC"; echo " V....D libx264rgb  H"',
+    );
+    expect(await checkFfmpeg(path)).toEqual([
+      expect.objectContaining({
+        level: 'wrong',
+        found: expect.stringContaining('version 7.1, lacks the encoder libx264:'),
+      }),
+    ]);
+  });
+
+  it('that does not run is wrong, and a missing one is no error', async () => {
+    expect(await checkFfmpeg(await program('exit 3'))).toMatchObject([{ level: 'wrong' }]);
+    expect(await checkFfmpeg(null)).toMatchObject([{ level: 'warning' }]);
+  });
+});
+
+it.each([
+  [0, '0 B'],
+  [1023, '1023 B'],
+  [1024, '1.0 KB'],
+  [15 * 1024 ** 2, '15 MB'],
+  [3.25 * 1024 ** 4, '3.3 TB'],
+])('writes %d bytes as %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
+});
