@@ -45,6 +45,7 @@ import { drain } from './queue/drain.ts';
 import { openQueue } from './queue/open.ts';
 import { queueNamesOf } from './queue/queue.ts';
 import { STEERING } from './sandbox/steering.ts';
+import { FolderStorage } from './storage/folder-storage.ts';
 import { assertNotMigrating } from './store/migrate/unfinished.ts';
 import type { Store } from './store/store.ts';
 import { createPipeline, type Pipeline } from './task-pipeline.ts';
@@ -154,7 +155,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     createTimeoutMs: config.createTimeoutMs,
     assertWritable: () => folders.assertWritable(),
     settingsOf: (team) => money.settings.get(team),
-    clipsDir,
+    storage: new FolderStorage(clipsDir),
     maxRepeatedFetches: config.maxConcurrent.deliveries,
     upstreamService: serviceKeyOf(config),
   });

@@ -10,7 +10,7 @@ export interface PipelineDeps
   extends Omit<TaskServiceOptions, 'repository' | 'videos'>,
     Omit<SubmitterOptions, 'repository' | 'observer' | 'firstPollMs'>,
     Omit<PollerOptions, 'repository' | 'followed' | 'observer' | 'clips'>,
-    Pick<ClipsOptions, 'clipsDir'> {
+    Pick<ClipsOptions, 'storage'> {
   /** Scope of task ids at the video service, such as its base URL. */
   readonly upstreamService?: string;
 }

@@ -11,6 +11,7 @@ import { type Order, type TaskService, taskIdOf } from '#src/pipeline/task-servi
 import { openQueue } from '#src/queue/open.ts';
 import { queueNamesOf, type WorkQueue } from '#src/queue/queue.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { FolderStorage } from '#src/storage/folder-storage.ts';
 import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
 import { createPipeline } from '#src/task-pipeline.ts';
@@ -68,7 +69,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   const { repository, tasks, createHandlers } = createPipeline({
     ...shared,
     createTimeoutMs: timeouts.createTimeoutMs,
-    clipsDir: tmpdir(),
+    storage: new FolderStorage(tmpdir()),
     maxRepeatedFetches: 4,
   });
   if (at.observer !== undefined) repository.subscribe(at.observer);

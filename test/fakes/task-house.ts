@@ -8,6 +8,7 @@ import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
 import type { Order, TaskService, TaskServiceOptions } from '#src/pipeline/task-service.ts';
 import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobHandler, JobKind, WorkQueue } from '#src/queue/queue.ts';
+import { FolderStorage } from '#src/storage/folder-storage.ts';
 import type { Store } from '#src/store/store.ts';
 import { createPipeline, type Pipeline } from '#src/task-pipeline.ts';
 import type { Limits } from '#src/tasks/limits.ts';
@@ -89,7 +90,7 @@ export class TaskHouse {
       ...(assertEnforced === undefined ? {} : { assertEnforced }),
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
-      clipsDir: '/clips',
+      storage: new FolderStorage('/clips'),
       maxRepeatedFetches: 2,
     });
     const outbox: TaskObserver = {

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLeases } from '#src/cluster/leases.ts';
 import { type Clips, createClips } from '#src/pipeline/clip-files.ts';
+import { FolderStorage } from '#src/storage/folder-storage.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Clip, UpstreamId } from '#src/videos/service.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
@@ -45,7 +46,8 @@ function clipsOf(owner: string, clipsDir = root): Clips {
     return { path, bytes: BYTES.length, contentType: 'video/mp4' };
   };
   const leases = createLeases({ backend: table, clock, owner });
-  return createClips({ videos: { download }, leases, clock, logger: pino({ level: 'silent' }), clipsDir });
+  const storage = new FolderStorage(clipsDir);
+  return createClips({ videos: { download }, leases, clock, logger: pino({ level: 'silent' }), storage });
 }
 
 const recorded = (path: string) => ({

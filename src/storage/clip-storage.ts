@@ -1,0 +1,42 @@
+import type { TaskId } from '../tasks/task.ts';
+import type { Clip } from '../videos/service.ts';
+
+/** What a link to a stored clip makes a browser do with it. */
+export interface LinkedFile {
+  /** Name under which it is saved. */
+  readonly name: string;
+  /** Media type that the response has. */
+  readonly contentType: string;
+  /** `true`: the browser saves it instead of playing it. Default: false. */
+  readonly isDownload?: boolean;
+}
+
+/** URL that leads straight to a stored clip until it expires. */
+export interface StorageLink {
+  readonly url: string;
+  /** In ms since the Unix epoch. */
+  readonly expiresAtMs: number;
+}
+
+/**
+ * Port of the place where clips last: the folder of this machine, or a bucket with copies in that folder. A clip is
+ * downloaded to {@link pathOf} and then kept; it is never replaced by another one. Methods reject with
+ * `storage_unavailable` (retryable) where a bucket fails, and with the errors of the file system.
+ */
+export interface ClipStorage {
+  /** Returns the path to which the clip of a task is downloaded. @throws TypeError where the id is no file name. */
+  pathOf(id: TaskId): string;
+  /** Makes the downloaded clip of a task last. Idempotent. @returns the clip that is kept. */
+  keep(id: TaskId, clip: Clip): Promise<Clip>;
+  /** Returns the clip of a task as a file on this machine; `null` where the one of that length is not kept. */
+  find(id: TaskId, clip: Clip): Promise<Clip | null>;
+  /** Deletes the clip of a task with everything made from it, such as fitted copies. Idempotent. */
+  remove(id: TaskId): Promise<void>;
+  /**
+   * Signs a link straight to a clip, which also works later if the clip is not kept yet; `null` for a folder.
+   * @param lifetimeMs longest lifetime; credentials that expire earlier shorten it.
+   */
+  link(id: TaskId, file: LinkedFile, lifetimeMs: number): Promise<StorageLink | null>;
+  /** Returns whether {@link link} leads to a clip now. Never rejects. */
+  isLinked(id: TaskId): Promise<boolean>;
+}
