@@ -15,6 +15,7 @@ import { models } from './models.ts';
 import { budget } from './money/budget.ts';
 import { statement } from './money/statement.ts';
 import { notify } from './notify.ts';
+import { privacy } from './privacy/privacy.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
 import { usage } from './usage.ts';
@@ -30,6 +31,7 @@ const all: readonly Subcommand[] = [
   models,
   usage,
   notify,
+  privacy,
   approvals,
   budget,
   statement,

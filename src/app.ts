@@ -20,6 +20,7 @@ import { foldersOf, missing } from './http/readiness.ts';
 import { addStatusRoutes, createHttpServer, Draining, listen } from './http/server.ts';
 import { createGallery, type Gallery } from './library/gallery/gallery.ts';
 import { createLibrary, type Library } from './library/library.ts';
+import { createPersonExport } from './library/person-export.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 import { createFfmpegFitter } from './media/ffmpeg.ts';
@@ -171,7 +172,8 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
   const library = createLibrary({ ...deps, ...pipeline, ...money, messages: chat, retention: config.retention });
-  const teamNotices = createTeamNotices({ ...deps, ...money, platforms });
+  const writePersonExport = createPersonExport({ ...deps, ...money });
+  const teamNotices = createTeamNotices({ ...deps, ...money, platforms, writePersonExport });
   const gallery = createGallery({ ...deps, ...parts });
   const bot = createAppBot(deps, { ...parts, chat, statements, teamNotices, gallery, library });
   for (const adapter of adapters) adapter.serve(bot);

@@ -30,7 +30,7 @@ export interface Subscriptions {
 }
 
 /** Creates {@link Subscriptions}: one record per team, updated by compare-and-set. */
-export function createSubscriptions(store: Store): Subscriptions {
+export function createSubscriptions(store: Pick<Store, 'keyv' | 'commit'>): Subscriptions {
   const records = store.keyv('subscriptions');
 
   const change = async <Result>(

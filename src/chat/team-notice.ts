@@ -117,10 +117,28 @@ export interface SpendExport {
   readonly channel?: string;
 }
 
+/** What is stored about a person, as a file, for that person. */
+export interface PersonExport {
+  readonly kind: 'person_export';
+  readonly person: Person;
+}
+
 /** Refusal of orders by the video service, since its account is out of credit. */
 export interface OutOfCredit {
   readonly kind: 'out_of_credit';
 }
 
 /** Notice to a team or to a person, in a message of its own. */
-export type TeamNotice = BudgetAlert | UnusualSpend | OutOfCredit | SpendReport | ReportCorrection | SpendExport;
+export type TeamNotice =
+  | BudgetAlert
+  | UnusualSpend
+  | OutOfCredit
+  | SpendReport
+  | ReportCorrection
+  | SpendExport
+  | PersonExport;
+
+/** Returns whether a notice only accompanies its file, and has no purpose without it. */
+export function isOnlyFile(notice: TeamNotice): notice is SpendExport | PersonExport {
+  return notice.kind === 'export' || notice.kind === 'person_export';
+}

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Notice, Platform, Upload } from '../chat/platform.ts';
-import type { TeamNotice } from '../chat/team-notice.ts';
+import { isOnlyFile, type TeamNotice } from '../chat/team-notice.ts';
 import type { Clock } from '../clock.ts';
 import type { Lease } from '../cluster/leases.ts';
 import { OnOneReplica } from '../cluster/on-one-replica.ts';
@@ -204,7 +204,7 @@ export class Notices {
     if (platform === undefined) throw asDailiesError(new TypeError(`${record.of.platform} is turned off`), id);
     const built = await filesOf(record.notice, record.of, platform).catch((thrown: unknown): NoticeFiles => {
       const error = asDailiesError(thrown, 'building the files of a notice');
-      if (error.retryable || record.notice.kind === 'export') throw error;
+      if (error.retryable || isOnlyFile(record.notice)) throw error;
       logger.warn({ event: 'notice_files_failed', notice: id, err: error }, 'posting a notice without files');
       return { files: [], remove: async () => undefined };
     });
@@ -278,7 +278,7 @@ export class Notices {
     } catch (thrown) {
       const error = asDailiesError(thrown, 'posting a notice with files');
       // A file on its own has no purpose without it.
-      if (!FILE_REFUSALS.has(error.code) || view.kind === 'export') throw error;
+      if (!FILE_REFUSALS.has(error.code) || isOnlyFile(record.notice)) throw error;
       this.#options.logger.warn(
         { event: 'notice_files_refused', notice: id, err: error },
         'posting a notice without files',

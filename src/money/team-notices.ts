@@ -13,7 +13,7 @@ import type { Person, Task } from '../tasks/task.ts';
 import { OutOfCreditAlerts } from './alerts/out-of-credit.ts';
 import type { Approvers } from './approvers.ts';
 import { Notices, type NoticesOptions, type NoticeTeam } from './notices.ts';
-import { createNoticeFiles } from './reports/notice-files.ts';
+import { createNoticeFiles, type NoticeFilesOptions } from './reports/notice-files.ts';
 import { SpendWatch } from './spend-watch.ts';
 import type { TeamSettingsRepository } from './team-settings.ts';
 
@@ -28,6 +28,7 @@ export interface TeamNoticesOptions {
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly approvers: Pick<Approvers, 'list'>;
   readonly metrics: { readonly noticeLost: () => void };
+  readonly writePersonExport: NoticeFilesOptions['writePersonExport'];
 }
 
 /** Alerts and reports of the teams: the outbox of notices, and what causes them. */
@@ -50,8 +51,9 @@ const FOR_APPROVERS: Readonly<Record<TeamNotice['kind'], boolean>> = {
   report: true,
   correction: true,
   out_of_credit: true,
-  // Has one person, who asked for it.
+  // Have one person, who asked for it.
   export: false,
+  person_export: false,
 };
 
 /** Creates the alerts and reports; nothing runs before they start. */
@@ -63,7 +65,7 @@ export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
     reportChannel: async (of) => (await settings.get(of)).reportChannel ?? null,
     recipients: recipientsOf(options, operators),
     lost: () => options.metrics.noticeLost(),
-    filesOf: createNoticeFiles({ store, directory: join(config.dataDir, 'tmp') }),
+    filesOf: createNoticeFiles({ ...options, store, directory: join(config.dataDir, 'tmp') }),
   });
   const watched = {
     ...options,

@@ -29,6 +29,8 @@ export function teamNoticeCard(notice: TeamNotice): Card {
       return lines([correctionSentence(notice)]);
     case 'export':
       return lines(exportLine(notice));
+    case 'person_export':
+      return lines([PERSON_EXPORT_LINE]);
   }
 }
 
@@ -37,6 +39,9 @@ const OUT_OF_CREDIT = [
   'The video service reports that the account is out of credit. Orders fail until someone tops it up.',
   'Top it up in the console of the video service; nothing has to be restarted. Refused clips cost nothing: order them again with Retry.',
 ];
+
+const PERSON_EXPORT_LINE =
+  'What I store about you, one JSON object per line: your clips with their prompts and prices, orders that you have not confirmed, your notifications, approver role and budget. Links to clips are for you: anyone who has one can open it until it expires.';
 
 function lines(...some: readonly Line[]): Card {
   return { lines: some, progress: null, buttons: [] };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Platform, Upload } from '../../chat/platform.ts';
-import type { BarChart, TeamNotice } from '../../chat/team-notice.ts';
+import { type BarChart, isOnlyFile, type TeamNotice } from '../../chat/team-notice.ts';
 import type { Store } from '../../store/store.ts';
 import type { NoticeFiles, NoticeTeam } from '../notices.ts';
 import { type CsvQuery, writeSpendCsv } from './spend-csv.ts';
@@ -12,24 +12,39 @@ export interface NoticeFilesOptions {
   readonly store: Store;
   /** Folder for the files while they are uploaded. */
   readonly directory: string;
+  /** Writes what is stored about a person, compressed or not. @returns the size of the file in bytes. */
+  readonly writePersonExport: (
+    person: NoticeTeam & { readonly user: string },
+    path: string,
+    isCompressed: boolean,
+  ) => Promise<number>;
 }
 
-/** Creates the builder of the files of notices: the ledger as CSV, and the chart where the platform draws none. */
-export function createNoticeFiles({ store, directory }: NoticeFilesOptions) {
+/**
+ * Creates the builder of the files of notices: the ledger as CSV, the chart where the platform draws none, and what is
+ * stored about a person.
+ */
+export function createNoticeFiles({ store, directory, writePersonExport }: NoticeFilesOptions) {
   return async (notice: TeamNotice, of: NoticeTeam, { limits }: Platform): Promise<NoticeFiles> => {
-    if (notice.kind !== 'report' && notice.kind !== 'export') return { files: [], remove: async () => undefined };
+    if (notice.kind !== 'report' && !isOnlyFile(notice)) return { files: [], remove: async () => undefined };
     const folder = join(directory, `notice-${randomUUID()}`);
     await mkdir(folder, { recursive: true });
     const remove = () => rm(folder, { recursive: true, force: true });
     try {
+      if (notice.kind === 'person_export') {
+        const write = (path: string, isCompressed: boolean) =>
+          writePersonExport({ ...of, user: notice.person.id }, path, isCompressed);
+        return { files: [await fittingFile(PERSON_EXPORT, { folder, maxBytes: limits.uploadBytes, write })], remove };
+      }
       const chart = notice.kind === 'report' && !limits.drawsCharts ? notice.chart : null;
       const pictures = chart === null ? [] : [await pictureOf(chart, notice.period, folder)];
-      const query = {
+      const query: CsvQuery = {
         ...of,
         month: notice.period,
         ...(notice.kind === 'export' ? { user: notice.who?.id, channel: notice.channel } : {}),
       };
-      const csv = await csvOf(store, query, { folder, maxBytes: limits.uploadBytes });
+      const write = (path: string, isCompressed: boolean) => writeSpendCsv(store, query, path, isCompressed);
+      const csv = await fittingFile(csvFile(query), { folder, maxBytes: limits.uploadBytes, write });
       return { files: [...pictures, csv], remove };
     } catch (thrown) {
       await remove();
@@ -48,18 +63,35 @@ async function pictureOf(chart: BarChart, period: string, folder: string): Promi
   return { path, name, bytes: picture.length, contentType: 'image/png', description: describeChart(chart) };
 }
 
-/** Writes the CSV; compressed if it is larger than the platform takes. */
-async function csvOf(
-  store: Store,
-  query: CsvQuery,
-  { folder, maxBytes }: { readonly folder: string; readonly maxBytes: number },
+/** Name, type and description of a file that is written twice if it has to be compressed. */
+type Written = Pick<Upload, 'name' | 'contentType' | 'description'>;
+
+const PERSON_EXPORT: Written = {
+  name: 'dailies-my-data.jsonl',
+  contentType: 'application/x-ndjson',
+  description: 'What Dailies stores about you, one JSON object per line',
+};
+
+interface FittingFile {
+  readonly folder: string;
+  readonly maxBytes: number;
+  readonly write: (path: string, isCompressed: boolean) => Promise<number>;
+}
+
+/** Writes a file; compressed if it is larger than the platform takes. */
+async function fittingFile(
+  { name, contentType, description }: Written,
+  { folder, maxBytes, write }: FittingFile,
 ): Promise<Upload> {
-  const name = `dailies-${query.month}.csv`;
   const path = join(folder, name);
-  const description = `Spend in ${query.month}, one row for each time a clip was sent to the service`;
-  const bytes = await writeSpendCsv(store, query, path);
-  if (bytes <= maxBytes) return { path, name, bytes, contentType: 'text/csv', description };
+  const bytes = await write(path, false);
+  if (bytes <= maxBytes) return { path, name, bytes, contentType, description };
   const [gzPath, gzName] = [`${path}.gz`, `${name}.gz`];
-  const gzBytes = await writeSpendCsv(store, query, gzPath, true);
+  const gzBytes = await write(gzPath, true);
   return { path: gzPath, name: gzName, bytes: gzBytes, contentType: 'application/gzip', description };
+}
+
+function csvFile({ month }: CsvQuery): Written {
+  const description = `Spend in ${month}, one row for each time a clip was sent to the service`;
+  return { name: `dailies-${month}.csv`, contentType: 'text/csv', description };
 }

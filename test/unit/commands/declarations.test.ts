@@ -18,6 +18,7 @@ describe('declarations', () => {
       'models',
       'usage',
       'notify',
+      'privacy',
       'approvals',
     ];
     const administrative = ['budget', 'statement', 'approvers', 'settings', 'pause', 'audit'];

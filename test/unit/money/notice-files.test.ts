@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SpendExport, TeamNotice } from '#src/chat/team-notice.ts';
 import { describeChart } from '#src/money/reports/chart-picture.ts';
-import { createNoticeFiles } from '#src/money/reports/notice-files.ts';
+import { createNoticeFiles, type NoticeFilesOptions } from '#src/money/reports/notice-files.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -54,8 +54,16 @@ async function book(changes: Partial<LedgerEntry> = {}, task: Partial<Task> = {}
   });
 }
 
+/** Writes one line, of 9 bytes, or 2 bytes where it is compressed. */
+const writePersonExport: NoticeFilesOptions['writePersonExport'] = async ({ user }, path, isCompressed) => {
+  await writeFile(path, isCompressed ? 'gz' : `{"u":"${user}"}`);
+  return isCompressed ? 2 : 10;
+};
+
+const filesOf = () => createNoticeFiles({ store, directory, writePersonExport });
+
 async function csvRows(notice: TeamNotice = EXPORT): Promise<readonly Readonly<Record<string, string>>[]> {
-  const { files, remove } = await createNoticeFiles({ store, directory })(notice, OF, new FakePlatform());
+  const { files, remove } = await filesOf()(notice, OF, new FakePlatform());
   const text = await readFile(files.find(({ name }) => name.endsWith('.csv'))?.path ?? '', 'utf8');
   await remove();
   return parse(text, { columns: true, bom: true });
@@ -146,13 +154,13 @@ describe('the CSV', () => {
   });
 
   it('of an empty month has its header', async () => {
-    const { files } = await createNoticeFiles({ store, directory })(EXPORT, OF, new FakePlatform());
+    const { files } = await filesOf()(EXPORT, OF, new FakePlatform());
     expect((await readFile(files[0]?.path ?? '', 'utf8')).trim()).toMatch(/^\uFEFF?ChargePeriodStart,.*x_EndedAt$/);
   });
 
   it('is compressed where the platform takes no file of its size', async () => {
     for (let at = 0; at < 200; at += 1) await book({ task: `task-${at}` as TaskId });
-    const { files } = await createNoticeFiles({ store, directory })(EXPORT, OF, new FakePlatform());
+    const { files } = await filesOf()(EXPORT, OF, new FakePlatform());
     expect(files.map(({ name }) => name)).toEqual(['dailies-2026-10.csv.gz']);
     const text = gunzipSync(await readFile(files[0]?.path ?? '')).toString();
     expect(text.trim().split('\r\n')).toHaveLength(201);
@@ -164,7 +172,7 @@ describe('the chart', () => {
     await book();
     const platform = new FakePlatform();
     platform.limits = { ...platform.limits, uploadBytes: 1_000_000 };
-    const { files, remove } = await createNoticeFiles({ store, directory })(spendReport(), OF, platform);
+    const { files, remove } = await filesOf()(spendReport(), OF, platform);
     const [picture, csv] = files;
     expect([picture?.name, csv?.name]).toEqual(['dailies-2026-10.png', 'dailies-2026-10.csv']);
     expect(picture?.description).toBe('Bar chart. October by week, USD. 1–7: $0.30 swift-1; 8–14: $0.90 swift-1.');
@@ -178,7 +186,7 @@ describe('the chart', () => {
   it('is left to the platform where that draws it', async () => {
     const platform = new FakePlatform();
     platform.limits = { ...platform.limits, drawsCharts: true };
-    const { files } = await createNoticeFiles({ store, directory })(spendReport(), OF, platform);
+    const { files } = await filesOf()(spendReport(), OF, platform);
     expect(files.map(({ name }) => name)).toEqual(['dailies-2026-10.csv']);
   });
 
@@ -197,6 +205,23 @@ it('other notices have no files', async () => {
     failed: 1,
     billed: 0,
   } as const;
-  const { files } = await createNoticeFiles({ store, directory })(correction, OF, new FakePlatform());
+  const { files } = await filesOf()(correction, OF, new FakePlatform());
   expect(files).toEqual([]);
+});
+
+describe('the data of a person', () => {
+  const notice = { kind: 'person_export', person: { id: 'U1', name: 'Ada' } } as const;
+
+  it('are one file of theirs, compressed where the platform takes no more', async () => {
+    const platform = new FakePlatform();
+    const whole = await filesOf()(notice, OF, platform);
+    expect(whole.files).toMatchObject([{ name: 'dailies-my-data.jsonl', bytes: 10 }]);
+    expect(await readFile(whole.files[0]?.path ?? '', 'utf8')).toBe('{"u":"U1"}');
+    await whole.remove();
+    platform.limits = { ...platform.limits, uploadBytes: 9 };
+    const small = await filesOf()(notice, OF, platform);
+    expect(small.files).toMatchObject([{ name: 'dailies-my-data.jsonl.gz', contentType: 'application/gzip' }]);
+    await small.remove();
+    expect(await readdir(directory)).toEqual([]);
+  });
 });

@@ -54,6 +54,7 @@ function notifying(admins: readonly string[]): TeamNotices {
     random: () => 0.5,
     logger: pino({ level: 'silent' }),
     platforms: new Map([['fake', platform]]),
+    writePersonExport: async () => 0,
     metrics: {
       noticeLost: () => {
         lost += 1;

@@ -1,0 +1,147 @@
+import { createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { createSubscriptions } from '../chat/subscriptions.ts';
+import type { SignedLinks } from '../media/signed-links.ts';
+import type { Approvers } from '../money/approvers.ts';
+import type { BudgetRepository } from '../money/budgets.ts';
+import type { TeamKey, TeamSettingsRepository } from '../money/team-settings.ts';
+import type { Draft } from '../pipeline/drafts.ts';
+import type { Store } from '../store/store.ts';
+import { amountOf } from '../tasks/amount.ts';
+import { ledgerOf } from '../tasks/indexes.ts';
+import { readTasks } from '../tasks/record-shape.ts';
+import type { Task, TaskId } from '../tasks/task.ts';
+import { tasksOfPerson } from './tasks-of-person.ts';
+
+/** Person in a team. */
+export interface PersonOfTeam extends TeamKey {
+  /** The platform's user id. */
+  readonly user: string;
+}
+
+/** Dependencies of {@link createPersonExport}. */
+export interface PersonExportOptions {
+  readonly store: Pick<Store, 'scan' | 'keyv' | 'contents' | 'commit'>;
+  /** `null`: links are off. */
+  readonly links: Pick<SignedLinks, 'sign'> | null;
+  readonly settings: Pick<TeamSettingsRepository, 'get'>;
+  readonly budgets: Pick<BudgetRepository, 'get'>;
+  readonly approvers: Pick<Approvers, 'list'>;
+}
+
+/** Writes what is stored about a person to a file. @returns its size in bytes. @throws `store_unavailable` */
+export type WritePersonExport = (person: PersonOfTeam, path: string, isCompressed: boolean) => Promise<number>;
+
+/** One line of the export. */
+type ExportLine = Readonly<Record<string, unknown>> & {
+  readonly record: 'clip' | 'draft' | 'subscription' | 'approver' | 'budget' | 'pause';
+};
+
+/** Number of task records in memory at once. */
+const TASKS_PER_READ = 200;
+
+/** Creates the writer of exports: JSON lines, gzipped on demand, written page by page. */
+export function createPersonExport(options: PersonExportOptions): WritePersonExport {
+  return async (person, path, isCompressed) => {
+    const lines = Readable.from(textOf(linesOf(options, person)), { objectMode: false });
+    const file = createWriteStream(path);
+    await (isCompressed ? pipeline(lines, createGzip(), file) : pipeline(lines, file));
+    return (await stat(path)).size;
+  };
+}
+
+async function* textOf(lines: AsyncIterable<ExportLine>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${JSON.stringify(line)}\n`;
+}
+
+async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): AsyncGenerator<ExportLine> {
+  const ids = [...(await tasksOfPerson(options.store, person))];
+  for (let from = 0; from < ids.length; from += TASKS_PER_READ) {
+    const tasks = await readTasks(options.store.keyv('tasks'), ids.slice(from, from + TASKS_PER_READ));
+    for (const task of tasks) yield clipLine(task, options.links);
+  }
+  yield* draftLines(options, person);
+  yield* roleLines(options, person);
+}
+
+/** Returns the line of a task: what its requester ordered, what it cost, and a link to the clip where links are on. */
+function clipLine(task: Task, links: PersonExportOptions['links']): ExportLine {
+  const { id, state, request, origin, retryOf, createdAtMs, acceptedAtMs, endedAtMs, clip, removal, declined } = task;
+  const link = clip === undefined ? undefined : links?.sign(id);
+  return {
+    record: 'clip',
+    id: id satisfies TaskId,
+    state,
+    platform: origin.platform,
+    team: origin.team,
+    channel: origin.channel,
+    requester: origin.user,
+    audience: origin.audience,
+    request,
+    sends: ledgerOf(task).map(({ send, period, amount, currency, state: cost, booked }) => ({
+      send,
+      month: period,
+      amount,
+      currency,
+      state: booked ?? cost,
+    })),
+    createdAt: isoOf(createdAtMs),
+    acceptedAt: isoOf(acceptedAtMs),
+    endedAt: isoOf(endedAtMs),
+    retryOf,
+    declined: declined?.how,
+    declinedReason: declined?.reason,
+    failure: task.failure,
+    clip: clip === undefined ? undefined : { bytes: clip.bytes, contentType: clip.contentType },
+    link: link?.url,
+    linkExpiresAt: isoOf(link?.expiresAtMs),
+    removed: removal === undefined ? undefined : { reason: removal.reason, at: isoOf(removal.atMs) },
+  };
+}
+
+async function* draftLines(
+  { store }: Pick<PersonExportOptions, 'store'>,
+  { platform, team, user }: PersonOfTeam,
+): AsyncGenerator<ExportLine> {
+  for await (const page of store.contents.records('drafts')) {
+    for (const { value } of page) {
+      const draft = value as Partial<Draft>;
+      if (draft.by?.id !== user || draft.platform !== platform || draft.team !== team) continue;
+      const { id, channel, request, createdAtMs } = draft;
+      yield { record: 'draft', id, channel, request, createdAt: isoOf(createdAtMs) };
+    }
+  }
+}
+
+/** Yields what names the person besides their clips: notifications, approvals, budget, a pause of the team. */
+async function* roleLines(
+  { store, settings, budgets, approvers }: PersonExportOptions,
+  { platform, team, user }: PersonOfTeam,
+): AsyncGenerator<ExportLine> {
+  const of = { platform, team };
+  for (const { channel, from, who, by } of await createSubscriptions(store).list(platform, team)) {
+    if (by.id !== user && (who === 'everyone' || who.id !== user)) continue;
+    yield { record: 'subscription', channel, from, who, isYours: by.id === user };
+  }
+  for (const { kind, id, name, untilMs } of await approvers.list(of)) {
+    if (kind === 'person' && id === user) yield { record: 'approver', name, until: isoOf(untilMs) };
+  }
+  const budget = await budgets.get({ kind: 'person', ...of, person: { id: user, name: user } });
+  if (budget !== null) {
+    const { hard, soft } = budget;
+    yield { record: 'budget', hard: amountsOf(hard), soft: amountsOf(soft) };
+  }
+  const { pause } = await settings.get(of);
+  if (pause?.by.id === user) yield { record: 'pause', reason: pause.reason, at: isoOf(pause.atMs) };
+}
+
+function amountsOf(amounts: Readonly<Record<string, bigint>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(amounts).map(([currency, micros]) => [currency, amountOf(micros)]));
+}
+
+function isoOf(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}

@@ -1,0 +1,139 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSubscriptions } from '#src/chat/subscriptions.ts';
+import { createPersonExport, type PersonExportOptions } from '#src/library/person-export.ts';
+import { createMoney, type Money } from '#src/money/money.ts';
+import { Drafts } from '#src/pipeline/drafts.ts';
+import { toChange } from '#src/tasks/indexes.ts';
+import { recount } from '#src/tasks/recount.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
+
+const TEAM = { platform: 'fake', team: 'T1' };
+const LINKS: PersonExportOptions['links'] = {
+  sign: (id) => ({ url: `https://dailies.example/media/${id}?signature=s`, expiresAtMs: NOON_MS + 1_000 }),
+};
+
+let directory: string;
+let store: MemoryStore;
+let money: Money;
+const clock = new ManualClock(NOON_MS);
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'dailies-export-'));
+  store = new MemoryStore();
+  money = createMoney({ store, clock });
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+
+function finished(changes: Partial<Task>): Task {
+  const id = (changes.id ?? 'clip') as TaskId;
+  const { send, accepted, completed, fetched } = EVENTS;
+  return recount(lived(newTask({ ...changes, id }), send, accepted, completed, fetched));
+}
+
+async function put(changes: Partial<Task>): Promise<void> {
+  await store.commit(toChange(null, finished(changes)));
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+async function linesOf(user = ADA.id, links = LINKS): Promise<readonly Line[]> {
+  const path = join(directory, 'export.jsonl');
+  await createPersonExport({ store, links, ...money })({ ...TEAM, user }, path, false);
+  const text = await readFile(path, 'utf8');
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
+}
+
+describe('the export of a person', () => {
+  it('has their own clips with prompt, price and a signed link', async () => {
+    await put({ id: 'hers' as TaskId });
+    await put({ id: 'his' as TaskId, origin: originOf({ user: BOB }) });
+    expect(await linesOf()).toMatchObject([
+      {
+        record: 'clip',
+        id: 'hers',
+        requester: ADA,
+        request: { prompt: 'a red fox running through snow' },
+        sends: [{ send: 1, month: '2026-11', amount: '0.30', currency: 'USD', state: 'settled' }],
+        link: 'https://dailies.example/media/hers?signature=s',
+      },
+    ]);
+    expect((await linesOf(ADA.id, null))[0]).not.toHaveProperty('link');
+  });
+
+  it('has no token of an interaction and no path of this machine', async () => {
+    await put({ origin: originOf({ address: { token: 'a-secret-token' } }) });
+    const text = JSON.stringify(await linesOf());
+    expect(text).not.toContain('a-secret-token');
+    expect(text).not.toContain('/clips/');
+  });
+
+  it('has a clip that was removed, as far as it is still known', async () => {
+    await put({});
+    const task = (await store.keyv('tasks').get<Task>('clip')) as Task;
+    const removed = recount(lived(lived(task, { ...EVENTS.presented, revision: task.revision }), EVENTS.remove));
+    await store.commit(toChange(task, { ...removed, revision: task.revision + 1 }));
+    expect(await linesOf()).toMatchObject([{ id: 'clip', removed: { reason: 'expired' }, request: { prompt: '' } }]);
+  });
+
+  it('has everything else that names them', async () => {
+    const subscriptions = createSubscriptions(store);
+    await subscriptions.add({ ...TEAM, channel: 'clips', who: ADA, by: BOB });
+    await subscriptions.add({ ...TEAM, channel: 'dm-bob', from: 'clips', who: 'everyone', by: BOB });
+    const actor = { person: BOB, surface: 'command' } as const;
+    await money.approvers.add(TEAM, actor, { kind: 'person', ...ADA });
+    const scope = { kind: 'person', ...TEAM, person: ADA } as const;
+    await money.budgets.change(scope, actor, { part: 'hard', currency: 'USD', amount: 5_000_000n });
+    await money.settings.change(TEAM, { ...actor, person: ADA }, { pause: { reason: 'rest', by: ADA, atMs: NOON_MS } });
+    const request = { prompt: 'a fox that is not ordered yet' };
+    await new Drafts(store, clock).save({
+      ...TEAM,
+      id: 'draft' as TaskId,
+      key: 'fake:i9',
+      channel: 'clips',
+      by: ADA,
+      request,
+    });
+    expect(await linesOf()).toMatchObject([
+      { record: 'draft', request },
+      { record: 'subscription', channel: 'clips', who: ADA, isYours: false },
+      { record: 'approver', name: ADA.name },
+      { record: 'budget', hard: { USD: '5' } },
+      { record: 'pause', reason: 'rest' },
+    ]);
+    expect(await linesOf('carol')).toEqual([]);
+  });
+
+  it('reads many clips in pages of 200', async () => {
+    const made = Array.from({ length: 2_000 }, (_, at) => `clip-${at}`);
+    const changes = made.map((id) => toChange(null, finished({ id: id as TaskId })));
+    await store.commit({
+      records: changes.flatMap(({ records }) => records),
+      index: changes.flatMap(({ index = [] }) => index),
+    });
+    let largest = 0;
+    const tasks = store.keyv('tasks');
+    const getMany = tasks.getMany.bind(tasks);
+    Object.assign(tasks, {
+      getMany: (keys: string[]) => {
+        largest = Math.max(largest, keys.length);
+        return getMany(keys);
+      },
+    });
+    const path = join(directory, 'export.jsonl.gz');
+    await createPersonExport({ store, links: LINKS, ...money })({ ...TEAM, user: ADA.id }, path, true);
+    const lines = gunzipSync(await readFile(path))
+      .toString()
+      .trimEnd()
+      .split('\n');
+    expect(lines).toHaveLength(2_000);
+    expect(largest).toBeLessThanOrEqual(200);
+  });
+});
