@@ -2,12 +2,21 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 
 /** Switches that would hide defects: the page has to work with the browser's own security enabled. */
-const REMOVED_SWITCHES = [
+const HIDING_SWITCHES = [
   '--disable-web-security',
   '--allow-running-insecure-content',
   '--single-process',
   '--no-zygote',
 ];
+/** Switches that emulate a graphics card on the processor, for which every repaint takes several times as long. */
+const EMULATING_SWITCHES = [
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--ignore-gpu-blocklist',
+  '--in-process-gpu',
+];
+const REMOVED_SWITCHES = [...HIDING_SWITCHES, ...EMULATING_SWITCHES];
 
 /**
  * Starts the Chromium from npm, which unpacks itself into the temporary folder on first use. It plays H.264 in MP4.
@@ -17,7 +26,7 @@ export async function launchBrowser(): Promise<Browser> {
   const args = chromium.args.filter((given) => !REMOVED_SWITCHES.includes(given));
   return playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: [...args, '--autoplay-policy=no-user-gesture-required'],
+    args: [...args, '--disable-gpu', '--autoplay-policy=no-user-gesture-required'],
     headless: true,
   });
 }
