@@ -2,22 +2,26 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
+import { playableClip } from '../fakes/playable-clip.ts';
+import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-// The gallery in a browser, on the embedded video service.
+// The gallery in a browser.
 
 const TIMEOUT = { timeout: 180_000 };
 const PROMPTS = ['a red fox', 'a grey wolf', '<img src=x onerror="document.title=1"> at night', 'a hare'];
 
 let browser: Browser;
+let upstream: FakeVideoService;
 let dir: Awaited<ReturnType<typeof makeDir>>;
 let dailies: RunningDailies;
 let complaints: string[] = [];
 
 beforeAll(async () => {
   browser = await launchBrowser();
+  upstream = await startVideoService({ clip: await playableClip() });
   dir = await makeDir();
-  dailies = await startDailies({ dir: dir.path });
+  dailies = await startDailies({ dir: dir.path, upstream });
   for (const prompt of PROMPTS) {
     const order = answered(await dailies.interact(`/video create ${prompt} --seconds 4`, { user: 'ada' }));
     await dailies.reaches(order, 'completed');
@@ -27,6 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await dailies.kill();
+  await upstream.close();
   await dir.remove();
 });
 

@@ -2,26 +2,31 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
+import { playableClip } from '../fakes/playable-clip.ts';
+import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-// A first visitor with nothing configured: the embedded video service and the chat page.
+// Budgets, approvals and reports on the chat page, in a browser.
 
 const TIMEOUT = { timeout: 180_000 };
 const BOX = '.composer textarea';
 
 let browser: Browser;
+let upstream: FakeVideoService;
 let dir: Awaited<ReturnType<typeof makeDir>>;
 let dailies: RunningDailies;
 
 beforeAll(async () => {
   browser = await launchBrowser();
+  upstream = await startVideoService({ clip: await playableClip() });
   dir = await makeDir();
-  dailies = await startDailies({ dir: dir.path });
+  dailies = await startDailies({ dir: dir.path, upstream });
 }, 60_000);
 
 afterAll(async () => {
   await browser.close();
   await dailies.kill();
+  await upstream.close();
   await dir.remove();
 });
 
@@ -122,10 +127,10 @@ test('an order over the budget is asked for, approved by someone else, and arriv
 
 test('the report of a month arrives with its chart', TIMEOUT, async () => {
   const own = await makeDir();
-  const october = await startDailies({ dir: own.path, env: startedAt('2026-10-31T12:00:00Z') });
+  const october = await startDailies({ dir: own.path, upstream, env: startedAt('2026-10-31T12:00:00Z') });
   answered(await october.interact('/video create a red fox --seconds 8'));
   await october.stop();
-  const november = await startDailies({ dir: own.path, env: startedAt('2026-11-01T00:10:00Z') });
+  const november = await startDailies({ dir: own.path, upstream, env: startedAt('2026-11-01T00:10:00Z') });
   try {
     const page = await (await browser.newContext({ colorScheme: 'dark' })).newPage();
     page.setDefaultTimeout(90_000);
