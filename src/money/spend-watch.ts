@@ -30,7 +30,8 @@ export interface SpendWatchOptions {
 }
 
 const SWEEP_EVERY_MS = 10 * 60_000;
-const FIRST_SWEEP_MS = 30_000;
+/** Soon after a start: the process that ended may have left changes unchecked. */
+const FIRST_SWEEP_MS = 5_000;
 /** TTL of the lease: the time until another replica takes over from one that died. */
 const LEASE_MS = 60_000;
 /** Delay of an alert after the change that causes it: the changes of a burst are checked together. */
