@@ -357,13 +357,18 @@ test('recognizes a mention for a submission that was taken back later', () => {
   expect([refused.sends, shown?.end]).toEqual([0, 'uncertain:1']);
 });
 
-test('tells the message to the approvers from the mention of a denial', () => {
+test('tells the messages to the approvers from the mention of a denial', () => {
   const denied = lived(requestedTask(), EVENTS.decline);
   const said = { channel: 'clips', replyTo: 'm1', visibleTo: null, asked: null, state: null, task: null };
-  const messages = [`ask:${denied.id}:`, `end:${denied.id}:declined:0`, `end:${denied.id}:odd`].map((key) => {
+  const messages = [
+    `ask:${denied.id}:`,
+    `remind:${denied.id}:`,
+    `end:${denied.id}:declined:0`,
+    `end:${denied.id}:odd`,
+  ].map((key) => {
     return { ...said, id: messageIdOf('notice', key), mentions: ['ana'], attachments: [], buttons: [] };
   });
-  expect(shownOf(messages, [denied]).map(({ end }) => end)).toEqual([null, 'declined:0', '?']);
+  expect(shownOf(messages, [denied]).map(({ end }) => end)).toEqual([null, null, 'declined:0', '?']);
 });
 
 test('an approved task is as old as its approval in the index of its state', () => {

@@ -8,10 +8,10 @@ const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain', 'disowned', 'd
 /** Converts the playground's messages to the form that the checker reads. */
 export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): readonly Shown[] {
   const ends = new Map<string, string>();
-  /** Messages that ask the approvers, whom they mention; they report no end. */
+  /** Messages that ask the approvers, or remind them, and mention them; they report no end. */
   const asks = new Set<string>();
   for (const { id, sends } of tasks) {
-    asks.add(messageIdOf('notice', `ask:${id}:`));
+    for (const reason of ['ask', 'remind']) asks.add(messageIdOf('notice', `${reason}:${id}:`));
     for (const phase of PHASES) {
       // A submission that was reported as uncertain may have been taken back since.
       for (let send = 0; send <= sends + 1; send += 1) {
