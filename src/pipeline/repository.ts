@@ -3,8 +3,9 @@ import { DailiesError } from '../errors.ts';
 import { exceededLimits, type OverBudget } from '../money/over-budget.ts';
 import type { Change, Store } from '../store/store.ts';
 import { toChange } from '../tasks/indexes.ts';
-import { boundsOf, type LimitReached, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
-import { type BudgetLimit, limitsOn } from '../tasks/money.ts';
+import { boundsOf, type LimitReached, NO_LIMITS, roomWithin } from '../tasks/limits.ts';
+import { type BudgetLimit, limitsOn, type Purchase } from '../tasks/money.ts';
+import { total } from '../tasks/price.ts';
 import { readTask } from '../tasks/record-shape.ts';
 import { recount } from '../tasks/recount.ts';
 import { transition } from '../tasks/state-machine.ts';
@@ -35,6 +36,12 @@ export type Claim =
   | { readonly kind: 'known'; readonly task: Task }
   /** No such task exists, and a limit is reached, or the price is over a budget. */
   | ({ readonly kind: 'refused' } & Refusal);
+
+/** Outcome of the claim of a set. */
+export type SetClaim =
+  /** The tasks are new; `task` is the first one. */
+  | { readonly kind: 'taken'; readonly task: Task; readonly tasks: readonly Task[] }
+  | Exclude<Claim, { readonly kind: 'taken' }>;
 
 /** Reason for refusing a new task. */
 export type Refusal = { readonly limit: LimitReached } | { readonly over: OverBudget };
@@ -81,24 +88,40 @@ export class TaskRepository {
    * claims, on any number of replicas, exceed no limit. Default: no limits on the number of tasks.
    */
   async claim(claimed: Task, limits = NO_LIMITS): Promise<Claim> {
-    const task = recount(claimed);
-    const bounds = boundsOf(limits, task);
-    const within = limitsOfLast(task);
-    const change = { ...toChange(null, task), bounds: bounds.map(({ bound }) => bound), within };
+    return this.claimAll([claimed], limits);
+  }
+
+  /**
+   * Stores the tasks of one order, all of them or none, as {@link claim} does; they count as one towards the limits on the
+   * number of tasks. The first one guards the others: no other order has their ids.
+   */
+  async claimAll(claimed: readonly Task[], limits = NO_LIMITS): Promise<SetClaim> {
+    const tasks = claimed.map(recount);
+    const [first] = tasks;
+    if (first === undefined) throw new TypeError('claiming an order without a task');
+    const purchases = purchasesOf(tasks);
+    const change = {
+      ...merged(tasks.map((task) => toChange(null, task))),
+      within: purchases.flatMap(({ within }) => within),
+    };
+    let bounds = boundsOf(limits, first);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      if (await this.#store.commit(change)) {
-        this.#notify(task, 'claimed', null);
-        return { kind: 'taken', task };
+      if (await this.#store.commit({ ...change, bounds: bounds.map(({ bound }) => bound) })) {
+        for (const task of tasks) this.#notify(task, 'claimed', null);
+        return { kind: 'taken', task: first, tasks };
       }
-      const known = await this.get(task.id);
+      const known = await this.get(first.id);
       if (known !== undefined) return { kind: 'known', task: known };
-      const limit = await reachedOf(this.#store, bounds, task.createdAtMs);
-      if (limit !== null) return { kind: 'refused', limit };
-      const over = await this.#overBudget(task, within);
-      if (over !== null) return { kind: 'refused', over };
+      const room = await roomWithin(this.#store, boundsOf(limits, first), first.createdAtMs);
+      if ('reached' in room) return { kind: 'refused', limit: room.reached };
+      bounds = room.bounds;
+      for (const { within, purchase } of purchases) {
+        const [over] = await exceededLimits(this.#store, within, purchase);
+        if (over !== undefined) return { kind: 'refused', over };
+      }
       // Another task has ended meanwhile, or a budget was raised, so no limit is reached any more.
     }
-    throw new DailiesError(`claiming task ${task.id}: its record is there and cannot be read`, {
+    throw new DailiesError(`claiming task ${first.id}: its record is there and cannot be read`, {
       code: 'internal',
       retryable: false,
     });
@@ -152,12 +175,9 @@ export class TaskRepository {
    * @returns `false` when one of them has changed meanwhile; then none is counted.
    */
   count(tasks: readonly Task[]): Promise<boolean> {
-    const changes = tasks.map((task) => toChange(task, { ...recount(task), revision: task.revision + 1 }));
-    return this.#store.commit({
-      records: changes.flatMap(({ records }) => records),
-      index: changes.flatMap(({ index = [] }) => index),
-      sums: changes.flatMap(({ sums = [] }) => sums),
-    });
+    return this.#store.commit(
+      merged(tasks.map((task) => toChange(task, { ...recount(task), revision: task.revision + 1 }))),
+    );
   }
 
   /** Commits a change. @returns `false` when the record has changed meanwhile, or over a budget. @throws `id_taken` */
@@ -185,6 +205,37 @@ export class TaskRepository {
   #notify(...change: Parameters<TaskObserver['changed']>): void {
     for (const observer of this.#observers) observer.changed(...change);
   }
+}
+
+/** Returns the changes as one. */
+function merged(changes: readonly Change[]): Change {
+  return {
+    records: changes.flatMap(({ records }) => records),
+    index: changes.flatMap(({ index = [] }) => index),
+    sums: changes.flatMap(({ sums = [] }) => sums),
+  };
+}
+
+/** Purchases of one currency and month, as one, with the limits that it has to keep within. */
+interface JointPurchase {
+  readonly purchase: Purchase;
+  readonly within: readonly BudgetLimit[];
+}
+
+/** Returns what the tasks of an order buy together, by currency; nothing while they wait for an approval. */
+function purchasesOf(tasks: readonly Task[]): readonly JointPurchase[] {
+  const bought = tasks.flatMap(({ origin, money }) => {
+    const purchase = money?.sends.at(-1);
+    return purchase?.counted === undefined ? [] : [{ origin, purchase }];
+  });
+  const groups = Map.groupBy(bought, ({ purchase }) => `${purchase.period}:${purchase.currency}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const [price] = total(group.map(({ purchase }) => purchase));
+    if (first === undefined || price === undefined) return [];
+    const purchase = { ...first.purchase, ...price };
+    return [{ purchase, within: limitsOn(first.origin, purchase) }];
+  });
 }
 
 function contended(doing: string): DailiesError {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import { type Clock, within } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
@@ -16,15 +15,18 @@ import { type Limits, NO_LIMITS } from '../tasks/limits.ts';
 import type { Purchase, Refunds } from '../tasks/money.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { isFetching, transition } from '../tasks/state-machine.ts';
-import type { Origin, Person, Price, Task, TaskEvent, TaskId } from '../tasks/task.ts';
+import type { Origin, Person, Price, SetKind, Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { UpstreamId, VideoService } from '../videos/service.ts';
 import type { PollPace } from './backoff.ts';
 import { scheduleNext } from './next-job.ts';
 import { ensureOpenTasks } from './reconcile.ts';
 import type { FurtherWrites, Refusal, TaskRepository } from './repository.ts';
+import { memberIdOf, memberIds, taskIdOf } from './task-ids.ts';
 import { countAttempt } from './upstream-ids.ts';
 import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
+
+export { taskIdOf } from './task-ids.ts';
 
 /** A request with its origin and price. */
 export interface Order {
@@ -39,6 +41,15 @@ export interface Order {
   readonly key: string;
   /** Set for an order that waits for an approval before it is sent; its time runs from now. */
   readonly approval?: ApprovalRequest;
+  /** Set for an order of several clips, of which this is the first. */
+  readonly set?: SetOrder;
+}
+
+/** Further clips of an order, claimed with the first one: all of them or none. */
+export interface SetOrder {
+  readonly kind: SetKind;
+  /** The clips after the first one, 1 to 11. */
+  readonly more: readonly Pick<Order, 'request' | 'price'>[];
 }
 
 /** Scope of open tasks. Default: the whole team's; `channel` takes precedence over `user`. */
@@ -49,7 +60,10 @@ export interface OpenScope {
   readonly user?: string;
 }
 
-/** Outcome of an order: its task, and whether this call created it; or the limit or budget that it would exceed. */
+/**
+ * Outcome of an order: its task (of a set, the first one), and whether this call created it; or the limit or budget that
+ * it would exceed.
+ */
 export type Submission =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
   | ({ readonly ok: false } & Refusal)
@@ -78,7 +92,10 @@ export interface Decision {
 
 /** Creates each task once, tracks it to its end and returns stored tasks. */
 export interface TaskService {
-  /** Claims the order's key and schedules its submission, or the request for its approval. An order whose key was claimed before is never refused. */
+  /**
+   * Claims the order's key and schedules its submission, or the request for its approval; of a set, all tasks or none. An
+   * order whose key was claimed before is never refused.
+   */
   submit(order: Order): Promise<Submission>;
   get(id: TaskId): Promise<Task | undefined>;
   /**
@@ -145,12 +162,6 @@ const RECHECK_MS = 1_000;
 /** Timeout of the service's lookup of an entered id: a user is waiting. */
 const LOOKUP_TIMEOUT_MS = 2_000;
 
-/** Returns the id of the task for an order's key: 80 bits of its hash, in lower case letters and digits. */
-export function taskIdOf(key: string): TaskId {
-  const digits = BigInt(`0x${hash('sha256', key, 'hex').slice(0, 20)}`).toString(32);
-  return digits.padStart(16, '0') as TaskId;
-}
-
 /** Creates the task service on a store and a queue. */
 export function createTaskService(options: TaskServiceOptions): TaskService {
   return new Service(options);
@@ -173,13 +184,15 @@ class Service implements TaskService {
     await this.#assertClaimable(id, order.origin);
     const { purchase, paused } = await this.#purchase(order.origin, order.price);
     if (paused !== null && (await this.get(id)) === undefined) return { ok: false, paused };
-    const claim = await repository.claim(this.#taskOf(id, order, purchase), limits);
+    const claim = await repository.claimAll(this.#tasksOf(id, order, purchase), limits);
     if (claim.kind === 'refused')
       return { ok: false, ...('over' in claim ? { over: claim.over } : { limit: claim.limit }) };
+    const isNew = claim.kind === 'taken';
     const { task } = claim;
     // Also when it is not new: the process that claimed it may have died before scheduling anything.
-    if (task.state === 'claimed' && task.unsentTries === 0) queue.schedule('send', task.id, clock.now());
-    return { ok: true, task, isNew: claim.kind === 'taken' };
+    for (const one of isNew ? claim.tasks : await this.#setOf(task))
+      if (one.state === 'claimed' && one.unsentTries === 0) queue.schedule('send', one.id, clock.now());
+    return { ok: true, task, isNew };
   }
 
   get(id: TaskId): Promise<Task | undefined> {
@@ -254,6 +267,23 @@ class Service implements TaskService {
 
   async resume(): Promise<number> {
     return (await ensureOpenTasks(this.#options, { pace: this.#options.pace })).there;
+  }
+
+  /** Returns a task with those of its set, as they are stored. */
+  async #setOf(task: Task): Promise<readonly Task[]> {
+    return task.set === undefined ? [task] : readTasks(this.#records, memberIds(task.set));
+  }
+
+  /** Returns the tasks of an order, in their order. */
+  #tasksOf(id: TaskId, order: Order, purchase: Purchase): readonly Task[] {
+    const { set } = order;
+    if (set === undefined) return [this.#taskOf(id, order, purchase)];
+    const clips = [order, ...set.more];
+    return clips.map(({ request, price }, index) => {
+      const at = index + 1;
+      const one = this.#taskOf(memberIdOf(id, at), { ...order, request, price }, { ...purchase, ...price });
+      return { ...one, set: { id, kind: set.kind, at, of: clips.length } };
+    });
   }
 
   #taskOf(id: TaskId, { request, origin, price, retryOf, approval }: Order, purchase: Purchase): Task {

@@ -1,10 +1,11 @@
-import type { IndexBound, Store } from '../store/store.ts';
+import type { IndexBound, IndexEntry, Store } from '../store/store.ts';
 import { channelHistoryIndex, channelOpenIndex, historyIndex, openIndex } from './indexes.ts';
-import type { Task } from './task.ts';
+import { readTasks } from './record-shape.ts';
+import { MAX_SET_SIZE, orderIdOf, type Task } from './task.ts';
 
 /** Limits on the tasks of one user or one channel. */
 export interface Limit {
-  /** Maximum of open tasks, including cancelled ones that the service still works on. 0: no limit. */
+  /** Maximum of open tasks, a set counting as one, including cancelled ones that the service still works on. 0: no limit. */
   readonly open: number;
   /** Maximum of orders within any minute. 0: no limit. */
   readonly perMinute: number;
@@ -24,7 +25,7 @@ export interface LimitReached {
   readonly of: keyof Limits;
   readonly kind: keyof Limit;
   readonly max: number;
-  /** Number of tasks found; with `perMinute`, a lower bound. */
+  /** Number of orders found, of which a set is one; with `perMinute`, a lower bound. */
   readonly found: number;
   /** Set with `perMinute`: delay until one more order is allowed, in milliseconds. */
   readonly freeInMs?: number;
@@ -57,24 +58,44 @@ export function boundsOf(limits: Limits, task: Pick<Task, 'origin' | 'createdAtM
   });
 }
 
-/** Returns the first of these limits that is reached; `null` when none is any more. */
-export async function reachedOf(
-  store: Store,
-  bounds: readonly BoundLimit[],
-  nowMs: number,
-): Promise<LimitReached | null> {
-  for (const { of, kind, bound } of bounds) {
+/** Room for one more order: the bounds that keep within the limits, or the limit that is reached. */
+type Room = { readonly reached: LimitReached } | { readonly bounds: readonly BoundLimit[] };
+
+/**
+ * Returns the first of these limits that is reached, or bounds that allow as many more tasks as there are orders left.
+ * Limits count orders: an index has an entry for each task, and those of one set count as one.
+ */
+export async function roomWithin(store: Store, limits: readonly BoundLimit[], nowMs: number): Promise<Room> {
+  const bounds: BoundLimit[] = [];
+  for (const limit of limits) {
+    const { of, kind, bound } = limit;
     const { index, below: max, min } = bound;
-    if (min === undefined) {
-      const found = await store.count(index);
-      if (found >= max) return { of, kind, max, found };
+    const since = min === undefined ? {} : { min };
+    const newest = await store.scan(index, { ...since, limit: max * MAX_SET_SIZE });
+    const orders = newest.length < max ? newest : await firstOfOrders(store, newest);
+    if (orders.length < max) {
+      // Exact as long as no set of these ends meanwhile: then it allows as many more as that set had.
+      bounds.push({ ...limit, bound: { ...bound, below: newest.length + max - orders.length } });
       continue;
     }
+    if (kind === 'open') return { reached: { of, kind, max, found: orders.length } };
     // One more order is allowed when the oldest of the newest `max` orders is a minute old.
-    const newest = await store.scan(index, { min, limit: max });
-    const oldest = newest.at(-1);
-    if (oldest === undefined || newest.length < max) continue;
-    return { of, kind, max, found: newest.length, freeInMs: Math.max(0, oldest.score + MINUTE_MS - nowMs) };
+    const oldest = orders[max - 1]?.score ?? nowMs;
+    return { reached: { of, kind, max, found: max, freeInMs: Math.max(0, oldest + MINUTE_MS - nowMs) } };
   }
-  return null;
+  return { bounds };
+}
+
+/** Returns the entries of an index without those of a set after its first one. */
+async function firstOfOrders(store: Store, entries: readonly IndexEntry[]): Promise<readonly IndexEntry[]> {
+  const tasks = await readTasks(
+    store.keyv('tasks'),
+    entries.map(({ member }) => member),
+  );
+  const orderOf = new Map<string, string>(tasks.map((task) => [task.id, orderIdOf(task)]));
+  const seen = new Set<string>();
+  return entries.filter(({ member }) => {
+    const order = orderOf.get(member) ?? member;
+    return !seen.has(order) && seen.add(order);
+  });
 }

@@ -34,6 +34,7 @@ const shape = z.object({
       ),
     })
     .optional(),
+  set: z.object({ id: z.string(), kind: z.string(), at: z.number(), of: z.number() }).optional(),
   createdAtMs: z.number(),
   sends: z.number(),
   unsentTries: z.number(),

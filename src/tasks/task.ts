@@ -89,6 +89,28 @@ export interface Price {
   readonly currency: string;
 }
 
+/** Kind of a set; stored. One of a later version is shown like `takes`. */
+export type SetKind = 'takes';
+
+/** Largest number of tasks in a set. */
+export const MAX_SET_SIZE = 12;
+
+/** Place of a task in a set: one request of several clips, claimed in one commit. */
+export interface SetPlace {
+  /** Id of the set, which is that of its first task; `memberIdOf` derives the others from it. */
+  readonly id: TaskId;
+  readonly kind: SetKind;
+  /** Number of the task in the set, from 1. */
+  readonly at: number;
+  /** Number of tasks, 2 to {@link MAX_SET_SIZE}. */
+  readonly of: number;
+}
+
+/** Returns the id of the order that a task belongs to: its set's, else its own. Limits count orders. */
+export function orderIdOf({ id, set }: Pick<Task, 'id' | 'set'>): TaskId {
+  return set?.id ?? id;
+}
+
 /** Reason for which a task ended without a clip, or its clip could not be fetched. */
 export interface Failure {
   readonly code: ErrorCode;
@@ -138,6 +160,8 @@ export interface Task extends Versioned {
   readonly presented: boolean;
   /** The task this one repeats. */
   readonly retryOf?: TaskId;
+  /** The set that it was ordered in. Absent: it was ordered alone. */
+  readonly set?: SetPlace;
   /** Its request for approval, kept after the decision. Absent: none was needed. */
   readonly approval?: Approval;
   /** Set in `declined`. */

@@ -23,6 +23,7 @@ const BENCHES = [
   'reports',
   'money',
   'gallery',
+  'sets',
 ] as const;
 
 async function measure(name: string): Promise<readonly Figure[]> {

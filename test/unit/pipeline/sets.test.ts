@@ -1,0 +1,265 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TaskRepository } from '#src/pipeline/repository.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
+import type { Order, Submission } from '#src/pipeline/task-service.ts';
+import { openStore } from '#src/store/open.ts';
+import type { Store } from '#src/store/store.ts';
+import { ZERO_SUM } from '#src/store/sums.ts';
+import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
+import { sumsOf } from '#src/tasks/money.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { FlakyStore } from '#test/fakes/flaky-store.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { TaskHouse } from '#test/fakes/task-house.ts';
+import { ADA, EVENTS, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
+import { status } from '#test/fakes/videos.ts';
+
+/** An order of a number of takes, each for $0.30. */
+function takesOf(count: number, changes: Partial<Order> = {}): Order {
+  const order = orderOf(changes);
+  const { request, price } = order;
+  return { ...order, set: { kind: 'takes', more: Array.from({ length: count - 1 }, () => ({ request, price })) } };
+}
+
+/** Ids of the set of the default order. */
+function idsOf(count: number, key = 'fake:i1'): readonly TaskId[] {
+  return memberIds({ id: taskIdOf(key), of: count });
+}
+
+function limits(changes: { readonly [Of in keyof Limits]?: Partial<Limits[Of]> }): Limits {
+  const { person, channel } = NO_LIMITS;
+  return { person: { ...person, ...changes.person }, channel: { ...channel, ...changes.channel } };
+}
+
+async function setBudget(store: Store, micros: number): Promise<void> {
+  await store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: String(micros) }, soft: {} });
+}
+
+/** The amount in progress, by scope, in micro-units. */
+async function held(store: Store): Promise<readonly bigint[]> {
+  const sums = await store.sums(Object.values(sumsOf(originOf(), { period: '2026-11', currency: 'USD' })));
+  return sums.map((sum) => sum.held);
+}
+
+describe('a set', () => {
+  it('is claimed with its first task under the order’s id, and each task is created once', async () => {
+    const house = new TaskHouse().start();
+    const { task, isNew } = await house.submit(takesOf(12));
+    expect({ id: task.id, isNew }).toEqual({ id: taskIdOf('fake:i1'), isNew: true });
+    await house.pass(1_000);
+    expect(house.videos.posts).toHaveLength(12);
+    for (const [index, id] of idsOf(12).entries())
+      expect(await house.task(id)).toMatchObject({
+        state: 'polling',
+        set: { id: task.id, kind: 'takes', at: index + 1, of: 12 },
+        price: { amount: '0.30' },
+      });
+    expect(new Set(idsOf(12)).size).toBe(12);
+    expect(await held(house.store)).toEqual([3_600_000n, 3_600_000n, 3_600_000n, 3_600_000n]);
+    expect(await house.store.count('history:fake:T1')).toBe(12);
+  });
+
+  it('is the same set for every delivery of its interaction, on any replica', async () => {
+    const house = new TaskHouse().start();
+    const replicas = [house, house.another().start()];
+    const placed = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => (replicas[at % 2] as TaskHouse).submit(takesOf(4))),
+    );
+    await house.pass(120_000, 5_000);
+    expect(placed.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(new Set(placed.map(({ task }) => task.id)).size).toBe(1);
+    expect(house.videos.posts).toHaveLength(4);
+    expect(await house.submit(takesOf(3))).toMatchObject({ isNew: false, task: { set: { of: 4 } } });
+    expect(await house.submit()).toMatchObject({ isNew: false, task: { set: { of: 4 } } });
+  });
+
+  it('is continued by another process after the one that claimed its 12 tasks was killed', async () => {
+    const house = new TaskHouse();
+    await house.submit(takesOf(12));
+    expect(house.videos.posts).toEqual([]);
+    const next = house.another().start();
+    await next.service.resume();
+    await next.pass(1_000);
+    expect(house.videos.posts).toHaveLength(12);
+  });
+
+  it('is scheduled whole by a redelivery, where its claim was stored despite an error of the commit', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const house = new TaskHouse({ store }).start();
+    store.failNext('answer_lost');
+    await expect(house.submit(takesOf(4))).rejects.toMatchObject({ code: 'store_unavailable' });
+    await house.submit(takesOf(4));
+    await house.pass(0);
+    expect(house.videos.posts).toHaveLength(4);
+  });
+
+  it('leaves its other tasks alone when one is cancelled or fails', async () => {
+    const house = new TaskHouse();
+    await house.submit(takesOf(3));
+    const [first, second, third] = idsOf(3) as [TaskId, TaskId, TaskId];
+    await house.service.cancel(second, ADA);
+    await house.start().pass(0);
+    expect(house.videos.posts).toHaveLength(2);
+    house.videos.willRetrieve(
+      () => status('failed'),
+      () => status('completed'),
+    );
+    await house.pass(30_000, 5_000);
+    expect((await house.task(second)).state).toBe('cancelled');
+    const states = await Promise.all([first, third].map(async (id) => (await house.task(id)).state));
+    expect(states.toSorted()).toEqual(['completed', 'failed']);
+    const [team] = await house.store.sums([sumsOf(originOf(), { period: '2026-11', currency: 'USD' }).team]);
+    expect(team).toEqual({ ...ZERO_SUM, settled: 300_000n });
+  });
+
+  it('waits for an approval as a whole, and holds nothing meanwhile', async () => {
+    const house = new TaskHouse().start();
+    const approval = { above: { amount: '1', currency: 'USD' }, askedOf: [], isPromptShown: false };
+    await house.submit(takesOf(4, { approval }));
+    for (const id of idsOf(4)) expect(await house.task(id)).toMatchObject({ state: 'requested' });
+    expect(await held(house.store)).toEqual([0n, 0n, 0n, 0n]);
+    await house.pass(10_000);
+    expect(house.videos.posts).toEqual([]);
+  });
+});
+
+describe('a limit on the number of tasks', () => {
+  let orders = 0;
+  function order(house: TaskHouse, count: number): Promise<Submission> {
+    orders += 1;
+    return house.service.submit(count === 1 ? orderOf({ key: `o${orders}` }) : takesOf(count, { key: `o${orders}` }));
+  }
+
+  it.each(['person', 'channel'] as const)('counts a set as one open order of a %s', async (of) => {
+    const house = new TaskHouse({ limits: limits({ [of]: { open: 3 } }) });
+    for (const count of [4, 1, 12]) expect(await order(house, count)).toMatchObject({ ok: true });
+    for (const count of [1, 4])
+      expect(await order(house, count)).toEqual({ ok: false, limit: { of, kind: 'open', max: 3, found: 3 } });
+    expect(await house.store.count('open:fake:T1')).toBe(17);
+  });
+
+  it('counts a set until all of its tasks have ended', async () => {
+    const house = new TaskHouse({ limits: limits({ person: { open: 2 } }) });
+    const placed = await order(house, 3);
+    if (!placed.ok || placed.task.set === undefined) throw new TypeError('the set was refused');
+    await order(house, 1);
+    const ids = memberIds(placed.task.set);
+    for (const id of ids.slice(0, 2)) {
+      await house.service.cancel(id, ADA);
+      expect(await order(house, 1)).toMatchObject({ ok: false, limit: { found: 2 } });
+    }
+    await house.service.cancel(ids[2] as TaskId, ADA);
+    expect(await order(house, 1)).toMatchObject({ ok: true });
+  });
+
+  it.each(['person', 'channel'] as const)('counts a set as one order within a minute of a %s', async (of) => {
+    const house = new TaskHouse({ limits: limits({ [of]: { perMinute: 2 } }) });
+    await order(house, 4);
+    house.clock.advance(20_000);
+    await order(house, 4);
+    const limit = { of, kind: 'perMinute', max: 2, found: 2, freeInMs: 40_000 };
+    expect(await order(house, 4)).toEqual({ ok: false, limit });
+    house.clock.advance(40_000);
+    expect(await order(house, 4)).toMatchObject({ ok: true });
+    expect(await order(house, 1)).toMatchObject({ ok: false, limit: { freeInMs: 20_000 } });
+  });
+
+  it('is not exceeded by a hundred concurrent sets and single orders on two replicas', async () => {
+    const house = new TaskHouse({ limits: limits({ person: { open: 5 } }) });
+    await order(house, 12);
+    const replicas = [house, house.another()];
+    const placed = await Promise.all(
+      Array.from({ length: 100 }, (_, at) => order(replicas[at % 2] as TaskHouse, at % 3 === 0 ? 4 : 1)),
+    );
+    expect(placed.filter(({ ok }) => ok)).toHaveLength(4);
+  });
+});
+
+async function onSqlite() {
+  const directory = await mkdtemp(join(tmpdir(), 'dailies-sets-'));
+  const store = await openStore(`sqlite:${join(directory, 'd.db')}`, { logger: pino({ level: 'silent' }) });
+  const close = async () => {
+    await store.close();
+    await rm(directory, { recursive: true });
+  };
+  // SQLite admits one process: both repositories share its connection.
+  return { stores: [store, store] as const, close };
+}
+
+async function onRedis() {
+  const server = await RedisServer.start();
+  const logger = pino({ level: 'silent' });
+  const stores = [await openStore(server.url, { logger }), await openStore(server.url, { logger })] as const;
+  const close = async () => {
+    for (const store of stores) await store.close();
+    await server.remove();
+  };
+  return { stores, close };
+}
+
+describe.each([
+  ['SQLite', onSqlite],
+  ['Redis', onRedis],
+])('a set over a budget, on %s', (_, open) => {
+  let opened: Awaited<ReturnType<typeof open>>;
+  beforeEach(async () => {
+    opened = await open();
+  });
+  afterEach(() => opened.close());
+
+  function setOf(name: string, of: number): readonly Task[] {
+    const id = taskIdOf(name);
+    return memberIds({ id, of }).map((member, index) =>
+      newTask({
+        id: member,
+        set: { id, kind: 'takes', at: index + 1, of },
+        money: { sends: [{ period: '2026-11', amount: '0.30', currency: 'USD', atMs: NOON_MS }] },
+      }),
+    );
+  }
+
+  it('that holds 11 of its 12 tasks is claimed in no part', async () => {
+    const [store] = opened.stores;
+    await setBudget(store, 3_599_999);
+    const repository = new TaskRepository(store);
+    const refused = await repository.claimAll(setOf('whole', 12));
+    expect(refused).toMatchObject({ kind: 'refused', over: { scope: 'team', price: '3.6', room: '3.599999' } });
+    expect(await held(store)).toEqual([0n, 0n, 0n, 0n]);
+    for (const { id } of setOf('whole', 12)) expect(await repository.get(id)).toBeUndefined();
+    expect(await store.count('open:fake:T1')).toBe(0);
+    await setBudget(store, 3_600_000);
+    expect(await repository.claimAll(setOf('whole', 12))).toMatchObject({ kind: 'taken' });
+    expect(await held(store)).toEqual([3_600_000n, 3_600_000n, 3_600_000n, 3_600_000n]);
+  });
+
+  it('is claimed whole or not at all by forty concurrent orders of two replicas', async () => {
+    const [one, two] = opened.stores;
+    await setBudget(one, 10_000_000);
+    const repositories = [new TaskRepository(one), new TaskRepository(two)];
+    const claims = await Promise.all(
+      Array.from({ length: 40 }, (_each, at) =>
+        (repositories[at % 2] as TaskRepository).claimAll(setOf(`set ${at >> 1}`, 4)),
+      ),
+    );
+    // Eight of $1.20 fit; the second delivery of each finds the first one, or is refused like it.
+    expect(claims.filter((claim) => claim.kind === 'taken')).toHaveLength(8);
+    expect(await one.count('open:fake:T1')).toBe(32);
+    expect((await held(one))[1]).toBe(9_600_000n);
+    expect(await one.count('spend:fake:T1:2026-11')).toBe(32);
+  });
+
+  it('releases and settles the price of each of its tasks', async () => {
+    const [store] = opened.stores;
+    const repository = new TaskRepository(store);
+    await repository.claimAll(setOf('each', 3));
+    const [first, second] = setOf('each', 3) as [Task, Task];
+    await repository.record(first.id, { kind: 'cancel', by: ADA, atMs: NOON_MS });
+    await repository.record(second.id, EVENTS.send);
+    expect((await held(store))[1]).toBe(600_000n);
+  });
+});
