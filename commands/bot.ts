@@ -42,5 +42,5 @@ async function react(ports: BotPorts, caller: Caller, message: MessageRef, emoji
   const id = await ports.chat.taskOf(caller.platform, message);
   const task = id === undefined ? undefined : await taskHere(ports, caller, id);
   if (task === undefined) return null;
-  return action === 'retry' ? retryOnce(ports, caller, task) : cancelTask(ports, caller, task);
+  return action === 'retry' ? retryOnce(ports, caller, task, message) : cancelTask(ports, caller, task);
 }

@@ -178,10 +178,11 @@ function completed(catalog: Catalog, values: FormValues, original: RequestDraft)
 
 /** Orders a request from a form; each submission is a separate order unless it has a key. */
 async function orderFilledIn(ports: BotPorts, caller: Caller, order: Kept): Promise<Reply> {
-  const { key, retryOf, replyTo, request } = order;
+  const { key, retryOf, press, replyTo, request } = order;
   const identity: OrderIdentity = {
     ...(key === undefined ? {} : { key }),
     ...(retryOf === undefined ? {} : { retryOf }),
+    ...(press === undefined ? {} : { press }),
     ...(replyTo === undefined ? {} : { replyTo }),
   };
   const checked = checkRequest(ports.catalog(), request);

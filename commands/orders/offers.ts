@@ -18,6 +18,8 @@ export interface OrderIdentity {
   /** Idempotency key, as in `Order.key`. Default: the key of this interaction. */
   readonly key?: string;
   readonly retryOf?: TaskId;
+  /** As in `Task.press`. */
+  readonly press?: string;
   /** Message that the new task's message replies to. */
   readonly replyTo?: string;
 }
@@ -112,7 +114,7 @@ export async function offerLate(ports: BotPorts, caller: Caller, draft: Draft): 
 }
 
 /** Builds the draft of a request, owned by the caller. */
-export function draftOf(caller: Caller, { request, key, retryOf, replyTo }: Kept): NewDraft {
+export function draftOf(caller: Caller, { request, key, retryOf, press, replyTo }: Kept): NewDraft {
   const { platform, team, channel, user } = caller;
   const own = key ?? orderKey(caller);
   return {
@@ -124,6 +126,7 @@ export function draftOf(caller: Caller, { request, key, retryOf, replyTo }: Kept
     by: user,
     request,
     ...(retryOf === undefined ? {} : { retryOf }),
+    ...(press === undefined ? {} : { press }),
     ...(replyTo === undefined ? {} : { replyTo }),
   };
 }

@@ -52,7 +52,7 @@ export async function placeOrder(
   checked: Checked,
   ordering: Ordering = {},
 ): Promise<Placed> {
-  const { key = orderKey(caller), retryOf, replyTo } = ordering;
+  const { key = orderKey(caller), retryOf, press, replyTo } = ordering;
   if (!checked.ok)
     return { ok: false, sentences: checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)) };
   const { platform, team, channel, address } = caller;
@@ -87,6 +87,7 @@ export async function placeOrder(
     key,
     ...spending,
     ...(retryOf === undefined ? {} : { retryOf }),
+    ...(press === undefined ? {} : { press }),
   });
   if (submission.ok) return submission;
   if ('over' in submission) return { ok: false, ...(await refuseOverBudget(ports, caller, submission.over, order)) };

@@ -1,3 +1,4 @@
+import type { MessageRef } from '#src/chat/platform.ts';
 import type { Decision } from '#src/pipeline/task-service.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
@@ -13,6 +14,7 @@ import { mayDecide, shortId } from '../ui/buttons.ts';
 import { askBeforeShowing } from './offers.ts';
 import { overBudgetWords } from './over-budget.ts';
 import { placedReply, placeOrder } from './place-order.ts';
+import { nextTake } from './takes.ts';
 
 /**
  * Takes a decision on a task for its requester or a manager of its channel. The task service decides if it still
@@ -67,10 +69,16 @@ export function retryByPress(ports: BotPorts, caller: Caller, original: Task, of
 }
 
 /**
- * Orders a task's request again by button or reaction, for its requester and managers of its channel. Idempotent: all
- * presses and reactions on one task create one retry.
+ * Orders a task's request again by button or reaction, for its requester and managers of its channel. One retry at a time:
+ * presses and reactions lead to the one in progress, and once it has ended to the next take ({@link nextTake}).
+ * @param reaction the message that the caller reacted to. Default: a button was pressed.
  */
-export async function retryOnce(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
+export async function retryOnce(
+  ports: BotPorts,
+  caller: Caller,
+  original: Task,
+  reaction?: MessageRef,
+): Promise<Reply> {
   if (!mayDecide(caller, original.origin)) {
     return refused(mayNot(original.origin.user, retryYourself(shortId(original.id))));
   }
@@ -81,14 +89,17 @@ export async function retryOnce(ports: BotPorts, caller: Caller, original: Task)
   const checked = checkAgain(ports.catalog(), original.request);
   const message = await ports.chat.messageOf(original.id);
   const isHere = message !== undefined && message.channel === caller.channel;
+  const take = await nextTake(ports, caller, `retry:${original.id}`, reaction);
   const identity = {
-    key: `retry:${original.id}`,
+    ...take,
     retryOf: original.id,
     ...(isHere ? { replyTo: message.message } : {}),
   };
   const placed = await placeOrder(ports, caller, checked, identity);
   // The same press may arrive twice: at another replica, or at one that takes over from a crashed replica.
-  if (!placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction) return placedReply(placed);
+  const isOurs = (task: Task): boolean => task.press === take.press || task.origin.interaction === caller.interaction;
+  if (!placed.ok || placed.isNew || isOurs(placed.task)) return placedReply(placed);
+  await ports.drafts.ledTo(take.press, take.key);
   // The retry may have been made in a private channel.
   const isSeen = (await visibleAmong(ports, caller, [placed.task])).length > 0;
   const where = isSeen ? await ports.chat.messageOf(placed.task.id) : undefined;

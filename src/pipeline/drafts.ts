@@ -19,6 +19,8 @@ export interface Draft extends Pick<Origin, 'platform' | 'team' | 'channel'> {
   readonly by: Person;
   readonly request: RequestDraft;
   readonly retryOf?: TaskId;
+  /** As in `Task.press`: of the press that was asked about. */
+  readonly press?: string;
   /** Message that the task's message replies to. */
   readonly replyTo?: string;
   /** Command that was probably meant, as typed after `/video`; running it costs nothing. */
@@ -71,6 +73,16 @@ export class Drafts {
     await this.#records.set(draft.id, { ...draft, isDiscarded: true }, TTL_MS);
   }
 
+  /** Returns the order's key that a press on **Retry** led to within the last 24 hours, without making it. */
+  async takeOf(press: string): Promise<string | undefined> {
+    return (await this.#records.get<{ readonly key: string }>(pressKey(press)))?.key;
+  }
+
+  /** Records that a press led to the task of a key, so that its redelivery does not make the next one. */
+  async ledTo(press: string, key: string): Promise<void> {
+    await this.#records.set(pressKey(press), { key }, TTL_MS);
+  }
+
   /**
    * Returns the draft that represents all equal drafts of one user in a channel: an earlier one where `isOpen`, else
    * this one from now on. Calls for equal drafts are serialised within a process.
@@ -94,6 +106,10 @@ export class Drafts {
 /** Returns whether the key is that of a task's Retry rather than of a single interaction. */
 function isOfRetry({ key }: Pick<Draft, 'key'>): boolean {
   return key.startsWith('retry:');
+}
+
+function pressKey(press: string): string {
+  return `press:${press}`;
 }
 
 /** Returns the key that equal drafts of one user in a channel share. */

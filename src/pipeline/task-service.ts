@@ -34,8 +34,11 @@ export interface Order {
   readonly origin: Origin;
   readonly price: Price;
   readonly retryOf?: TaskId;
+  /** As in `Task.press`. */
+  readonly press?: string;
   /**
-   * Idempotency key: the platform and its interaction's id, or `retry:<task>` for a button. The same key always leads
+   * Idempotency key: the platform and its interaction's id, or `retry:<task>`, then
+   * `retry:<task>:2` and so on, for a button. The same key always leads
    * to the same task.
    */
   readonly key: string;
@@ -286,10 +289,11 @@ class Service implements TaskService {
     });
   }
 
-  #taskOf(id: TaskId, { request, origin, price, retryOf, approval }: Order, purchase: Purchase): Task {
+  #taskOf(id: TaskId, { request, origin, price, retryOf, press, approval }: Order, purchase: Purchase): Task {
     const { atMs: nowMs } = purchase;
     const awaitsRefund = this.#options.refunds === 'by_statement' ? { awaitsRefund: true as const } : {};
-    const of = { request, origin, price, ...(retryOf === undefined ? {} : { retryOf }) };
+    const retry = { ...(retryOf === undefined ? {} : { retryOf }), ...(press === undefined ? {} : { press }) };
+    const of = { request, origin, price, ...retry };
     const money = { sends: [purchase], ...awaitsRefund };
     const task = { revision: 1, id, ...of, money, createdAtMs: nowMs, sends: 0, unsentTries: 0 };
     if (approval === undefined) return { ...task, state: 'claimed', presented: true };

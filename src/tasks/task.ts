@@ -160,6 +160,8 @@ export interface Task extends Versioned {
   readonly presented: boolean;
   /** The task this one repeats. */
   readonly retryOf?: TaskId;
+  /** Hash of the press on Retry that made it, which always leads back to it. Absent: another order, or an older record. */
+  readonly press?: string;
   /** The set that it was ordered in. Absent: it was ordered alone. */
   readonly set?: SetPlace;
   /** Its request for approval, kept after the decision. Absent: none was needed. */

@@ -39,7 +39,7 @@ test('an interaction that is delivered 100 times at once leads to one create and
   expect((await dailies.messages()).filter(({ task }) => task !== null)).toHaveLength(1);
 });
 
-test('retry by two presses and a reaction creates one more task', async () => {
+test('retry by two presses and a reaction creates one more task, and a press afterwards the next take', async () => {
   dailies = await startDailies({ dir: dir.path, upstream });
   const message = answered(await dailies.interact('/video create a red fox'));
   await expectOneDelivery(message);
@@ -48,8 +48,13 @@ test('retry by two presses and a reaction creates one more task', async () => {
   await expect
     .poll(() => dailies.messages().then((all) => all.filter(({ state }) => state === 'completed')))
     .toHaveLength(2);
-  await dailies.press(message, retry);
+  // The same reaction again counts no more.
+  await dailies.react(message, '🔁');
   expect(upstream.posts).toBe(2);
+  await dailies.press(message, retry, { id: 'next' });
+  await expect.poll(() => upstream.posts).toBe(3);
+  await dailies.press(message, retry, { id: 'next' });
+  expect(upstream.posts).toBe(3);
 });
 
 describe('a service that accepts the create without confirming it', () => {

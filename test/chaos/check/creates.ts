@@ -6,7 +6,12 @@ export function checkCreates({ asked, pressed, creates, store, offered, troubles
   const violations: Violation[] = [];
   const ordered = new Set(asked.map(({ platform, id }) => taskIdOf(`${platform}:${id}`)));
   const retried = pressed.filter(({ action }) => action === 'retry' || action === '🔁');
-  const retries = new Set(retried.map(({ task }) => taskIdOf(`retry:${task}`)));
+  // Each press makes at most one take.
+  const retries = new Set(
+    [...Map.groupBy(retried, ({ task }) => task)].flatMap(([task, presses]) =>
+      presses.map((_, index) => taskIdOf(index === 0 ? `retry:${task}` : `retry:${task}:${index + 1}`)),
+    ),
+  );
   for (const [key, posts] of Map.groupBy(creates, (create) => create.key)) {
     const accepted = posts.filter(({ upstreamId }) => upstreamId !== null);
     const again = new Set(

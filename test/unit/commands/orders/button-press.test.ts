@@ -82,9 +82,7 @@ describe('Retry', () => {
     ['Already sent again, still unconfirmed', [send, lost, { kind: 'leave', by: ada().user }]],
     ['Already retried, and failed', [send, accepted, failed]],
     ['Already retried, and refused', [send, refused]],
-    ['Already retried, and cancelled', [cancel]],
     ['Already retried, and cancelled', [send, cancel]],
-    ['Already retried, and cancelled', [send, accepted, cancel]],
   ])('shows the state of the first retry: %s', async (words, events) => {
     const { house, task, press } = await seeded(...DONE);
     await press(ada(), retryButtonId(task.id, task.price));

@@ -1,0 +1,52 @@
+import { hash } from 'node:crypto';
+import type { MessageRef } from '#src/chat/platform.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { isEnded } from '#src/tasks/state-machine.ts';
+import type { Task } from '#src/tasks/task.ts';
+import type { Caller } from '../bot-port.ts';
+import type { BotPorts } from '../input/subcommand.ts';
+
+/** Idempotency key of a take, and the press to store with it. */
+export interface NextTake {
+  readonly key: string;
+  /** Identifies the press in `Task.press`. */
+  readonly press: string;
+}
+
+/**
+ * Returns the take that a press on **Retry** leads to: the one that this press made or led to before, else one that is in progress,
+ * else the next one. The first has the key `retry:<task>`, later ones `retry:<task>:<n>`.
+ * @param reaction the message that the caller reacted to; absent for a button. A reaction counts once per person and
+ * message, whatever id the platform gives its event.
+ */
+export async function nextTake(
+  { tasks, drafts }: Pick<BotPorts, 'tasks' | 'drafts'>,
+  caller: Caller,
+  base: string,
+  reaction?: MessageRef,
+): Promise<NextTake> {
+  const press = pressOf(caller, reaction);
+  const before = await drafts.takeOf(press);
+  if (before !== undefined) return { key: before, press };
+  for (let number = 1; ; number += 1) {
+    const key = number === 1 ? base : `${base}:${number}`;
+    const task = await tasks.get(taskIdOf(key));
+    if (task === undefined || !hasEnded(task) || isBy(task, caller, press)) return { key, press };
+  }
+}
+
+/** Returns whether a retry is over for its requester: then Retry makes the next take. */
+function hasEnded(task: Task): boolean {
+  // A cancelled task is polled on, for the books.
+  return task.state === 'cancelled' || (isEnded(task) && task.presented);
+}
+
+function isBy({ press: made, origin }: Task, { platform, interaction }: Caller, press: string): boolean {
+  return made === undefined ? origin.platform === platform && origin.interaction === interaction : made === press;
+}
+
+/** Returns a hash, which stays after the task's content is removed, without naming the person. */
+function pressOf({ platform, user, interaction }: Caller, reaction: MessageRef | undefined): string {
+  const of = reaction === undefined ? [interaction] : [reaction.channel, reaction.message, user.id];
+  return hash('sha256', JSON.stringify([platform, ...of]), 'hex').slice(0, 16);
+}
