@@ -24,7 +24,7 @@ export async function startOnDiscord({ folder, baseUrl, settings, fake }: OnDisc
   const discord = await startDiscord(fake);
   const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const program = await startProgram(folder, baseUrl, { ...own, ...settings });
-  await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
+  await discord.botReady();
   return {
     discord,
     program,

@@ -113,7 +113,7 @@ await inFolder(async (folder) => {
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   const discord = await startDiscord();
   const app = await startApp(folder, discord, upstream.baseUrl);
-  await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
+  await discord.botReady();
   await order(discord, app, 'a red fox running through snow, to warm up');
   await takeFunctions(session);
   await order(discord, app, 'a red fox running through snow');

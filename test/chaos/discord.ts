@@ -65,13 +65,8 @@ export class DiscordSide implements Side {
     return this.#discord.violations.filter((what) => !/^(no|late) answer to/.test(what));
   }
 
-  async ready(): Promise<void> {
-    const discord = this.#discord;
-    await discord.until(
-      () => discord.commands().length > 0 && discord.gateway.isConnected,
-      'the bot on Discord',
-      60_000,
-    );
+  ready(): Promise<void> {
+    return this.#discord.botReady();
   }
 
   get hasBot(): boolean {

@@ -125,11 +125,7 @@ async function discordChat(): Promise<Chat> {
   const names = (prompt: string) => (message: Parameters<typeof discordText>[0]) =>
     discordText(message).includes(prompt);
   const administer = async (command: string, options: Readonly<Record<string, string>>, words: string) => {
-    await discord.until(
-      () => discord.commands().length > 0 && discord.gateway.isConnected,
-      'the commands',
-      WITHIN.timeout,
-    );
+    await discord.botReady(WITHIN.timeout);
     const asked = discord.people.slash(command, options, { user: carol, permissions: ['MANAGE_GUILD'] });
     const text = () => discordText(discord.original(asked) ?? { content: '', components: [] });
     await discord.until(() => text().includes(words), words, WITHIN.timeout);

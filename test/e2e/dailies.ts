@@ -148,6 +148,7 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
   };
   const messages: RunningDailies['messages'] = async (channel = 'general') => {
     const response = await fetch(`${url}/playground/messages?limit=1000&channel=${encodeURIComponent(channel)}`);
+    if (!response.ok) throw new Error(`reading messages: ${response.status} ${await response.text()}`);
     return (await response.json()) as readonly ShownMessage[];
   };
   const message = async (id: string): Promise<ShownMessage> => {

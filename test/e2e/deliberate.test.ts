@@ -134,7 +134,7 @@ describe('on Discord', () => {
 
   test('refuses other servers, a private installation and users of no allowed server privately', async () => {
     const { channels, users, people } = discord;
-    await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
+    await discord.botReady();
     const prompt = 'a red fox in snow';
     const refused = [
       { channel: discord.channelOn(0) },

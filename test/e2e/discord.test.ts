@@ -211,10 +211,9 @@ describe('other channels', () => {
     const { general, thread } = discord.channels;
     const as = { permissions: ['MANAGE_GUILD'] as const };
     const administer = async (options: Readonly<Record<string, string | boolean>>) => {
-      await discord.until(() => discord.commands().length > 0, 'the commands');
+      await discord.botReady();
       const asked = discord.people.slash('video-admin budget', options, as);
-      await discord.answered(asked);
-      return plainOf(discord.original(asked) ?? { content: '', components: [] });
+      return plainOf(await look.card(asked));
     };
     expect(await administer({ channel: general, amount: '0.30 USD' })).toContain('$0.30');
     expect(await administer({ channel: thread, amount: '5 USD' })).toContain('count towards the budget of its channel');
@@ -245,25 +244,22 @@ describe('other channels', () => {
   test('without the Attach Files permission, it says so and buys nothing', async () => {
     await start();
     discord.deny(discord.channels.general, ['ATTACH_FILES']);
-    const asked = await look.create();
-    await discord.answered(asked);
-    const answer = discord.original(asked);
-    expect(answer?.visibleTo).toBe(discord.users.alice);
-    expect(plainOf(answer ?? { content: '', components: [] })).toContain('Attach Files');
+    const answer = await look.card(await look.create());
+    expect(answer.visibleTo).toBe(discord.users.alice);
+    expect(plainOf(answer)).toContain('Attach Files');
     expect(upstream.posts).toBe(0);
   });
 
   test('another channel without a permission: reported at the command, not when a clip is ready', async () => {
     await start();
-    await discord.until(() => discord.commands().length > 0, 'the commands');
+    await discord.botReady();
     discord.deny(discord.channels.clips, ['SEND_MESSAGES']);
     const manager = { permissions: ['MANAGE_MESSAGES'] } as const;
     const asked = discord.people.slash('video notify', { channel: discord.channels.clips }, manager);
-    await discord.answered(asked);
-    expect(plainOf(discord.original(asked) ?? { content: '', components: [] })).toContain('Send Messages');
+    expect(plainOf(await look.card(asked))).toContain('Send Messages');
     // Text needs no permission to attach files.
     discord.deny(discord.channels.clips, ['ATTACH_FILES']);
-    await discord.answered(discord.people.slash('video notify', { channel: discord.channels.clips }, manager));
+    await look.card(discord.people.slash('video notify', { channel: discord.channels.clips }, manager));
     await look.create();
     await expect.poll(() => discord.messages(discord.channels.clips).length, { timeout: 60_000 }).toBe(1);
     expect(discord.messages(discord.channels.clips)[0]?.content).toContain('is ready');
@@ -274,7 +270,7 @@ describe('other channels', () => {
 
 test('autocomplete suggests models with their prices, and the lengths of the model', async () => {
   await start();
-  await discord.until(() => discord.commands().length > 0, 'the commands');
+  await discord.botReady();
   const models = discord.people.autocomplete('video create', { model: '' }, 'model');
   const { data } = await discord.answered(models);
   expect(JSON.stringify(data)).toContain('Swift 1');
@@ -287,7 +283,7 @@ test('autocomplete suggests models with their prices, and the lengths of the mod
 
 test('Animate this: opens a form and creates a clip of that image', async () => {
   await start();
-  await discord.until(() => discord.commands().length > 0, 'the commands');
+  await discord.botReady();
   const said = discord.people.say('look', [png], { user: discord.users.bob });
   const opened = discord.people.messageCommand('Animate this', said.id);
   await discord.answered(opened);

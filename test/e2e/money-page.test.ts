@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
-import { playableClip } from '../fakes/playable-clip.ts';
+import { realClip } from '../fakes/discord-program.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
@@ -18,8 +18,8 @@ let dailies: RunningDailies;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  upstream = await startVideoService({ clip: await playableClip() });
   dir = await makeDir();
+  upstream = await startVideoService({ clip: await realClip(dir.path, 0) });
   dailies = await startDailies({ dir: dir.path, upstream });
 }, 60_000);
 

@@ -111,7 +111,7 @@ test('Discord: private channels and direct messages are visible to their members
   discord.makePrivate(channels.clips, [users.alice]);
   const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   dailies = await startDailies({ dir: dir.path, upstream, env: { ...own, ...LINKS } });
-  await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
+  await discord.botReady();
   const bob = { user: users.bob };
   const answer = async (asked: ReturnType<typeof people.slash>): Promise<string> => {
     await discord.answered(asked);

@@ -102,8 +102,8 @@ test.each(REDIS_OUTAGES)(
   async ({ begin, end }) => {
     await redis.command(...begin);
     await expectNothingBought();
-    // What can be read is shown as before.
-    expect((await dailies.message(request)).state).toBe('requested');
+    // What can be read is shown as before, once the bot has looked whether its Redis is another one by now.
+    await expect.poll(async () => (await dailies.message(request)).state, TIMEOUT).toBe('requested');
     await redis.command(...end);
     await expect.poll(isReady, TIMEOUT).toBe(true);
     await expectBoughtOnce();

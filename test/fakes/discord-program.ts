@@ -45,10 +45,10 @@ export class Onlooker {
     this.#discord = discord;
   }
 
-  /** Waits for the commands, then has alice request a clip. */
+  /** Waits for the bot, then has alice request a clip. */
   async create(...[options, circumstances]: CreateArguments): Promise<Interaction> {
     const { discord } = this;
-    await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
+    await discord.botReady();
     return discord.people.slash('video create', options ?? { prompt: 'a red fox in snow' }, circumstances);
   }
 
@@ -56,7 +56,7 @@ export class Onlooker {
   async card(interaction: Interaction): Promise<Message> {
     const { discord } = this;
     const card = (): Message | null => discord.original(interaction);
-    await discord.until(() => plainOf(card() ?? NOTHING) !== '', `a card for ${interaction.id}`, 20_000);
+    await discord.until(() => plainOf(card() ?? NOTHING) !== '', `a card for ${interaction.id}`);
     return card() ?? NOTHING;
   }
 

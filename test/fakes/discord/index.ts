@@ -95,6 +95,8 @@ export interface FakeDiscord {
   channelOn(shard: number): string;
   /** Resolves once `isTrue`, which is checked after every request; rejects after `withinMs` (60 s) of real time. */
   until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
+  /** Resolves once the bot has registered commands and is connected: what is sent to it earlier is lost. */
+  botReady(withinMs?: number): Promise<void>;
   /** Resolves to the interaction's first response. */
   answered(interaction: Interaction): Promise<NonNullable<Interaction['answer']>>;
 
@@ -236,6 +238,11 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
       return world.addChannel({ name: `on-${shard}`, kind: 'text', guildId }).id;
     },
     until: (isTrue, what, withinMs) => until(world, isTrue, what, withinMs),
+    botReady(withinMs) {
+      const hasCommands = (): boolean => world.commands.values().some((list) => list.length > 0);
+      const isReady = (): boolean => hasCommands() && gateway.isConnected;
+      return until(world, isReady, 'the commands and the connection of the bot', withinMs);
+    },
     async answered(interaction) {
       await until(world, () => interaction.answer !== null, `an answer to ${interaction.kind} ${interaction.id}`);
       return present(interaction.answer, 'answer');

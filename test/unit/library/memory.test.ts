@@ -15,7 +15,7 @@ import { EVENTS, orderOf } from '#test/fakes/tasks.ts';
 /** Most bytes in Redis that an expired task may take, with its part of the indexes. */
 const MAX_BYTES = 1_100;
 /** Tasks per measurement: Redis stores an index of more than 128 entries in another form. */
-const TASKS = 1_000;
+const TASKS = 300;
 const AT_ONCE = 20;
 
 /** Returns a request as Discord sends it: ids of 19 digits, the interaction's token. */
