@@ -21,6 +21,7 @@ import { addStatusRoutes, createHttpServer, Draining, listen } from './http/serv
 import { createGallery, type Gallery } from './library/gallery/gallery.ts';
 import { createLibrary, type Library } from './library/library.ts';
 import { createPersonExport } from './library/person-export.ts';
+import { DataSpace } from './library/space/data-space.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 import { createFfmpegFitter } from './media/ffmpeg.ts';
@@ -143,6 +144,8 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const videos = createVideos(deps);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const folders = new FolderCheck(foldersOf(config, clipsDir), clock);
+  const space = new DataSpace(deps);
+  const assertWritable = async () => void (await Promise.all([folders.assertWritable(), space.assertRoom()]));
   const money = createMoney({ store, clock });
   const pipeline = createPipeline({
     ...deps,
@@ -154,7 +157,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     refunds: config.refunds,
     assertEnforced: (origin) => money.budgets.assertEnforced(origin),
     createTimeoutMs: config.createTimeoutMs,
-    assertWritable: () => folders.assertWritable(),
+    assertWritable,
     settingsOf: (team) => money.settings.get(team),
     storage: new FolderStorage(clipsDir),
     maxRepeatedFetches: config.maxConcurrent.deliveries,
@@ -171,18 +174,17 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const parts = { money, queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
-  const library = createLibrary({ ...deps, ...pipeline, ...money, messages: chat, retention: config.retention });
+  const library = createLibrary({ ...deps, ...pipeline, ...money, messages: chat, space, retention: config.retention });
   const writePersonExport = createPersonExport({ ...deps, ...money });
   const teamNotices = createTeamNotices({ ...deps, ...money, platforms, writePersonExport });
   const gallery = createGallery({ ...deps, ...parts });
-  const bot = createAppBot(deps, { ...parts, chat, statements, teamNotices, gallery, library });
+  const bot = createAppBot(deps, { ...parts, chat, statements, teamNotices, gallery, library, assertWritable });
   for (const adapter of adapters) adapter.serve(bot);
 
-  pipeline.repository.subscribe(metrics.taskObserver);
-  pipeline.repository.subscribe(learningDurations(durationEstimates, logger));
-  pipeline.repository.subscribe(chat);
-  pipeline.repository.subscribe(teamNotices.observer);
-  metrics.watch({ store, queue, platforms, clock, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
+  const learning = learningDurations(durationEstimates, logger);
+  for (const observer of [metrics.taskObserver, learning, chat, teamNotices.observer, space.observer])
+    pipeline.repository.subscribe(observer);
+  metrics.watch({ ...deps, queue, platforms, space, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
   const draining = new Draining(clock);
   const reasons = () => missing({ store, platforms, folders });
   addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
@@ -334,10 +336,10 @@ function createAppChat(
 type BotParts = Pick<
   Parts,
   'pipeline' | 'chat' | 'money' | 'statements' | 'teamNotices' | 'queue' | 'gallery' | 'library'
->;
+> & { readonly assertWritable: () => Promise<void> };
 
 function createAppBot(deps: AppDeps, parts: BotParts): Bot {
-  const { pipeline, chat, money, statements, teamNotices, queue, gallery, library } = parts;
+  const { pipeline, chat, money, statements, teamNotices, gallery, library } = parts;
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
   return createBot({
@@ -348,7 +350,7 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     notices: teamNotices.notices,
     ...money,
     drafts: new Drafts(store, clock),
-    approvals: new Approvals({ ...deps, ...money, repository: pipeline.repository, queue }),
+    approvals: new Approvals({ ...deps, ...parts, ...money, repository: pipeline.repository }),
     subscriptions: createSubscriptions(store),
     statements,
     gallery,

@@ -44,6 +44,8 @@ export type ErrorCode =
   // This machine.
   | 'overloaded'
   | 'disk_full'
+  // The data folder is at MAX_DATA_BYTES.
+  | 'data_full'
   | 'internal';
 
 /** Fields of a {@link DailiesError}, besides its message for the log. */

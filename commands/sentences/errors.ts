@@ -125,6 +125,8 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
       return 'I’m too busy to take this right now. Nothing was created. Try again in a minute.';
     case 'disk_full':
       return `My disk is full. Your administrator has to free some space; ${mended}`;
+    case 'data_full':
+      return `My storage for clips has reached its limit, so I’m not taking new orders, and nothing was ordered. What’s in progress is still delivered. Your administrator has to remove old clips or raise the limit; ${mended}`;
     case 'internal':
       return 'Something went wrong on my side. Your administrator can find it in the log.';
   }

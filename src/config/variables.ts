@@ -34,6 +34,20 @@ export function wholeNumber(least: number, most: number) {
     .refine((value) => value >= least && value <= most, allowed);
 }
 
+const UNITS: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
+const SIZE = /^(\d{1,6}(?:\.\d{1,3})?)\s*([KMGT]B)$/i;
+const SIZE_ALLOWED = '0, or a size of at least 1 MB with its unit (MB, GB or TB), such as 200GB';
+
+/** Variable that takes a size such as `200GB` or `1.5 TB`, or 0, in bytes; a unit is 1,024 of the next smaller one. */
+export const dataSize = z
+  .string()
+  .transform((size) => {
+    if (size === '0') return 0;
+    const [, number = '', unit = ''] = SIZE.exec(size) ?? [];
+    return Math.floor(Number(number) * (UNITS[unit.toUpperCase()] ?? Number.NaN));
+  })
+  .refine((bytes) => bytes === 0 || bytes >= 1024 ** 2, SIZE_ALLOWED);
+
 /** Returns an object with the value under the key, or an empty one where it is undefined. */
 export function optional<Key extends string>(key: Key, value: string | undefined): { readonly [Name in Key]?: string } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [Name in Key]?: string });

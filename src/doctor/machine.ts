@@ -13,12 +13,20 @@ const LITTLE_BYTES = GIB;
 /** Free space below which a single clip may fail. */
 const NEXT_TO_NONE_BYTES = GIB / 8;
 const DATA = 'Data folder';
+const NOT_THERE = 'not there yet; the first start creates it';
+const BOUNDS = 'Retention';
+/** Share of `MAX_DATA_BYTES` from which on an operator should know. */
+const NEARLY_FULL = 0.8;
 const FFMPEG = 'ffmpeg';
 /** Encoders with which clips are fitted into an upload limit. */
 const ENCODERS = ['libx264', 'aac'] as const;
 
 /** Checks the data folder: whether files can be written there, the free space, and what takes up how much. */
-export async function checkDataFolder({ dataDir }: Pick<Config, 'dataDir'>): Promise<readonly Diagnosis[]> {
+export async function checkDataFolder({
+  dataDir,
+  retention,
+  maxDataBytes,
+}: Pick<Config, 'dataDir' | 'retention' | 'maxDataBytes'>): Promise<readonly Diagnosis[]> {
   const folder = resolve(dataDir);
   const existing = await nearestFolder(folder);
   const isThere = existing === folder;
@@ -30,7 +38,7 @@ export async function checkDataFolder({ dataDir }: Pick<Config, 'dataDir'>): Pro
   const closed = writable.flat();
   const { bavail, bsize } = await statfs(existing);
   const freeBytes = bavail * bsize;
-  const sizes = isThere ? await sizesIn(folder) : 'not there yet; the first start creates it';
+  const { total, sizes } = isThere ? await sizesIn(folder) : { total: 0, sizes: NOT_THERE };
   const place = `${folder} (${sizes})`;
   return [
     closed.length === 0
@@ -41,12 +49,32 @@ export async function checkDataFolder({ dataDir }: Pick<Config, 'dataDir'>): Pro
           'Give the user that runs Dailies the right to (chown), or mount it for writing.',
         ),
     space(freeBytes),
+    bounds({ retention, maxDataBytes }, { total, freeBytes }),
   ];
+}
+
+/** Describes how long clips and prompts are kept, and how much of the limit of the data folder is used. */
+function bounds(
+  { retention: { clipsDays, promptsDays }, maxDataBytes }: Pick<Config, 'retention' | 'maxDataBytes'>,
+  { total, freeBytes }: { readonly total: number; readonly freeBytes: number },
+): Diagnosis {
+  const days = (count: number): string => (count === 0 ? 'for good' : `for ${count} day(s)`);
+  const clips = clipsDays === 0 ? promptsDays : promptsDays === 0 ? clipsDays : Math.min(clipsDays, promptsDays);
+  const kept = `clips are kept ${days(clips)}, prompts ${days(promptsDays)}, or as a team sets for less`;
+  if (maxDataBytes === 0) return ok(BOUNDS, `${kept}; the data folder has no limit`);
+  const used = `${Math.floor((100 * total) / maxDataBytes)} % of MAX_DATA_BYTES (${formatBytes(maxDataBytes)}) are used`;
+  const found = `${kept}; ${used}`;
+  const fix = 'Set KEEP_CLIPS_DAYS to fewer days, or raise MAX_DATA_BYTES.';
+  if (total >= maxDataBytes) return wrong(BOUNDS, `${found}: no orders are taken`, fix);
+  if (total >= NEARLY_FULL * maxDataBytes) return warning(BOUNDS, found, fix);
+  if (maxDataBytes <= total + freeBytes) return ok(BOUNDS, found);
+  const beyond = `MAX_DATA_BYTES (${formatBytes(maxDataBytes)}) is more than the disk has, so the disk is full first`;
+  return warning(BOUNDS, beyond, `Set it to less than ${formatBytes(total + freeBytes)}.`);
 }
 
 function space(freeBytes: number): Diagnosis {
   const free = `${formatBytes(freeBytes)} free`;
-  const fix = 'Free space, or move the data folder to a larger disk: clips are kept until someone deletes them.';
+  const fix = 'Free space, move the data folder to a larger disk, or set KEEP_CLIPS_DAYS and MAX_DATA_BYTES.';
   if (freeBytes < NEXT_TO_NONE_BYTES) return wrong('Disk', free, fix);
   return freeBytes < LITTLE_BYTES ? warning('Disk', free, fix) : ok('Disk', free);
 }
@@ -73,7 +101,7 @@ function isWritable(path: string): Promise<boolean> {
 }
 
 /** Describes a folder: its total size, and that of each folder in it. */
-async function sizesIn(folder: string): Promise<string> {
+async function sizesIn(folder: string): Promise<{ readonly total: number; readonly sizes: string }> {
   const untilMs = performance.now() + CHECK_TIMEOUT_MS / 2;
   const parts: string[] = [];
   let total = await filesBytes(folder, false, untilMs);
@@ -83,7 +111,7 @@ async function sizesIn(folder: string): Promise<string> {
     parts.push(`${path.slice(folder.length + 1)} ${formatBytes(bytes)}`);
   }
   const least = performance.now() > untilMs ? 'at least ' : '';
-  return [`${least}${formatBytes(total)}`, ...parts].join(', ');
+  return { total, sizes: [`${least}${formatBytes(total)}`, ...parts].join(', ') };
 }
 
 /** Adds up the sizes of files until the time is up. */

@@ -1,11 +1,12 @@
 import type { Run } from '../lifecycle.ts';
 import { createRemover, type Remover, type RemoverOptions } from './remover.ts';
 import { createRetention, type RetentionOptions } from './retention.ts';
+import type { DataSpace } from './space/data-space.ts';
 
 /** Periodic work of the library. */
 interface LibraryPart {
   readonly name: string;
-  readonly start: (run: Run) => void;
+  readonly start: (run: Run) => Promise<void> | void;
   readonly stop: () => Promise<void>;
 }
 
@@ -16,13 +17,20 @@ export interface Library {
   readonly parts: readonly LibraryPart[];
 }
 
+/** Options of {@link createLibrary}. */
+interface LibraryOptions extends RemoverOptions, Omit<RetentionOptions, 'remover' | 'store' | 'clock' | 'logger'> {
+  readonly space: Pick<DataSpace, 'start' | 'stop'>;
+}
+
 /** Creates the library of one process. */
-export function createLibrary(options: RemoverOptions & Omit<RetentionOptions, 'remover'>): Library {
+export function createLibrary(options: LibraryOptions): Library {
+  const { space } = options;
   const remover = createRemover(options);
   const retention = createRetention({ ...options, remover });
   return {
     remover,
     parts: [
+      { name: 'the data folder', start: () => space.start(), stop: () => space.stop() },
       { name: 'the removals', start: () => remover.start(), stop: () => remover.stop() },
       { name: 'the retention', start: () => retention.start(), stop: () => retention.stop() },
     ],

@@ -54,6 +54,12 @@ export function isRelayed(id: string): boolean {
   return id.startsWith(PREFIX);
 }
 
+/** Returns the id of the relayed file behind a URL, whatever its signature; `null` for any other URL. */
+export function relayIdIn(url: string): string | null {
+  // Includes URLs from before PUBLIC_URL changed, whose signatures may still be valid.
+  return ADDRESS.exec(url)?.[1] ?? null;
+}
+
 /** Stores reference files that users posted in a chat, and serves them at signed URLs of our own. */
 export class Relay {
   readonly #options: RelayOptions;
@@ -133,9 +139,8 @@ export class Relay {
 
   /** Describes the file of a relay URL, even if its signature is invalid; `null` for any other URL. */
   async describe(url: string): Promise<FileDescription | null> {
-    // Includes URLs from before PUBLIC_URL changed, whose signatures may still be valid.
-    const id = ADDRESS.exec(url)?.[1];
-    if (id === undefined) return null;
+    const id = relayIdIn(url);
+    if (id === null) return null;
     const file = await this.#records.get<RelayedFile>(`relay:${id}`);
     return { name: file?.name ?? null, permalink: file?.permalink ?? null };
   }

@@ -2,6 +2,8 @@ import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { Platform } from '../chat/platform.ts';
 import { type Clock, within } from '../clock.ts';
+import { DATA_KINDS } from '../library/space/data-files.ts';
+import type { DataSpace } from '../library/space/data-space.ts';
 import { lastDisagreements } from '../pipeline/bookkeeper.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
@@ -20,6 +22,8 @@ export interface GaugeSources {
   readonly deadlineMs: number;
   /** The folder whose disk is monitored for free space. */
   readonly dataDir: string;
+  /** The space that the folder takes. */
+  readonly space: Pick<DataSpace, 'usage' | 'maxBytes'>;
 }
 
 /** States of tasks that may be open. */
@@ -36,7 +40,12 @@ const SHARED = 'shared by all replicas: take max, not sum';
 
 /** Registers the task gauges. A scrape costs a few counts by index, independent of the number of tasks. */
 export function addTaskGauges(registry: Registry, sources: GaugeSources): void {
-  addOnScrape(registry, sources.clock, [...gaugesOfTasks(sources), ...gaugesOfQueue(sources), ...health(sources)]);
+  addOnScrape(registry, sources.clock, [
+    ...gaugesOfTasks(sources),
+    ...gaugesOfQueue(sources),
+    ...gaugesOfData(sources),
+    ...health(sources),
+  ]);
 }
 
 function gaugesOfTasks({ store, clock, deadlineMs }: GaugeSources): OnScrapeGauge[] {
@@ -99,6 +108,25 @@ function gaugesOfQueue({ queue }: GaugeSources): OnScrapeGauge[] {
           { labels: { lane, what: 'planned' }, value: planned },
           { labels: { lane, what: 'running' }, value: running },
         ]),
+    },
+  ];
+}
+
+function gaugesOfData({ space }: GaugeSources): OnScrapeGauge[] {
+  return [
+    {
+      name: 'dailies_data_bytes',
+      help: 'Bytes in the data folder of this replica as last measured, by kind of file; replicas may share the folder',
+      labelNames: ['kind'],
+      read: () => {
+        const usage = space.usage();
+        return usage === null ? [] : DATA_KINDS.map((kind) => ({ labels: { kind }, value: usage[kind] }));
+      },
+    },
+    {
+      name: 'dailies_data_limit_bytes',
+      help: 'MAX_DATA_BYTES; missing where there is no limit',
+      read: () => (space.maxBytes === null ? [] : [{ value: space.maxBytes }]),
     },
   ];
 }

@@ -50,6 +50,8 @@ export interface ApprovalsOptions {
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly budgets: Pick<BudgetRepository, 'assertEnforced'>;
   readonly queue: WorkQueue;
+  /** Rejects while clips cannot be stored: then nothing is approved. Default: never. */
+  readonly assertWritable?: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -81,7 +83,7 @@ export class Approvals {
       const outcome = await this.#decline(task, declined, 'button');
       return outcome.kind === 'denied' ? { kind: 'repriced', task: outcome.task } : outcome;
     }
-    await this.#options.budgets.assertEnforced(task.origin);
+    await Promise.all([this.#options.assertWritable?.(), this.#options.budgets.assertEnforced(task.origin)]);
     const purchase: Purchase = { ...current, period: periodOf(atMs, rules.timeZone), atMs };
     return this.#buy(task, press, purchase);
   }

@@ -146,7 +146,7 @@ export interface TaskServiceOptions {
   readonly pace: PollPace;
   /** Default: none. */
   readonly limits?: Limits;
-  /** Rejects while clips cannot be stored: then no new task is claimed. Default: never. */
+  /** Rejects while clips cannot be stored: then no new task is claimed, and none is sent again. Default: never. */
   readonly assertWritable?: () => Promise<void>;
   /** Rejects while a replica runs that would exceed the budgets of an order: then nothing is bought. Default: never. */
   readonly assertEnforced?: (origin: Origin) => Promise<void>;
@@ -235,7 +235,7 @@ class Service implements TaskService {
     if (task === undefined) throw missing(id);
     const { purchase, paused } = await this.#purchase(task.origin, price);
     if (paused !== null) return { done: false, task, paused };
-    await this.#options.assertEnforced?.(task.origin);
+    await Promise.all([this.#options.assertWritable?.(), this.#options.assertEnforced?.(task.origin)]);
     return this.#decide(id, by, { kind: 'resubmit', afterSends, purchase });
   }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkDataFolder, checkFfmpeg, formatBytes } from '#src/doctor/machine.ts';
 
+const UNBOUNDED = { retention: { clipsDays: 0, promptsDays: 0 }, maxDataBytes: 0 };
 let dir = '';
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'dailies-machine-'));
@@ -19,16 +20,35 @@ describe('the data folder', () => {
     await writeFile(join(dir, 'clips/a.mp4'), Buffer.alloc(2048));
     await writeFile(join(dir, 'clips/deep/b.mp4'), Buffer.alloc(1024));
     const before = await readdir(dir, { recursive: true });
-    const [folder, disk] = await checkDataFolder({ dataDir: dir });
+    const [folder, disk] = await checkDataFolder({ ...UNBOUNDED, dataDir: dir });
     expect(folder).toMatchObject({ level: 'ok', found: `${dir} (3.5 KB, clips 3.0 KB, relay 0 B)` });
     expect(disk).toMatchObject({ subject: 'Disk', found: expect.stringMatching(/ free$/) });
     expect(await readdir(dir, { recursive: true })).toEqual(before);
   });
 
   it('that is not there yet is not created', async () => {
-    const [folder] = await checkDataFolder({ dataDir: join(dir, 'a/b') });
+    const [folder] = await checkDataFolder({ ...UNBOUNDED, dataDir: join(dir, 'a/b') });
     expect(folder).toMatchObject({ level: 'ok', found: expect.stringContaining('not there yet') });
     expect(await readdir(dir)).toEqual([]);
+  });
+
+  const GIB = 1024 ** 3;
+  it.each([
+    [{ clipsDays: 0, promptsDays: 0 }, 0, 'ok', /kept for good, prompts for good.*no limit$/],
+    [{ clipsDays: 30, promptsDays: 0 }, 0, 'ok', /kept for 30 day\(s\), prompts for good/],
+    [
+      { clipsDays: 30, promptsDays: 7 },
+      10_000,
+      'ok',
+      /kept for 7 day\(s\).*; 50 % of MAX_DATA_BYTES \(9.8 KB\) are used$/,
+    ],
+    [{ clipsDays: 0, promptsDays: 0 }, 6_000, 'warning', /83 %/],
+    [{ clipsDays: 0, promptsDays: 0 }, 5_000, 'wrong', /no orders are taken/],
+    [{ clipsDays: 0, promptsDays: 0 }, 1024 * 1024 * GIB, 'warning', /more than the disk has/],
+  ] as const)('is compared with its bounds: %j, %d bytes: %s', async (retention, maxDataBytes, level, found) => {
+    await writeFile(join(dir, 'clip.mp4'), Buffer.alloc(5_000));
+    const all = await checkDataFolder({ dataDir: dir, retention, maxDataBytes });
+    expect(all.at(-1)).toMatchObject({ subject: 'Retention', level, found: expect.stringMatching(found) });
   });
 });
 

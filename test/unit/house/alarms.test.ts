@@ -14,7 +14,15 @@ const FOREIGN = /^(up|ALERTS|redis_(memory_(used|max)_bytes|aof_(enabled|last_wr
 function measured() {
   const metrics = createMetrics();
   const { store, queue, clock } = new TaskHouse();
-  metrics.watch({ store, queue, clock, platforms: new Map(), deadlineMs: 1, dataDir: '.' });
+  metrics.watch({
+    store,
+    queue,
+    clock,
+    platforms: new Map(),
+    deadlineMs: 1,
+    dataDir: '.',
+    space: { usage: () => null, maxBytes: null },
+  });
   const samples = new Map<string, { readonly labels: readonly string[]; readonly isShared: boolean }>();
   for (const metric of metrics.registry.getMetricsAsArray()) {
     const { name, help, labelNames } = metric as typeof metric & { labelNames: readonly string[] };

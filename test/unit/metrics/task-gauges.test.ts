@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
 import type { Platform } from '#src/chat/platform.ts';
+import { DATA_KINDS, type DataBytes } from '#src/library/space/data-files.ts';
 import { addTaskGauges } from '#src/metrics/task-gauges.ts';
 import type { Store } from '#src/store/store.ts';
 import { FakePlatform } from '#test/fakes/platform.ts';
@@ -11,6 +12,8 @@ import { EVENTS } from '#test/fakes/tasks.ts';
 import { errorOf } from '#test/fakes/videos.ts';
 
 const MINUTE_MS = 60_000;
+const NO_FILES = Object.fromEntries(DATA_KINDS.map((kind) => [kind, 0])) as DataBytes;
+const USAGE: DataBytes = { ...NO_FILES, clips: 4_000, references: 70 };
 let registry: Registry;
 let house: TaskHouse;
 let platforms: Map<string, Platform>;
@@ -24,7 +27,8 @@ beforeEach(() => {
 /** Registers the gauges of `house`, on another store if one is given. */
 function addGauges(store: Store = house.store): void {
   const { queue, clock } = house;
-  addTaskGauges(registry, { store, queue, platforms, clock, deadlineMs: 30 * MINUTE_MS, dataDir: tmpdir() });
+  const space = { usage: () => USAGE, maxBytes: 10_000 };
+  addTaskGauges(registry, { store, queue, platforms, clock, deadlineMs: 30 * MINUTE_MS, dataDir: tmpdir(), space });
 }
 
 const read = (name: string) => samples({ registry }, name);
@@ -138,4 +142,14 @@ it('shows gauges again after an outage, without stale values', async () => {
   isAway = false;
   expect(await read('dailies_outbox_tasks')).toEqual({ '': 3 });
   expect(await read('dailies_store_up')).toEqual({ '': 1 });
+});
+
+it('reports the bytes in the data folder by kind, and their limit', async () => {
+  addGauges();
+  expect(await read('dailies_data_bytes')).toMatchObject({
+    '{kind="clips"}': 4_000,
+    '{kind="references"}': 70,
+    '{kind="store"}': 0,
+  });
+  expect(await read('dailies_data_limit_bytes')).toEqual({ '': 10_000 });
 });

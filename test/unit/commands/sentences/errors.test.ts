@@ -34,6 +34,7 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   platform_unavailable: 'chat can’t be reached',
   overloaded: 'too busy',
   disk_full: 'disk is full',
+  data_full: 'not taking new orders',
   internal: 'my side',
 };
 const CODES = Object.keys(TELLING) as ErrorCode[];

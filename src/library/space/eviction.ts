@@ -1,0 +1,71 @@
+import { rm } from 'node:fs/promises';
+import { relayIdIn } from '../../media/relay.ts';
+import { pagesOf } from '../../store/pages.ts';
+import type { Store } from '../../store/store.ts';
+import { OUTBOX, stateIndex } from '../../tasks/indexes.ts';
+import { readTasks } from '../../tasks/record-shape.ts';
+import { statesWhere } from '../../tasks/state-machine.ts';
+import type { Task } from '../../tasks/task.ts';
+import { MEDIA_KINDS } from '../../videos/request.ts';
+import { type DataFile, type DataKind, type DataPlace, filesIn } from './data-files.ts';
+
+/** Kinds of files that can be made or fetched again. */
+const REBUILDABLE: readonly DataKind[] = ['fitted', 'posters', 'references'];
+/** Age below which a file may belong to an order or a delivery that is just being made. */
+const FRESH_MS = 3_600_000;
+const OPEN_STATES = statesWhere(({ isEnded }) => isEnded !== true);
+
+/** Files to free, from where. */
+export interface Eviction {
+  readonly place: DataPlace;
+  readonly store: Store;
+  readonly nowMs: number;
+  /** Bytes to free, at least. */
+  readonly bytes: number;
+}
+
+/**
+ * Deletes files that can be rebuilt, oldest first: copies of clips within an upload limit, pictures, and reference
+ * files. What belongs to a task that is open or not delivered stays, as does what is less than an hour old.
+ * @returns the bytes that were freed, by kind.
+ */
+export async function evict({ place, store, nowMs, bytes }: Eviction): Promise<ReadonlyMap<DataKind, number>> {
+  const freed = new Map<DataKind, number>();
+  const files = await Array.fromAsync(filesIn(place, REBUILDABLE));
+  const needed = await neededBy(store);
+  const oldestFirst = files
+    .filter((file) => nowMs - file.atMs > FRESH_MS && !needed.has(ownerOf(file)))
+    .toSorted((one, other) => one.atMs - other.atMs);
+  let left = bytes;
+  for (const file of oldestFirst) {
+    if (left <= 0) break;
+    await rm(file.path, { force: true });
+    left -= file.bytes;
+    freed.set(file.kind, (freed.get(file.kind) ?? 0) + file.bytes);
+  }
+  return freed;
+}
+
+/** Returns the task of a file made from a clip, or the id of a reference file. */
+function ownerOf({ name }: DataFile): string {
+  return name.slice(0, name.indexOf('.') < 0 ? undefined : name.indexOf('.'));
+}
+
+/** Returns the ids of the tasks that are open or not delivered, and of the reference files that they name. */
+async function neededBy(store: Store): Promise<ReadonlySet<string>> {
+  const needed = new Set<string>();
+  for (const index of [...OPEN_STATES.map(stateIndex), OUTBOX]) {
+    for await (const page of pagesOf(store, index)) {
+      const tasks = await readTasks(
+        store.keyv('tasks'),
+        page.map(({ member }) => member),
+      );
+      for (const task of tasks) for (const id of [task.id, ...referencesOf(task)]) needed.add(id);
+    }
+  }
+  return needed;
+}
+
+function referencesOf({ request: { media } }: Task): readonly string[] {
+  return MEDIA_KINDS.flatMap((kind) => media[kind].flatMap((url) => relayIdIn(url) ?? []));
+}
