@@ -20,7 +20,9 @@ import { foldersOf, missing } from './http/readiness.ts';
 import { addStatusRoutes, createHttpServer, Draining, listen } from './http/server.ts';
 import { createGallery, type Gallery } from './library/gallery/gallery.ts';
 import { createLibrary, type Library } from './library/library.ts';
+
 import { createPersonExport } from './library/person-export.ts';
+import { createKeptUntil } from './library/retention-periods.ts';
 import { DataSpace } from './library/space/data-space.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
@@ -330,6 +332,7 @@ function createAppChat(
     slowestPollMs: config.poll.maxMs,
     refundKnown: config.videoService === undefined,
     leftFor: money.leftFor,
+    keptUntil: createKeptUntil({ ...deps, ...money, retention: config.retention }),
   });
 }
 

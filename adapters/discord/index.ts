@@ -206,6 +206,8 @@ class Discord implements Adapter {
     return retractMessage({ messages: this.#messages, records: this.#records }, message, view);
   }
 
+  async expire(): Promise<void> {}
+
   find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
     return this.#records.posted(what, key);
   }

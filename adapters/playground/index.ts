@@ -14,7 +14,7 @@ import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
 import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
 import { ResponseCache } from './response-cache.ts';
-import { retractMessage } from './retraction.ts';
+import { expireMessage, retractMessage } from './retraction.ts';
 import { addRoutes } from './routes.ts';
 
 /** Options of {@link createPlayground}. */
@@ -145,6 +145,11 @@ class Playground implements Adapter {
 
   retract(message: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {
     return retractMessage({ messages: this.#messages, files: this.#files }, message, view);
+  }
+
+  expire({ message }: MessageRef, view: TaskView | RemovedView): Promise<void> {
+    const fields = view.kind === 'task' ? viewFields(view) : { card: keptCard(cardOf(view)), clip: null, asked: null };
+    return expireMessage({ messages: this.#messages, files: this.#files }, message, fields);
   }
 
   async find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {

@@ -37,6 +37,17 @@ export async function retractMessage(
   await replace(messages, id, card);
 }
 
+/** Deletes the files of a message whose clip has expired, and changes its content. */
+export async function expireMessage(
+  { messages, files }: RetractionOptions,
+  id: string,
+  fields: Partial<Message>,
+): Promise<void> {
+  const message = await messages.get(id);
+  for (const { name } of message?.attachments ?? []) await files.remove(id, name);
+  await changeOnce(messages, id, { ...fields, attachments: [] });
+}
+
 async function retractCopies(messages: MessageStore, original: Message, card: KeptCard): Promise<void> {
   if (original.task === null) return;
   for await (const page of messages.all()) {
@@ -63,14 +74,18 @@ function quotes(text: string, prompt: string): boolean {
   return line !== '' && text.replace(/\s+/gu, ' ').includes(beginning(line, QUOTED_LENGTH).trim());
 }
 
-/** Replaces the content of a message, once; does nothing if it was removed meanwhile. */
-async function replace(messages: MessageStore, id: string, card: KeptCard): Promise<void> {
-  const empty = { card, asked: null, task: null, state: null, progress: null, clip: null, attachments: [] };
-  const isSame = (current: Message): boolean =>
-    JSON.stringify(current.card) === JSON.stringify(card) && current.attachments.length === 0 && current.task === null;
+/** Replaces the content of a message. */
+function replace(messages: MessageStore, id: string, card: KeptCard): Promise<void> {
+  const empty = { asked: null, task: null, state: null, progress: null, clip: null, attachments: [] };
+  return changeOnce(messages, id, { card, ...empty });
+}
+
+/** Changes a message unless it is as wanted already; does nothing if it was removed meanwhile. */
+async function changeOnce(messages: MessageStore, id: string, wanted: Partial<Message>): Promise<void> {
+  const isSame = (current: Message): boolean => JSON.stringify({ ...current, ...wanted }) === JSON.stringify(current);
   try {
     await messages.change(id, (current) =>
-      isSame(current) ? current : { ...current, ...empty, edits: current.edits + 1 },
+      isSame(current) ? current : { ...current, ...wanted, edits: current.edits + 1 },
     );
   } catch (thrown) {
     if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;

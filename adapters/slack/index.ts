@@ -227,6 +227,8 @@ class Slack implements Adapter {
     await this.#retractions.retract({ to, message, body: renderCard(cardOf(view), { workspaceUrl: null }) });
   }
 
+  async expire(): Promise<void> {}
+
   find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
     return this.#messages.posted(what === 'task' ? taskKey(key as TaskId) : noticeKey(key));
   }

@@ -1,3 +1,4 @@
+import type { TaskView } from '#src/chat/view.ts';
 import type { Removal, RemovalReason } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Line, Part } from '../ui/card.ts';
@@ -25,6 +26,12 @@ export function removalLines(removal: Removal | undefined): readonly Line[] {
   if (removal === undefined) return [];
   const what = removal.hasContent ? '.' : ', with its prompt. Its price stays in the books.';
   return [[`${CLIP_WORDS[removal.reason]} `, { timeMs: removal.atMs }, what]];
+}
+
+/** Tells when my copy of a clip will be removed; no lines where it is kept for good, or removed already. */
+export function keptLines({ keptUntilMs, removal }: Pick<TaskView, 'keptUntilMs' | 'removal'>): readonly Line[] {
+  if (keptUntilMs === undefined || removal !== undefined) return [];
+  return [['My copy of this clip will be deleted ', { timeMs: keptUntilMs }, '.']];
 }
 
 /** Returns a prompt, shortened to a number of UTF-16 units. */

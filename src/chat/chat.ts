@@ -86,6 +86,8 @@ export interface ChatOptions {
   readonly refundKnown: boolean;
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
   readonly leftFor: (task: Task) => Promise<Price | null>;
+  /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
+  readonly keptUntil?: (task: Task) => Promise<number | null>;
 }
 
 /** Task events that leave the task's message unchanged. */
@@ -140,7 +142,7 @@ export class ChatEngine implements Chat {
       ...shared,
       edits: this.#edits,
       notices,
-      viewOf: async (task, handover) => this.#viewOf(task, await this.#messages.get(task.id), handover),
+      viewOf: async (task, handover) => this.#keptView(task, await this.#messages.get(task.id), handover),
     });
     this.#unsubscribe = store.broadcast.subscribe(PAUSE_TOPIC, (text) => {
       this.#pause = parsePause(text) ?? this.#pause;
@@ -171,7 +173,13 @@ export class ChatEngine implements Chat {
       this.#messages.get(task.id),
       this.#deliveries.get<DeliveryRecord>(task.id),
     ]);
-    return this.#viewOf(task, message, delivery?.handover ?? null);
+    return this.#keptView(task, message, delivery?.handover ?? null);
+  }
+
+  /** Returns the view of a task with the time until which its clip is kept. */
+  async #keptView(task: Task, message: TaskMessageRecord | undefined, handover: Handover | null): Promise<TaskView> {
+    const keptUntilMs = (await this.#options.keptUntil?.(task)) ?? null;
+    return { ...this.#viewOf(task, message, handover), ...(keptUntilMs === null ? {} : { keptUntilMs }) };
   }
 
   async missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null> {
@@ -233,6 +241,15 @@ export class ChatEngine implements Chat {
       this.#edits.forget(task.id);
       this.#edits.release(task.id);
     }
+  }
+
+  /** Deletes what the adapters themselves store of a task whose clip, or content, has expired. May be repeated. */
+  async expire(task: Task): Promise<void> {
+    const platform = this.#platformOf(task.origin);
+    const view = isContentRemoved(task) ? ({ kind: 'removed', reason: 'expired' } as const) : await this.view(task);
+    this.#edits.forget(task.id);
+    for (const message of await this.#retraction.messagesOf(task, view.kind === 'task'))
+      await platform.expire(message, view);
   }
 
   /** Returns the writes that delete what is recorded about the messages and the delivery of a removed task. */

@@ -1,7 +1,7 @@
 import type { Audience, Origin, Person, TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { TeamNotice } from './team-notice.ts';
-import type { ApprovalNotice, EndNotice, RemovedView, View } from './view.ts';
+import type { ApprovalNotice, EndNotice, RemovedView, TaskView, View } from './view.ts';
 
 /** Reference to a message on a platform, by which its adapter finds it after a restart. */
 export interface MessageRef {
@@ -141,6 +141,11 @@ export interface Platform {
    * @param origin origin of the task, whose address and interaction may be removed already.
    */
   retract(message: MessageRef, origin: Origin, view: RemovedView): Promise<void>;
+  /**
+   * Deletes what the adapter itself stores of an expired clip, such as its file, and shows `view` in the message; does
+   * nothing where the chat's own servers store the message. Idempotent.
+   */
+  expire(message: MessageRef, view: TaskView | RemovedView): Promise<void>;
   /**
    * Returns the message that {@link open} (`task`) or {@link notify} (`notice`) posted under a key, without posting it.
    * `undefined` where there is none, or the adapter has no record of it any more.

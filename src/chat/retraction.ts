@@ -45,11 +45,13 @@ export class TaskRetraction {
   /**
    * Returns the messages of a task: its notices to the requester, approvers and subscribers, deleted messages that were
    * replaced, and its own message last. A file that is posted in a message of its own belongs to the task's message.
+   * @param isOwnAlone `true`: only its own message and those that this replaced.
    */
-  async messagesOf(task: Task): Promise<readonly MessageRef[]> {
+  async messagesOf(task: Task, isOwnAlone = false): Promise<readonly MessageRef[]> {
     const { cards, notices, approvals } = this.#options;
-    const found = await Promise.all([approvals.messages(task), notices.messages(task), cards.messages(task.id)]);
-    if (found[2].length > 0) return found.flat();
+    const others = isOwnAlone ? [] : [approvals.messages(task), notices.messages(task)];
+    const found = await Promise.all([...others, cards.messages(task.id)]);
+    if ((found.at(-1) ?? []).length > 0) return found.flat();
     // The records of an expired task are deleted, but its messages are not.
     const own = await this.#options.platformOf(task).find('task', task.id);
     return own === undefined ? found.flat() : [...found.flat(), own];

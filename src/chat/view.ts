@@ -146,6 +146,8 @@ export interface TaskView {
   readonly declined: Declined | null;
   /** Its clip was removed, or its content as well. Absent: neither. */
   readonly removal?: Removal;
+  /** Time at which its clip will be removed. Absent: there is none, or it is kept. */
+  readonly keptUntilMs?: number;
   /** Price of a retry by the current catalog; `null` where the catalog no longer has the model. */
   readonly retryPrice: Price | null;
   readonly buttons: readonly ButtonAction[];

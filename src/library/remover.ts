@@ -26,6 +26,8 @@ export interface RemovalOrder {
 export interface RemovableMessages {
   /** Replaces the content of a task's messages by a sentence, and deletes their files. Idempotent. */
   retract(task: Task, origin: Origin, reason: RemovalReason): Promise<RetractionCount>;
+  /** Deletes what the platforms' adapters themselves store of an expired task. Idempotent. */
+  expire(task: Task): Promise<void>;
   /** Returns the writes that delete the records about a task's messages and its delivery. */
   deletions(task: Task): Promise<readonly RecordWrite[]>;
 }
@@ -151,7 +153,8 @@ async function complete({ store, repository, clips, messages }: RemoverOptions, 
     }
     await clips.remove(id);
     const { reason, keepsContent, address, revision } = job;
-    if (!keepsContent && reason !== 'expired') await messages.retract(task, { ...task.origin, address }, reason);
+    if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
+    else if (!keepsContent) await messages.retract(task, { ...task.origin, address }, reason);
     const others = keepsContent ? [] : await messages.deletions(task);
     const ended = { namespace: 'deliveries', key: jobKey(id), value: null, expected: revision } as const;
     // Fails where more of it was removed meanwhile: then there is more to delete.

@@ -1,4 +1,6 @@
-import type { TeamSettings } from '../money/team-settings.ts';
+import type { Clock } from '../clock.ts';
+import type { TeamSettings, TeamSettingsRepository } from '../money/team-settings.ts';
+import type { Task } from '../tasks/task.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Longest period that can be set: a hundred years. */
@@ -28,6 +30,23 @@ export function retentionOf(
   );
   const prompts = shorter(promptsDays, ownPrompts);
   return { clipsMs: inMs(shorter(shorter(clipsDays, ownClips), prompts)), promptsMs: inMs(prompts) };
+}
+
+/** Creates the lookup of the time at which the clip of a task is due for removal; `null` where it has none, or keeps it. */
+export function createKeptUntil({
+  settings,
+  retention,
+  clock,
+}: {
+  readonly settings: Pick<TeamSettingsRepository, 'get'>;
+  readonly retention: Retention;
+  readonly clock: Clock;
+}): (task: Pick<Task, 'origin' | 'clip' | 'createdAtMs' | 'endedAtMs'>) => Promise<number | null> {
+  return async ({ origin, clip, createdAtMs, endedAtMs }) => {
+    if (clip === undefined) return null;
+    const { clipsMs } = retentionOf(retention, await settings.get(origin), clock.now());
+    return clipsMs === null ? null : (endedAtMs ?? createdAtMs) + clipsMs;
+  };
 }
 
 /** Returns the shorter one of two numbers of days, where 0 stands for good. */

@@ -425,6 +425,25 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
+    describe('retention', () => {
+      it('shows when the bot will delete its copy of a clip, and once it has', async () => {
+        const message = await open();
+        await harness.platform.attach(message, origin, done({ keptUntilMs: Date.UTC(2031, 4, 6, 12) }), await upload());
+        expect(await harness.everything()).toContain('My copy of this clip will be deleted');
+        const removal = { reason: 'expired', atMs: Date.UTC(2031, 4, 6, 13), hasContent: true } as const;
+        await harness.platform.expire(message, done({ removal }));
+        await harness.platform.edit(message, origin, done({ removal }), 'final');
+        expect(await harness.everything()).toContain('This clip expired');
+      });
+
+      it('changes nothing on the servers of a chat when a clip expires', async () => {
+        const message = await open();
+        const before = await harness.read(origin.channel);
+        await harness.platform.expire({ ...message, message: 'none' }, { kind: 'removed', reason: 'expired' });
+        expect(await harness.read(origin.channel)).toEqual(before);
+      });
+    });
+
     describe('untrusted text', () => {
       it('is shown as written, and pings no user', async () => {
         const message = await harness.platform.open(task, origin, running({ prompt: MISCHIEF }));

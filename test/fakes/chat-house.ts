@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { createAttachmentPlanner, type Fitter, type Links } from '#src/chat/attachment-plan.ts';
 import { Audiences } from '#src/chat/audiences.ts';
-import { ChatEngine } from '#src/chat/chat.ts';
+import { ChatEngine, type ChatOptions } from '#src/chat/chat.ts';
 import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Handover } from '#src/chat/view.ts';
 import { createMessageLocks } from '#src/cluster/message-lock.ts';
@@ -28,6 +28,8 @@ export interface ChatHouseOptions {
   readonly fitter?: Fitter;
   readonly links?: Links;
   readonly usual?: UsualDuration;
+  /** Default: clips are kept for good. */
+  readonly keptUntil?: ChatOptions['keptUntil'];
   /** Finds a clip. Default: returns the clip's own location. */
   readonly find?: Clips['find'];
 }
@@ -73,6 +75,7 @@ export class ChatHouse {
       platforms,
       handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
       leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
+      ...(options.keptUntil === undefined ? {} : { keptUntil: options.keptUntil }),
       durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: () => undefined,
       observer: {

@@ -12,7 +12,7 @@ import type { ApprovalNotice, RemovedView, TaskView, View } from '#src/chat/view
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
 import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
 
-type Method = 'open' | 'edit' | 'attach' | 'notify' | 'retract';
+type Method = 'open' | 'edit' | 'attach' | 'notify' | 'retract' | 'expire';
 
 /** Message of a task on a {@link FakePlatform}. */
 export interface FakeMessage {
@@ -67,6 +67,7 @@ export class FakePlatform implements Platform {
   /** Edits of the notices to approvers. */
   readonly settled: { readonly ref: MessageRef; readonly view: ApprovalNotice }[] = [];
   /** Retracted messages, each once. */
+  readonly expired: { readonly ref: MessageRef; readonly view: TaskView | RemovedView }[] = [];
   readonly retracted: { readonly ref: MessageRef; readonly view: RemovedView }[] = [];
   /** Every call, as `method argument`. */
   readonly calls: string[] = [];
@@ -164,6 +165,12 @@ export class FakePlatform implements Platform {
         throw new TypeError(`retracting ${ref.message}, which was never posted`);
       message?.files.splice(0);
       if (!this.retracted.some((one) => one.ref.message === ref.message)) this.retracted.push({ ref, view });
+    });
+  }
+
+  async expire(ref: MessageRef, view: TaskView | RemovedView): Promise<void> {
+    return this.#act('expire', ref.message, () => {
+      this.expired.push({ ref, view });
     });
   }
 

@@ -12,7 +12,7 @@ import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
-import { promptPart, removalLines } from '../removal.ts';
+import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { noticeCard, removedCard } from './notice.ts';
 import { teamNoticeCard } from './team-notice.ts';
@@ -90,7 +90,7 @@ function phaseLines(view: TaskView): readonly Line[] {
     case 'fetching':
       return [[`Finished, fetching the clip · ${took(view)}`], ...retryLines(view.retrying, view.nowMs)];
     case 'done':
-      return [[`Done in ${tookInWords(view)}${doubtful(view)}`], ...handoverLines(view.handover)];
+      return [[`Done in ${tookInWords(view)}${doubtful(view)}`], ...handoverLines(view.handover), ...keptLines(view)];
     case 'lost':
       return lostLines(view);
     case 'failed':

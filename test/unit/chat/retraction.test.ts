@@ -145,3 +145,27 @@ it('finds the message and the notice of an expired task, whose records are delet
   const messages = await house.chat.messagesOf(task);
   expect(messages.map(({ message }) => message)).toEqual([`end:${id}:done:1`, 'm1']);
 });
+
+it('has the adapter expire the own message of a task with its clip, and all of them with its prompt', async () => {
+  const house = new ChatHouse();
+  const id = await delivered(house);
+  const removal = { reason: 'expired', atMs: 1, hasContent: true } as const;
+  await house.chat.expire({ ...(await house.record(id)), removal });
+  expect(house.platform.expired).toMatchObject([{ ref: { message: 'm1' }, view: { kind: 'task', removal } }]);
+  house.platform.expired.length = 0;
+  await house.chat.expire({ ...(await house.record(id)), removal: { ...removal, hasContent: false } });
+  expect(house.platform.expired.map(({ ref }) => ref.message)).toEqual([
+    `ask:${id}:bob`,
+    `end:${id}:done:1`,
+    `end:${id}:done:1:renders`,
+    'm1',
+  ]);
+  expect(house.platform.expired[0]?.view).toEqual({ kind: 'removed', reason: 'expired' });
+});
+
+it('shows until when a clip is kept', async () => {
+  const house = new ChatHouse({ keptUntil: async ({ endedAtMs = 0 }) => endedAtMs + 86_400_000 });
+  const id = await delivered(house);
+  const { endedAtMs = 0 } = await house.record(id);
+  expect(house.platform.only.shown.at(-1)?.view).toMatchObject({ keptUntilMs: endedAtMs + 86_400_000 });
+});

@@ -33,6 +33,7 @@ function removerOf(house: ChatHouse) {
         await step(`messages ${task.id} ${address['thread']} ${reason}`);
         return { retracted: 1, kept: 0 };
       },
+      expire: ({ id, origin: { address } }) => step(`expire ${id} ${address['thread']}`),
       deletions: (task) => chat.deletions(task),
     },
     audit,
@@ -66,7 +67,7 @@ describe('an expired clip', () => {
     const { house, id, remove, steps } = await delivered();
     expect(await leftIn(house.store)).not.toEqual([]);
     expect(await remove(EXPIRED)).toBe(true);
-    expect(steps).toEqual(['file clip']);
+    expect(steps).toEqual(['file clip', 'expire clip t1']);
     expect(await house.record(id)).toMatchObject({ request: { prompt: '' }, origin: { address: {} } });
     expect(await leftIn(house.store)).toEqual([]);
     expect(await house.store.count(REMOVALS)).toBe(0);
@@ -76,7 +77,7 @@ describe('an expired clip', () => {
     const { house, id, remove, steps } = await delivered();
     const before = await house.record(id);
     expect(await remove({ ...EXPIRED, keepsContent: true })).toBe(true);
-    expect(steps).toEqual(['file clip']);
+    expect(steps).toEqual(['file clip', 'expire clip t1']);
     expect(await house.record(id)).toMatchObject({ request: before.request, origin: before.origin });
     expect(await house.chat.messageOf(id)).toBeDefined();
     expect(await house.store.count(REMOVALS)).toBe(0);

@@ -2,13 +2,14 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createRemover } from '#src/library/remover.ts';
 import { createRetention } from '#src/library/retention.ts';
-import { type Retention, retentionOf } from '#src/library/retention-periods.ts';
+import { createKeptUntil, type Retention, retentionOf } from '#src/library/retention-periods.ts';
 import { AuditTrail } from '#src/money/audit.ts';
 import { DEFAULT_SETTINGS, type TeamSettings } from '#src/money/team-settings.ts';
 import { historyIndex } from '#src/tasks/indexes.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
-import { ADA, EVENTS, originOf } from '#test/fakes/tasks.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { ADA, CLIP, EVENTS, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const NONE: Retention = { clipsDays: 0, promptsDays: 0 };
@@ -31,6 +32,18 @@ describe('the periods of a team', () => {
     const inMs = (days: number | null) => (days === null ? null : days * DAY_MS);
     expect(retentionOf(operator, team, 1_000)).toEqual({ clipsMs: inMs(clips), promptsMs: inMs(prompts) });
   });
+});
+
+it.each([
+  ['kept for good', NONE, CLIP, null],
+  ['without a clip', { clipsDays: 30, promptsDays: 0 }, undefined, null],
+  ['kept for 30 days', { clipsDays: 30, promptsDays: 0 }, CLIP, NOON_MS + 31 * DAY_MS],
+  ['that goes with its prompt', { clipsDays: 30, promptsDays: 7 }, CLIP, NOON_MS + 8 * DAY_MS],
+])('the end of a clip %s is known', async (_name, retention, clip, expected) => {
+  const settings = { get: async () => DEFAULT_SETTINGS };
+  const keptUntil = createKeptUntil({ settings, retention, clock: new ManualClock() });
+  const task = newTask({ endedAtMs: NOON_MS + DAY_MS, ...(clip === undefined ? {} : { clip }) });
+  expect(await keptUntil(task)).toBe(expected);
 });
 
 /** A team with clips, and the retention of one replica; `remove` counts the removals. */
@@ -56,6 +69,7 @@ class Library {
     const logger = pino({ level: 'silent' });
     const clips = { remove: async (id: TaskId) => void this.files.push(id) };
     const messages = {
+      expire: async () => undefined,
       retract: () => Promise.reject(new TypeError('an expired clip stays in the chat')),
       deletions: chat.deletions.bind(chat),
     };

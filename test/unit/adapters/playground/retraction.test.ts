@@ -119,3 +119,24 @@ it('does not store forms, which have the prompt', async () => {
   await retract();
   expect(await storedIn(house.store)).not.toContain('running through snow');
 });
+
+it('deletes the file of an expired clip, and shows that it expired', async () => {
+  const removal = { reason: 'expired', atMs: house.clock.now(), hasContent: true } as const;
+  expect(await readdir(join(directory, 'playground'))).toHaveLength(1);
+  for (let time = 0; time < 2; time += 1)
+    await house.platform.expire(message, doneView({ task: TASK, prompt: PROMPT, by: task.origin.user, removal }));
+  expect(await readdir(join(directory, 'playground'))).toEqual([]);
+  const [shown] = (await house.get('/playground/messages?channel=general')).body;
+  expect(shown).toMatchObject({
+    attachments: [],
+    task: TASK,
+    text: expect.stringMatching(/red fox.*This clip expired/s),
+  });
+});
+
+it('replaces what quotes the prompt once that expired, too', async () => {
+  await house.platform.expire(message, { kind: 'removed', reason: 'expired' });
+  expect(await readdir(join(directory, 'playground'))).toEqual([]);
+  expect(await storedIn(house.store)).not.toMatch(/red fox/);
+  await house.platform.expire({ ...message, message: 'm-none' }, { kind: 'removed', reason: 'expired' });
+});
