@@ -23,12 +23,12 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Makes a clip of noise, which does not compress, with a tone. */
+/** Makes a clip with faint noise, which compresses badly, and a tone. */
 async function noisyClip(name: string, { size, seconds }: { size: string; seconds: number }): Promise<Clip> {
   const path = join(directory, name);
   const picture = ['-f', 'lavfi', '-i', `testsrc=size=${size}:rate=24:duration=${seconds}`];
   const tone = ['-f', 'lavfi', '-i', `sine=duration=${seconds}`];
-  const video = ['-vf', 'noise=alls=60:allf=t', '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20'];
+  const video = ['-vf', 'noise=alls=10:allf=t', '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20'];
   await run(ffmpeg, ['-y', '-loglevel', 'error', ...picture, ...tone, ...video, '-c:a', 'aac', '-f', 'mp4', path]);
   return { path, bytes: (await stat(path)).size, contentType: 'video/mp4' };
 }
