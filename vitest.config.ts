@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { SlowFirst } from './test/sequencer.ts';
 
 // Inherited by the workers and by every program that a test starts.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/node-compile', import.meta.url));
@@ -16,6 +17,7 @@ export default defineConfig({
     maxWorkers: 3,
     // The files of a worker share what they import: reading it anew for each took half of the time of the unit tests.
     isolate: false,
+    sequence: { sequencer: SlowFirst },
     reporters: ['default'],
   },
 });
