@@ -23,6 +23,7 @@ const BENCHES = [
   'reports',
   'money',
   'gallery',
+  'retention',
   'sets',
 ] as const;
 

@@ -41,13 +41,13 @@ export interface SqliteConnection {
 
 /**
  * Opens the file, creating it if needed. FULL flushes the write-ahead log at every commit: an acknowledged write
- * survives a power cut, too.
+ * survives a power cut, too. A new file can shrink (`auto_vacuum`); one of an earlier version reuses its free pages.
  * @throws what SQLite throws.
  */
 export function connect({ path, busyTimeoutMs }: SqliteConnection): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     return database;
   } catch (thrown) {
     database.close();

@@ -41,6 +41,11 @@ export interface SqliteBatch {
   readonly nowMs: number;
 }
 
+/** Free pages above which the file shrinks: fewer are soon used again. A page has 4 KB. */
+const MAX_FREE_PAGES = 64;
+/** Pages that a transaction gives back at most: others wait for it. */
+const SHRINK_PAGES = 64;
+
 /** Prepared statements that write a store, each batch in one transaction. */
 export class SqliteWrites {
   readonly #database: DatabaseSync;
@@ -57,6 +62,7 @@ export class SqliteWrites {
   readonly #sum: StatementSync;
   readonly #addToSum: StatementSync;
   readonly #deleteSum: StatementSync;
+  readonly #freePages: StatementSync;
   /** Budgets read in the current transaction, during which no other connection can write; none after a change of one. */
   readonly #budgets = new Map<string, unknown>();
 
@@ -93,6 +99,7 @@ export class SqliteWrites {
          doubted = doubted + excluded.doubted, extra = extra + excluded.extra`,
     );
     this.#deleteSum = database.prepare('DELETE FROM sums WHERE name = ?');
+    this.#freePages = database.prepare('PRAGMA freelist_count');
   }
 
   /**
@@ -108,6 +115,7 @@ export class SqliteWrites {
         if (mayChangeBudgets(write)) this.#budgets.clear();
         return isDone;
       });
+      this.#shrink();
       this.#commit.run();
       return results;
     } catch (thrown) {
@@ -115,6 +123,12 @@ export class SqliteWrites {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw thrown;
     }
+  }
+
+  /** Gives pages that retention has freed back to the disk, some in each transaction. */
+  #shrink(): void {
+    const free = Number(this.#freePages.get()?.['freelist_count'] ?? 0);
+    if (free > MAX_FREE_PAGES) this.#database.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
   }
 
   #apply(write: SqliteWrite, nowMs: number): boolean {
