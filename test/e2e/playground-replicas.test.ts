@@ -7,7 +7,7 @@ import { Replicas } from './replicas.ts';
 const WITHIN = { timeout: 90_000, interval: 100 };
 /** Timeout of a test on a busy machine, including the start of all processes. */
 const TIMEOUT = { timeout: 120_000 };
-const INTERACTIONS = 60;
+const INTERACTIONS = 30;
 
 /** A test with its own replicas and Redis, so that the tests of this file can wait concurrently. */
 const alongside = test.concurrent;
@@ -90,7 +90,7 @@ alongside('one is killed midway: the other delivers everything, once', TIMEOUT, 
   const { upstream, one, other } = await begin(context);
   const letGo = keepRunning(upstream);
   const ids = await Promise.all(
-    Array.from({ length: 30 }, async (_, n) => answered(await one.interact(`/video create fox ${n}`))),
+    Array.from({ length: 15 }, async (_, n) => answered(await one.interact(`/video create fox ${n}`))),
   );
   const running = async () => (await other.messages()).filter(({ state }) => state === 'polling').length;
   await expect.poll(running, WITHIN).toBe(ids.length);

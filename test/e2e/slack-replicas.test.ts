@@ -11,7 +11,7 @@ import { Replicas } from './replicas.ts';
 const WITHIN = { timeout: 120_000, interval: 200 };
 /** Timeout of a test on a busy machine. */
 const TIMEOUT = { timeout: 600_000 };
-const COMMANDS = 12;
+const COMMANDS = 8;
 const CHANNELS = 12;
 
 /** A test with its own replicas, Slack and Redis, so that the tests of this file can wait concurrently. */
