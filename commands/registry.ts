@@ -15,6 +15,7 @@ import { models } from './models.ts';
 import { budget } from './money/budget.ts';
 import { statement } from './money/statement.ts';
 import { notify } from './notify.ts';
+import { erase } from './privacy/forget.ts';
 import { privacy } from './privacy/privacy.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
@@ -39,6 +40,7 @@ const all: readonly Subcommand[] = [
   settings,
   pause,
   audit,
+  erase,
 ];
 
 /** The subcommands of `/video`, in the order of the help. */

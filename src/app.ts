@@ -157,7 +157,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     pace: config.poll,
     limits: config.limits,
     refunds: config.refunds,
-    assertEnforced: (origin) => money.budgets.assertEnforced(origin),
+    assertEnforced: money.assertEnforced,
     createTimeoutMs: config.createTimeoutMs,
     assertWritable,
     settingsOf: (team) => money.settings.get(team),
@@ -176,9 +176,10 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const parts = { money, queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
-  const library = createLibrary({ ...deps, ...pipeline, ...money, messages: chat, space, retention: config.retention });
-  const writePersonExport = createPersonExport({ ...deps, ...money });
-  const teamNotices = createTeamNotices({ ...deps, ...money, platforms, writePersonExport });
+  const removing = { messages: chat, space, retention: config.retention };
+  const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
+  const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };
+  const teamNotices = createTeamNotices({ ...deps, ...money, ...exporting, platforms });
   const gallery = createGallery({ ...deps, ...parts });
   const bot = createAppBot(deps, { ...parts, chat, statements, teamNotices, gallery, library, assertWritable });
   for (const adapter of adapters) adapter.serve(bot);
@@ -188,8 +189,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     pipeline.repository.subscribe(observer);
   metrics.watch({ ...deps, queue, platforms, space, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
   const draining = new Draining(clock);
-  const reasons = () => missing({ store, platforms, folders });
-  addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
+  addStatusRoutes(http, { metrics: metrics.registry, missing: () => missing({ store, platforms, folders }), draining });
   const order = orderOf(deps, { ...parts, chat, draining, find, teamNotices, statements, library, gallery, bot });
   return new App([...platforms.values()], order, [
     { name: 'the HTTP server', stop: () => http.close() },
@@ -358,6 +358,7 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     statements,
     gallery,
     remover: library.remover,
+    forgetting: library.forgetting,
     admins: config.admins,
     refunds: config.refunds,
     renewed: (url) => relay.renew(url),

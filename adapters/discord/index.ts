@@ -208,6 +208,8 @@ class Discord implements Adapter {
 
   async expire(): Promise<void> {}
 
+  async forget(): Promise<void> {}
+
   find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
     return this.#records.posted(what, key);
   }

@@ -5,7 +5,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { MemberRights, MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { RemovedView, TaskView, View } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
+import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
@@ -14,7 +14,7 @@ import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
 import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
 import { ResponseCache } from './response-cache.ts';
-import { expireMessage, retractMessage } from './retraction.ts';
+import { expireMessage, forgetPerson, retractMessage } from './retraction.ts';
 import { addRoutes } from './routes.ts';
 
 /** Options of {@link createPlayground}. */
@@ -150,6 +150,10 @@ class Playground implements Adapter {
   expire({ message }: MessageRef, view: TaskView | RemovedView): Promise<void> {
     const fields = view.kind === 'task' ? viewFields(view) : { card: keptCard(cardOf(view)), clip: null, asked: null };
     return expireMessage({ messages: this.#messages, files: this.#files }, message, fields);
+  }
+
+  forget(_team: string, person: Person, pseudonym: Person): Promise<void> {
+    return forgetPerson({ messages: this.#messages, files: this.#files }, person, pseudonym);
   }
 
   async find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {

@@ -6,6 +6,8 @@ import { plainText } from '#commands/ui/plain-text.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { RemovedView } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
+import { withoutPerson } from '#src/tasks/forgetting/pseudonym.ts';
+import type { Person } from '#src/tasks/task.ts';
 import type { AttachmentFolder } from './files.ts';
 import { type Message, type MessageStore, maySee } from './message-store.ts';
 import { type KeptCard, keptCard } from './render.ts';
@@ -83,10 +85,56 @@ function replace(messages: MessageStore, id: string, card: KeptCard): Promise<vo
 /** Changes a message unless it is as wanted already; does nothing if it was removed meanwhile. */
 async function changeOnce(messages: MessageStore, id: string, wanted: Partial<Message>): Promise<void> {
   const isSame = (current: Message): boolean => JSON.stringify({ ...current, ...wanted }) === JSON.stringify(current);
+  const change = (current: Message): Message =>
+    isSame(current) ? current : { ...current, ...wanted, edits: current.edits + 1 };
+  await unlessGone(messages.change(id, change));
+}
+
+/**
+ * Forgets a user: removes the messages that only they see, with their files, and replaces them in the messages that others
+ * see, in what these answer, and among the reactions.
+ */
+export async function forgetPerson(
+  { messages, files }: RetractionOptions,
+  person: Person,
+  pseudonym: Person,
+): Promise<void> {
+  for await (const page of messages.all()) {
+    for (const message of page) {
+      if (message.visibleTo === person.id) {
+        for (const { name } of message.attachments) await files.remove(message.id, name);
+        await messages.remove(message.id);
+      } else if (withoutUser(message, person, pseudonym) !== message) {
+        await unlessGone(messages.change(message.id, (current) => withoutUser(current, person, pseudonym)));
+      }
+    }
+  }
+}
+
+/** Returns a message without a user; the same one if it does not name them. */
+function withoutUser(message: Message, person: Person, pseudonym: Person): Message {
+  const { asked, reactions, clip } = message;
+  const card = withoutPerson(message.card, person.id, pseudonym);
+  const isAsked = asked !== null && (asked.user === person.id || asked.what.includes(person.name));
+  const hasReacted = Object.values(reactions).some((users) => users.includes(person.id));
+  const isRequester = clip?.by === person.name;
+  if (card === message.card && !isAsked && !hasReacted && !isRequester) return message;
+  const others = Object.entries(reactions)
+    .map(([emoji, users]) => [emoji, users.filter((user) => user !== person.id)] as const)
+    .filter(([, users]) => users.length > 0);
+  return {
+    ...message,
+    card,
+    asked: isAsked ? null : asked,
+    reactions: Object.fromEntries(others),
+    clip: isRequester ? { ...clip, by: pseudonym.name } : clip,
+  };
+}
+
+/** Resolves once a change is done, also if the message was removed meanwhile. */
+async function unlessGone(change: Promise<unknown>): Promise<void> {
   try {
-    await messages.change(id, (current) =>
-      isSame(current) ? current : { ...current, ...wanted, edits: current.edits + 1 },
-    );
+    await change;
   } catch (thrown) {
     if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
   }

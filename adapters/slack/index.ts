@@ -229,6 +229,8 @@ class Slack implements Adapter {
 
   async expire(): Promise<void> {}
 
+  async forget(): Promise<void> {}
+
   find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
     return this.#messages.posted(what === 'task' ? taskKey(key as TaskId) : noticeKey(key));
   }

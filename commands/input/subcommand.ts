@@ -3,6 +3,7 @@ import type { Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Admin } from '#src/config/admins.ts';
 import type { Gallery } from '#src/library/gallery/gallery.ts';
+import type { Library } from '#src/library/library.ts';
 import type { Remover } from '#src/library/remover.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
@@ -44,6 +45,7 @@ export interface BotPorts {
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
   readonly remover: Pick<Remover, 'remove'>;
+  readonly forgetting: Library['forgetting'];
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;

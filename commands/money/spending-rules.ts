@@ -1,5 +1,6 @@
 import type { Clock } from '#src/clock.ts';
 import type { BudgetRepository } from '#src/money/budgets.ts';
+import type { CarriedSpend } from '#src/money/forgetting/carried-spend.ts';
 import { periodOf } from '#src/money/period.ts';
 import { pauseAt, type TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { amountOf } from '#src/tasks/amount.ts';
@@ -9,16 +10,18 @@ import type { ReadSpendingRules } from '../orders/spending.ts';
 interface RuleSources {
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly budgets: Pick<BudgetRepository, 'limits'>;
+  readonly carried: Pick<CarriedSpend, 'restore'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Creates the reader of the thresholds, pause and budgets that apply to an order. */
-export function createSpendingRules({ settings, budgets, clock }: RuleSources): ReadSpendingRules {
+export function createSpendingRules({ settings, budgets, carried, clock }: RuleSources): ReadSpendingRules {
   return async (spender, currency) => {
     const team = await settings.get(spender);
     const { timeZone, confirmAbove, approveAbove } = team;
     const nowMs = clock.now();
     const period = periodOf(nowMs, timeZone);
+    await carried.restore(spender);
     const all = await budgets.limits(spender, { period, currency });
     // The figures of all teams together are the operator's: the claim compares them, and no confirmation names them.
     const limits = all.filter(({ scope }) => scope !== 'deployment');

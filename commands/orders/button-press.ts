@@ -15,6 +15,7 @@ import { showModels } from '../models.ts';
 import { turnBudgetsPage } from '../money/budget.ts';
 import { pressStatement } from '../money/statement.ts';
 import { pressNotify } from '../notify.ts';
+import { pressPrivacy } from '../privacy/forget.ts';
 import { detailsCard } from '../sentences/cards/details.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
@@ -33,6 +34,7 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press === null) return refused(UNKNOWN_BUTTON);
   if (press.action === 'page') return turnPage(ports, caller, press.page);
   if (press.action === 'notify') return pressNotify(ports, caller, press);
+  if (press.action === 'privacy') return pressPrivacy(ports, caller, press);
   if (press.action === 'statement') return pressStatement(ports, caller, press);
   if (press.action === 'approve') return pressApprove(ports, caller, press);
   if (press.action === 'deny') return pressDeny(ports, caller, press.request);

@@ -8,6 +8,7 @@ import {
   notAPrivacyAction,
   privacyCard,
 } from '../sentences/cards/privacy.ts';
+import { askToErase, askToForget } from './forget.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -15,17 +16,23 @@ const options: readonly OptionDeclaration[] = [
     description: 'What to do with your data; shows what is stored if left out',
     kind: 'text',
     positional: true,
-    choices: [{ value: 'export', label: 'export: sends you your data as a file' }],
+    choices: [
+      { value: 'export', label: 'export: sends you your data as a file' },
+      { value: 'forget', label: 'forget: removes your data, after a question' },
+    ],
   },
 ];
 
 const ACTIONS = (options[0]?.choices ?? []).map(({ value }) => value);
 
-/** `/video privacy`: says what is stored about the caller, and gives it to them. */
+/** `privacy erase @ada`, as it may be typed for `/video erase @ada`. */
+const ERASE = /^erase\s+(?<who>\S.*)$/iu;
+
+/** `/video privacy`: says what is stored about the caller, gives it to them, and removes it. */
 export const privacy: Subcommand = {
   declaration: {
     name: 'privacy',
-    description: 'Shows what is stored about you, and sends it to you',
+    description: 'Shows what is stored about you, sends it to you, or removes it',
     example: '/video privacy export',
     options,
     visibility: 'private',
@@ -33,7 +40,10 @@ export const privacy: Subcommand = {
   run: async (ports, caller, given) => {
     const what = optionValue(given, 'what')?.toLowerCase();
     if (what === undefined) return privately(privacyCard());
-    return what === 'export' ? sendExport(ports, caller) : refused(notAPrivacyAction(what, ACTIONS));
+    if (what === 'export') return sendExport(ports, caller);
+    if (what === 'forget') return askToForget();
+    const named = ERASE.exec(optionValue(given, 'what') ?? '')?.groups?.['who'];
+    return named === undefined ? refused(notAPrivacyAction(what, ACTIONS)) : askToErase(ports, caller, named);
   },
 };
 

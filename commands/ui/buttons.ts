@@ -2,6 +2,7 @@ import type { ButtonAction } from '#src/chat/view.ts';
 import type { SpendKey } from '#src/money/reports/spend-groups.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 import type { CardButton } from './card.ts';
+import { type PrivacyPress, parsePrivacyButton } from './privacy-buttons.ts';
 import { parseStatementButton, type StatementPress } from './statement-buttons.ts';
 
 /** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */
@@ -81,6 +82,7 @@ export type Press =
    */
   | { readonly action: 'ask'; readonly draft: TaskId; readonly price: Price; readonly isPromptShown: boolean | null }
   | { readonly action: DraftAction; readonly draft: TaskId }
+  | PrivacyPress
   | StatementPress
   /** Announces everyone's clips in this channel, or to the user by direct message. */
   | { readonly action: 'notify'; readonly what: 'on' | 'direct' }
@@ -125,6 +127,7 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   discard: { response: 'update', isManaged: false },
   page: { response: 'update', isManaged: false },
   notify: { response: 'update', isManaged: false },
+  privacy: { response: 'update', isManaged: false },
   statement: { response: 'update', isManaged: false },
 };
 
@@ -254,6 +257,7 @@ export function isOrderButton({ id }: { readonly id: string }): boolean {
 export function parseButton(id: string): Press | null {
   if (id.startsWith('page:')) return parsePage(id);
   if (id.startsWith('notify:')) return parseNotify(id);
+  if (id.startsWith('privacy:')) return parsePrivacyButton(id);
   if (id.startsWith('statement:')) return parseStatementButton(id);
   return parsePriced(id) ?? parseResend(id) ?? parseDecision(id) ?? parseTask(id);
 }

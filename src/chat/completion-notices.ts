@@ -126,6 +126,13 @@ export class CompletionNotices {
     }
   }
 
+  /** Ends the subscriptions of a person who left or accepts no direct messages, and those of a deleted channel. */
+  async #end({ origin }: Task, there: string, { code }: DailiesError): Promise<void> {
+    const isOver = ({ channel, from }: Subscription): boolean =>
+      channel === there && (from !== undefined || code === 'message_gone');
+    await this.#options.subscriptions.remove(origin.platform, origin.team, isOver);
+  }
+
   async #notifySubscribed(notification: Notification, view: EndNotice): Promise<void> {
     const { task, end } = notification;
     const { platform, team } = task.origin;
@@ -143,6 +150,7 @@ export class CompletionNotices {
           { event: 'subscription_notice_failed', task: task.id, channel: there, err: error },
           'failed to notify a subscribed channel',
         );
+        await this.#end(task, there, error);
       }
     }
   }

@@ -151,6 +151,11 @@ export interface Platform {
    * `undefined` where there is none, or the adapter has no record of it any more.
    */
   find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined>;
+  /**
+   * Erases what the adapter stores about a person of a team besides the messages of their tasks, and replaces them by the
+   * pseudonym where it is about others. Idempotent.
+   */
+  forget(team: string, person: Person, pseudonym: Person): Promise<void>;
   /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
   missingRight(place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
   /**

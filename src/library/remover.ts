@@ -20,6 +20,8 @@ export interface RemovalOrder {
   readonly by?: Person;
   /** Pseudonym that replaces the requester. */
   readonly person?: Person;
+  /** Returns further writes for the commit of the removal; called again after a concurrent change. Default: none. */
+  readonly also?: (next: Task) => Promise<FurtherWrites>;
 }
 
 /** Messages of tasks in the chats, and the records about them. */
@@ -85,11 +87,14 @@ export function createRemover(options: RemoverOptions): Remover {
     failed: (thrown) => logger.warn({ event: 'removal_failed', err: thrown }, 'failed to complete a removal, retrying'),
   });
   return {
-    async remove({ id }, { reason, keepsContent = false, by, person }) {
+    async remove({ id }, { reason, keepsContent = false, by, person, also: alsoOf }) {
       const task = await repository.get(id);
       if (task === undefined) return false;
       const event = { kind: 'remove', reason, keepsContent, atMs: clock.now() } as const;
-      const also = (next: Task) => writesOf(options, { task, next, by });
+      const also = async (next: Task): Promise<FurtherWrites> => {
+        const [own, further] = await Promise.all([writesOf(options, { task, next, by }), alsoOf?.(next)]);
+        return { records: [...(own.records ?? []), ...(further?.records ?? [])] };
+      };
       const recorded = await repository.record(
         id,
         { ...event, ...(person === undefined ? {} : { person }) },

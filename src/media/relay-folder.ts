@@ -62,6 +62,11 @@ export class RelayFolder {
     );
   }
 
+  /** Deletes a file, if it exists. */
+  async remove(id: string): Promise<void> {
+    await rm(this.pathOf(id), { force: true });
+  }
+
   /**
    * Streams a file to disk, unless it exists.
    * @throws `too_large`; `overloaded` where the queue is full; `unavailable` where the response is not the file.

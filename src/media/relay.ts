@@ -137,6 +137,15 @@ export class Relay {
     return links === null || id === null ? url : links.sign(id).url;
   }
 
+  /** Deletes the file of a relay URL and what is known about it; any other URL is left alone. Idempotent. */
+  async remove(url: string): Promise<void> {
+    const id = this.#ownId(url);
+    if (id === null) return;
+    await this.#fetching.get(id)?.catch(() => undefined);
+    await this.#folder.remove(id);
+    await this.#records.delete(`relay:${id}`);
+  }
+
   /** Describes the file of a relay URL, even if its signature is invalid; `null` for any other URL. */
   async describe(url: string): Promise<FileDescription | null> {
     const id = relayIdIn(url);

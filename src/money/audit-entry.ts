@@ -24,6 +24,7 @@ export type AuditAction =
   | 'approval'
   | 'unconfirmed'
   | 'removal'
+  | 'erasure'
   | 'statement_import'
   | 'statement_booking'
   | 'statement_decision';

@@ -118,6 +118,39 @@ export class AuditTrail {
     ];
   }
 
+  /**
+   * Erases who a person is from a log, with the notes that they wrote and those that name them. The entries stay, and
+   * the chain holds. Idempotent.
+   */
+  async erase(log: AuditLog, { id, name }: Person): Promise<void> {
+    const logName = nameOf(log);
+    const known = await this.#records.get<{ readonly id: string }>(personKey(logName, id));
+    const head = await this.#records.get<Head>(headKey(logName));
+    const written = new Set<string>();
+    for (let from = 1; from <= (head?.entries ?? 0) && known !== undefined; from += VERIFIED_PER_READ) {
+      const count = Math.min(VERIFIED_PER_READ, (head?.entries ?? 0) - from + 1);
+      const entries = await this.#entries(
+        logName,
+        Array.from({ length: count }, (_, at) => from + at),
+      );
+      for (const entry of entries.filter((one) => one?.by === known.id)) {
+        for (const value of [...(entry?.before ?? []), ...(entry?.after ?? []), ...(entry?.subject ?? [])])
+          if (value.kind === 'note') written.add(referenceKey(logName, value.id));
+      }
+    }
+    const isNamedIn = (value: AuditValue): boolean =>
+      value.kind === 'note' && (namesWord(value.text, id) || namesWord(value.text, name));
+    for await (const page of this.#store.contents.records('audit')) {
+      for (const { key, value } of page) {
+        if (key.startsWith(referenceKey(logName, '')) && (written.has(key) || isNamedIn(value as AuditValue)))
+          await this.#records.delete(key);
+      }
+    }
+    // The record of the id last: until then, a repeated call finds what they wrote.
+    if (known !== undefined) await this.#records.delete(referenceKey(logName, known.id));
+    await this.#records.delete(personKey(logName, id));
+  }
+
   /** Returns entries, newest first, and the number of all. */
   async page(
     log: AuditLog,
@@ -251,6 +284,12 @@ class References {
   #write(key: string, value: object, expected: RecordWrite['expected']): void {
     this.writes.push({ namespace: 'audit', key, value, expected });
   }
+}
+
+/** Returns whether a text has a name as words of their own. */
+function namesWord(text: string, name: string): boolean {
+  const escaped = name.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
+  return name !== '' && new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'iu').test(text);
 }
 
 function nameOf(log: AuditLog): string {

@@ -48,11 +48,15 @@ export interface BudgetChange {
   readonly amount: Micros | null;
 }
 
-/** Stored form of a {@link Budget}: amounts are whole millionths in decimal digits. */
-interface BudgetRecord extends Versioned {
-  readonly scope: BudgetScope;
+/** Stored amounts of a {@link Budget}: whole millionths in decimal digits. */
+export interface BudgetAmountsOf {
   readonly hard: Readonly<Record<string, string>>;
   readonly soft: Readonly<Record<string, string>>;
+}
+
+/** Stored form of a {@link Budget}. */
+interface BudgetRecord extends Versioned, BudgetAmountsOf {
+  readonly scope: BudgetScope;
   readonly by?: Person;
 }
 
@@ -150,7 +154,7 @@ export class BudgetRepository {
 
   /** Returns a team's budgets: of the team, of everyone, of channels, of persons. */
   async list({ platform, team }: OfTeam): Promise<readonly Budget[]> {
-    const entries = await this.#options.store.scan(indexOf({ platform, team }), { order: 'oldest' });
+    const entries = await this.#options.store.scan(budgetIndexOf({ platform, team }), { order: 'oldest' });
     if (entries.length === 0) return [];
     const found = await this.#records.getMany<BudgetRecord>(entries.map(({ member }) => member));
     return found.map(budgetOf).filter((budget) => budget !== null);
@@ -231,7 +235,7 @@ export class BudgetRepository {
     const index =
       scope.kind === 'deployment'
         ? []
-        : [{ index: indexOf(scope), member: key, score: isEmpty ? null : ORDER[scope.kind] }];
+        : [{ index: budgetIndexOf(scope), member: key, score: isEmpty ? null : ORDER[scope.kind] }];
     return {
       change: {
         records: [{ namespace: 'budgets', key, value, expected: record === undefined ? 'absent' : record.revision }],
@@ -245,16 +249,19 @@ export class BudgetRepository {
 
 const NOTHING: Pick<Budget, 'hard' | 'soft'> = { hard: {}, soft: {} };
 
+/** Score of a person's budget in {@link budgetIndexOf}. */
+export const PERSON_ORDER = 3;
+
 /** Order of a team's budgets in the list. */
 const ORDER: Readonly<Record<Exclude<BudgetScope['kind'], 'deployment'>, number>> = {
   team: 0,
   everyone: 1,
   channel: 2,
-  person: 3,
+  person: PERSON_ORDER,
 };
 
 /** Names the index of a team's budgets; members are their keys. */
-function indexOf({ platform, team }: OfTeam): string {
+export function budgetIndexOf({ platform, team }: OfTeam): string {
   return `budgets:${platform}:${team}`;
 }
 

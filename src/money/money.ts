@@ -9,6 +9,7 @@ import { Approvers } from './approvers.ts';
 import { AuditTrail } from './audit.ts';
 import type { Actor, AuditEntry, AuditValue } from './audit-entry.ts';
 import { BudgetRepository } from './budgets.ts';
+import { CarriedSpend } from './forgetting/carried-spend.ts';
 import { OlderReplicas, UncountedTasks } from './older-replicas.ts';
 import { periodOf } from './period.ts';
 import { TeamSettingsRepository } from './team-settings.ts';
@@ -21,6 +22,13 @@ export interface Money {
   readonly older: OlderReplicas;
   readonly uncounted: UncountedTasks;
   readonly approvers: Approvers;
+  /** What forgotten people used of their budgets in the running month. */
+  readonly carried: CarriedSpend;
+  /**
+   * Asserts, right before a purchase, that its budgets hold: with what a forgotten person used in this month.
+   * @throws as `BudgetRepository.assertEnforced`
+   */
+  readonly assertEnforced: (origin: SpendOrigin) => Promise<void>;
   /** Sets the budget of the deployment, and logs what has changed in the environment since the last start. */
   readonly applyEnvironment: (environment: Environment) => Promise<void>;
   /**
@@ -39,6 +47,7 @@ export function createMoney({ store, clock }: { readonly store: Store; readonly 
   const settings = new TeamSettingsRepository(store, audit);
   const [older, uncounted] = [new OlderReplicas(store), new UncountedTasks(store)];
   const budgets = new BudgetRepository({ store, audit, older, uncounted });
+  const carried = new CarriedSpend({ store, clock });
   return {
     audit,
     settings,
@@ -46,6 +55,11 @@ export function createMoney({ store, clock }: { readonly store: Store; readonly 
     older,
     uncounted,
     approvers: new Approvers({ store, audit, clock }),
+    carried,
+    assertEnforced: async (origin) => {
+      await carried.restore(origin);
+      await budgets.assertEnforced(origin);
+    },
     applyEnvironment: async ({ budgetPerMonth, ...environment }) => {
       await budgets.setDeployment(budgetPerMonth);
       if (!(await older.areAlive())) await uncounted.endIfEmpty();

@@ -180,7 +180,7 @@ export interface NewSum {
   readonly parts: SumParts | null;
 }
 
-/** The whole contents of a store, for a migration. Concurrent writes may be missing. */
+/** The whole contents of a store, for a migration or an erasure. Concurrent writes may be missing. */
 export interface StoreContents {
   /** Reads every record of a namespace that has not expired, each once, in pages and in no order. */
   records(namespace: Namespace): AsyncIterable<readonly StoredRecord[]>;
@@ -193,6 +193,13 @@ export interface StoreContents {
    * concurrent additions: only for a store that nothing else uses.
    */
   setSums(sums: readonly NewSum[]): Promise<void>;
+  /** Deletes those of these sums whose parts are all zero; safe beside concurrent additions. */
+  dropEmptySums(names: readonly string[]): Promise<void>;
+  /**
+   * Overwrites what was deleted in the files of the store, as far as the backend can: an SQLite file and its log then no
+   * longer have it. Redis drops it from memory at once, and from its log with the next rewrite, which is the operator's.
+   */
+  overwriteDeleted(): Promise<void>;
   /**
    * Returns the names, with this prefix, of the leases held by processes that share the store; empty if `exclusive`.
    */

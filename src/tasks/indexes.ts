@@ -61,6 +61,9 @@ export const OUTBOX = 'outbox';
 /** Index of the removals with files, messages or records still to delete; scores are the times of the removals. */
 export const REMOVALS = 'removals';
 
+/** Index of the requests to forget a person; scores are the times from which to work on them. */
+export const FORGETTINGS = 'forgettings';
+
 /** Names the index of a team's ledger entries of one month, such as `2026-11`. */
 export function spendIndex(platform: string, team: string, month: string): string {
   return `spend:${platform}:${team}:${month}`;

@@ -13,6 +13,7 @@ import {
   without,
   withoutDoubt,
 } from './attempt.ts';
+import { forgottenIn } from './forgetting/forgotten.ts';
 import type { LedgerState } from './ledger.ts';
 import { statesOf, withBooking } from './money.ts';
 import { isRefusedAfterRemoval, removedBy } from './removal.ts';
@@ -94,6 +95,8 @@ interface StateRow {
  * `book` counts in every state and changes none, for a send that is not in progress: one that was settled may be booked
  * as settled or refunded, a refunded one likewise, one in doubt as anything, and a released one as settled (a statement
  * shows it) or released. What the service reports about a send later takes precedence again.
+ *
+ * `forget` counts in every state and changes none: what the chat shows of the task is shown again, without the person.
  *
  * `remove` counts in every state that has ended, once its outcome is in the chat, and changes none. A removed task takes
  * the service's late events, for the books, and nothing that would need its clip or its prompt.
@@ -289,6 +292,10 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   if (event.kind === 'remove') {
     const removed = isEnded(task) && task.presented ? removedBy(task, event) : null;
     return removed === null ? null : { ...removed, revision };
+  }
+  if (event.kind === 'forget') {
+    const next = forgottenIn(task, event);
+    return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
   }
   if (isRefusedAfterRemoval(task, event)) return null;
   const isBack = event.kind === 'unsent' || event.kind === 'refused';

@@ -3,6 +3,7 @@ import type { Versioned } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { Clip, UpstreamId } from '../videos/service.ts';
 import type { Approval, Declined } from './approval.ts';
+import type { ForgetEvent } from './forgetting/forgotten.ts';
 import type { BookedState, Grant, Purchase, TaskMoney } from './money.ts';
 import type { Removal, RemovalEvent } from './removal.ts';
 
@@ -239,6 +240,7 @@ export type TaskEvent =
   | { readonly kind: 'want' }
   /** A user retries the download. */
   | { readonly kind: 'refetch' }
+  | ForgetEvent
   | RemovalEvent;
 
 /** Event of one kind. */

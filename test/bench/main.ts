@@ -23,7 +23,6 @@ const BENCHES = [
   'reports',
   'money',
   'gallery',
-  'retention',
   'sets',
 ] as const;
 

@@ -98,6 +98,24 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       expect(await store.sums(['a', 'b'])).toEqual([{ ...parts, held: parts.held + 1n }, ZERO_SUM]);
     });
 
+    it('drops sums of zeros, and no other', async () => {
+      const sums = ['a', 'b', 'c'].map((sum) => ({ sum, add: { held: 3n, extra: 1n } }));
+      await store.commit({ records: [], sums });
+      await store.commit({ records: [], sums: ['a', 'b'].map((sum) => ({ sum, add: { held: -3n } })) });
+      await store.commit({ records: [], sums: [{ sum: 'a', add: { extra: -1n } }] });
+      await store.contents.dropEmptySums(['a', 'b', 'c', 'unknown']);
+      const found = (await Array.fromAsync(store.contents.sums())).flat();
+      expect(found.map(({ sum }) => sum).sort()).toEqual(['b', 'c']);
+    });
+
+    it('goes on after it has overwritten what was deleted', async () => {
+      await store.keyv('tasks').set('a', { text: 'gone' });
+      await store.keyv('tasks').delete('a');
+      await store.contents.overwriteDeleted();
+      await store.keyv('tasks').set('b', { text: 'here' });
+      expect(await records('tasks')).toHaveLength(1);
+    });
+
     it('has no trace of sums among records and indexes, where an earlier version would find it', async () => {
       await store.commit({ records: [], sums: [{ sum: 'tasks::a', add: { held: 3n } }] });
       for (const namespace of NAMESPACES) expect(await records(namespace)).toEqual([]);

@@ -1,4 +1,5 @@
 import { checkBooks } from '#src/money/books/check.ts';
+import { restoredIn } from '#src/money/forgetting/carried-spend.ts';
 import type { Store, StoredRecord, SumPart, SumParts } from '#src/store/store.ts';
 import { addParts, ZERO_SUM } from '#src/store/sums.ts';
 import { microsOf } from '#src/tasks/amount.ts';
@@ -61,6 +62,11 @@ export async function wrongBooks({ contents }: Pick<Store, 'contents'>): Promise
   const removed = [...tasks.values()].filter(isContentRemoved).flatMap(ledgerOf);
   const ledger = new Map([...removed.map((entry) => [ledgerKey(entry), entry] as const), ...stored]);
   const sums = new Map((await Array.fromAsync(contents.sums())).flat().map(({ sum, parts }) => [sum, parts]));
+  // What the sums of people hold who were forgotten and are back is no task's.
+  for (const { key, value } of (await Array.fromAsync(contents.records('budgets'))).flat()) {
+    for (const { sum, micros } of restoredIn(key, value))
+      sums.set(sum, addParts(sums.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, settled: -micros }));
+  }
   const { uncounted, stale, disagreements, busy } = await checkBooks({ contents });
   return [
     ...(uncounted === 0 ? [] : [`${uncounted} tasks are not counted`]),

@@ -7,12 +7,14 @@ import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/view.ts';
+import type { ForgetOrder } from '#src/library/forgetting/forgetting.ts';
 import type { Opener } from '#src/library/gallery/access.ts';
 import type { RemovalOrder } from '#src/library/remover.ts';
 import type { ApprovalOutcome, ApprovalPress } from '#src/money/approvals.ts';
 import { Approvers } from '#src/money/approvers.ts';
 import { AuditTrail } from '#src/money/audit.ts';
 import { BudgetRepository } from '#src/money/budgets.ts';
+import { CarriedSpend } from '#src/money/forgetting/carried-spend.ts';
 import type { NoticeOrder, Notices } from '#src/money/notices.ts';
 import type { OverBudget } from '#src/money/over-budget.ts';
 import { pauseAt, TeamSettingsRepository } from '#src/money/team-settings.ts';
@@ -52,6 +54,7 @@ export class BotHouse implements BotPorts {
     older: { areAlive: async () => this.hasOlderReplica },
     uncounted: { mayExist: async () => false },
   });
+  readonly carried = new CarriedSpend({ store: this.store, clock: this.clock });
   readonly approvers = new Approvers({ store: this.store, audit: this.audit, clock: this.clock });
   /** Members by role or user group; an error for one that cannot be looked up. */
   readonly groups = new Map<string, readonly string[] | Error>();
@@ -103,6 +106,11 @@ export class BotHouse implements BotPorts {
       const { reason, keepsContent = false } = order;
       return this.#decide(id, { kind: 'remove', reason, keepsContent, atMs: this.clock.now() }).done;
     },
+  };
+  /** People to forget. */
+  readonly forgotten: ForgetOrder[] = [];
+  readonly forgetting: BotPorts['forgetting'] = {
+    request: async (order) => void this.forgotten.push(order),
   };
   refunds: BotPorts['refunds'] = 'assumed';
   /** Persons named in `ADMINS`. */

@@ -43,6 +43,12 @@ export class MemoryStore implements Store {
         else this.#sums.set(sum, parts);
       }
     },
+    dropEmptySums: async (names) => {
+      for (const name of names) {
+        if (Object.values(this.#sums.get(name) ?? {}).every((part) => part === 0n)) this.#sums.delete(name);
+      }
+    },
+    overwriteDeleted: async () => undefined,
     leases: async () => [],
   };
   readonly #keyvs = new Map<Namespace, Keyv>();

@@ -10,9 +10,9 @@ import type {
 } from '#src/chat/platform.ts';
 import type { ApprovalNotice, RemovedView, TaskView, View } from '#src/chat/view.ts';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
-import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
+import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 
-type Method = 'open' | 'edit' | 'attach' | 'notify' | 'retract' | 'expire';
+type Method = 'open' | 'edit' | 'attach' | 'notify' | 'retract' | 'expire' | 'forget';
 
 /** Message of a task on a {@link FakePlatform}. */
 export interface FakeMessage {
@@ -155,6 +155,13 @@ export class FakePlatform implements Platform {
       if (!this.notices.some(({ key }) => key === notice.key)) this.notices.push(notice);
       return { channel: notice.place.channel, message: notice.key };
     });
+  }
+
+  /** Users who were forgotten, by id. */
+  readonly forgotten: string[] = [];
+
+  forget(_team: string, person: Person): Promise<void> {
+    return this.#act('forget', person.id, () => void this.forgotten.push(person.id));
   }
 
   async retract(ref: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {

@@ -105,5 +105,6 @@ export const EVENTS = {
   presented: { kind: 'presented', revision: 1 },
   want: { kind: 'want' },
   refetch: { kind: 'refetch' },
+  forget: { kind: 'forget', person: 'bob', pseudonym: { id: 'forgotten-1', name: 'Removed person' } },
   remove: { kind: 'remove', reason: 'expired', keepsContent: false, atMs: NOON_MS + 900_000_000 },
 } as const satisfies { readonly [Kind in TaskEvent['kind']]: Extract<TaskEvent, { kind: Kind }> };

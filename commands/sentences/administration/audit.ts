@@ -51,6 +51,11 @@ const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZon
     ' clip',
     ...(task === undefined ? [] : [' ', valuePart(task)]),
   ],
+  erasure: ({ subject: [person] }) => [
+    ' had ',
+    person?.kind === 'person' ? valuePart(person) : 'a person',
+    ' forgotten, with their clips',
+  ],
   statement_booking: bookingLine,
   statement_decision: decisionLine,
   approval: approvalLine,

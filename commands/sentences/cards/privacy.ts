@@ -1,4 +1,6 @@
+import type { Person } from '#src/tasks/task.ts';
 import { type Card, layOut } from '../../ui/card.ts';
+import { FORGET_BUTTON } from '../../ui/privacy-buttons.ts';
 
 /** Says in a few lines what is stored about a person, and which commands there are. */
 export function privacyCard(): Card {
@@ -20,6 +22,80 @@ export function privacyCard(): Card {
       kind: 'text',
       line: [{ code: '/video delete' }, ' removes one clip with its prompt and its messages.'],
     },
+    {
+      kind: 'text',
+      line: [
+        { code: '/video privacy forget' },
+        ' removes all of it, after a question; amounts stay without your name.',
+      ],
+    },
+  ]);
+}
+
+const STAYS =
+  'What stays: amounts, without a name; what lies at the video service and in its statements; reports that were posted; and messages that I can no longer edit, such as private replies whose time is over.';
+
+/** Asks for the confirmation that the caller is to be forgotten. */
+export function forgetQuestion(): Card {
+  return layOut(
+    [
+      { kind: 'text', line: [{ strong: 'Forget you?' }] },
+      {
+        kind: 'text',
+        line: [
+          'I remove your clips with their prompts, reference files and messages here, your notifications, approver role ',
+          'and budget, and your name from whatever else I store. This can’t be undone. To keep a copy, use ',
+          { code: '/video privacy export' },
+          ' first.',
+        ],
+      },
+      {
+        kind: 'text',
+        line: [
+          'What is in progress ends first. Your requests for approval are withdrawn, unconfirmed clips are dismissed.',
+        ],
+      },
+      { kind: 'small', line: [STAYS] },
+    ],
+    { buttons: [{ id: FORGET_BUTTON, label: 'Forget me', style: 'danger' }] },
+  );
+}
+
+/** Confirms that the caller is being forgotten. */
+export function forgettingCard(): Card {
+  return layOut([
+    {
+      kind: 'text',
+      line: [
+        'I’m forgetting you. It takes a few minutes, or until your clips in progress have ended. What you order from now ',
+        'on is stored anew.',
+      ],
+    },
+  ]);
+}
+
+/** Asks an administrator for the confirmation that a person is to be erased. */
+export function eraseQuestion(person: Person, button: string): Card {
+  return layOut(
+    [
+      { kind: 'text', line: [{ strong: 'Erase ' }, { person }, { strong: '?' }] },
+      {
+        kind: 'text',
+        line: [
+          'I remove their clips with prompts, reference files and messages here, their notifications, approver role and ',
+          'budget, and their name from whatever else I store. This can’t be undone. What is in progress ends first.',
+        ],
+      },
+      { kind: 'small', line: [STAYS, ' The audit log keeps the fact, without their name.'] },
+    ],
+    { buttons: [{ id: button, label: 'Erase', style: 'danger' }] },
+  );
+}
+
+/** Confirms that a person is being erased, without naming them: this message stays. */
+export function erasingCard(): Card {
+  return layOut([
+    { kind: 'text', line: ['I’m erasing them. It takes a few minutes, or until their clips in progress have ended.'] },
   ]);
 }
 

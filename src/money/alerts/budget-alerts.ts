@@ -2,6 +2,7 @@ import type { BudgetAlert, NoticeScope } from '../../chat/team-notice.ts';
 import type { Clock } from '../../clock.ts';
 import type { BudgetAmounts, Change, Store, SumParts, Versioned } from '../../store/store.ts';
 import { amountOf, type Micros } from '../../tasks/amount.ts';
+import { isPseudonym } from '../../tasks/forgetting/pseudonym.ts';
 import type { Refunds } from '../../tasks/money.ts';
 import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.ts';
 import { paceOf } from '../pace.ts';
@@ -61,7 +62,7 @@ export class BudgetAlerts {
     const nowMs = this.#options.clock.now();
     const months = new Set([nowMs - DAY_MS, nowMs + DAY_MS].map((atMs) => periodOf(atMs, 'UTC')));
     const found = [...new Set(sums)].map(parseSumName).filter((name) => name !== null);
-    const names = found.filter(({ period }) => months.has(period));
+    const names = found.filter(({ kind, id, period }) => months.has(period) && !(kind === 'person' && isPseudonym(id)));
     if (names.length === 0) return;
     const budgets = await this.#budgetsOf(names);
     const limited = names.flatMap((name) => {

@@ -49,6 +49,13 @@ export class Books {
     }
   }
 
+  /** Adds an amount that a sum holds beyond its tasks. */
+  addRestored(sum: string, micros: Micros): void {
+    const parts = this.#counted.get(sum) ?? { ...ZERO_SUM };
+    parts.settled += micros;
+    this.#counted.set(sum, parts);
+  }
+
   /** Compares all sums of the store with what the tasks count. */
   compare(sums: readonly NamedSum[]): readonly Disagreement[] {
     const stored = new Map<string, SumParts>(sums.map(({ sum, parts }) => [sum, parts]));

@@ -2,6 +2,7 @@ import type { NamedSum, Store } from '../../store/store.ts';
 import { sumsOf } from '../../tasks/money.ts';
 import { isTask } from '../../tasks/record-shape.ts';
 import type { Task, TaskId } from '../../tasks/task.ts';
+import { restoredIn } from '../forgetting/carried-spend.ts';
 import { Books, type Disagreement } from './books.ts';
 
 /** Outcome of a check of the books. */
@@ -32,6 +33,7 @@ export async function checkBooks(
 ): Promise<BooksReport> {
   const books = new Books();
   for await (const task of tasksOf(store, pause)) books.add(task);
+  await addRestored(store, books);
   const sums = await sumsIn(store);
   const { tasks, uncounted, stale } = books;
   let suspects = namesOf(books.compare(sums));
@@ -53,6 +55,7 @@ async function compareOnce(store: Pick<Store, 'contents'>, pause: () => Promise<
     books.add(task);
     revisions.set(task.id, task.revision);
   }
+  await addRestored(store, books);
   const found = books.compare(await sumsIn(store));
   const moved = new Set<string>();
   for await (const task of tasksOf(store, pause)) {
@@ -68,6 +71,15 @@ async function* tasksOf(store: Pick<Store, 'contents'>, pause: () => Promise<voi
   for await (const page of store.contents.records('tasks')) {
     for (const { key, value } of page) if (isTask(value, key)) yield value;
     await pause();
+  }
+}
+
+/** Adds what the sums of people hold who were forgotten within the month and are back. */
+async function addRestored(store: Pick<Store, 'contents'>, books: Books): Promise<void> {
+  for await (const page of store.contents.records('budgets')) {
+    for (const { key, value } of page) {
+      for (const { sum, micros } of restoredIn(key, value)) books.addRestored(sum, micros);
+    }
   }
 }
 

@@ -6,6 +6,14 @@ import type { RedisConnection } from './connection.ts';
 /** COUNT of one SCAN; Redis does nothing else meanwhile. */
 const SCAN_COUNT = 1_000;
 
+/** Deletes a sum whose parts, in ARGV, are all missing or 0. */
+const DROP_EMPTY = `
+for _, part in ipairs(redis.call('HMGET', KEYS[1], unpack(ARGV))) do
+  if part and part ~= '0' then return 0 end
+end
+return redis.call('DEL', KEYS[1])
+`;
+
 /** Key prefixes of the store. */
 export interface RedisNames {
   /** Returns the prefix of the record keys of a namespace. */
@@ -65,6 +73,10 @@ export function createRedisContents(link: RedisConnection, names: RedisNames): S
         return transaction.exec();
       });
     },
+    dropEmptySums: async (found) => {
+      for (const name of found) await dropEmptySum(link, names.sums + name);
+    },
+    overwriteDeleted: async () => undefined,
     leases: async (prefix) => (await all(names.leases + prefix)).map((rest) => prefix + rest),
   };
 }
@@ -78,6 +90,11 @@ export async function readSums(link: RedisConnection, keys: readonly string[]): 
     Promise.all(keys.map((key) => link.client.hmGet(key, [...SUM_PARTS]))),
   );
   return found.map((fields) => partsFrom((part) => fields[SUM_PARTS.indexOf(part)] ?? undefined));
+}
+
+async function dropEmptySum(link: RedisConnection, key: string): Promise<void> {
+  const script = { keys: [key], arguments: [...SUM_PARTS] };
+  await link.call('dropping a sum', () => link.client.eval(DROP_EMPTY, script));
 }
 
 function textsOf(parts: SumParts): Record<string, string> {

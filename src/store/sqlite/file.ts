@@ -41,13 +41,14 @@ export interface SqliteConnection {
 
 /**
  * Opens the file, creating it if needed. FULL flushes the write-ahead log at every commit: an acknowledged write
- * survives a power cut, too. A new file can shrink (`auto_vacuum`); one of an earlier version reuses its free pages.
+ * survives a power cut, too. What is deleted is overwritten, so that a removed prompt is not left in the file.
+ * @see {@link https://www.sqlite.org/pragma.html#pragma_secure_delete}
  * @throws what SQLite throws.
  */
 export function connect({ path, busyTimeoutMs }: SqliteConnection): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;');
     return database;
   } catch (thrown) {
     database.close();

@@ -169,6 +169,12 @@ class SqliteStore implements Store {
       setSums: async (sums) => {
         await this.#attempt('setting sums', () => writer.write({ kind: 'set-sums', sums }));
       },
+      dropEmptySums: async (names) => {
+        await this.#attempt('dropping sums', () => writer.write({ kind: 'drop-empty-sums', names }));
+      },
+      overwriteDeleted: async () => {
+        await this.#attempt('overwriting what was deleted', () => writer.write({ kind: 'truncate-log' }));
+      },
       // The process that has the file open is the only one.
       leases: async () => [],
     };

@@ -32,7 +32,11 @@ export type SqliteWrite =
   /** Always true: the namespace is empty. */
   | { readonly kind: 'clear'; readonly namespace: Namespace }
   /** Always true: the sums are as given. */
-  | { readonly kind: 'set-sums'; readonly sums: readonly NewSum[] };
+  | { readonly kind: 'set-sums'; readonly sums: readonly NewSum[] }
+  /** Always true: none of these sums has zeros only. */
+  | { readonly kind: 'drop-empty-sums'; readonly names: readonly string[] }
+  /** Always true: the write-ahead log is empty, after the transaction. */
+  | { readonly kind: 'truncate-log' };
 
 /** Writes of one transaction, in order of arrival. */
 export interface SqliteBatch {
@@ -40,11 +44,6 @@ export interface SqliteBatch {
   /** Current time in ms since the epoch; a record with an earlier expiry counts as absent. */
   readonly nowMs: number;
 }
-
-/** Free pages above which the file shrinks: fewer are soon used again. A page has 4 KB. */
-const MAX_FREE_PAGES = 64;
-/** Pages that a transaction gives back at most: others wait for it. */
-const SHRINK_PAGES = 64;
 
 /** Prepared statements that write a store, each batch in one transaction. */
 export class SqliteWrites {
@@ -62,7 +61,7 @@ export class SqliteWrites {
   readonly #sum: StatementSync;
   readonly #addToSum: StatementSync;
   readonly #deleteSum: StatementSync;
-  readonly #freePages: StatementSync;
+  readonly #dropEmptySum: StatementSync;
   /** Budgets read in the current transaction, during which no other connection can write; none after a change of one. */
   readonly #budgets = new Map<string, unknown>();
 
@@ -99,7 +98,9 @@ export class SqliteWrites {
          doubted = doubted + excluded.doubted, extra = extra + excluded.extra`,
     );
     this.#deleteSum = database.prepare('DELETE FROM sums WHERE name = ?');
-    this.#freePages = database.prepare('PRAGMA freelist_count');
+    this.#dropEmptySum = database.prepare(
+      'DELETE FROM sums WHERE name = ? AND held = 0 AND settled = 0 AND doubted = 0 AND extra = 0',
+    );
   }
 
   /**
@@ -115,20 +116,14 @@ export class SqliteWrites {
         if (mayChangeBudgets(write)) this.#budgets.clear();
         return isDone;
       });
-      this.#shrink();
       this.#commit.run();
+      if (writes.some(({ kind }) => kind === 'truncate-log')) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       return results;
     } catch (thrown) {
       // On some failures, such as a full disk, SQLite has already rolled back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw thrown;
     }
-  }
-
-  /** Gives pages that retention has freed back to the disk, some in each transaction. */
-  #shrink(): void {
-    const free = Number(this.#freePages.get()?.['freelist_count'] ?? 0);
-    if (free > MAX_FREE_PAGES) this.#database.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
   }
 
   #apply(write: SqliteWrite, nowMs: number): boolean {
@@ -151,6 +146,11 @@ export class SqliteWrites {
           this.#deleteSum.run(sum);
           if (parts !== null) this.#addSum(sum, parts);
         }
+        return true;
+      case 'drop-empty-sums':
+        for (const name of write.names) this.#dropEmptySum.run(name);
+        return true;
+      case 'truncate-log':
         return true;
     }
   }

@@ -73,7 +73,7 @@ function documented(): ReadonlyMap<string, string> {
 const table = documented();
 const states = Object.keys(EXAMPLES) as TaskState[];
 const kinds = (Object.keys(EVENTS) as Kind[]).filter(
-  (kind) => kind !== 'presented' && kind !== 'book' && kind !== 'remove',
+  (kind) => !['presented', 'book', 'remove', 'forget'].includes(kind),
 );
 const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next: table.get(`${state} ${kind}`) })));
 

@@ -152,6 +152,7 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   page: null,
   notify: null,
   statement: null,
+  privacy: null,
 };
 const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   create: { run: ({ bot }, caller) => bot.submit(caller, 'create', FILLED) },

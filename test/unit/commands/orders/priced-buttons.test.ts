@@ -106,6 +106,7 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   page: null,
   notify: null,
   statement: null,
+  privacy: null,
   delete: null,
 };
 

@@ -1,0 +1,51 @@
+import type { Person } from '#src/tasks/task.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { optionValue } from '../input/options.ts';
+import { personNamed, personWithId, withoutMarkup } from '../input/people.ts';
+import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { administratorsOnly } from '../sentences/access.ts';
+import { eraseQuestion, erasingCard, forgetQuestion, forgettingCard } from '../sentences/cards/privacy.ts';
+import { unknownPerson } from '../sentences/refusals.ts';
+import { eraseButtonId, type PrivacyPress } from '../ui/privacy-buttons.ts';
+
+/** `/video erase`: forgets another person, such as one who left, after a question. */
+export const erase: Subcommand = {
+  declaration: {
+    name: 'erase',
+    description: 'Removes what is stored about a person; amounts stay',
+    example: '/video erase @ada',
+    options: [{ name: 'who', description: 'Person to erase', kind: 'person', positional: true, required: true }],
+    visibility: 'private',
+    isAdministrative: true,
+  },
+  run: (ports, caller, given) => askToErase(ports, caller, optionValue(given, 'who') ?? ''),
+};
+
+/** Asks the caller whether they want to be forgotten. */
+export function askToForget(): Reply {
+  return privately(forgetQuestion());
+}
+
+/** Asks an administrator whether to erase a person. */
+export async function askToErase(ports: BotPorts, caller: Caller, named: string): Promise<Reply> {
+  if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
+  const person = await personNamed(ports, caller, named);
+  if (person === null || person === 'everyone') return refused(unknownPerson(withoutMarkup(named)));
+  const button = eraseButtonId(person.id);
+  return button === null ? refused(unknownPerson(withoutMarkup(named))) : privately(eraseQuestion(person, button));
+}
+
+/** Handles the press of a confirmation. The reply takes the place of the question. */
+export async function pressPrivacy(ports: BotPorts, caller: Caller, press: PrivacyPress): Promise<Reply> {
+  if (press.what === 'forget') {
+    await request(ports, caller, caller.user);
+    return privately(forgettingCard());
+  }
+  if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
+  await request(ports, caller, await personWithId(ports, caller, press.user));
+  return privately(erasingCard());
+}
+
+function request({ forgetting }: BotPorts, caller: Caller, person: Person): Promise<void> {
+  return forgetting.request({ ...teamOf(caller), person, actor: { person: caller.user, surface: 'button' } });
+}

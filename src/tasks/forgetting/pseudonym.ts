@@ -1,0 +1,34 @@
+import type { Person } from '../task.ts';
+
+const PREFIX = 'forgotten-';
+
+/** Returns the pseudonym of a person who is forgotten. @param randomId nothing leads from it back to the person */
+export function newPseudonym(randomId: string): Person {
+  return { id: `${PREFIX}${randomId}`, name: 'Removed person' };
+}
+
+/** Returns whether a user id is that of a pseudonym. */
+export function isPseudonym(id: string): boolean {
+  return id.startsWith(PREFIX);
+}
+
+/**
+ * Replaces a person wherever a JSON value names them by id and name.
+ * @returns the same value if it does not.
+ */
+export function withoutPerson<Value>(value: Value, id: string, pseudonym: Person): Value {
+  return replaced(value, id, pseudonym) as Value;
+}
+
+function replaced(value: unknown, id: string, pseudonym: Person): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const next = items.map((item) => replaced(item, id, pseudonym));
+    return next.some((item, at) => item !== items[at]) ? next : value;
+  }
+  const entries = Object.entries(value).map(([key, field]) => [key, field, replaced(field, id, pseudonym)] as const);
+  const isThem = 'id' in value && value.id === id && 'name' in value && typeof value.name === 'string';
+  if (!isThem && entries.every(([, before, after]) => before === after)) return value;
+  return { ...Object.fromEntries(entries.map(([key, , after]) => [key, after])), ...(isThem ? pseudonym : {}) };
+}

@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '#commands/bot-port.ts';
+import { buttonsOf } from '#commands/ui/card.ts';
+import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG } from '../../videos/models.ts';
+
+let house: BotHouse;
+
+beforeEach(() => {
+  house = new BotHouse(CATALOG);
+});
+
+/** Runs a command and presses the only button of the reply. */
+async function confirm(words: string, caller: Caller, presser = caller): Promise<string> {
+  const reply = await house.bot.text(caller, words);
+  if (reply.kind !== 'private') throw new TypeError(replyText(reply));
+  const [button, ...more] = buttonsOf(reply.card);
+  expect(more).toEqual([]);
+  return replyText(await house.bot.press(presser, button?.id ?? ''));
+}
+
+describe('/video privacy forget', () => {
+  it('says what goes and what stays, and does nothing before the confirmation', async () => {
+    const text = replyText(await house.bot.text(ada(), 'privacy forget'));
+    for (const words of ['can’t be undone', 'in progress ends first', 'video service', 'can no longer edit', 'amounts'])
+      expect(text).toContain(words);
+    expect(house.forgotten).toEqual([]);
+  });
+
+  it('forgets the caller once it is confirmed', async () => {
+    const caller = ada();
+    expect(await confirm('privacy forget', caller)).toContain('I’m forgetting you');
+    const { platform, team, user } = caller;
+    expect(house.forgotten).toEqual([{ platform, team, person: user, actor: { person: user, surface: 'button' } }]);
+  });
+});
+
+describe('/video erase', () => {
+  const admin = (): Caller => bob({ mayAdminister: true });
+
+  it.each(['erase <@U1|Ada>', 'privacy erase <@U1|Ada>'])('erases a person after a question: %s', async (words) => {
+    const caller = admin();
+    const reply = await confirm(words, caller);
+    expect(reply).toContain('I’m erasing them');
+    expect(reply).not.toContain('Ada');
+    expect(house.forgotten).toMatchObject([{ person: { id: 'U1' }, actor: { person: caller.user } }]);
+  });
+
+  it.each(['erase <@U1|Ada>', 'privacy erase <@U1|Ada>'])('is for administrators alone: %s', async (words) => {
+    expect(replyText(await house.bot.text(bob(), words))).toMatch(/^refused: Only .* can do this/);
+  });
+
+  it('checks again who presses', async () => {
+    expect(await confirm('erase <@U1|Ada>', admin(), bob())).toMatch(/^refused: Only/);
+    expect(house.forgotten).toEqual([]);
+  });
+
+  it.each(['erase everyone', 'erase nobody-known'])('refuses what is no person: %s', async (words) => {
+    expect(replyText(await house.bot.text(admin(), words))).toMatch(/^refused: /);
+  });
+});

@@ -1,0 +1,280 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { Forgetting } from '#src/library/forgetting/forgetting.ts';
+import { createRemover, type Remover } from '#src/library/remover.ts';
+import { createMoney, type Money } from '#src/money/money.ts';
+import { Drafts } from '#src/pipeline/drafts.ts';
+import type { NamedSum, Store } from '#src/store/store.ts';
+import { FORGETTINGS } from '#src/tasks/indexes.ts';
+import type { Person, TaskId } from '#src/tasks/task.ts';
+import { wrongBooks } from '#test/fakes/books.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { MortalStore } from '#test/fakes/mortal-store.ts';
+import { storedIn } from '#test/fakes/stored.ts';
+import { BOB, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
+
+const TEAM = { platform: 'fake', team: 'T1' };
+/** A person whose id and name occur nowhere by chance. */
+const EVE: Person = { id: 'U7EVE7', name: 'Evelyn Searchable' };
+const TRACES = /U7EVE7|Searchable|secret fox/;
+const actor = (person: Person) => ({ person, surface: 'button' as const });
+
+interface House {
+  readonly house: ChatHouse;
+  readonly money: Money;
+  readonly remover: Remover;
+  readonly forgetting: Forgetting;
+  readonly references: string[];
+}
+
+function partsOf(house: ChatHouse): House {
+  const { store, repository, clock, chat, platform } = house;
+  const logger = pino({ level: 'silent' });
+  const money = createMoney({ store, clock });
+  const clips = { remove: async () => undefined };
+  const remover = createRemover({ store, repository, clips, messages: chat, audit: money.audit, clock, logger });
+  const references: string[] = [];
+  const relay = { remove: async (url: string) => void references.push(url) };
+  const platforms = new Map([[platform.name, platform]]);
+  const options = { ...money, store, repository, remover, relay, platforms, clock, logger };
+  return { house, money, remover, forgetting: new Forgetting(options), references };
+}
+
+const origin = originOf({ user: EVE, audience: 'team' });
+const request = {
+  ...newTask().request,
+  prompt: 'a secret fox',
+  media: { image: ['https://dailies.example/media/relay-1'], audio: [], video: [] },
+};
+
+/** A team in which Eve did all that she can do. */
+async function livedIn(store: Store = new MemoryStore()): Promise<House> {
+  const parts = partsOf(new ChatHouse({ store }));
+  const { house, money } = parts;
+  await house.subscriptions.add({ ...TEAM, channel: 'other', who: EVE, by: BOB });
+  await house.subscriptions.add({ ...TEAM, channel: 'more', who: 'everyone', by: EVE });
+  await house.subscriptions.add({ ...TEAM, channel: 'his', who: 'everyone', by: BOB });
+  await money.approvers.add(TEAM, actor(BOB), { kind: 'person', ...EVE });
+  await money.approvers.add(TEAM, actor(EVE), { kind: 'person', id: 'carol', name: 'Carol' });
+  const pause = { reason: 'Searchable said so', by: EVE, atMs: house.clock.now() };
+  await money.settings.change(TEAM, actor(EVE), { pause });
+  const scope = { kind: 'person', ...TEAM, person: EVE } as const;
+  await money.budgets.change(scope, actor(BOB), { part: 'hard', currency: 'USD', amount: 1_000_000n });
+  await money.budgets.change({ kind: 'team', ...TEAM }, actor(EVE), {
+    part: 'hard',
+    currency: 'USD',
+    amount: 9_000_000n,
+  });
+  await new Drafts(store, house.clock).save({
+    ...TEAM,
+    id: 'draft' as TaskId,
+    key: 'fake:draft',
+    channel: 'clips',
+    by: EVE,
+    request: { prompt: 'a secret fox, not ordered' },
+  });
+  await house.done({ id: 'done' as TaskId, origin, request });
+  await house.task({ id: 'failed' as TaskId, origin, request }, EVENTS.send, EVENTS.accepted, EVENTS.failed);
+  await house.task({ id: 'doubt' as TaskId, origin, request }, EVENTS.send, EVENTS.lost);
+  const asked = requestedTask({ id: 'asked' as TaskId, origin, request });
+  await house.task({ ...asked, createdAtMs: house.clock.now() });
+  // Bob's, which Eve was asked to approve, and approved.
+  const askedOf = [{ kind: 'person', ...EVE } as const];
+  const his = requestedTask({ id: 'his' as TaskId, origin: originOf({ user: BOB, audience: 'team' }) });
+  await house.task({ ...his, ...(his.approval && { approval: { ...his.approval, askedOf } }) });
+  await house.happen('his' as TaskId, { ...EVENTS.approve, by: EVE }, EVENTS.send, EVENTS.accepted);
+  await house.happen('his' as TaskId, EVENTS.completed, EVENTS.fetched);
+  await house.pass(0);
+  return parts;
+}
+
+/** Lets the bot run until everyone is forgotten. */
+async function finish({ house, remover, forgetting }: House): Promise<void> {
+  for (let round = 0; round < 12 && (await house.store.count(FORGETTINGS)) > 0; round += 1) {
+    house.clock.step(31_000);
+    await house.pass(0);
+    await remover.runNow();
+    await forgetting.runNow();
+    await house.pass(0);
+  }
+  expect(await house.store.count(FORGETTINGS)).toBe(0);
+}
+
+/** Everything in a store, names of keys, indexes and sums included. */
+async function dumpOf(store: Store): Promise<string> {
+  const indexes = await store.contents.indexes();
+  const entries = await Promise.all(indexes.map((index) => store.scan(index)));
+  const sums = (await Array.fromAsync(store.contents.sums())).flat().map(({ sum }) => sum);
+  return `${await storedIn(store)}\n${JSON.stringify([indexes, entries, sums])}`;
+}
+
+async function sumsIn(store: Store): Promise<readonly NamedSum[]> {
+  return (await Array.fromAsync(store.contents.sums())).flat();
+}
+
+const shared = (sums: readonly NamedSum[]) =>
+  sums.filter(({ sum }) => !sum.startsWith('person:')).toSorted((a, b) => (a.sum < b.sum ? -1 : 1));
+const perPerson = (sums: readonly NamedSum[]): bigint =>
+  sums
+    .filter(({ sum }) => sum.startsWith('person:'))
+    .reduce((total, { parts }) => total + parts.held + parts.settled + parts.doubted, 0n);
+
+const forget = ({ forgetting }: House, by: Person = EVE) =>
+  forgetting.request({ ...TEAM, person: EVE, actor: actor(by) });
+
+describe('forgetting a person', () => {
+  it('leaves no trace of them in the store, and every amount', async () => {
+    const parts = await livedIn();
+    const { house, references } = parts;
+    const { store } = house;
+    expect(await dumpOf(store)).toMatch(TRACES);
+    const before = await sumsIn(store);
+    await forget(parts);
+    await finish(parts);
+    expect(await dumpOf(store)).not.toMatch(TRACES);
+    const after = await sumsIn(store);
+    expect(shared(after)).toEqual(shared(before));
+    expect(perPerson(after)).toBe(perPerson(before));
+    expect(await wrongBooks(store)).toEqual([]);
+    expect(references).toContain('https://dailies.example/media/relay-1');
+    expect(house.platform.forgotten).toEqual([EVE.id]);
+  });
+
+  it('retracts their messages, and shows those of others without them', async () => {
+    const parts = await livedIn();
+    const { house } = parts;
+    await forget(parts);
+    await finish(parts);
+    const retracted = new Set(house.platform.retracted.map(({ ref }) => ref.message));
+    const left = house.platform.messages.filter(({ ref }) => !retracted.has(ref.message));
+    expect(left).toHaveLength(1);
+    expect(JSON.stringify(left.map(({ shown }) => shown.at(-1)))).not.toMatch(TRACES);
+    expect(house.platform.retracted[0]?.view).toEqual({ kind: 'removed', reason: 'forgotten' });
+  });
+
+  it('keeps the claims: a redelivered interaction buys nothing', async () => {
+    const parts = await livedIn();
+    const { repository } = parts.house;
+    await forget(parts);
+    await finish(parts);
+    const claim = await repository.claim(newTask({ id: 'done' as TaskId, origin, request }));
+    expect(claim).toMatchObject({ kind: 'known', task: { request: { prompt: '' }, removal: { reason: 'forgotten' } } });
+  });
+
+  it('waits for what is in progress', async () => {
+    const parts = await livedIn();
+    const { house, forgetting } = parts;
+    const id = await house.running({ id: 'running' as TaskId, origin, request });
+    await forget(parts);
+    for (let round = 0; round < 3; round += 1) {
+      house.clock.step(31_000);
+      await forgetting.runNow();
+      await house.pass(0);
+    }
+    expect(await house.store.count(FORGETTINGS)).toBe(1);
+    expect((await house.record(id)).request.prompt).toBe('a secret fox');
+    await house.happen(id, EVENTS.completed, EVENTS.fetched);
+    await finish(parts);
+    expect(await dumpOf(house.store)).not.toMatch(TRACES);
+  });
+
+  it('leaves alone what they order afterwards', async () => {
+    const parts = await livedIn();
+    const { house } = parts;
+    await forget(parts);
+    house.clock.step(10);
+    const id = await house.done({ id: 'later' as TaskId, origin, request, createdAtMs: house.clock.now() });
+    await finish(parts);
+    expect(await house.record(id)).toMatchObject({ request: { prompt: 'a secret fox' }, origin: { user: EVE } });
+  });
+
+  it('is in the audit log as a fact: by whom, and that the person is erased', async () => {
+    const parts = await livedIn();
+    const { audit } = parts.money;
+    await forget(parts, BOB);
+    await finish(parts);
+    const { entries } = await audit.page(TEAM, { offset: 0, limit: 99 });
+    expect(entries[0]).toMatchObject({ action: 'erasure', by: BOB, subject: [{ kind: 'erased' }] });
+    expect(entries.find(({ action }) => action === 'pause')).toMatchObject({ by: 'erased' });
+    expect(await audit.verifyAll()).toEqual([]);
+  });
+
+  it('does the work of two requests once', async () => {
+    const parts = await livedIn();
+    await forget(parts);
+    await forget(parts, BOB);
+    const { entries } = await parts.money.audit.page(TEAM, { offset: 0, limit: 99 });
+    expect(entries.filter(({ action }) => action === 'erasure')).toHaveLength(1);
+    await finish(parts);
+  });
+
+  it('goes on after a kill at any write', async () => {
+    const count = async (writes: number): Promise<number> => {
+      const mortal = new MortalStore(new MemoryStore());
+      const parts = await livedIn(mortal.store);
+      const before = await sumsIn(mortal.store);
+      await forget(parts);
+      mortal.writesLeft = writes;
+      for (let round = 0; round < 4; round += 1) {
+        parts.house.clock.step(31_000);
+        await parts.forgetting.runNow();
+        await parts.house.pass(0);
+      }
+      const isKilled = mortal.writesLeft <= 0;
+      const used = writes - mortal.writesLeft;
+      mortal.writesLeft = Number.POSITIVE_INFINITY;
+      // Another process, on what the killed one has left.
+      const next = partsOf(await parts.house.restart());
+      await finish(next);
+      expect(await dumpOf(mortal.store), `after ${writes} writes`).not.toMatch(TRACES);
+      const after = await sumsIn(mortal.store);
+      expect(shared(after)).toEqual(shared(before));
+      expect(perPerson(after)).toBe(perPerson(before));
+      expect(await wrongBooks(mortal.store), `after ${writes} writes`).toEqual([]);
+      return isKilled ? -1 : used;
+    };
+    const whole = await count(10_000);
+    expect(whole).toBeGreaterThan(20);
+    for (let writes = 1; writes < whole; writes += 1) await count(writes);
+  });
+});
+
+describe('a budget of a forgotten person', () => {
+  const spent = { period: '2026-11', currency: 'USD' };
+  const limitOf = async ({ money }: House) => {
+    await money.carried.restore(origin);
+    return (await money.budgets.limits(origin, spent)).find(({ scope }) => scope === 'person');
+  };
+
+  it('is not reset until the month ends', async () => {
+    const parts = await livedIn();
+    const before = await limitOf(parts);
+    const used = (of: typeof before) => (of === undefined ? 0n : of.spend.held + of.spend.settled + of.spend.doubted);
+    expect(used(before)).toBeGreaterThan(0n);
+    await forget(parts);
+    await finish(parts);
+    const after = await limitOf(parts);
+    expect(after).toMatchObject({ hard: 1_000_000n });
+    expect(used(after)).toBe(used(before));
+    expect(await wrongBooks(parts.house.store)).toEqual([]);
+    // A second time, too.
+    await forget(parts);
+    await finish(parts);
+    expect(await dumpOf(parts.house.store)).not.toMatch(TRACES);
+    expect(used(await limitOf(parts))).toBe(used(before));
+  });
+
+  it('begins anew with the next month, and leads to nobody then', async () => {
+    const parts = await livedIn();
+    const { house, money } = parts;
+    await forget(parts);
+    await finish(parts);
+    await money.carried.restore(origin);
+    house.clock.step(40 * 24 * 3_600_000);
+    await money.carried.sweep();
+    expect(await storedIn(house.store)).not.toMatch(/carry-secret|carried:|restored:/);
+    expect(JSON.stringify((await sumsIn(house.store)).map(({ sum }) => sum))).not.toMatch(TRACES);
+    expect(await wrongBooks(house.store)).toEqual([]);
+  });
+});
