@@ -4,21 +4,24 @@ import { optionValue } from '../input/options.ts';
 import { personNamed, personWithId, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { eraseQuestion, erasingCard, forgetQuestion, forgettingCard } from '../sentences/cards/privacy.ts';
+import { eraseQuestion, eraseUsage, erasingCard, forgetQuestion, forgettingCard } from '../sentences/cards/privacy.ts';
 import { unknownPerson } from '../sentences/refusals.ts';
 import { eraseButtonId, type PrivacyPress } from '../ui/privacy-buttons.ts';
 
-/** `/video erase`: forgets another person, such as one who left, after a question. */
+/** `/video erase_person`: forgets another person, such as one who left, after a question. */
 export const erase: Subcommand = {
   declaration: {
-    name: 'erase',
+    name: 'erase_person',
     description: 'Removes what is stored about a person; amounts stay',
-    example: '/video erase @ada',
-    options: [{ name: 'who', description: 'Person to erase', kind: 'person', positional: true, required: true }],
+    example: '/video erase_person @ada',
+    options: [{ name: 'who', description: 'Person to erase', kind: 'person', positional: true }],
     visibility: 'private',
     isAdministrative: true,
   },
-  run: (ports, caller, given) => askToErase(ports, caller, optionValue(given, 'who') ?? ''),
+  run: async (ports, caller, given) => {
+    const named = optionValue(given, 'who');
+    return named === undefined ? privately(eraseUsage()) : askToErase(ports, caller, named);
+  },
 };
 
 /** Asks the caller whether they want to be forgotten. */

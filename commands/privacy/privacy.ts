@@ -25,7 +25,7 @@ const options: readonly OptionDeclaration[] = [
 
 const ACTIONS = (options[0]?.choices ?? []).map(({ value }) => value);
 
-/** `privacy erase @ada`, as it may be typed for `/video erase @ada`. */
+/** `privacy erase @ada`, as it may be typed for `/video erase_person @ada`. */
 const ERASE = /^erase\s+(?<who>\S.*)$/iu;
 
 /** `/video privacy`: says what is stored about the caller, gives it to them, and removes it. */

@@ -74,6 +74,19 @@ export function forgettingCard(): Card {
   ]);
 }
 
+/** Says how to erase a person. */
+export function eraseUsage(): Card {
+  return layOut([
+    {
+      kind: 'text',
+      line: [
+        { code: '/video erase_person @ada' },
+        ' removes what I store about a person, after a question; amounts stay.',
+      ],
+    },
+  ]);
+}
+
 /** Asks an administrator for the confirmation that a person is to be erased. */
 export function eraseQuestion(person: Person, button: string): Card {
   return layOut(

@@ -176,7 +176,7 @@ const WAYS = [
 
 /** Commands that buy nothing, so that a new one is either here or in {@link COMMANDS}. */
 const FREE_COMMANDS =
-  'delete gallery help models list status cancel notify usage approvals approvers budget statement settings audit pause privacy erase';
+  'delete gallery help models list status cancel notify usage approvals approvers budget statement settings audit pause privacy erase_person';
 
 /** Returns what happened to the clip. */
 async function outcomeOf(

@@ -36,27 +36,30 @@ describe('/video privacy forget', () => {
   });
 });
 
-describe('/video erase', () => {
+describe('/video erase_person', () => {
   const admin = (): Caller => bob({ mayAdminister: true });
 
-  it.each(['erase <@U1|Ada>', 'privacy erase <@U1|Ada>'])('erases a person after a question: %s', async (words) => {
-    const caller = admin();
-    const reply = await confirm(words, caller);
-    expect(reply).toContain('I’m erasing them');
-    expect(reply).not.toContain('Ada');
-    expect(house.forgotten).toMatchObject([{ person: { id: 'U1' }, actor: { person: caller.user } }]);
-  });
+  it.each(['erase_person <@U1|Ada>', 'privacy erase <@U1|Ada>'])(
+    'erases a person after a question: %s',
+    async (words) => {
+      const caller = admin();
+      const reply = await confirm(words, caller);
+      expect(reply).toContain('I’m erasing them');
+      expect(reply).not.toContain('Ada');
+      expect(house.forgotten).toMatchObject([{ person: { id: 'U1' }, actor: { person: caller.user } }]);
+    },
+  );
 
-  it.each(['erase <@U1|Ada>', 'privacy erase <@U1|Ada>'])('is for administrators alone: %s', async (words) => {
+  it.each(['erase_person <@U1|Ada>', 'privacy erase <@U1|Ada>'])('is for administrators alone: %s', async (words) => {
     expect(replyText(await house.bot.text(bob(), words))).toMatch(/^refused: Only .* can do this/);
   });
 
   it('checks again who presses', async () => {
-    expect(await confirm('erase <@U1|Ada>', admin(), bob())).toMatch(/^refused: Only/);
+    expect(await confirm('erase_person <@U1|Ada>', admin(), bob())).toMatch(/^refused: Only/);
     expect(house.forgotten).toEqual([]);
   });
 
-  it.each(['erase everyone', 'erase nobody-known'])('refuses what is no person: %s', async (words) => {
+  it.each(['erase_person everyone', 'erase_person nobody-known'])('refuses what is no person: %s', async (words) => {
     expect(replyText(await house.bot.text(admin(), words))).toMatch(/^refused: /);
   });
 });
