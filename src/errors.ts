@@ -41,6 +41,8 @@ export type ErrorCode =
   | 'missing_permission'
   | 'too_large'
   | 'platform_unavailable'
+  // Clips cannot be joined as they are, and there is no ffmpeg.
+  | 'shots_differ'
   // This machine.
   | 'overloaded'
   | 'disk_full'

@@ -121,6 +121,8 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
       return 'The file is too large for this chat.';
     case 'platform_unavailable':
       return 'The chat can’t be reached right now. I’ll keep trying.';
+    case 'shots_differ':
+      return 'These shots differ in format, and joining them takes ffmpeg, which isn’t installed here. Your administrator can install it.';
     case 'overloaded':
       return 'I’m too busy to take this right now. Nothing was created. Try again in a minute.';
     case 'disk_full':

@@ -20,7 +20,7 @@ const ENCODE_TIMEOUT_MS = 10 * 60_000;
 const ABANDONED_AFTER_MS = 6 * ENCODE_TIMEOUT_MS;
 const PART = /\.fitted-\d+\.mp4\.[^/]+\.part$/;
 
-/** Decoder threads, and as many encoder threads: the machine has other work. */
+/** Threads of a decoder, and of an encoder: the machine has other work. */
 const THREADS = 2;
 /** Largest single allocation in bytes: a decoded 4K picture has 12 MB. */
 const MAX_ALLOCATION_BYTES = 256 * 1024 ** 2;
@@ -38,6 +38,27 @@ const GUARDS = [
   ['-max_alloc', `${MAX_ALLOCATION_BYTES}`],
   ['-threads', `${THREADS}`],
 ].flat();
+
+/** Returns the arguments that open an untrusted clip. */
+export function inputArguments(clip: string): readonly string[] {
+  return ['-y', '-nostdin', '-loglevel', 'error', ...GUARDS, '-i', clip];
+}
+
+/** Arguments that limit the threads of an encoder. */
+export const ENCODER_THREADS: readonly string[] = ['-threads', `${THREADS}`];
+
+/**
+ * Runs ffmpeg with a memory limit. It is killed after `timeoutMs`, and when `signal` is aborted.
+ * @throws Error of `execFile` with the output of ffmpeg
+ */
+export async function runFfmpeg(
+  ffmpeg: string,
+  options: readonly string[],
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<void> {
+  const [program, ...given] = limited([ffmpeg, ...options]);
+  await run(program, given, { timeout: timeoutMs, killSignal: 'SIGKILL', ...(signal === undefined ? {} : { signal }) });
+}
 
 /**
  * Wraps a command line in a memory limit, where the system has one (`ulimit -v` of a POSIX shell; macOS ignores it).
@@ -112,11 +133,10 @@ async function encode({ ffmpeg, from, to, limitBytes, bitsPerSecond, logger }: E
   const rate = ['-b:v', `${bitsPerSecond}`, '-maxrate', `${bitsPerSecond}`, '-bufsize', `${bitsPerSecond * 2}`];
   const video = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', ...rate, '-vf', size];
   const audio = ['-c:a', 'aac', '-b:a', `${AUDIO_BITS_PER_SECOND}`];
-  const input = ['-y', '-nostdin', '-loglevel', 'error', ...GUARDS, '-i', from];
-  const output = ['-threads', `${THREADS}`, '-movflags', '+faststart', '-f', 'mp4', part];
+  const output = [...ENCODER_THREADS, '-movflags', '+faststart', '-f', 'mp4', part];
   try {
-    const [program, ...given] = limited([ffmpeg, ...input, ...video, ...audio, ...output]);
-    await run(program, given, { timeout: ENCODE_TIMEOUT_MS });
+    const options = [...inputArguments(from), ...video, ...audio, ...output];
+    await runFfmpeg(ffmpeg, options, { timeoutMs: ENCODE_TIMEOUT_MS });
     const { size: bytes, mtimeMs } = await stat(part);
     if (bytes <= limitBytes) await rename(part, to);
     await deleteAbandoned(dirname(to), mtimeMs);
@@ -142,11 +162,9 @@ export function createTakePicture({ ffmpeg, logger }: { ffmpeg: string | null; l
   return async (clip, picture) => {
     const part = `${picture}.${randomUUID()}.part`;
     const even = `'if(gt(iw,ih),min(iw,${PICTURE_SIDE}),-2)':'if(gt(iw,ih),-2,min(ih,${PICTURE_SIDE}))'`;
-    const input = ['-y', '-nostdin', '-loglevel', 'error', ...GUARDS, '-i', clip];
     const output = ['-frames:v', '1', '-an', '-vf', `scale=${even}`, '-q:v', '6', '-f', 'mjpeg', part];
     try {
-      const [program, ...given] = limited([ffmpeg, ...input, ...output]);
-      await run(program, given, { timeout: PICTURE_TIMEOUT_MS });
+      await runFfmpeg(ffmpeg, [...inputArguments(clip), ...output], { timeoutMs: PICTURE_TIMEOUT_MS });
       await rename(part, picture);
       return true;
     } catch (thrown) {

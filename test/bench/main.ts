@@ -23,6 +23,7 @@ const BENCHES = [
   'reports',
   'money',
   'gallery',
+  'join',
   'sets',
 ] as const;
 

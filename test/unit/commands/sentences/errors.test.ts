@@ -32,6 +32,7 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   missing_permission: 'permission',
   too_large: 'too large',
   platform_unavailable: 'chat can’t be reached',
+  shots_differ: 'takes ffmpeg',
   overloaded: 'too busy',
   disk_full: 'disk is full',
   data_full: 'not taking new orders',

@@ -1,0 +1,47 @@
+import { fork } from 'node:child_process';
+import type { CopyJob, CopyOutcome } from './copy-worker.ts';
+
+const WORKER = new URL('./copy-worker.ts', import.meta.url);
+const TIMEOUT_MS = 10 * 60_000;
+/**
+ * Memory limits of the process: most of what it reads is outside of the heap, and collected the sooner the smaller the
+ * heap may become. Measured in decision record 47.
+ */
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=1', '--max-old-space-size=64'];
+
+/**
+ * Runs a join in a process of its own, which is killed after ten minutes and when `signal` is aborted. It gets no
+ * environment, and with it no token.
+ * @returns its outcome; `null` when it was killed by the timeout.
+ * @throws the reason of `signal`; Error when the process ended without an outcome.
+ */
+export async function runCopyProcess(job: CopyJob, signal: AbortSignal): Promise<CopyOutcome | null> {
+  signal.throwIfAborted();
+  const child = fork(WORKER, {
+    execArgv: NODE_FLAGS,
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    signal,
+  });
+  const ended = Promise.withResolvers<CopyOutcome | null>();
+  let outcome: CopyOutcome | null = null;
+  let failure: Error | null = null;
+  child.once('message', (message: CopyOutcome) => {
+    outcome = message;
+  });
+  // Also for an aborted signal; `close` follows in every case, once the process no longer writes.
+  child.once('error', (error) => {
+    failure = error;
+  });
+  child.once('close', (code, killedBy) => {
+    if (outcome !== null) ended.resolve(outcome);
+    else if (signal.aborted) ended.reject(signal.reason as Error);
+    else if (failure === null && child.killed) ended.resolve(null);
+    else ended.reject(failure ?? new Error(`the process ended with ${killedBy ?? `code ${code}`}`));
+  });
+  // A failure to send is a process that has ended.
+  child.send(job, () => undefined);
+  return ended.promise;
+}

@@ -1,0 +1,109 @@
+import { open } from 'node:fs/promises';
+import {
+  EncodedAudioPacketSource,
+  EncodedPacketSink,
+  EncodedVideoPacketSource,
+  FilePathTarget,
+  Mp4OutputFormat,
+  Output,
+} from 'mediabunny';
+import { openClip } from './read-shot.ts';
+import type { Shot } from './shot.ts';
+import { SAMPLES_PER_PACKET } from './silence.ts';
+import { SoundTrack } from './sound-track.ts';
+
+/** A clip and its properties. */
+export interface ShotFile {
+  readonly path: string;
+  readonly shot: Shot;
+}
+
+/**
+ * Copies the packets of shots that agree (`differences.ts`) into one MP4 file with its header first, one after the other,
+ * and syncs it. Only a few pictures are in memory at a time.
+ */
+export async function copyShots(files: readonly ShotFile[], output: string): Promise<void> {
+  const [first] = files;
+  if (first === undefined) throw new TypeError('there are no shots');
+  const cut = await openCut(files, output);
+  let atSeconds = 0;
+  for (const file of files) {
+    await copyShot(cut, file, atSeconds);
+    atSeconds += file.shot.seconds;
+  }
+  await cut.output.finalize();
+  const written = await open(output, 'r+');
+  try {
+    await written.sync();
+  } finally {
+    await written.close();
+  }
+}
+
+interface Cut {
+  readonly output: Output;
+  readonly pictures: EncodedVideoPacketSource;
+  /** `null` where no shot has sound. */
+  readonly sound: SoundTrack | null;
+}
+
+/** Starts the file: the space for its header is reserved by the numbers of packets. */
+async function openCut(files: readonly ShotFile[], path: string): Promise<Cut> {
+  const [first] = files;
+  if (first === undefined) throw new TypeError('there are no shots');
+  const { codec, rotation, isMirrored } = first.shot.picture;
+  const pictures = new EncodedVideoPacketSource(codec === 'hevc' ? 'hevc' : 'avc');
+  const output = new Output({
+    format: new Mp4OutputFormat({ fastStart: 'reserve' }),
+    // Chunks of the writer would be another copy of everything.
+    target: new FilePathTarget(path, { chunked: false }),
+  });
+  output.addVideoTrack(pictures, {
+    rotation,
+    flip: isMirrored,
+    maximumPacketCount: files.reduce((sum, { shot }) => sum + shot.picture.packets, 0),
+  });
+  const sounding = files.find(({ shot }) => shot.sound !== null);
+  const format = sounding?.shot.sound ?? null;
+  if (sounding === undefined || format === null) {
+    await output.start();
+    return { output, pictures, sound: null };
+  }
+  const source = new EncodedAudioPacketSource('aac');
+  const seconds = files.reduce((sum, { shot }) => sum + shot.seconds, 0);
+  const delay = Math.max(0, first.shot.startSeconds - (first.shot.sound?.firstSeconds ?? 0));
+  const packets = ((seconds + delay) * format.sampleRate) / SAMPLES_PER_PACKET;
+  output.addAudioTrack(source, { maximumPacketCount: Math.ceil(packets) + 2 });
+  const decoderConfig = await audioConfigOf(sounding.path);
+  await output.start();
+  const sound = new SoundTrack({ format, first: first.shot, add: (packet) => source.add(packet, { decoderConfig }) });
+  return { output, pictures, sound };
+}
+
+async function audioConfigOf(path: string): Promise<AudioDecoderConfig> {
+  const { audio, close } = await openClip(path);
+  try {
+    const config = await audio?.getDecoderConfig();
+    if (config === null || config === undefined) throw new TypeError('its sound has no decoder configuration');
+    return config;
+  } finally {
+    close();
+  }
+}
+
+async function copyShot({ pictures, sound }: Cut, { path, shot }: ShotFile, atSeconds: number): Promise<void> {
+  const { video, audio, close } = await openClip(path);
+  try {
+    const decoderConfig = (await video.getDecoderConfig()) ?? undefined;
+    const shift = atSeconds - shot.startSeconds;
+    await sound?.begin(audio === null ? null : new EncodedPacketSink(audio).packets(), shift);
+    for await (const packet of new EncodedPacketSink(video).packets()) {
+      const timestamp = packet.timestamp + shift;
+      await sound?.writeUntil(timestamp);
+      await pictures.add(packet.clone({ timestamp }), decoderConfig === undefined ? undefined : { decoderConfig });
+    }
+    await sound?.end(atSeconds + shot.seconds);
+  } finally {
+    close();
+  }
+}

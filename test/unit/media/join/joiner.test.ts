@@ -1,0 +1,338 @@
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Joiner, ShotsDifferError } from '#src/media/join/joiner.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import {
+  describe as about,
+  FFMPEG,
+  ffmpeg,
+  makeShot,
+  type Playback,
+  packetsOf,
+  play,
+  type ShotOptions,
+} from '#test/fakes/shots.ts';
+
+const NEVER = new AbortController().signal;
+/** Most that sound may be off its picture, in seconds. */
+const MAX_OFFSET = 0.04;
+const PICTURE = 1 / 24;
+
+let clips: string;
+let folder: string;
+let encoded: boolean[];
+
+beforeAll(async () => {
+  clips = await mkdtemp(join(tmpdir(), 'dailies-shots-'));
+});
+afterAll(() => rm(clips, { recursive: true }));
+beforeEach(async () => {
+  encoded = [];
+  folder = await mkdtemp(join(tmpdir(), 'dailies-cuts-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Makes each kind of shot once. */
+async function shot(options: ShotOptions = {}): Promise<string> {
+  const name = JSON.stringify(options).replace(/[^\w]+/g, '_');
+  const path = join(clips, `${name}.mp4`);
+  return (await stat(path).catch(() => null)) === null ? makeShot(path, options) : path;
+}
+
+function joinerOf(program: string | null = FFMPEG, clock = new ManualClock()): Joiner {
+  const log = { write: (line: string) => seen(JSON.parse(line)) };
+  return new Joiner({ folder, ffmpeg: program, clock, logger: pino({}, log) });
+}
+
+function seen({ event, differences }: { readonly event?: string; readonly differences?: readonly unknown[] }): void {
+  if (event === 'clips_joined') encoded.push((differences ?? []).length > 0);
+}
+
+const inputsOf = (paths: readonly string[]) => paths.map((path, at) => ({ id: `${at}:${path}`, path }));
+
+/** Joins shots. @returns the path of the cut. */
+async function cutOf(paths: readonly string[], program: string | null = FFMPEG): Promise<string> {
+  const cut = await joinerOf(program).join(inputsOf(paths), NEVER);
+  expect(cut).toEqual({ path: cut.path, bytes: (await stat(cut.path)).size, contentType: 'video/mp4' });
+  expect(await readdir(folder)).toEqual([cut.path.slice(folder.length + 1)]);
+  return cut.path;
+}
+
+/** Expects each flash where the lengths of the shots put it, and its beep with it. */
+function expectSync(played: Playback, flashes: readonly number[], beeps: readonly number[] = flashes): void {
+  expect(played.flashes).toHaveLength(flashes.length);
+  for (const [at, flash] of flashes.entries())
+    expect(Math.abs((played.flashes[at] ?? 0) - flash)).toBeLessThan(PICTURE);
+  expect(played.beeps).toHaveLength(beeps.length);
+  for (const [at, beep] of beeps.entries()) {
+    const nearest = played.flashes.reduce((one, other) =>
+      Math.abs(other - beep) < Math.abs(one - beep) ? other : one,
+    );
+    expect(Math.abs((played.beeps[at] ?? 0) - nearest)).toBeLessThan(MAX_OFFSET);
+  }
+}
+
+describe('shots that agree', () => {
+  it('are copied packet for packet, with the header first', async () => {
+    const paths = [await shot({ frames: 25 }), await shot({ frames: 31 }), await shot({ frames: 28 })];
+    const cut = await cutOf(paths, null);
+    const sources = await Promise.all(paths.map((path) => packetsOf(path, 'v')));
+    const packets = await packetsOf(cut, 'v');
+    expect(packets.map(({ checksum }) => checksum)).toEqual(sources.flat().map(({ checksum }) => checksum));
+    const head = await readFile(cut);
+    expect(head.indexOf('moov')).toBeLessThan(head.indexOf('mdat'));
+    const played = await play(cut);
+    expect(played).toMatchObject({ width: 160, height: 90, frames: 84 });
+    expect(Math.abs(played.seconds - 84 / 24)).toBeLessThan(PICTURE);
+    expectSync(
+      played,
+      [12, 37, 68].map((frame) => frame / 24),
+    );
+  });
+
+  it('keep sound and picture together over twelve joins', async () => {
+    const one = await shot();
+    const cut = await cutOf(
+      Array.from({ length: 12 }, () => one),
+      null,
+    );
+    const played = await play(cut);
+    expect(Math.abs(played.seconds - (12 * 25) / 24)).toBeLessThan(PICTURE);
+    expectSync(
+      played,
+      Array.from({ length: 12 }, (_, at) => (at * 25 + 12) / 24),
+    );
+  });
+
+  it.each<[string, ShotOptions, ShotOptions]>([
+    [
+      'without B-frames, mono, GOPs of 5 and 12',
+      { video: '-bf 0 -g 5', channels: 1 },
+      { video: '-bf 0 -g 12', channels: 1 },
+    ],
+    [
+      'with a B-frame pyramid, at 44.1 kHz',
+      { video: '-bf 5 -b_strategy 2', sampleRate: 44_100 },
+      { video: '-bf 5 -b_strategy 2', sampleRate: 44_100, frames: 29 },
+    ],
+    ['in 9:16', { size: '90x160' }, { size: '90x160', frames: 26 }],
+    ['without edit lists', { output: ['-use_editlist', '0'] }, { output: ['-use_editlist', '0'], frames: 26 }],
+    ['with an edit list and without', {}, { output: ['-use_editlist', '0'] }],
+    ['fragmented', { output: ['-movflags', 'frag_keyframe+empty_moov'] }, {}],
+  ])('are copied %s', async (_, one, other) => {
+    const cut = await cutOf([await shot(one), await shot(other), await shot(one)], null);
+    const [frames, more] = [one.frames ?? 25, other.frames ?? 25];
+    const played = await play(cut);
+    expect(played.frames).toBe(2 * frames + more);
+    expect(Math.abs(played.seconds - played.frames / 24)).toBeLessThan(PICTURE);
+    expectSync(
+      played,
+      [12, frames + 12, frames + more + 12].map((frame) => frame / 24),
+    );
+  });
+
+  it('are copied without a sound track where none has sound', async () => {
+    const cut = await cutOf([await shot({ channels: null }), await shot({ channels: null, frames: 30 })], null);
+    expectSync(await play(cut), [12 / 24, 37 / 24], []);
+    expect(await about(cut)).not.toContain('Audio');
+  });
+
+  it.each([
+    ['first', 0],
+    ['between sounding ones', 1],
+    ['last', 2],
+  ])('get silence where one has none: %s', async (_, silent) => {
+    const paths = await Promise.all([0, 1, 2].map((at) => shot(at === silent ? { channels: null } : {})));
+    const played = await play(await cutOf(paths, null));
+    const flashes = [12 / 24, 37 / 24, 62 / 24];
+    expectSync(
+      played,
+      flashes,
+      flashes.filter((__, at) => at !== silent),
+    );
+    expect(Math.abs(played.soundSeconds - 75 / 24)).toBeLessThan(PICTURE);
+  });
+
+  it('keep their sound to themselves: longer sound is cut, shorter sound is followed by silence', async () => {
+    const [short, long] = [await shot({ soundSeconds: 0.7 }), await shot({ soundSeconds: 1.6 })];
+    const played = await play(await cutOf([short, long, short, await shot()], null));
+    expectSync(
+      played,
+      [12, 37, 62, 87].map((frame) => frame / 24),
+    );
+    expect(Math.abs(played.soundSeconds - 100 / 24)).toBeLessThan(PICTURE);
+    expect(Math.abs(played.seconds - 100 / 24)).toBeLessThan(PICTURE);
+  });
+
+  it('keep their rotation', async () => {
+    const [one, other] = [join(clips, 'turned-1.mp4'), join(clips, 'turned-2.mp4')];
+    for (const path of [one, other]) await ffmpeg('-i', await shot(), '-c', 'copy', '-metadata:s:v', 'rotate=90', path);
+    const rotation = /rotation of [-\d]+/;
+    expect(rotation.exec(await about(await cutOf([one, other], null)))?.[0]).toBe(rotation.exec(await about(one))?.[0]);
+    expect(await about(one)).toMatch(rotation);
+  });
+});
+
+describe('shots that differ', () => {
+  it.each<[string, readonly ShotOptions[]]>([
+    ['mono among stereo', [{}, { channels: 1 }]],
+    ['another sample rate', [{}, { sampleRate: 44_100 }]],
+    ['30 among 24 frames per second', [{}, { rate: 30, frames: 40 }]],
+    ['a larger one', [{}, { size: '320x180' }, { channels: null }]],
+    ['a smaller one', [{ size: '320x180' }, {}]],
+    ['9:16 among 16:9', [{}, { size: '90x160' }, {}]],
+    ['other parameters of the encoder', [{}, { video: '-bf 0' }]],
+    ['a silent one first', [{ channels: null }, { channels: 1, rate: 30 }]],
+  ])('are encoded in the size of the first at 30 frames per second: %s', async (_, options) => {
+    const cut = await cutOf(await Promise.all(options.map(shot)));
+    expect(encoded).toEqual([true]);
+    const played = await play(cut);
+    const [width, height] = (options[0]?.size ?? '160x90').split('x').map(Number);
+    const starts: number[] = [0];
+    for (const { frames = 25, rate = 24 } of options) starts.push((starts.at(-1) ?? 0) + frames / rate);
+    const flashes = options.map(({ rate = 24 }, at) => (starts[at] ?? 0) + 12 / rate);
+    expect(played).toMatchObject({ width, height, frames: Math.round((starts.at(-1) ?? 0) * 30) });
+    expect(Math.abs(played.seconds - (starts.at(-1) ?? 0))).toBeLessThan(1 / 30);
+    expectSync(
+      played,
+      flashes,
+      flashes.filter((__, at) => options[at]?.channels !== null),
+    );
+    expect(await about(cut)).toMatch(/30 fps.*\n(?:.*\n)*.*Audio: aac \(LC\).*48000 Hz, stereo/);
+  });
+
+  it('are encoded where an edit list hides the beginning of one', async () => {
+    const trimmed = join(clips, 'trimmed.mp4');
+    // Cut between two key frames: the file holds all pictures from the key frame on, and hides six of them.
+    await ffmpeg('-ss', '0.25', '-i', await shot({ video: '-bf 0' }), '-c', 'copy', trimmed);
+    const plain = await shot({ video: '-bf 0' });
+    const played = await play(await cutOf([plain, trimmed, plain]));
+    expect(encoded).toEqual([true]);
+    expectSync(played, [12 / 24, 31 / 24, 56 / 24]);
+    expect(Math.abs(played.seconds - 69 / 24)).toBeLessThan(PICTURE);
+  });
+
+  it('are encoded with their rotation, with bars beside the upright one', async () => {
+    const turned = join(clips, 'upright.mp4');
+    await ffmpeg('-i', await shot(), '-c', 'copy', '-metadata:s:v', 'rotate=90', turned);
+    const cut = await cutOf([await shot(), turned]);
+    const corner = await ffmpeg(
+      '-ss',
+      '1.9',
+      '-i',
+      cut,
+      '-frames:v',
+      '1',
+      '-vf',
+      'crop=20:90:0:0,scale=1:1,format=gray',
+      '-f',
+      'rawvideo',
+      '-',
+    );
+    expect(corner[0]).toBeLessThan(40);
+    expectSync(await play(cut), [12 / 24, 37 / 24]);
+  });
+
+  it('are named without ffmpeg, with what differs', async () => {
+    const paths = [
+      await shot(),
+      await shot({ channels: 1 }),
+      await shot({ size: '90x160', rate: 30 }),
+      await shot({ rate: 30 }),
+    ];
+    const failure = await joinerOf(null)
+      .join(inputsOf(paths), NEVER)
+      .catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(ShotsDifferError);
+    expect(failure).toMatchObject({
+      code: 'shots_differ',
+      retryable: false,
+      differences: [
+        { shot: 2, property: 'channels', value: '1', expected: '2' },
+        { shot: 3, property: 'size', value: '90×160', expected: '160×90' },
+        { shot: 4, property: 'frame_rate', value: '30 fps', expected: '24 fps' },
+      ],
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+it('names a shot that is not a video', async () => {
+  const page = join(clips, 'page.mp4');
+  await writeFile(page, '<!doctype html><title>Not found</title>');
+  for (const path of [page, join(clips, 'missing.mp4')]) {
+    await expect(joinerOf().join(inputsOf([await shot(), path]), NEVER)).rejects.toMatchObject({
+      code: 'not_a_video',
+      message: expect.stringContaining('shot 2'),
+    });
+  }
+  expect(await readdir(folder)).toEqual([]);
+});
+
+describe('the cache', () => {
+  it('holds a cut under its clips in their order, until one is removed', async () => {
+    const [one, other] = inputsOf([await shot({ channels: null }), await shot({ channels: null, frames: 30 })]);
+    const inputs = [one, other].filter((input) => input !== undefined);
+    const joiner = joinerOf();
+    const cuts = await Promise.all([joiner.join(inputs, NEVER), joiner.join(inputs, NEVER)]);
+    expect(cuts[0]).toEqual(cuts[1]);
+    expect(await joinerOf(null).join(inputs, NEVER)).toEqual(cuts[0]);
+    expect(encoded).toHaveLength(1);
+    expect((await joiner.join(inputs.toReversed(), NEVER)).path).not.toBe(cuts[0]?.path);
+    expect(encoded).toHaveLength(2);
+    await joiner.remove(inputs.map(({ id }) => id));
+    expect(await readdir(folder)).toHaveLength(1);
+    await joiner.join(inputs, NEVER);
+    expect(encoded).toHaveLength(3);
+  });
+});
+
+describe('interruptions', () => {
+  it.each<[string, ShotOptions]>([
+    ['copied', {}],
+    ['encoded', { channels: 1 }],
+  ])('leave no file, and do not disturb the next join: %s', async (_, options) => {
+    const ending = new AbortController();
+    const inputs = inputsOf([await shot(), await shot(options)]);
+    const joiner = joinerOf();
+    const joining = joiner.join(inputs, ending.signal);
+    const ended = new Error('enough');
+    setImmediate(() => ending.abort(ended));
+    await expect(joining).rejects.toBe(ended);
+    expect(await readdir(folder)).toEqual([]);
+    await expect(joiner.join(inputs, ending.signal)).rejects.toBe(ended);
+    expect((await joiner.join(inputs, NEVER)).bytes).toBeGreaterThan(0);
+  });
+
+  it('refuses more than twenty in the queue', async () => {
+    const ending = new AbortController();
+    const inputs = inputsOf([await shot()]);
+    const joiner = joinerOf();
+    const joins = Array.from({ length: 21 }, (_, at) =>
+      joiner.join([{ id: `${at}`, path: inputs[0]?.path ?? '' }], ending.signal),
+    );
+    const settled = Promise.allSettled(joins);
+    await expect(Promise.race(joins)).rejects.toMatchObject({ code: 'overloaded', retryable: true });
+    ending.abort(new Error('enough'));
+    await settled;
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('sweeps what dead processes left hours ago, and nothing else', async () => {
+    const clock = new ManualClock();
+    const hash = 'a'.repeat(32);
+    const names = [`cut-${hash}.mp4.1.part`, `cut-${hash}.mp4.2.3.part`, `cut-${hash}.mp4`, 't1.mp4.part'];
+    for (const name of names) {
+      await writeFile(join(folder, name), 'half');
+      await utimes(join(folder, name), clock.now() / 1_000, clock.now() / 1_000);
+    }
+    await joinerOf(null, clock).sweep();
+    expect(await readdir(folder)).toHaveLength(4);
+    clock.step(4 * 3_600_000);
+    await joinerOf(null, clock).sweep();
+    expect((await readdir(folder)).sort()).toEqual([`cut-${hash}.mp4`, 't1.mp4.part']);
+  });
+});
