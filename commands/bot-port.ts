@@ -85,6 +85,8 @@ export interface Caller {
   readonly rights?: Readonly<Record<string, MemberRights>> | undefined;
   readonly uploadLimitBytes?: number;
   readonly address: Readonly<Record<string, string>>;
+  /** True where the bot is no member: it can only respond to this interaction, with one message. Default: false. */
+  readonly isGuest?: boolean;
   /**
    * Acknowledges this interaction to the platform, or checks that it still can be, right before anything is bought for
    * it. `isRepeated`: an earlier delivery may already have been acknowledged. Resolves to true if the platform accepts

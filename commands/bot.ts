@@ -1,4 +1,5 @@
 import type { MessageRef } from '#src/chat/platform.ts';
+import { setOfCard } from '#src/chat/sets/set-view.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
 import { createForm, submitForm } from './input/forms.ts';
@@ -6,6 +7,7 @@ import { type BotPorts, isOperator, mayRun } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
+import { reactToSet } from './orders/sets.ts';
 import { cancelTask, retryOnce } from './orders/task-actions.ts';
 import { declarations } from './registry.ts';
 import { reactionAction } from './ui/buttons.ts';
@@ -40,6 +42,7 @@ async function react(ports: BotPorts, caller: Caller, message: MessageRef, emoji
   const action = reactionAction(emoji);
   if (action === null) return null;
   const id = await ports.chat.taskOf(caller.platform, message);
+  if (id !== undefined && setOfCard(id) !== null) return reactToSet(ports, caller, id, action);
   const task = id === undefined ? undefined : await taskHere(ports, caller, id);
   if (task === undefined) return null;
   return action === 'retry' ? retryOnce(ports, caller, task, message) : cancelTask(ports, caller, task);

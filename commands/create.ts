@@ -1,4 +1,4 @@
-import { checkRequest } from '#src/videos/check.ts';
+import { checkRequest, MAX_TAKES } from '#src/videos/check.ts';
 import { SETTINGS } from '#src/videos/model.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Command, OptionDeclaration } from './bot-port.ts';
@@ -33,6 +33,14 @@ const options: readonly OptionDeclaration[] = [
       autocomplete: 'setting',
     }),
   ),
+  {
+    name: 'takes',
+    description: `How many clips to make of it, 1 to ${MAX_TAKES}; each is charged`,
+    kind: 'integer',
+    min: 1,
+    max: MAX_TAKES,
+    defaultWords: '1',
+  },
   ...MEDIA_KINDS.map(
     (name): OptionDeclaration => ({
       name,
@@ -51,7 +59,7 @@ const declaration: Command = {
   visibility: 'public',
 };
 
-/** `/video create`: one task. */
+/** `/video create`: one task, or a set of takes. */
 export const create: Subcommand = {
   declaration,
   check: (ports, given, { fields }) => {

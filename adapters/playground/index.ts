@@ -221,9 +221,14 @@ class Playground implements Adapter {
 }
 
 /** Returns the fields of a message that a view determines. */
-function viewFields(view: View): Pick<Message, 'card' | 'task' | 'state' | 'progress' | 'clip'> {
+function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'> {
   const card = keptCard(cardOf(view));
   if (view.kind !== 'task') return { card, task: null, state: null, progress: null, clip: null };
+  const { members } = view;
+  if (members !== undefined) {
+    const tasks = members.map(({ view: { task, state, progress } }) => ({ task, state, progress }));
+    return { card, task: null, tasks, state: null, progress: null, clip: null };
+  }
   return { card, task: view.task, state: view.state, progress: view.progress, clip: clipFacts(view) };
 }
 

@@ -53,6 +53,8 @@ export interface Message extends Versioned {
   readonly card: KeptCard;
   /** Task whose message this is. */
   readonly task: TaskId | null;
+  /** Tasks of a set, of which this is the card. Absent: none. */
+  readonly tasks?: readonly Pick<Message, 'task' | 'state' | 'progress'>[];
   readonly state: TaskState | null;
   readonly progress: number | null;
   readonly clip: ClipFacts | null;

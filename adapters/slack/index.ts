@@ -150,8 +150,10 @@ class Slack implements Adapter {
     const { channel, replyTo } = origin;
     const { thread } = readAddress(origin.address);
     const root = replyTo === undefined ? undefined : await this.#messageStore.rootOf({ channel, message: replyTo });
-    // A repeat is posted in the thread of its original if that is in one, otherwise in the channel.
-    const originalThread = root === undefined || root === replyTo ? null : root;
+    // A repeat is posted in the thread of its original if that is in one, otherwise in the channel; a task of a set always in
+    // that of its card.
+    const isBelow = origin.address['below'] !== undefined;
+    const originalThread = root === undefined || (root === replyTo && !isBelow) ? null : root;
     const body = await this.#bodyOf(view, origin, null);
     return this.#messages.postOnce(taskKey(task), { to, channel, thread: thread ?? originalThread, body });
   }

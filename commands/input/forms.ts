@@ -132,6 +132,7 @@ function without(catalog: Catalog, { request, notes }: Fitted, refusal: Refusal)
     const value = setting === undefined ? model.name : setting.defaultOf(model);
     return { request: { ...request, [option]: value }, notes: noted };
   }
+  if (option === 'takes') return { request: { ...request, takes: undefined }, notes: noted };
   // A wrong number of files can be corrected in the form; only files that cannot be sent are omitted.
   const isKept = !isMedia(option) || (refusal.reason === 'media_count' && refusal.max > 0);
   return { request: isKept ? request : { ...request, [option]: [] }, notes: noted };
@@ -205,7 +206,7 @@ function mediaOf(values: FormValues): Pick<RequestDraft, MediaKind> {
 
 /** Returns the options that the form has a field for, apart from reference media. */
 function enteredIn(values: FormValues): RequestDraft {
-  const names = ['prompt', 'model', ...SETTINGS.map(({ name }) => name)] as const;
+  const names = ['prompt', 'model', 'takes', ...SETTINGS.map(({ name }) => name)] as const;
   const entered = names.filter((name) => values[name] !== undefined);
   return Object.fromEntries(entered.map((name) => [name, values[name]] as const));
 }

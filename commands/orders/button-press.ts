@@ -1,14 +1,13 @@
-import { asOf } from '#src/tasks/approval.ts';
+import { setOfCard } from '#src/chat/sets/set-view.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
-import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { showAudit } from '../administration/audit.ts';
 import { pressApprove, pressDeny } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { confirmDelete } from '../delete.ts';
 import { runLine } from '../dispatch.ts';
 import { editForm, fixForm, lookupForm } from '../input/forms.ts';
-import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { type BotPorts, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { showPage } from '../list.ts';
 import { showModels } from '../models.ts';
@@ -16,13 +15,14 @@ import { turnBudgetsPage } from '../money/budget.ts';
 import { pressStatement } from '../money/statement.ts';
 import { pressNotify } from '../notify.ts';
 import { pressPrivacy } from '../privacy/forget.ts';
-import { detailsCard } from '../sentences/cards/details.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
 import { type Page, type Press, parseButton } from '../ui/buttons.ts';
 import { turnUsagePage } from '../usage.ts';
+import { showDetails } from './details.ts';
 import { askForApproval, confirmDraft, discardDraft, draftFor } from './drafts.ts';
 import { sendAgain } from './resend.ts';
+import { pressOnSet } from './sets.ts';
 import { cancelTask, decide, retryByPress } from './task-actions.ts';
 
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
@@ -39,6 +39,7 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press.action === 'approve') return pressApprove(ports, caller, press);
   if (press.action === 'deny') return pressDeny(ports, caller, press.request);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
+  if (setOfCard(press.task) !== null) return pressOnSet(ports, caller, press);
   const task = await taskHere(ports, caller, press.task);
   return task === undefined ? refused(UNKNOWN_BUTTON) : pressOn(ports, caller, task, press);
 }
@@ -113,10 +114,4 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'refetch':
       return decide(ports, caller, task, 'refetch', () => tasks.refetch(task.id, user));
   }
-}
-
-async function showDetails({ ledger, fileBehind, clock }: BotPorts, task: Task): Promise<Reply> {
-  const given = MEDIA_KINDS.flatMap((kind) => task.request.media[kind].map((url) => ({ kind, url })));
-  const media = given.map(async ({ kind, url }) => ({ kind, url, file: await fileBehind(url) }));
-  return privately(detailsCard(asOf(task, clock.now()), ledger.of(task), await Promise.all(media)));
 }

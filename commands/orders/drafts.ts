@@ -1,6 +1,6 @@
 import type { Draft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
-import { isSamePrice, priceOf } from '#src/tasks/price.ts';
+import { isSamePrice } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest } from '#src/videos/check.ts';
@@ -13,6 +13,7 @@ import { removedSentence } from '../sentences/removal.ts';
 import { type Press, shortId } from '../ui/buttons.ts';
 import { offerOf, refuseRequest } from './offers.ts';
 import { type Asked, placedReply, placeOrder } from './place-order.ts';
+import { orderPrice } from './what-fits.ts';
 
 /** Returns the draft of a button if the caller may use it; otherwise the reply. */
 export async function draftFor(
@@ -57,7 +58,7 @@ export async function confirmDraft(
       draft,
       checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields)),
     );
-  const price = priceOf(checked.model, checked.request.seconds);
+  const price = orderPrice(checked);
   if (offered === null || !isSamePrice(offered, price))
     return privately(await offerOf(ports, caller, draft, { reason: { kind: 'price', before: offered } }));
   const placed = await placeOrder(ports, caller, checked, { ...draft, draft, ...(ask === undefined ? {} : { ask }) });

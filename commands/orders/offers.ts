@@ -1,6 +1,5 @@
 import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
-import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
@@ -12,6 +11,7 @@ import { spendingSentences } from '../sentences/spending.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import { type Card, type Line, withText } from '../ui/card.ts';
 import { decideSpending, type SpendingQuestion, type SpendingRules } from './spending.ts';
+import { orderPrice } from './what-fits.ts';
 
 /** Identity of an order: its idempotency key and the task or message that it refers to. */
 export interface OrderIdentity {
@@ -76,6 +76,19 @@ export async function askToSpend(
     id: taskIdOf(`${orderKey(caller)}:confirm`),
     card: cardOf(ports, draft, reason),
     private: cardOf(ports, draft, { ...reason, question }),
+  };
+}
+
+/** Offers the clips of a set again, under the key of the order; shown also in answer to a reaction. */
+export async function offerSet(ports: BotPorts, caller: Caller, kept: Kept): Promise<Reply> {
+  const { draft } = await ports.drafts.save(draftOf(caller, kept));
+  const reason = { kind: 'price', before: null } as const;
+  const card = cardOf(ports, draft, reason);
+  return {
+    kind: 'offer',
+    id: taskIdOf(`${orderKey(caller)}:confirm`),
+    card,
+    private: await offerOf(ports, caller, draft, { reason }),
   };
 }
 
@@ -198,7 +211,7 @@ function cardOf(
 function clipOf(ports: BotPorts, { id, request }: Pick<Draft, 'id' | 'request'>): OfferedClip | null {
   const checked = checkRequest(ports.catalog(), request);
   if (!checked.ok) return null;
-  const price = priceOf(checked.model, checked.request.seconds);
+  const price = orderPrice(checked);
   return { button: orderButtonId(id, price), prompt: checked.request.prompt, price };
 }
 

@@ -3,7 +3,6 @@ import type { OverBudget } from '#src/money/over-budget.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import { spendChannel } from '#src/tasks/money.ts';
-import { priceOf } from '#src/tasks/price.ts';
 import type { Origin, Person } from '#src/tasks/task.ts';
 import { draftOfRequest } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
@@ -16,7 +15,7 @@ import { askButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { draftOf, orderKey, spendingNote } from './offers.ts';
 import { keepRefused, type Refusal, type RefusedOrder } from './send-again.ts';
-import { type Accepted, whatFits } from './what-fits.ts';
+import { type Accepted, orderPrice, whatFits } from './what-fits.ts';
 
 /**
  * Refuses an order over a budget; saves it and, under the same key, the cheaper form that would fit, each with a button
@@ -42,8 +41,9 @@ function askButtons(
   { scope, missingCurrency }: OverBudget,
   { checked, ordering: { draft, key = orderKey(caller) } }: RefusedOrder,
 ): readonly CardButton[] {
-  if (scope === 'deployment' || missingCurrency === true) return [];
-  const price = priceOf(checked.model, checked.request.seconds);
+  // A request for approval is about one clip.
+  if (scope === 'deployment' || missingCurrency === true || checked.takes > 1) return [];
+  const price = orderPrice(checked);
   return [askButton(askButtonId(draft?.id ?? taskIdOf(key), price), price)];
 }
 
@@ -129,8 +129,9 @@ function fitOf(ports: BotPorts, { scope, room, missingCurrency }: OverBudget, ch
   return whatFits(ports.catalog(), checked, microsOf(room));
 }
 
-function shapeOf({ model, request }: Accepted) {
-  return { seconds: request.seconds, price: priceOf(model, request.seconds) };
+function shapeOf(order: Accepted) {
+  const { request, takes } = order;
+  return { seconds: request.seconds, takes, price: orderPrice(order) };
 }
 
 /** Saves the cheaper form of a refused order, unless buying it takes a confirmation of its own. */
@@ -140,12 +141,12 @@ async function cheaperButtons(
   fit: Accepted,
   { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
 ): Promise<readonly CardButton[]> {
-  const { seconds, price } = shapeOf(fit);
+  const { seconds, takes, price } = shapeOf(fit);
   if ((await spendingNote(ports, caller, price)).length > 0) return [];
-  const request = draftOfRequest(fit.request);
+  const request = draftOfRequest(fit.request, takes);
   const whole = confirmed ?? draftOf(caller, { ...identity, request });
   const id = taskIdOf(`${whole.key}#fit`);
   await ports.drafts.save({ ...whole, id, request });
   const model = fit.model.name === checked.model.name ? null : fit.model.title;
-  return [cheaperButton(orderButtonId(id, price), { seconds, model, price })];
+  return [cheaperButton(orderButtonId(id, price), { seconds, takes, model, price })];
 }

@@ -1,7 +1,7 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
-import { type Order, taskIdOf } from '#src/pipeline/task-service.ts';
+import { type Order, type SetOrder, taskIdOf } from '#src/pipeline/task-service.ts';
 import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Audience, Origin, Price, Task } from '#src/tasks/task.ts';
@@ -14,13 +14,14 @@ import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
 import { DISCARDED } from '../sentences/offers.ts';
-import { missingRightSentence, refusalSentence } from '../sentences/refusals.ts';
+import { missingRightSentence, refusalSentence, TAKES_NEED_MEMBER, takesNeedApproval } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { refuseOverBudget } from './over-budget.ts';
 import { keepRefused, type RefusedOrder, refuseOverLimit, refusePaused } from './send-again.ts';
 import { decideSpending } from './spending.ts';
+import { type Accepted, orderPrice } from './what-fits.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or the reasons for a refusal. */
 export type Placed =
@@ -56,6 +57,8 @@ export async function placeOrder(
   if (!checked.ok)
     return { ok: false, sentences: checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)) };
   const { platform, team, channel, address } = caller;
+  const { chat } = ports;
+  if (checked.takes > 1 && caller.isGuest === true) return { ok: false, sentences: [TAKES_NEED_MEMBER] };
   const place = { team, channel, address };
   const request = withRenewedMedia(ports, checked.request);
   const [lacking, audience, unreachable] = await Promise.all([
@@ -74,16 +77,18 @@ export async function placeOrder(
     const { buttons } = await keepRefused(ports, caller, order, 'fix');
     return { ok: false, sentences, buttons };
   }
-  const price = priceOf(checked.model, checked.request.seconds);
+  const price = orderPrice(checked);
   const spending = await decideOn(ports, caller, { checked, price, ordering, audience });
   if ('placed' in spending) return spending.placed;
-  const offer =
-    (await refusedEarlier(ports, caller, ordering)) ?? (await lateOffer(ports, caller, checked.request, ordering));
+  const offer = (await refusedEarlier(ports, caller, ordering)) ?? (await lateOffer(ports, caller, checked, ordering));
   if (offer !== null) return offer;
   const submission = await ports.tasks.submit({
     request,
     origin: originOf(caller, audience, replyTo),
-    price,
+    price: priceOf(checked.model, request.seconds),
+    ...(checked.takes === 1
+      ? {}
+      : { set: { ...takesOf(checked, request), address: chat.lastingAddress(platform, address) } }),
     key,
     ...spending,
     ...(retryOf === undefined ? {} : { retryOf }),
@@ -140,9 +145,9 @@ async function decideOn(
   const { draft: confirmed, ask, ...identity } = ordering;
   const isConfirmed = confirmed !== undefined;
   const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), isConfirmed);
-  const repriced = isConfirmed ? null : priceDifference(ports, caller, price);
+  const repriced = isConfirmed ? null : priceDifference(ports, caller, { price, checked });
   if (decision.kind === 'buy' && repriced === null && ask === undefined) return {};
-  const kept = draftOf(caller, { ...identity, request: draftOfRequest(checked.request) });
+  const kept = draftOf(caller, { ...identity, request: draftOfRequest(checked.request, checked.takes) });
   if ((await ports.tasks.get(taskIdOf(kept.key))) !== undefined) return {};
   if (decision.kind === 'paused')
     return { placed: { ok: false, ...(await refusePaused(ports, caller, decision.pause, { checked, ordering })) } };
@@ -152,6 +157,13 @@ async function decideOn(
     const reason = { kind: 'price', ...repriced } as const;
     return offered(await offerRequest(ports, caller, kept, { reason }));
   }
+  if (checked.takes > 1 && (decision.kind === 'request_approval' || ask !== undefined))
+    return {
+      placed: {
+        ok: false,
+        sentences: [takesNeedApproval(decision.kind === 'request_approval' ? decision.above : null)],
+      },
+    };
   if (decision.kind === 'request_approval' || ask !== undefined) {
     const above = decision.kind === 'request_approval' ? decision.above : null;
     const wanted = { price, above, audience, isPromptShown: ask?.isPromptShown ?? null };
@@ -163,14 +175,15 @@ async function decideOn(
 
 /**
  * Returns the price that the caller's form or button showed, `null` if unknown; `null` in all if it is the present price, or the
- * choices showed the present prices: the form may not have shown that of the last choice yet.
+ * choices showed the present prices: the form may not have shown that of the last choice yet. Choices show the price of one
+ * take.
  */
 function priceDifference(
   { catalog }: BotPorts,
   { shown }: Caller,
-  price: Price,
+  { price, checked }: Pick<PricedOrder, 'price' | 'checked'>,
 ): { readonly before: Price | null } | null {
-  if (shown === undefined || shown.prices === priceFingerprint(catalog())) return null;
+  if (shown === undefined || (checked.takes === 1 && shown.prices === priceFingerprint(catalog()))) return null;
   const { price: before = null } = shown;
   return before !== null && isSamePrice(before, price) ? null : { before };
 }
@@ -195,12 +208,12 @@ async function refusedEarlier(ports: BotPorts, caller: Caller, { key, draft }: O
 async function lateOffer(
   ports: BotPorts,
   caller: Caller,
-  request: VideoRequest,
+  { request, takes }: Accepted,
   { draft: confirmed, ...identity }: Ordering,
 ): Promise<Placed | null> {
   const { acknowledged, interaction } = caller;
   if (acknowledged === undefined) return null;
-  const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request) });
+  const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request, takes) });
   const { draft, before } = await ports.drafts.save({ ...kept, interaction });
   const isRepeated = before?.interaction === interaction;
   const claimed = isRepeated ? await ports.tasks.get(taskIdOf(draft.key)) : undefined;
@@ -215,6 +228,12 @@ async function offerDraft(ports: BotPorts, caller: Caller, draft: Draft): Promis
   return draft.isDiscarded === true
     ? { ok: false, sentences: [DISCARDED] }
     : { ok: false, offer: await offerLate(ports, caller, draft) };
+}
+
+/** Returns the takes after the first one. */
+function takesOf({ model, takes }: Accepted, request: VideoRequest): SetOrder {
+  const price = priceOf(model, request.seconds);
+  return { kind: 'takes', more: Array.from({ length: takes - 1 }, () => ({ request, price })) };
 }
 
 /** Signs the addresses of relayed reference media anew, which may have expired since an earlier order. */
@@ -261,7 +280,7 @@ function originOf(caller: Caller, audience: Audience, replyTo: string | undefine
 
 /** Builds a request from the options of `/video create`. */
 export function requestDraft(given: GivenOptions): RequestDraft {
-  const names = ['prompt', 'model', ...SETTINGS.map(({ name }) => name)];
+  const names = ['prompt', 'model', 'takes', ...SETTINGS.map(({ name }) => name)];
   const values = names.map((name) => [name, optionValue(given, name)] as const);
   const media = MEDIA_KINDS.map((kind) => [kind, given[kind]] as const);
   return Object.fromEntries([...values, ...media]);

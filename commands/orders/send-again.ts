@@ -1,7 +1,6 @@
 import type { PauseInEffect } from '#src/money/team-settings.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
-import { priceOf } from '#src/tasks/price.ts';
 import { type Checked, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
@@ -12,6 +11,7 @@ import { againButton, fixButton } from '../sentences/offers.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { draftOf, type OrderIdentity, spendingNote } from './offers.ts';
+import { orderPrice } from './what-fits.ts';
 
 /** Order with a request that the catalog accepts, and the draft that it confirms, if any. */
 export interface RefusedOrder {
@@ -41,12 +41,12 @@ export async function keepRefused(
   { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
   way: 'again' | 'fix',
 ): Promise<Refusal> {
-  const { model, request } = checked;
+  const { request, takes } = checked;
   try {
-    const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request) });
+    const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request, takes) });
     const { draft } = await ports.drafts.save(kept);
     if (way === 'fix') return { sentences: [], buttons: [fixButton(draftButtonId('fix', draft.id))] };
-    const price = priceOf(model, request.seconds);
+    const price = orderPrice(checked);
     const sentences = await spendingNote(ports, caller, price);
     return { sentences, buttons: [againButton(orderButtonId(draft.id, price), price)] };
   } catch (thrown) {

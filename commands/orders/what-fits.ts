@@ -1,16 +1,26 @@
 import { type Micros, microsOf } from '#src/tasks/amount.ts';
-import { priceOf } from '#src/tasks/price.ts';
+import { priceOf, timesPrice } from '#src/tasks/price.ts';
+import type { Price } from '#src/tasks/task.ts';
 import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { type Catalog, type Model, secondsOffered } from '#src/videos/model.ts';
 
 /** Order that the catalog accepts. */
 export type Accepted = Extract<Checked, { readonly ok: true }>;
 
+/** Returns the price of an order: that of all its takes. */
+export function orderPrice({ model, request, takes }: Accepted): Price {
+  return timesPrice(priceOf(model, request.seconds), takes);
+}
+
 /**
- * Returns the request in a form that costs at most `room`: the longest shorter clip of the same model, else the longest
- * clip, up to the length requested, of another model with the same currency; `null` where nothing fits.
+ * Returns the request in a form that costs at most `room`: fewer takes of the same clip; else one clip, the longest shorter
+ * one of the same model, or the longest, up to the length requested, of another model with the same currency; `null` where
+ * nothing fits.
  */
-export function whatFits(catalog: Catalog, { model, request }: Accepted, room: Micros): Accepted | null {
+export function whatFits(catalog: Catalog, order: Accepted, room: Micros): Accepted | null {
+  const { model, request, takes } = order;
+  for (let fewer = takes - 1; fewer > 0; fewer -= 1)
+    if (microsOf(orderPrice({ ...order, takes: fewer }).amount) <= room) return { ...order, takes: fewer };
   const others = catalog.models.filter(({ name, currency }) => name !== model.name && currency === model.currency);
   const shorter = fitOf(catalog, { model, request }, { room, below: request.seconds });
   if (shorter !== null) return shorter;

@@ -73,9 +73,15 @@ export function againButton(id: string, price: Price): CardButton {
 /** Returns a refusal's button that orders a cheaper form of the clip. @param model title, `null` for the same model */
 export function cheaperButton(
   id: string,
-  { seconds, model, price }: { readonly seconds: number; readonly model: string | null; readonly price: Price },
+  {
+    seconds,
+    takes,
+    model,
+    price,
+  }: { readonly seconds: number; readonly takes: number; readonly model: string | null; readonly price: Price },
 ): CardButton {
-  const what = model === null ? `${seconds} s` : `${seconds} s with ${shorten(model, 30)}`;
+  const what =
+    takes > 1 ? `${takes} takes` : model === null ? `${seconds} s` : `${seconds} s with ${shorten(model, 30)}`;
   return { id, label: `Create ${what} · ${formatPrice(price)}`, style: 'primary' };
 }
 

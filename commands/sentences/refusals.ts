@@ -1,5 +1,6 @@
 import type { MissingRight } from '#src/chat/platform.ts';
-import type { Person } from '#src/tasks/task.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { Person, Price } from '#src/tasks/task.ts';
 import { settingNamed } from '#src/videos/model.ts';
 import type { Refusal } from '#src/videos/request.ts';
 import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
@@ -23,6 +24,8 @@ export function refusalSentence(refusal: Refusal, fields?: OptionFields): string
       return `${refusal.option}: there is no model ${quoted(refusal.given)}. Choose ${either(refusal.allowed)}.`;
     case 'not_a_number':
       return `${refusal.option}: ${quoted(refusal.given)} isn’t a whole number${refusal.option === 'seconds' ? ' of seconds, such as 6' : ''}`;
+    case 'takes':
+      return `takes: ${quoted(refusal.given)} isn’t a number of takes. Choose 1 to ${refusal.max}.`;
     case 'not_offered':
       if (refusal.allowed.length === 0)
         return `${refusal.option}: ${refusal.model} doesn’t take this option. Leave it out.`;
@@ -38,6 +41,16 @@ export function refusalSentence(refusal: Refusal, fields?: OptionFields): string
     case 'media_count':
       return mediaCountSentence(refusal);
   }
+}
+
+/** Refuses takes where the bot can post one message only. */
+export const TAKES_NEED_MEMBER =
+  'takes: I’m not a member here, so each command can show one clip. Order them one at a time.';
+
+/** Refuses takes that would need an approval: a request for one is about a single clip. @param above `null`: a budget */
+export function takesNeedApproval(above: Price | null): string {
+  const why = above === null ? 'A request for approval' : `Above ${formatPrice(above)}, an approval`;
+  return `takes: ${why} is for one clip at a time. Order fewer takes, or one.`;
 }
 
 /** Returns the refusal as an error of its form field. */

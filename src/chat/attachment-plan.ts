@@ -58,3 +58,19 @@ export function createAttachmentPlanner({
     },
   };
 }
+
+/** Replaces the expiring link of a handover by a new one, if there is one. */
+export function withFreshLink(handover: Handover | null, link: SignedLink | null): Handover | null {
+  if (handover === null || link === null) return handover;
+  switch (handover.kind) {
+    case 'attached':
+    case 'unshown':
+      return handover;
+    case 'fitted':
+    case 'linked':
+    case 'withheld':
+      return { ...handover, link };
+    case 'kept':
+      return { kind: 'linked', bytes: handover.bytes, limitBytes: handover.limitBytes, link };
+  }
+}

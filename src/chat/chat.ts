@@ -13,20 +13,23 @@ import type { RecordWrite, Store } from '../store/store.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
-import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
-import type { Audience, Origin, Price, Task, TaskId } from '../tasks/task.ts';
+import { isWaitingFor, parsePause, type StepRetry } from '../tasks/step-retry.ts';
+import type { Audience, Origin, Price, SetPlace, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import { ApprovalNotices } from './approval-notices.ts';
-import type { AttachmentPlanner, Links } from './attachment-plan.ts';
+import { type AttachmentPlanner, type Links, withFreshLink } from './attachment-plan.ts';
 import type { Audiences } from './audiences.ts';
 import { CompletionNotices } from './completion-notices.ts';
 import { Delivery, type DeliveryObserver, type DeliveryRecord } from './deliver.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { type RetractionCount, TaskRetraction } from './retraction.ts';
+import { SetCards } from './sets/set-cards.ts';
+import { SetNotices } from './sets/set-notices.ts';
+import { setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { type TaskMessageRecord, TaskMessages } from './task-messages.ts';
-import { type Handover, type SignedLink, type TaskView, viewOf } from './view.ts';
+import { type ShownBefore, TaskMessages } from './task-messages.ts';
+import { type Handover, type TaskView, viewOf } from './view.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
@@ -34,10 +37,14 @@ export interface Chat {
   show(task: TaskId): Promise<MessageRef>;
   /** Returns a task's message, unless it has none or the message is known to be deleted. */
   messageOf(task: TaskId): Promise<MessageRef | undefined>;
-  /** Returns the task of a message. */
+  /** Returns the task of a message, or the `setCardId` of a card. */
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
   /** Returns the current view of a task. */
   view(task: Task): Promise<TaskView>;
+  /** Returns the tasks of a set, in their order. */
+  setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]>;
+  /** Returns an interaction's address without what only serves to respond to it, as in {@link Platform.lastingAddress}. */
+  lastingAddress(platform: string, address: Origin['address']): Origin['address'];
   /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
   missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
   /** Returns a user's rights in a channel. @throws DailiesError where the platform does not respond */
@@ -111,6 +118,7 @@ export class ChatEngine implements Chat {
   readonly #options: ChatOptions;
   readonly #deliveries: Keyv;
   readonly #messages: TaskMessages;
+  readonly #sets: SetCards;
   readonly #edits: ProgressEdits;
   readonly #delivery: Delivery;
   readonly #approvals: ApprovalNotices;
@@ -120,23 +128,31 @@ export class ChatEngine implements Chat {
   readonly #unsubscribe: () => void;
 
   constructor(options: ChatOptions) {
-    const { store, repository } = options;
     const platformOf = (task: Task): Platform => this.#platformOf(task.origin);
     this.#options = options;
-    this.#deliveries = store.keyv('deliveries');
+    this.#deliveries = options.store.keyv('deliveries');
     this.#messages = new TaskMessages({
       ...options,
       platformOf: (origin) => this.#platformOf(origin),
-      firstView: (task) => this.#viewOf(task, undefined, null),
+      firstView: async (task) =>
+        setOfCard(task.id) === null ? this.#viewOf(task, undefined, null) : this.#sets.view(task),
+      placeOf: (task) => this.#sets.placeOf(task),
     });
-    const shared = { ...options, records: this.#deliveries, cards: this.#messages, platformOf };
+    this.#sets = new SetCards({
+      ...options,
+      cards: this.#messages,
+      platformOf: ({ origin }) => this.#platformOf(origin),
+      viewOf: (task, progress) => this.#currentView(task, { progress }),
+    });
+    const shared = { ...options, records: this.#deliveries, cards: this.#messages, sets: this.#sets, platformOf };
     this.#approvals = new ApprovalNotices(shared);
     this.#edits = new ProgressEdits({
       ...shared,
-      getTask: (id) => repository.get(id),
+      getTask: (id) => this.#sets.get(id),
       viewOf: (task) => this.view(task),
     });
-    const notices = new CompletionNotices({ ...shared, approvals: this.#approvals });
+    const setNotices = new SetNotices({ ...shared, viewOf: (task) => this.view(task) });
+    const notices = new CompletionNotices({ ...shared, approvals: this.#approvals, setNotices });
     this.#retraction = new TaskRetraction({ ...shared, notices, approvals: this.#approvals });
     this.#delivery = new Delivery({
       ...shared,
@@ -144,7 +160,7 @@ export class ChatEngine implements Chat {
       notices,
       viewOf: async (task, handover) => this.#keptView(task, await this.#messages.get(task.id), handover),
     });
-    this.#unsubscribe = store.broadcast.subscribe(PAUSE_TOPIC, (text) => {
+    this.#unsubscribe = options.store.broadcast.subscribe(PAUSE_TOPIC, (text) => {
       this.#pause = parsePause(text) ?? this.#pause;
     });
   }
@@ -156,49 +172,50 @@ export class ChatEngine implements Chat {
       const gone = { code: 'message_gone', retryable: false } as const;
       throw new DailiesError(`showing task ${id}: its content was removed`, gone);
     }
-    return (await this.#messages.open(task)).message;
+    return task.set === undefined ? (await this.#messages.open(task)).message : this.#sets.open(task.set);
   }
 
   async messageOf(id: TaskId): Promise<MessageRef | undefined> {
     const record = await this.#messages.get(id);
-    return record?.isGone === true ? undefined : record?.message;
+    if (record !== undefined) return record.isGone === true ? undefined : record.message;
+    const set = setOfCard(id) === null ? (await this.#options.repository.get(id))?.set : undefined;
+    return set === undefined ? undefined : this.messageOf(setCardId(set.id));
   }
 
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
     return this.#messages.taskOf(platform, message);
   }
 
-  async view(task: Task): Promise<TaskView> {
-    const [message, delivery] = await Promise.all([
-      this.#messages.get(task.id),
-      this.#deliveries.get<DeliveryRecord>(task.id),
-    ]);
-    return this.#keptView(task, message, delivery?.handover ?? null);
+  view(task: Task): Promise<TaskView> {
+    return setOfCard(task.id) === null ? this.#currentView(task) : this.#sets.view(task);
   }
 
   /** Returns the view of a task with the time until which its clip is kept. */
-  async #keptView(task: Task, message: TaskMessageRecord | undefined, handover: Handover | null): Promise<TaskView> {
+  async #keptView(task: Task, message: ShownBefore | undefined, handover: Handover | null): Promise<TaskView> {
     const keptUntilMs = (await this.#options.keptUntil?.(task)) ?? null;
     return { ...this.#viewOf(task, message, handover), ...(keptUntilMs === null ? {} : { keptUntilMs }) };
   }
 
-  async missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null> {
+  setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
+    return this.#sets.members(place);
+  }
+
+  lastingAddress(platform: string, address: Origin['address']): Origin['address'] {
+    return this.#platformOf({ platform }).lastingAddress(address);
+  }
+
+  async missingRight(...[platform, place, what]: Parameters<Chat['missingRight']>): Promise<MissingRight | null> {
     return this.#platformOf({ platform }).missingRight(place, what);
   }
 
   async rights(platform: string, place: Place, user: string): Promise<MemberRights> {
     return this.#platformOf({ platform }).rights(place, user);
   }
-
   async isMember(platform: string, place: Place, user: string): Promise<boolean> {
     return this.#platformOf({ platform }).isMember(place, user);
   }
 
-  async isInGroup(
-    platform: string,
-    place: Place,
-    { group, user }: { readonly group: string; readonly user: string },
-  ): Promise<boolean> {
+  async isInGroup(...[platform, place, { group, user }]: Parameters<Chat['isInGroup']>): Promise<boolean> {
     return this.#platformOf({ platform }).isInGroup(place, group, user);
   }
 
@@ -234,6 +251,7 @@ export class ChatEngine implements Chat {
       const count = await this.#options.locks.run(task.id, 'message', (lock) =>
         this.#retraction.retract({ ...task, origin }, reason, lock),
       );
+      if (count !== null && task.set !== undefined) await this.#retractCard(task.set, reason);
       if (count !== null) return count;
       const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
       throw new DailiesError(`retracting the messages of task ${task.id}: one is being edited`, code);
@@ -252,10 +270,19 @@ export class ChatEngine implements Chat {
       await platform.expire(message, view);
   }
 
+  /** Retracts the card of a set without content in any of its tasks; until then it shows the prompt of the others. */
+  async #retractCard(place: SetPlace, reason: RemovalReason): Promise<void> {
+    const card = await this.#sets.cardOf(place);
+    if (!isContentRemoved(card)) return;
+    await this.#options.locks.run(card.id, 'message', (lock) => this.#retraction.retract(card, reason, lock));
+  }
+
   /** Returns the writes that delete what is recorded about the messages and the delivery of a removed task. */
   async deletions(task: Task): Promise<readonly RecordWrite[]> {
     this.#edits.forget(task.id);
-    return this.#retraction.deletions(task);
+    const card = task.set === undefined ? undefined : await this.#sets.get(setCardId(task.set.id));
+    const ofCard = card !== undefined && isContentRemoved(card) ? await this.#retraction.deletions(card) : [];
+    return [...(await this.#retraction.deletions(task)), ...ofCard];
   }
 
   /** Runs a job of the `deliver` queue. */
@@ -273,6 +300,7 @@ export class ChatEngine implements Chat {
     const { queue, clock } = this.#options;
     if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
     else if (!INVISIBLE_EVENTS.has(event)) this.#edits.refresh(task.id);
+    else if (task.set !== undefined && event === 'remove') this.#edits.refresh(setCardId(task.set.id));
     if (event === 'approve') this.#showApproval(task);
   }
 
@@ -327,7 +355,16 @@ export class ChatEngine implements Chat {
     });
   }
 
-  #viewOf(task: Task, message: TaskMessageRecord | undefined, handover: Handover | null): TaskView {
+  /** Returns the view of a task, with what was shown before. @param before used where the task has no message of its own */
+  async #currentView(task: Task, before?: ShownBefore): Promise<TaskView> {
+    const [message, delivery] = await Promise.all([
+      this.#messages.get(task.id),
+      this.#deliveries.get<DeliveryRecord>(task.id),
+    ]);
+    return this.#keptView(task, message ?? before, delivery?.handover ?? null);
+  }
+
+  #viewOf(task: Task, message: ShownBefore | undefined, handover: Handover | null): TaskView {
     const { clock, durationEstimates, modelOf, links, deadlineMs, slowestPollMs, refundKnown } = this.#options;
     const live = this.#edits.liveOf(task.id);
     const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
@@ -358,32 +395,5 @@ export class ChatEngine implements Chat {
     const range = { order: 'oldest', limit: MAX_PAUSED_EDITS } as const;
     const waiting = await this.#options.store.scan(stateIndex('claimed'), range);
     for (const { member } of waiting) this.#edits.refresh(member as TaskId);
-  }
-}
-
-/** Replaces the expiring link of a handover by a new one, if there is one. */
-function withFreshLink(handover: Handover | null, link: SignedLink | null): Handover | null {
-  if (handover === null || link === null) return handover;
-  switch (handover.kind) {
-    case 'attached':
-    case 'unshown':
-      return handover;
-    case 'fitted':
-    case 'linked':
-    case 'withheld':
-      return { ...handover, link };
-    case 'kept':
-      return { kind: 'linked', bytes: handover.bytes, limitBytes: handover.limitBytes, link };
-  }
-}
-
-/** Parses a pause of another replica, perhaps of another version; `null` where it is invalid. */
-function parsePause(text: string): StepRetry | null {
-  try {
-    const { step, code, words, nextAtMs } = JSON.parse(text) as Partial<StepRetry>;
-    if (step !== 'send' || code === undefined || typeof nextAtMs !== 'number') return null;
-    return { step, code, words: words ?? null, nextAtMs };
-  } catch {
-    return null;
   }
 }

@@ -7,6 +7,7 @@ import type { Task } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { Audiences } from './audiences.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
+import type { SetNotices } from './sets/set-notices.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 import { type EndNotice, type Handover, hasNotice } from './view.ts';
 
@@ -31,6 +32,7 @@ export interface CompletionNoticesOptions {
   readonly audiences: Pick<Audiences, 'of'>;
   readonly platformOf: (task: Task) => Platform;
   readonly approvals: Pick<ApprovalNotices, 'send' | 'settle'>;
+  readonly setNotices: Pick<SetNotices, 'covers'>;
   readonly logger: Logger;
 }
 
@@ -54,6 +56,8 @@ export class CompletionNotices {
 
   /** Returns the notice for a clip's own message; `null` where the requester is notified already. */
   async withFile(task: Task, shown: Omit<Shown, 'isThere'>): Promise<NonNullable<Upload['notice']> | null> {
+    // A set has one notice, at its end.
+    if (task.set !== undefined) return null;
     const posted = await this.#posted(task);
     if (posted.includes(endKey(task, 'done'))) return null;
     return { view: noticeOf(task, 'done', shown), mention: task.origin.user };
@@ -88,12 +92,20 @@ export class CompletionNotices {
   async send(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
     if (task.state === 'requested') return this.#options.approvals.send(task, isThere ? message : null, lock);
     if (task.state === 'declined') await this.#options.approvals.settle(task);
+    if (task.set !== undefined && (await this.#options.setNotices.covers(task, task.set, this))) return;
     const phase = endPhaseOf(task);
     if (phase === null) return;
     const notice = noticeOf(task, phase, { message, handover });
     const notification = { task, end: endKey(task, phase), lock };
     await this.#notifyOrigin(notification, notice, isThere ? message : null);
     if (phase === 'done') await this.#notifySubscribed(notification, { ...notice, subscribed: true });
+  }
+
+  /** Posts the notice about a set, once, to its requester and, if a clip is ready, to the subscribed channels. */
+  async sendForSet(card: Task, notice: EndNotice, lock: MessageLock, isThere: boolean): Promise<void> {
+    const notification = { task: card, end: endKey(card, notice.phase), lock };
+    await this.#notifyOrigin(notification, notice, isThere ? notice.message : null);
+    if (notice.phase === 'done') await this.#notifySubscribed(notification, { ...notice, subscribed: true });
   }
 
   async #notifyOnce({ task, lock }: Notification, key: string, notice: Target & { view: EndNotice }): Promise<void> {
@@ -163,7 +175,7 @@ function announces({ who, channel, from, by }: Subscription, { origin }: Task): 
 }
 
 /** Returns the key of a task's end: a resubmitted task has another one. */
-function endKey({ id, sends }: Task, phase: EndNotice['phase']): string {
+export function endKey({ id, sends }: Task, phase: EndNotice['phase']): string {
   return `end:${id}:${phase}:${sends}`;
 }
 
@@ -181,7 +193,7 @@ export function noticesKey({ id }: Pick<Task, 'id'>): string {
 }
 
 /** Returns the phase to notify of a task in the outbox; `null`: its message suffices. */
-function endPhaseOf(task: Task): EndNotice['phase'] | null {
+export function endPhaseOf(task: Task): EndNotice['phase'] | null {
   const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
   if (task.declined?.how === 'withdrawn') return null;
   if (phase === 'uncertain' && task.upstreamId !== undefined) return 'disowned';

@@ -16,6 +16,7 @@ import type { CompletionNotices } from './completion-notices.ts';
 import { fileNameOf } from './file-name.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
+import { hasOwnMessage, type SetCards } from './sets/set-cards.ts';
 import type { TaskMessages } from './task-messages.ts';
 import type { Handover, TaskView } from './view.ts';
 
@@ -63,6 +64,7 @@ export interface DeliveryOptions {
   /** Keyv of {@link DeliveryRecord}s, by task. */
   readonly records: Keyv;
   readonly cards: TaskMessages;
+  readonly sets: Pick<SetCards, 'open' | 'update'>;
   readonly locks: MessageLocks;
   readonly edits: ProgressEdits;
   readonly clips: Pick<Clips, 'find'>;
@@ -118,11 +120,17 @@ export class Delivery {
   }
 
   async #show(task: Task, lock: MessageLock): Promise<void> {
-    const { message } = await this.#options.cards.open(task);
-    const isThere =
-      (await this.#unlessGone(task, this.#present(task, message, lock))) || (await this.#presentAgain(task, lock));
+    const isThere = hasOwnMessage(task) ? await this.#showOwn(task, lock) : true;
+    if (task.set !== undefined) await this.#options.sets.update(task.set);
     lock.assertHeld();
     await this.#write(task.id, { ...(await this.#read(task.id)), shown: { revision: task.revision, isThere } });
+  }
+
+  /** Shows a task in its own message. @returns whether that exists. */
+  async #showOwn(task: Task, lock: MessageLock): Promise<boolean> {
+    const { message } = await this.#options.cards.open(task);
+    if (await this.#unlessGone(task, this.#present(task, message, lock))) return true;
+    return this.#presentAgain(task, lock);
   }
 
   /** Returns whether the message still existed; records a deleted one. */
@@ -312,7 +320,9 @@ export class Delivery {
   }
 
   async #notifyOnce(task: Task, isThere: boolean): Promise<number | null> {
-    const { message } = await this.#options.cards.open(task);
+    const { cards, sets } = this.#options;
+    const isOnCard = task.set !== undefined && !hasOwnMessage(task);
+    const message = isOnCard ? await sets.open(task.set) : (await cards.open(task)).message;
     const { handover } = await this.#read(task.id);
     const shown = { message, isThere, handover: handover?.kind ?? null };
     const sent = await this.#options.locks.run(task.id, 'notices', (lock) =>

@@ -8,6 +8,7 @@ import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import { sinceMs, type Task, type TaskId } from '../tasks/task.ts';
 import type { UpstreamTask } from '../videos/service.ts';
 import type { Platform } from './platform.ts';
+import { setCardId, setOfCard } from './sets/set-view.ts';
 import type { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 
@@ -177,6 +178,10 @@ export class ProgressEdits {
       const task = await this.#options.getTask(id);
       // A task in the outbox is shown by its delivery, and one without content by nothing.
       if (task === undefined || !task.presented || isContentRemoved(task)) return { isShown: true, pauseMs: 0 };
+      if (task.set !== undefined && setOfCard(id) === null) {
+        this.refresh(setCardId(task.set.id));
+        if ((await cards.get(id)) === undefined) return { isShown: true, pauseMs: 0 };
+      }
       intervalMs = Math.max(intervalMs, this.#options.platformOf(task).limits.editIntervalMs);
       await cards.open(task);
       const edited = await locks.run(id, 'message', (lock) => this.#editLocked(id, lock, intervalMs));

@@ -13,6 +13,8 @@ export interface TaskMessageRecord {
   readonly message: MessageRef;
   /** Highest percentage shown so far; a lower one is never shown. */
   readonly progress: number | null;
+  /** On the card of a set: the highest percentage shown so far, by task. */
+  readonly progressOf?: Readonly<Record<string, number>>;
   /** The message has shown the task as running. Absent: no. */
   readonly isRunning?: boolean;
   /** Failed step that the message showed last. Absent: none. */
@@ -27,13 +29,18 @@ export interface TaskMessageRecord {
   readonly shown: string | null;
 }
 
+/** What a message showed before. */
+export type ShownBefore = Pick<TaskMessageRecord, 'progress' | 'retrying' | 'isRunning'>;
+
 /** Options of {@link TaskMessages}. */
 export interface TaskMessagesOptions {
   readonly store: Store;
   readonly locks: MessageLocks;
   readonly platformOf: (origin: Pick<Origin, 'platform'>) => Platform;
   /** Returns the view of a message that is not posted yet. */
-  readonly firstView: (task: Task) => TaskView;
+  readonly firstView: (task: Task) => Promise<TaskView>;
+  /** Returns the origin to post a task's message for, such as below the card of its set. */
+  readonly placeOf: (task: Task) => Promise<Origin>;
 }
 
 /** Maps each task to its one message, which is opened once and found again after a restart. */
@@ -61,9 +68,9 @@ export class TaskMessages {
 
   /** Posts a replacement for a deleted message, or returns it; calls with the same `copy` post only one. */
   async reopen(task: Task, copy: number): Promise<TaskMessageRecord> {
-    const { store, platformOf, firstView } = this.#options;
-    const view = firstView(task);
-    const message = await platformOf(task.origin).open(copyKey(task.id, copy), task.origin, view);
+    const { store, platformOf, firstView, placeOf } = this.#options;
+    const [view, place] = await Promise.all([firstView(task), placeOf(task)]);
+    const message = await platformOf(task.origin).open(copyKey(task.id, copy), place, view);
     const earlier = (await this.messages(task.id)).filter((one) => one.message !== message.message);
     const record: TaskMessageRecord = { revision: 1, message, earlier, progress: view.progress, copy, shown: null };
     const card = { namespace: 'cards', key: task.id, value: record, expected: 'any' } as const;
@@ -96,7 +103,14 @@ export class TaskMessages {
     const { retrying: _earlier, ...rest } = record;
     const retrying = view.retrying === null ? {} : { retrying: view.retrying };
     const progress = view.progress ?? record.progress;
-    const next = { ...rest, progress, isRunning, ...retrying, shown: this.#fingerprint(task, view) };
+    const next = {
+      ...rest,
+      progress,
+      ...progressOf(view),
+      isRunning,
+      ...retrying,
+      shown: this.#fingerprint(task, view),
+    };
     if (next.shown !== record.shown || next.progress !== record.progress) await this.#records.set(task.id, next);
   }
 
@@ -113,14 +127,14 @@ export class TaskMessages {
   }
 
   async #openFirst(task: Task, lock: MessageLock): Promise<TaskMessageRecord> {
-    const { store, platformOf, firstView } = this.#options;
+    const { store, platformOf, firstView, placeOf } = this.#options;
     const known = await this.get(task.id);
     if (known !== undefined) return known;
     const wasBegun = (await this.#records.get(openingKey(task.id))) !== undefined;
     if (!wasBegun) await this.#records.set(openingKey(task.id), { revision: 1 });
-    const view = firstView(task);
+    const [view, place] = await Promise.all([firstView(task), placeOf(task)]);
     lock.assertHeld();
-    const message = await platformOf(task.origin).open(task.id, task.origin, view);
+    const message = await platformOf(task.origin).open(task.id, place, view);
     // A message that was posted before a crash may show an older state.
     const shown = wasBegun ? null : this.#fingerprint(task, view);
     const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, shown };
@@ -144,7 +158,19 @@ export class TaskMessages {
 export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimits, 'showsState'>): string {
   const { state, phase, progress, overdue, longerThanUsual, lateOutcome, buttons } = view;
   const shown = [showsState ? state : null, phase, progress, overdue !== null, longerThanUsual, lateOutcome, buttons];
-  return JSON.stringify(view.retrying === null ? shown : [...shown, retryFingerprint(view.retrying, view.nowMs)]);
+  const members = view.members?.map(({ view: one, message }) => [fingerprintOf(one, { showsState }), message !== null]);
+  const more = members === undefined ? [] : [members];
+  const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
+  return JSON.stringify([...shown, ...retrying, ...more]);
+}
+
+/** Returns the percentages that the card of a set shows. */
+function progressOf({ members }: TaskView): Pick<TaskMessageRecord, 'progressOf'> {
+  if (members === undefined) return {};
+  const shown = members.flatMap(({ view: { task, progress } }) =>
+    progress === null ? [] : [[task, progress] as const],
+  );
+  return { progressOf: Object.fromEntries(shown) };
 }
 
 function messageWrite({ id, origin }: Task, message: MessageRef): RecordWrite {

@@ -9,6 +9,7 @@ import {
   type Person,
   type Phase,
   type Price,
+  type SetPlace,
   sinceMs,
   startedAtMs,
   type Task,
@@ -151,6 +152,25 @@ export interface TaskView {
   /** Price of a retry by the current catalog; `null` where the catalog no longer has the model. */
   readonly retryPrice: Price | null;
   readonly buttons: readonly ButtonAction[];
+  /** The set that it belongs to, or that it is the card of. Absent: none. */
+  readonly set?: SetPlace;
+  /** Set on the card of a set: its tasks, in their order, each with its message (`null`: it has none). */
+  readonly members?: readonly { readonly view: TaskView; readonly message: MessageRef | null }[];
+}
+
+/** Outcome of a set's tasks. */
+export interface SetOutcome {
+  readonly kind: SetPlace['kind'];
+  readonly of: number;
+  /** Number of clips that are ready. */
+  readonly ready: number;
+  /** The tasks without a clip, with the price of a retry where that makes sense. */
+  readonly others: readonly {
+    readonly at: number;
+    readonly task: TaskId;
+    readonly phase: Phase;
+    readonly retryPrice: Price | null;
+  }[];
 }
 
 /** Completion notice, posted once per channel: as a reply in the task's channel, or in a subscribed channel. */
@@ -170,6 +190,8 @@ export interface EndNotice {
   /** End of its request for approval, where it was not approved. */
   readonly declined?: Declined;
   readonly subscribed: boolean;
+  /** Set in the notice about a whole set, whose card is `message`. */
+  readonly set?: SetOutcome;
 }
 
 /** Notice to the approvers of a requested task. */
@@ -268,6 +290,7 @@ export function viewOf(stored: Task, context: ViewContext): TaskView {
     declined: task.declined ?? null,
     ...(task.removal === undefined ? {} : { removal: task.removal }),
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
+    ...(task.set === undefined ? {} : { set: task.set }),
     buttons: buttonsLeft(task, buttonsOf(task, phase, { retrying, handover: context.handover })),
   };
 }

@@ -51,6 +51,8 @@ export interface Order {
 /** Further clips of an order, claimed with the first one: all of them or none. */
 export interface SetOrder {
   readonly kind: SetKind;
+  /** Address of the further clips, which do not respond to the interaction. Default: that of the order. */
+  readonly address?: Origin['address'];
   /** The clips after the first one, 1 to 11. */
   readonly more: readonly Pick<Order, 'request' | 'price'>[];
 }
@@ -284,7 +286,9 @@ class Service implements TaskService {
     const clips = [order, ...set.more];
     return clips.map(({ request, price }, index) => {
       const at = index + 1;
-      const one = this.#taskOf(memberIdOf(id, at), { ...order, request, price }, { ...purchase, ...price });
+      const { address = order.origin.address } = at === 1 ? order.origin : set;
+      const origin = { ...order.origin, address };
+      const one = this.#taskOf(memberIdOf(id, at), { ...order, origin, request, price }, { ...purchase, ...price });
       return { ...one, set: { id, kind: set.kind, at, of: clips.length } };
     });
   }

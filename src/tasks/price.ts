@@ -8,6 +8,11 @@ export function priceOf(model: Model, seconds: number): Price {
   return { amount: amount.toFixed(), currency: model.currency };
 }
 
+/** Returns a number of times a price. */
+export function timesPrice({ amount, currency }: Price, times: number): Price {
+  return { amount: new Big(amount).times(times).toFixed(), currency };
+}
+
 /** Adds amounts up by currency, in the order of first appearance. */
 export function total(prices: Iterable<Price>): readonly Price[] {
   const sums = new Map<string, Big>();

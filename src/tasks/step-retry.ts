@@ -54,3 +54,14 @@ export function isSoon(nextAtMs: number, nowMs: number): boolean {
 export function retryFingerprint({ step, code, words, nextAtMs }: StepRetry, nowMs: number): string {
   return JSON.stringify([step, code, words, isSoon(nextAtMs, nowMs) ? 'soon' : Math.round(nextAtMs / SOON_MS)]);
 }
+
+/** Parses a pause of another replica, perhaps of another version; `null` where it is invalid. */
+export function parsePause(text: string): StepRetry | null {
+  try {
+    const { step, code, words, nextAtMs } = JSON.parse(text) as Partial<StepRetry>;
+    if (step !== 'send' || code === undefined || typeof nextAtMs !== 'number') return null;
+    return { step, code, words: words ?? null, nextAtMs };
+  } catch {
+    return null;
+  }
+}

@@ -23,9 +23,13 @@ const MAX_PROMPT_LENGTH = 20_000;
 /** Longest URL in characters: signed URLs of the known storage services have up to half of this. */
 const MAX_ADDRESS_LENGTH = 4_096;
 
+/** Largest number of takes in one order. */
+export const MAX_TAKES = 4;
+
 /** Request with its defaults filled in, or all problems of the draft. */
 export type Checked =
-  | { readonly ok: true; readonly request: VideoRequest; readonly model: Model }
+  /** `takes`: number of clips to make of it, 1 to {@link MAX_TAKES}. */
+  | { readonly ok: true; readonly request: VideoRequest; readonly model: Model; readonly takes: number }
   | { readonly ok: false; readonly refusals: readonly Refusal[] };
 
 /**
@@ -44,10 +48,11 @@ export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
   const prompt = promptOf(asked);
   const settings = collectSettings((setting) => [setting.field, settingOf(asked, setting)]);
   const media = { image: mediaOf(asked, 'image'), audio: mediaOf(asked, 'audio'), video: mediaOf(asked, 'video') };
-  if (prompt === undefined || refusals.length > 0) return { ok: false, refusals };
+  const takes = takesOf(draft, refuse);
+  if (prompt === undefined || takes === undefined || refusals.length > 0) return { ok: false, refusals };
   // Each value is one that the model offers for its field.
   const request: VideoRequest = { model: model.name, prompt, ...(settings as unknown as RequestSettings), media };
-  return { ok: true, request, model };
+  return { ok: true, request, model, takes };
 }
 
 /** Validates an earlier request against the current catalog; returns `request` unchanged. */
@@ -56,11 +61,21 @@ export function checkAgain(catalog: Catalog, request: VideoRequest): Checked {
   return checked.ok ? { ...checked, request } : checked;
 }
 
-/** Returns a request as the options that would order it. */
-export function draftOfRequest(request: VideoRequest): RequestDraft {
+/** Returns a request as the options that would order it. @param takes default: 1 */
+export function draftOfRequest(request: VideoRequest, takes = 1): RequestDraft {
   const { model, prompt, media } = request;
   const settings = collectSettings(({ name, field }) => [name, request[field]]);
-  return { model, prompt, ...settings, ...media };
+  return { model, prompt, ...settings, ...media, ...(takes === 1 ? {} : { takes }) };
+}
+
+/** Returns the number of takes; 1 where none is given. */
+function takesOf({ takes }: RequestDraft, refuse: Refuse): number | undefined {
+  const given = blankAsMissing(takes?.toString());
+  if (given === undefined) return 1;
+  const number = /^\d{1,2}$/.test(given) ? Number(given) : 0;
+  return number >= 1 && number <= MAX_TAKES
+    ? number
+    : refuse({ reason: 'takes', option: 'takes', given, max: MAX_TAKES });
 }
 
 /** Returns the length that a model makes of an entered value, in seconds; its default for none, `null` if it refuses. */
@@ -95,6 +110,7 @@ function modelOf(catalog: Catalog, draft: RequestDraft, refuse: Refuse): Model |
 function checkWithoutModel(draft: RequestDraft, refuse: Refuse): void {
   if (blankAsMissing(draft.prompt) === undefined) refuse({ reason: 'missing', option: 'prompt' });
   for (const setting of SETTINGS) enteredValue(draft, setting, refuse);
+  takesOf(draft, refuse);
   for (const kind of MEDIA_KINDS) addressesOf(draft, kind, refuse);
 }
 

@@ -32,7 +32,7 @@ export interface VideoRequest extends RequestSettings {
 /** Unvalidated options as the user entered them. Absent: not given. */
 export type RequestDraft = {
   readonly [Option in 'prompt' | 'model']?: string | undefined;
-} & { readonly [Option in SettingName]?: string | number | undefined } & {
+} & { readonly [Option in SettingName | 'takes']?: string | number | undefined } & {
   readonly [Kind in MediaKind]?: readonly string[] | undefined;
 };
 
@@ -55,6 +55,8 @@ export type Refusal =
       readonly allowed: readonly string[];
     }
   | { readonly reason: 'not_a_number'; readonly option: SettingName; readonly given: string }
+  /** `takes` is no whole number from 1 to `max`. */
+  | { readonly reason: 'takes'; readonly option: 'takes'; readonly given: string; readonly max: number }
   | {
       readonly reason: 'not_offered';
       readonly option: SettingName;

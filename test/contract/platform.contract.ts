@@ -129,6 +129,27 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
+    describe('opening the card of a set', () => {
+      it('lists its tasks, and a task of it has a message of its own below', async () => {
+        const set = { id: task, kind: 'takes', of: 2 } as const;
+        const members = [1, 2].map((at) => ({ view: { ...running(), set: { ...set, at } }, message: null }));
+        const view = { ...running({ task: `set-${task}` as TaskId }), set: { ...set, at: 1 }, members };
+        const card = await harness.platform.open(view.task, origin, view);
+        expect(await harness.platform.open(view.task, origin, view)).toEqual(card);
+        const textOf = async (message: MessageRef): Promise<string> =>
+          (await seen(message.channel)).find(({ id }) => id === message.message)?.text ?? '';
+        expect(await textOf(card)).toMatch(/Take 1.*Running[\s\S]*Take 2.*Running/);
+        const address = { ...harness.platform.lastingAddress(origin.address), below: card.message };
+        const below = { ...origin, address, replyTo: card.message };
+        const own = await harness.platform.open(task, below, running());
+        expect(own).not.toEqual(card);
+        expect(await harness.platform.open(task, below, running())).toEqual(own);
+        expect(await textOf(own)).toContain('Running');
+        await harness.platform.edit(card, origin, { ...view, phase: 'done', members: [] }, 'final');
+        expect(await textOf(card)).not.toContain('Take 1');
+      });
+    });
+
     describe('editing', () => {
       it('replaces the content of the message', async () => {
         const message = await open();

@@ -19,6 +19,7 @@ import type { NoticeOrder, Notices } from '#src/money/notices.ts';
 import type { OverBudget } from '#src/money/over-budget.ts';
 import { pauseAt, TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
+import { memberIds } from '#src/pipeline/task-ids.ts';
 import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import { requestAt } from '#src/tasks/approval.ts';
@@ -207,8 +208,18 @@ export class BotHouse implements BotPorts {
         approval === undefined
           ? { ...of, state: 'claimed' }
           : { ...of, state: 'requested', presented: false, approval: requestAt(this.clock.now(), approval) };
-      this.records.set(id, task);
-      return { ok: true, task, isNew: true };
+      const { set } = order;
+      const count = 1 + (set?.more.length ?? 0);
+      const tasks =
+        set === undefined
+          ? [task]
+          : memberIds({ id, of: count }).map((one, at) => ({
+              ...task,
+              id: one,
+              set: { id, kind: set.kind, at: at + 1, of: count },
+            }));
+      for (const one of tasks) this.records.set(one.id, one);
+      return { ok: true, task: tasks[0] ?? task, isNew: true };
     },
     get: async (id) => this.records.get(id),
     find: async (scope, id) => {
@@ -243,7 +254,12 @@ export class BotHouse implements BotPorts {
   readonly chat: Chat = {
     show: async (id) => messageOf(this.task(id)),
     messageOf: async (id) => messageOf(this.task(id)),
-    taskOf: async (_platform, { message }) => [...this.records.keys()].find((id) => `m-${id}` === message),
+    setOf: async (place) => memberIds(place).flatMap((id) => this.records.get(id) ?? []),
+    lastingAddress: () => ({}),
+    taskOf: async (_platform, { message }) =>
+      message.startsWith('m-set-')
+        ? (message.slice(2) as TaskId)
+        : [...this.records.keys()].find((id) => `m-${id}` === message),
     view: async (task) =>
       viewOf(task, {
         nowMs: this.clock.now(),

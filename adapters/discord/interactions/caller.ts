@@ -59,6 +59,7 @@ export async function callerOf(
   { token, isMemberOf, team }: CallerContext,
 ): Promise<Caller> {
   const { id, member, guild_id: guild, channel } = interaction;
+  const isMember = await hasBot(interaction, isMemberOf);
   const channelId = channel?.id ?? interaction.channel_id ?? '';
   const message = 'message' in interaction ? interaction.message : undefined;
   const isSeenByAll = message !== undefined && ((message.flags ?? 0) & MessageFlags.Ephemeral) === 0;
@@ -77,9 +78,10 @@ export async function callerOf(
     rights: guild === team ? rightsOf(interaction) : {},
     fields: OPTION_FIELDS,
     uploadLimitBytes: interaction.attachment_size_limit,
+    ...(isMember ? {} : { isGuest: true }),
     address: writeAddress({
       token,
-      hasBot: await hasBot(interaction, isMemberOf),
+      hasBot: isMember,
       guild: guild ?? null,
       isDirect: guild === undefined,
       isThread: channel !== undefined && THREADS.has(channel.type),

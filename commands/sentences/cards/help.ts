@@ -140,7 +140,7 @@ function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFiel
 }
 
 function generalRange(option: OptionDeclaration, hasFields: boolean): string {
-  const { kind, maxLength, autocomplete, choices } = option;
+  const { kind, maxLength, min, max, autocomplete, choices } = option;
   if (choices !== undefined)
     return choices.length > MAX_CHOICES ? 'one of these' : either(choices.map(({ value }) => value));
   switch (kind) {
@@ -155,7 +155,7 @@ function generalRange(option: OptionDeclaration, hasFields: boolean): string {
     case 'address':
       return 'a link';
     case 'integer':
-      return 'a whole number';
+      return min === undefined || max === undefined ? 'a whole number' : `${min} to ${max}`;
     case 'text':
       if (autocomplete === 'task' || autocomplete === 'open_task') return 'the first 4 or more characters of it';
       if (autocomplete === 'month') return 'a month such as 2026-11';

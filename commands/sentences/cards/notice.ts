@@ -5,6 +5,7 @@ import { shortId } from '../../ui/buttons.ts';
 import type { Card, Line, Part } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals.ts';
 import { shorten } from '../format.ts';
+import { setNoticeCard } from './set-card.ts';
 
 /**
  * Renders the completion notice, the only message of a task that pings.
@@ -15,6 +16,7 @@ export function noticeCard(notice: EndNotice, mention: Person | null): Card {
   const isTheirs = mention?.id === notice.by.id;
   const ping: Line = mention === null ? [] : [{ mention }, ' '];
   const whose: Line = isTheirs ? ['your clip '] : [{ person: notice.by }, '’s clip '];
+  if (notice.set !== undefined) return setNoticeCard(notice, notice.set, ping);
   const isUnsold = notice.phase === 'refused';
   const subject: Line = isUnsold ? ['the service rejected ', ...whose, prompt] : [...whose, prompt];
   return {

@@ -15,6 +15,7 @@ import { handoverLines } from '../handover.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { noticeCard, removedCard } from './notice.ts';
+import { memberButtons, memberLines, setSize } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -39,10 +40,13 @@ function defaultMention(view: AnyView): Person | null {
 
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
-  const lines = [...phaseLines(view), ...removalLines(view.removal)].map((line): Block => ({ kind: 'text', line }));
+  const isSet = view.members !== undefined;
+  const own = isSet ? memberLines(view, phaseLines) : [...phaseLines(view), ...removalLines(view.removal)];
+  const lines = own.map((line): Block => ({ kind: 'text', line }));
+  const buttons = view.buttons.map((action) => taskButton(action, view));
   return layOut([headline(view), ...lines, ...approvedBlocks(view)], {
     progress: isPending(view.phase) ? view.progress : null,
-    buttons: view.buttons.map((action) => taskButton(action, view)),
+    buttons: isSet ? [...memberButtons(view), ...buttons] : buttons,
   });
 }
 
@@ -61,7 +65,9 @@ function withShow(card: Card, view: TaskView): Card {
 
 /** Renders the prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · requester. */
 function headline(view: TaskView): Block {
-  const settings = [...requestWords(view.settings), ...references(view), formatPrice(view.price)];
+  const { set, members } = view;
+  const takes = set === undefined ? [] : [members === undefined ? `${set.at} of ${setSize(set)}` : setSize(set)];
+  const settings = [...requestWords(view.settings), ...references(view), ...takes, formatPrice(view.price)];
   return {
     kind: 'item',
     title: [promptPart(view.prompt, PROMPT_LENGTH)],
@@ -258,10 +264,17 @@ function took({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
 /** Builds a button of a task; one that buys includes the price. */
 export function taskButton(action: ButtonAction, view: TaskView): CardButton {
   const { task, retryPrice } = view;
-  const { label, style } = BUTTONS[action];
+  const { label, style } = view.members === undefined ? BUTTONS[action] : setButton(action, view);
   if (action === 'retry') return { id: retryButtonId(task, retryPrice), label: priced(label, retryPrice), style };
   if (action === 'again') return { id: resendButtonId(view, retryPrice), label: priced(label, retryPrice), style };
   return { id: taskButtonId(action, task), label, style };
+}
+
+/** Returns the button of a set's card for an action on all of its tasks. */
+function setButton(action: ButtonAction, { set }: TaskView): Omit<CardButton, 'id'> {
+  const { label, style } = BUTTONS[action];
+  if (action === 'cancel') return { label: 'Cancel all', style };
+  return { label: action === 'retry' && set !== undefined ? `${set.of} more` : label, style };
 }
 
 function priced(label: string, price: Price | null): string {

@@ -25,7 +25,12 @@ export interface OverBudgetShown {
   /** Currencies of the budget's amounts. */
   readonly currencies: readonly string[];
   /** Cheaper form of the same order that fits; `model` where it is another one. */
-  readonly fit: { readonly seconds: number; readonly model: string | null; readonly price: Price } | null;
+  readonly fit: {
+    readonly seconds: number;
+    readonly takes: number;
+    readonly model: string | null;
+    readonly price: Price;
+  } | null;
   /** Names of people who can raise it, as far as they are known; the caller is none of them. */
   readonly raisers: readonly string[];
   /** Whether the caller may raise it. */
@@ -66,6 +71,7 @@ function partsOf({ price: { currency }, refunds }: OverBudgetShown, { held, doub
 
 function fitSentence({ fit }: OverBudgetShown): string | null {
   if (fit === null) return null;
+  if (fit.takes > 1) return `${fit.takes} takes for ${formatPrice(fit.price)} would fit.`;
   const model = fit.model === null ? '' : ` with ${fit.model}`;
   return `${fit.seconds} s${model} for ${formatPrice(fit.price)} would fit.`;
 }

@@ -41,6 +41,7 @@ describe('/video help', () => {
         '`seconds`: ‹4, 6 or 8 (default 4) for swift-1 and plain; 5 to 15 in steps of 5 (default 5) for epic-pro›',
         '`aspect`: ‹16:9, 9:16 or 1:1 (default 16:9) for swift-1; 16:9 for epic-pro; not taken for plain›',
         '`resolution`: ‹480p or 720p (default 720p) for swift-1; 1080p for epic-pro; not taken for plain›',
+        '`takes`: ‹1 to 4 (default 1)›',
         '`image`: ‹links, up to 2 for swift-1 and plain; 1 to 9 for epic-pro›',
         '`audio`: ‹links, none for swift-1 and plain; up to 1 for epic-pro›',
         '`video`: ‹links, none for swift-1 and plain; up to 3 for epic-pro›',

@@ -36,7 +36,10 @@ describe('invalid input as text', () => {
     ['a fox --secnods 6', 'There is no --secnods in /video create. Did you mean --seconds?'],
     ['a fox —secnods 6', 'There is no --secnods in /video create. Did you mean --seconds?'],
     ['a fox --aspect-ratio 1:1', 'There is no --aspect-ratio in /video create. Did you mean --aspect?'],
-    ['a fox --bogus', 'Options: --prompt, --model, --seconds, --aspect, --resolution, --image, --audio, --video'],
+    [
+      'a fox --bogus',
+      'Options: --prompt, --model, --seconds, --aspect, --resolution, --takes, --image, --audio, --video',
+    ],
     ['a fox --running', 'To use it as text, put it in quotes.'],
     ['a fox --constructor', 'There is no --constructor in /video create'],
     ['a fox --seconds', 'seconds: --seconds needs a value'],

@@ -43,7 +43,7 @@ describe('the summary of an order', () => {
 
 it('offers only the options that the chosen model takes', () => {
   const names = (text: string) => typing(text).options.map(({ name }: { name: string }) => name);
-  expect(names('/video create a fox ')).toEqual(['model', 'seconds', 'aspect', 'resolution', 'image']);
+  expect(names('/video create a fox ')).toEqual(['model', 'seconds', 'aspect', 'resolution', 'takes', 'image']);
   expect(names('/video create a fox --model sketch-480p ')).not.toContain('resolution');
   expect(names('/video create a fox --model sketch-480p ')).not.toContain('audio');
 });

@@ -1,0 +1,98 @@
+import { setOfCard } from '#src/chat/sets/set-view.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
+import { phaseOf } from '#src/tasks/state-machine.ts';
+import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { taskHere } from '../input/task-lookup.ts';
+import { setCancelledCard } from '../sentences/cards/set-card.ts';
+import { retriedAlready } from '../sentences/decisions.ts';
+import { mayNot, refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { PROMPT_REMOVED } from '../sentences/removal.ts';
+import { mayDecide } from '../ui/buttons.ts';
+import { showDetails } from './details.ts';
+import { askBeforeShowing, offerSet } from './offers.ts';
+import { placedReply, placeOrder } from './place-order.ts';
+import { nextTake } from './takes.ts';
+
+/** Returns the tasks of a set by the id of its card, if the caller may see them; empty for any other id. */
+async function setHere(ports: BotPorts, caller: Caller, card: TaskId): Promise<readonly Task[]> {
+  const set = setOfCard(card);
+  const first = set === null ? undefined : await taskHere(ports, caller, set);
+  return first?.set === undefined ? [] : ports.chat.setOf(first.set);
+}
+
+/** Handles a press on the card of a set. */
+export async function pressOnSet(
+  ports: BotPorts,
+  caller: Caller,
+  press: { readonly action: string; readonly task: TaskId; readonly price?: Price | null },
+): Promise<Reply> {
+  const tasks = await setHere(ports, caller, press.task);
+  if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, tasks);
+  if (tasks.length > 0 && press.action === 'retry') return repeatSet(ports, caller, tasks, press.price ?? null);
+  const [first] = tasks;
+  return first !== undefined && press.action === 'details' ? showDetails(ports, first) : refused(UNKNOWN_BUTTON);
+}
+
+/**
+ * Handles a reaction to the card of a set. ❌ cancels like the button; 🔁 buys nothing: it answers with the price of the
+ * same again and a button.
+ */
+export async function reactToSet(
+  ports: BotPorts,
+  caller: Caller,
+  card: TaskId,
+  action: 'retry' | 'cancel',
+): Promise<Reply | null> {
+  const tasks = await setHere(ports, caller, card);
+  if (tasks.length === 0) return null;
+  return action === 'cancel' ? cancelSet(ports, caller, tasks) : repeatSet(ports, caller, tasks, null);
+}
+
+/** Cancels what can be cancelled of a set, and reports what became of each task. */
+async function cancelSet(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<Reply> {
+  const [first] = tasks;
+  if (first === undefined || !mayDecide(caller, first.origin)) return refusedTo(first);
+  const done = await Promise.all(
+    tasks.map(async (task) => (isCancellable(task) ? ports.tasks.cancel(task.id, caller.user) : { done: false, task })),
+  );
+  return privately(setCancelledCard(done));
+}
+
+function refusedTo(task: Task | undefined): Reply {
+  return refused(task === undefined ? UNKNOWN_BUTTON : mayNot(task.origin.user, null));
+}
+
+function isCancellable(task: Task): boolean {
+  const phase = phaseOf(task, { isRunning: false, isHandedOver: false });
+  return phase === 'queued' || phase === 'running' || phase === 'requested';
+}
+
+/** Orders the clips of a set again, as a new set, for the price on the button; offers it for another or none (`null`). */
+async function repeatSet(
+  ports: BotPorts,
+  caller: Caller,
+  tasks: readonly Task[],
+  offered: Price | null,
+): Promise<Reply> {
+  const original = tasks.find((task) => !isContentRemoved(task));
+  if (original?.set === undefined) return refused(PROMPT_REMOVED);
+  if (!mayDecide(caller, original.origin)) return refusedTo(original);
+  const question = await askBeforeShowing(ports, caller, original, draftOfRequest(original.request, tasks.length));
+  if (question !== null) return question;
+  const again = checkAgain(ports.catalog(), original.request);
+  if (!again.ok) return refused(...again.refusals.map((refusal) => refusalSentence(refusal, caller.fields)));
+  const checked = { ...again, takes: original.set.of };
+  const card = await ports.chat.messageOf(original.set.id);
+  const isHere = card !== undefined && card.channel === caller.channel;
+  const take = await nextTake(ports, caller, `retry:set-${original.set.id}`);
+  const identity = { ...take, ...(isHere ? { replyTo: card.message } : {}) };
+  if (offered === null)
+    return offerSet(ports, caller, { ...identity, request: draftOfRequest(checked.request, checked.takes) });
+  const placed = await placeOrder(ports, { ...caller, shown: { price: offered } }, checked, identity);
+  if (!placed.ok || placed.isNew || placed.task.press === take.press) return placedReply(placed);
+  await ports.drafts.ledTo(take.press, take.key);
+  return privately(retriedAlready(original, placed.task, await ports.chat.messageOf(placed.task.id)));
+}

@@ -1,0 +1,124 @@
+import type { EndNotice, SetOutcome, TaskView } from '#src/chat/view.ts';
+import { formatPrice, total } from '#src/tasks/price.ts';
+import type { Phase, SetKind, Task } from '#src/tasks/task.ts';
+import { retryButtonId } from '../../ui/buttons.ts';
+import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
+import { count, shorten } from '../format.ts';
+
+/** Words for a task of a set. */
+const MEMBERS = { takes: { one: 'take', many: 'takes' } } as const satisfies Readonly<Record<SetKind, object>>;
+
+/** Returns the words for the tasks of a set; those of a kind of a later version are takes. */
+function wordsOf(kind: SetKind): (typeof MEMBERS)[SetKind] {
+  return (MEMBERS as Readonly<Partial<typeof MEMBERS>>)[kind] ?? MEMBERS.takes;
+}
+
+/** Counts the tasks of a set: `4 takes`. */
+export function setSize({ kind, of }: { readonly kind: SetKind; readonly of: number }): string {
+  return count(of, wordsOf(kind).one);
+}
+
+/**
+ * Lists the tasks of a set, one line each, with a link to the message of one that has its own.
+ * @param linesOf returns the lines of a task's own message
+ */
+export function memberLines(
+  { members = [], set }: TaskView,
+  linesOf: (view: TaskView) => readonly Line[],
+): readonly Line[] {
+  const { one } = wordsOf(set?.kind ?? 'takes');
+  return members.map(({ view, message }, index) => {
+    const link: Line = message === null ? [] : [' · ', { message, label: 'See it' }];
+    return [{ strong: `${titled(one)} ${view.set?.at ?? index + 1}` }, ' · ', ...stateOf(view, linesOf(view)), ...link];
+  });
+}
+
+/** Shortens the lines of a task to what its set's card has to say; what is to be decided is said in its own message. */
+function stateOf({ phase, removal }: TaskView, lines: readonly Line[]): Line {
+  if (removal !== undefined && phase === 'done') return ['Done, and removed since'];
+  if (phase === 'uncertain') return ['Not confirmed: it needs a decision'];
+  if (phase === 'lost') return ['Finished, but I couldn’t fetch it'];
+  const [first = [], ...rest] = lines;
+  return phase === 'failed' || phase === 'refused'
+    ? [...first, ...rest.flatMap((line): Line => [' ', ...line])]
+    : first;
+}
+
+/** Returns the buttons of a set that make one of its tasks again, for those that failed. */
+export function memberButtons({ members = [], set }: TaskView): readonly CardButton[] {
+  return members.flatMap(({ view }, index) => {
+    const isOver = view.phase === 'failed' || view.phase === 'refused' || view.phase === 'lost';
+    if (!isOver || view.retryPrice === null || !view.buttons.includes('retry')) return [];
+    const { task, retryPrice } = view;
+    return [retryOne(wordsOf(set?.kind ?? 'takes').one, { task, at: view.set?.at ?? index + 1, retryPrice })];
+  });
+}
+
+/** Reports what became of the tasks of a set that was cancelled, including possible charges. */
+export function setCancelledCard(
+  decisions: readonly { readonly done: boolean; readonly task: Pick<Task, 'sends' | 'price' | 'set'> }[],
+): Card {
+  const done = decisions.filter((one) => one.done).map(({ task }) => task);
+  const { one } = wordsOf(done[0]?.set?.kind ?? 'takes');
+  if (done.length === 0)
+    return { lines: [['There is nothing to cancel: all of it has ended.']], progress: null, buttons: [] };
+  const sent = done.filter(({ sends }) => sends > 0);
+  const [price] = total(sent.map((task) => task.price));
+  const cost =
+    price === undefined
+      ? 'You were not charged for that.'
+      : `The video service can’t cancel: it may still finish ${count(sent.length, one)} and charge ${formatPrice(price)}.`;
+  return { lines: [[`Cancelled ${count(done.length, one)}. ${cost}`]], progress: null, buttons: [] };
+}
+
+/** Renders the notice about a set: `your 4 takes of “a red fox” are ready.`, `3 of 4 takes … are ready; take 4 failed.` */
+export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): Card {
+  const { kind, of, ready, others } = set;
+  const { one, many } = wordsOf(kind);
+  const prompt: Part = { untrusted: `“${shorten(notice.prompt, 80)}”` };
+  const all = `${of} ${many} of `;
+  const subject: Line =
+    ready === of
+      ? [`your ${all}`, prompt, ' are ready.']
+      : [`${ready === 0 ? 'none' : ready} of your ${all}`, prompt, ready === 1 ? ' is ready' : ' are ready', '; '];
+  const whose: Line = notice.subscribed ? [{ person: notice.by }, ': ', ...subject.map(withoutYour)] : subject;
+  const rest = others.map(({ at, phase }) => `${one} ${at} ${ENDS[phase] ?? 'has no clip'}`);
+  const end: Line = rest.length === 0 ? [] : [`${rest.join(', ')}.`];
+  const link: Line = notice.subscribed
+    ? [' In ', { channel: notice.message.channel }, ' · ', { message: notice.message, label: 'See them' }]
+    : [];
+  const retries = notice.subscribed ? [] : others.filter(({ phase }) => RETRIED.has(phase));
+  return {
+    lines: [[...ping, ...whose, ...end, ...link]],
+    progress: null,
+    buttons: retries.flatMap((other) => (other.retryPrice === null ? [] : [retryOne(one, other)])),
+  };
+}
+
+const RETRIED: ReadonlySet<Phase> = new Set(['failed', 'refused', 'lost']);
+
+/** Continues the name of a task without a clip. */
+const ENDS: Partial<Readonly<Record<Phase, string>>> = {
+  lost: 'could not be fetched',
+  failed: 'failed',
+  refused: 'was rejected',
+  uncertain: 'needs a decision',
+  declined: 'was not approved',
+  cancelled: 'was cancelled',
+};
+
+function withoutYour(part: Part): Part {
+  return typeof part === 'string' ? part.replace('your ', '') : part;
+}
+
+function retryOne(
+  one: string,
+  { task, at, retryPrice }: Pick<SetOutcome['others'][number], 'task' | 'at' | 'retryPrice'>,
+): CardButton {
+  const price = retryPrice === null ? '' : ` · ${formatPrice(retryPrice)}`;
+  return { id: retryButtonId(task, retryPrice), label: `Retry ${one} ${at}${price}`, style: 'plain' };
+}
+
+function titled(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}

@@ -1,0 +1,133 @@
+import type { MessageLocks } from '../../cluster/message-lock.ts';
+import { asDailiesError, DailiesError } from '../../errors.ts';
+import type { TaskRepository } from '../../pipeline/repository.ts';
+import { memberIds } from '../../pipeline/task-ids.ts';
+import { isContentRemoved } from '../../tasks/removal.ts';
+import type { Origin, SetPlace, Task, TaskId } from '../../tasks/task.ts';
+import type { MessageRef, Platform } from '../platform.ts';
+import type { TaskMessages } from '../task-messages.ts';
+import type { TaskView } from '../view.ts';
+import { setCardId, setOfCard, setViewOf } from './set-view.ts';
+
+/** Delay before another attempt where another process holds the lock of the card. */
+const LOCKED_RETRY_MS = 1_000;
+
+/** Options of {@link SetCards}. */
+export interface SetCardsOptions {
+  readonly repository: Pick<TaskRepository, 'get'>;
+  readonly cards: TaskMessages;
+  readonly locks: MessageLocks;
+  readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
+  /** Returns the view of a task. `progress`: the highest percentage that the card showed. */
+  readonly viewOf: (task: Task, progress: number | null) => Promise<TaskView>;
+}
+
+/**
+ * Cards of sets: one message each, which lists the tasks. A card is handled like the message of a task, by a stand-in with
+ * the card's id. Those of its tasks that have a clip, or need a decision, have a message of their own below it.
+ */
+export class SetCards {
+  readonly #options: SetCardsOptions;
+
+  constructor(options: SetCardsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the task of an id; for the id of a card, its stand-in. */
+  async get(id: TaskId): Promise<Task | undefined> {
+    const { repository } = this.#options;
+    const set = setOfCard(id);
+    const task = await repository.get(set ?? id);
+    return set === null || task?.set === undefined ? task : this.#standIn(task.set, await this.members(task.set));
+  }
+
+  /** Returns the tasks of a set, in their order. */
+  async members(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
+    const found = await Promise.all(memberIds(place).map((id) => this.#options.repository.get(id)));
+    return found.filter((task) => task !== undefined);
+  }
+
+  /** Returns the stand-in of a set's card. */
+  async cardOf(place: SetPlace): Promise<Task> {
+    const card = await this.get(setCardId(place.id));
+    if (card !== undefined) return card;
+    throw new TypeError(`showing set ${place.id}: there is no such task`);
+  }
+
+  /** Builds the view of a card, given its stand-in. */
+  async view(card: Task): Promise<TaskView> {
+    const { cards, viewOf } = this.#options;
+    const { set } = card;
+    if (set === undefined) throw new TypeError(`showing set ${card.id}: it is a task of its own`);
+    const [tasks, record] = await Promise.all([this.members(set), cards.get(card.id)]);
+    const members = await Promise.all(
+      tasks.map(async (task) => {
+        const own = await cards.get(task.id);
+        const view = await viewOf(task, record?.progressOf?.[task.id] ?? null);
+        return { view, message: own === undefined || own.isGone === true ? null : own.message };
+      }),
+    );
+    const [first] = members;
+    const shown = members.find(({ view }) => view.removal?.hasContent !== false) ?? first;
+    if (shown === undefined) throw new TypeError(`showing set ${card.id}: there is no such task`);
+    return setViewOf(set, shown.view, members);
+  }
+
+  /** Posts the card of a set, or returns it. */
+  async open(place: SetPlace): Promise<MessageRef> {
+    return (await this.#options.cards.open(await this.cardOf(place))).message;
+  }
+
+  /**
+   * Shows the present state on a card; a deleted card stays deleted.
+   * @throws DailiesError retryable, also while another process edits it
+   */
+  async update(place: SetPlace): Promise<void> {
+    const { cards, locks, platformOf } = this.#options;
+    const card = await this.cardOf(place);
+    await cards.open(card);
+    const updated = await locks.run(card.id, 'message', async (lock) => {
+      const record = await cards.get(card.id);
+      if (record === undefined || record.isGone === true || isContentRemoved(card)) return true;
+      const view = await this.view(card);
+      if (cards.isShown(record, card, view)) return true;
+      lock.assertHeld();
+      try {
+        await platformOf(card).edit(record.message, card.origin, view, 'final');
+        await cards.shown(card, view);
+      } catch (thrown) {
+        const error = asDailiesError(thrown, `editing the card of set ${place.id}`);
+        if (error.code !== 'message_gone') throw error;
+        await cards.gone(card.id);
+      }
+      return true;
+    });
+    if (updated !== null) return;
+    const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
+    throw new DailiesError(`editing the card of set ${place.id}: another process does`, code);
+  }
+
+  /** Returns the origin for a message of a task: of a set's, below its card, and not in response to its interaction. */
+  async placeOf({ set, id, origin }: Task): Promise<Origin> {
+    if (set === undefined || setOfCard(id) !== null) return origin;
+    const { message, channel } = await this.open(set);
+    const address = this.#options.platformOf({ origin }).lastingAddress(origin.address);
+    const record = await this.#options.cards.get(setCardId(set.id));
+    if (record?.isGone === true || channel !== origin.channel) return { ...origin, address };
+    return { ...origin, address: { ...address, below: message }, replyTo: message };
+  }
+
+  #standIn(place: SetPlace, members: readonly Task[]): Task | undefined {
+    const [first] = members;
+    const shown = members.find((task) => !isContentRemoved(task)) ?? first;
+    // The first one has the response to the interaction.
+    return shown === undefined || first === undefined
+      ? undefined
+      : { ...shown, id: setCardId(place.id), origin: first.origin, presented: true, set: place };
+  }
+}
+
+/** Returns whether a task of a set has a message of its own: one with a clip, or with a decision to take. */
+export function hasOwnMessage({ set, state, sends }: Task): boolean {
+  return set === undefined || state === 'completed' || state === 'uncertain' || (state === 'rejected' && sends > 0);
+}

@@ -1,0 +1,130 @@
+import type { Keyv } from 'keyv';
+import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
+import { DailiesError } from '../../errors.ts';
+import { phaseOf } from '../../tasks/state-machine.ts';
+import type { Phase, SetPlace, Task } from '../../tasks/task.ts';
+import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
+import type { DeliveryRecord } from '../deliver.ts';
+import type { TaskMessages } from '../task-messages.ts';
+import { type EndNotice, PHASES, type SetOutcome, type TaskView } from '../view.ts';
+import type { SetCards } from './set-cards.ts';
+
+/** Delay before another attempt where another process posts the notice of the set. */
+const LOCKED_RETRY_MS = 1_000;
+
+/** Options of {@link SetNotices}. */
+export interface SetNoticesOptions {
+  /** Keyv of the delivery records, by task, and of what the notice of each set is about. */
+  readonly records: Keyv;
+  readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open'>;
+  readonly cards: Pick<TaskMessages, 'get'>;
+  readonly locks: MessageLocks;
+  readonly viewOf: (task: Task) => Promise<TaskView>;
+}
+
+/** Notices about whole sets: one each, once every task has ended or needs a decision. */
+export class SetNotices {
+  readonly #options: SetNoticesOptions;
+
+  constructor(options: SetNoticesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Posts the notice of a set, if this task was the last one. The task that is shown last finds all others shown.
+   * @returns whether the end of the task needs no notice of its own: only one after that of the set does.
+   * @throws DailiesError retryable, also while another process posts it
+   */
+  async covers(task: Task, place: SetPlace, notices: Pick<CompletionNotices, 'sendForSet'>): Promise<boolean> {
+    const card = await this.#options.sets.cardOf(place);
+    const covered = await this.#options.locks.run(card.id, 'notices', (lock) =>
+      this.#coversLocked(task, { card, place, notices, lock }),
+    );
+    if (covered !== null) return covered;
+    const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
+    throw new DailiesError(`notifying of set ${place.id}: another process does`, code);
+  }
+
+  async #coversLocked(
+    task: Task,
+    {
+      card,
+      place,
+      notices,
+      lock,
+    }: {
+      readonly card: Task;
+      readonly place: SetPlace;
+      readonly notices: Pick<CompletionNotices, 'sendForSet'>;
+      readonly lock: MessageLock;
+    },
+  ): Promise<boolean> {
+    const { records, sets, cards } = this.#options;
+    const key = `set-notice:${place.id}`;
+    const before = await records.get<readonly string[]>(key);
+    if (before !== undefined) return before.includes(endOf(task));
+    const members = await sets.members(place);
+    const settled = await Promise.all(members.map(async (one) => one.id === task.id || this.#isShown(one)));
+    if (settled.includes(false)) return true;
+    const phases = members.map(phaseAtEnd);
+    // Nobody waits for a set that was cancelled.
+    if (phases.some((phase) => phase !== 'cancelled')) {
+      const message = await sets.open(place);
+      const notice = await this.#noticeOf(card, { members, phases, message });
+      await notices.sendForSet(card, notice, lock, (await cards.get(card.id))?.isGone !== true);
+    }
+    lock.assertHeld();
+    await records.set(key, members.map(endOf));
+    return true;
+  }
+
+  /** Returns whether a task has ended or needs a decision, and the chat shows that. */
+  async #isShown(task: Task): Promise<boolean> {
+    const phase = phaseAtEnd(task);
+    if (phase === 'requested' || PHASES[phase].tone === 'pending') return false;
+    if (task.presented) return true;
+    return (await this.#options.records.get<DeliveryRecord>(task.id))?.shown?.revision === task.revision;
+  }
+
+  async #noticeOf(
+    card: Task,
+    {
+      members,
+      phases,
+      message,
+    }: {
+      readonly members: readonly Task[];
+      readonly phases: readonly Phase[];
+      readonly message: EndNotice['message'];
+    },
+  ): Promise<EndNotice> {
+    const views = await Promise.all(members.map((task) => this.#options.viewOf(task)));
+    const ready = phases.filter((phase) => phase === 'done').length;
+    const others = members.flatMap((task, index): SetOutcome['others'] => {
+      const phase = phases[index] ?? 'failed';
+      const retryPrice = views[index]?.buttons.includes('retry') === true ? (views[index]?.retryPrice ?? null) : null;
+      return phase === 'done' ? [] : [{ at: task.set?.at ?? index + 1, task: task.id, phase, retryPrice }];
+    });
+    return {
+      kind: 'end',
+      task: card.id,
+      phase: ready > 0 ? 'done' : 'failed',
+      prompt: card.request.prompt,
+      by: card.origin.user,
+      message,
+      sends: 1,
+      handover: null,
+      subscribed: false,
+      set: { kind: card.set?.kind ?? 'takes', of: members.length, ready, others },
+    };
+  }
+}
+
+function phaseAtEnd(task: Task): Phase {
+  return phaseOf(task, { isRunning: false, isHandedOver: true });
+}
+
+/** Returns the key of a task's end, also of one without a notice. */
+function endOf(task: Task): string {
+  return endKey(task, endPhaseOf(task) ?? 'declined');
+}

@@ -1,0 +1,68 @@
+import { total } from '../../tasks/price.ts';
+import type { Phase, SetPlace, TaskId, TaskState } from '../../tasks/task.ts';
+import { type ButtonAction, isPending, type TaskView } from '../view.ts';
+
+/** Returns the id of a set's card, in the place of a task's: no task has it, so older replicas do not take it for one. */
+export function setCardId(set: TaskId): TaskId {
+  return `set-${set}` as TaskId;
+}
+
+/** Returns the set of a {@link setCardId}; `null` for the id of a task. */
+export function setOfCard(id: TaskId): TaskId | null {
+  return id.startsWith('set-') ? (id.slice(4) as TaskId) : null;
+}
+
+/** Phases in the order in which they determine that of a set: the first one that a task is in. */
+const PHASE_ORDER: readonly Phase[] = [
+  'requested',
+  'running',
+  'queued',
+  'fetching',
+  'uncertain',
+  'done',
+  'lost',
+  'failed',
+  'refused',
+  'declined',
+  'cancelled',
+];
+
+/** Builds the view of a set's card from those of its tasks, in their order; pure. */
+export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['members'] = []): TaskView {
+  const views = members.map(({ view }) => view);
+  const phase = PHASE_ORDER.find((one) => views.some((view) => view.phase === one)) ?? shown.phase;
+  const state: TaskState = views.find((view) => view.phase === phase)?.state ?? shown.state;
+  const [price = shown.price] = total(views.map((view) => view.price));
+  const retryPrices = views.flatMap(({ retryPrice }) => retryPrice ?? []);
+  const [retryPrice = null] = retryPrices.length === views.length ? total(retryPrices) : [];
+  const ends = views.map(({ endedAtMs }) => endedAtMs);
+  return {
+    ...shown,
+    task: setCardId(place.id),
+    state,
+    phase,
+    price,
+    retryPrice,
+    progress: null,
+    endedAtMs: ends.includes(null) ? null : Math.max(...ends.map((end) => end ?? 0)),
+    usual: null,
+    longerThanUsual: false,
+    overdue: null,
+    retrying: null,
+    failure: null,
+    sends: views.reduce((sum, { sends }) => sum + sends, 0),
+    cancelledBy: null,
+    lateOutcome: null,
+    leftBy: null,
+    handover: null,
+    retryOf: null,
+    buttons: buttonsOf(views),
+    set: place,
+    members,
+  };
+}
+
+function buttonsOf(views: readonly TaskView[]): readonly ButtonAction[] {
+  if (views.some(({ buttons }) => buttons.includes('cancel'))) return ['cancel', 'details'];
+  return views.some(({ phase }) => isPending(phase)) ? ['details'] : ['retry', 'details'];
+}

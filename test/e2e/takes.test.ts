@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  await upstream.close();
+  await dir.remove();
+});
+
+test('three takes: one card, three clips below it, one mention; also over a kill and a redelivery', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const card = answered(await dailies.interact('/video create a red fox --takes 3', { id: 'same' }));
+  await dailies.kill();
+  dailies = await startDailies({ dir: dir.path, upstream });
+  expect(answered(await dailies.interact('/video create a red fox --takes 3', { id: 'same' }))).toBe(card);
+  await expect
+    .poll(async () => (await dailies.messages()).filter(({ attachments }) => attachments.length === 1))
+    .toHaveLength(3);
+  await expect
+    .poll(async () => JSON.stringify(await dailies.messages()))
+    .toContain('your 3 takes of “a red fox” are ready.');
+  const messages = await dailies.messages();
+  expect(messages.filter(({ replyTo }) => replyTo === card)).toHaveLength(4);
+  expect(messages.find(({ id }) => id === card)?.text).toMatch(/Take 1 · Done.*\nTake 2 · Done.*\nTake 3 · Done/);
+  expect(upstream.posts).toBe(3);
+});

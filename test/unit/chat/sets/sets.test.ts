@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import { linesOf } from '#commands/ui/card.ts';
+import { plainText } from '#commands/ui/plain-text.ts';
+import { setCardId } from '#src/chat/sets/set-view.ts';
+import type { TaskView } from '#src/chat/view.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
+import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { platformError } from '#test/fakes/platform.ts';
+import { ADA, CLIP, EVENTS, newTask } from '#test/fakes/tasks.ts';
+
+const SET = taskIdOf('fake:i1');
+const CARD = setCardId(SET);
+
+/** A house with a claimed set whose card is posted. */
+async function withSet(of: number, house = new ChatHouse()) {
+  const ids = memberIds({ id: SET, of });
+  const createdAtMs = house.clock.now();
+  await house.repository.claimAll(
+    ids.map((id, index) => newTask({ id, createdAtMs, set: { id: SET, kind: 'takes', at: index + 1, of } })),
+  );
+  await house.chat.show(SET);
+  return { house, ids };
+}
+
+const RUNNING = [EVENTS.send, EVENTS.accepted];
+
+function done(house: ChatHouse): readonly TaskEvent[] {
+  return [...RUNNING, { kind: 'completed', atMs: house.clock.now() }, { kind: 'fetched', clip: CLIP }];
+}
+
+function message(house: ChatHouse, task: TaskId) {
+  return house.platform.messages.find((one) => one.task === task);
+}
+
+function view(house: ChatHouse): TaskView {
+  const shown = message(house, CARD)?.shown.at(-1)?.view;
+  if (shown === undefined) throw new TypeError('there is no card');
+  return shown;
+}
+
+function text(house: ChatHouse): string {
+  return plainText(linesOf(cardOf(view(house))));
+}
+
+function notices(house: ChatHouse): readonly string[] {
+  return house.platform.notices.map((notice) => plainText(linesOf(cardOf(notice.view, notice.mention))));
+}
+
+describe('a set', () => {
+  it('has one card, which lists its tasks; a clip gets a message of its own below it', async () => {
+    const { house, ids } = await withSet(3);
+    expect(house.platform.messages.map(({ task }) => task)).toEqual([CARD]);
+    expect(text(house)).toContain('3 takes · $0.90');
+    for (const id of ids) await house.happen(id, ...RUNNING);
+    await house.poll(ids[1] as TaskId, 40);
+    await house.pass(3_000);
+    expect(text(house)).toMatch(/Take 1 · Queued.*\nTake 2 · Running · 40 %.*\nTake 3 · Queued/);
+    expect(view(house).buttons).toEqual(['cancel', 'details']);
+    expect(house.platform.messages).toHaveLength(1);
+    await house.happen(
+      ids[0] as TaskId,
+      { kind: 'completed', atMs: house.clock.now() },
+      { kind: 'fetched', clip: CLIP },
+    );
+    expect(message(house, ids[0] as TaskId)?.files).toHaveLength(1);
+    expect(text(house)).toMatch(/Take 1 · Done in .* · See it/);
+    expect(notices(house)).toEqual([]);
+  });
+
+  it('mentions its requester once, when all tasks have ended', async () => {
+    const { house, ids } = await withSet(3);
+    for (const id of ids) await house.happen(id, ...done(house));
+    expect(notices(house)).toEqual([
+      expect.stringContaining('your 3 takes of “a red fox running through snow” are ready.'),
+    ]);
+    expect(house.platform.notices[0]).toMatchObject({ mention: ADA, replyTo: message(house, CARD)?.ref });
+    for (const id of ids) expect((await house.record(id)).presented).toBe(true);
+  });
+
+  it('names what failed, which gets no message of its own', async () => {
+    const { house, ids } = await withSet(4);
+    for (const id of ids.slice(0, 3)) await house.happen(id, ...done(house));
+    await house.happen(ids[3] as TaskId, ...RUNNING, EVENTS.failed);
+    expect(notices(house)).toEqual([expect.stringMatching(/3 of your 4 takes of .* are ready; take 4 failed\./)]);
+    expect(house.platform.messages.map(({ task }) => task)).toEqual([CARD, ...ids.slice(0, 3)]);
+    expect(text(house)).toContain('Take 4 · ');
+  });
+
+  it('tells of a task that needs a decision in a message of its own, and of its end later', async () => {
+    const { house, ids } = await withSet(2);
+    const [first, second] = ids as [TaskId, TaskId];
+    await house.happen(first, ...done(house));
+    await house.happen(second, EVENTS.send, EVENTS.lost);
+    expect(notices(house)).toEqual([expect.stringContaining('take 2 needs a decision')]);
+    expect(message(house, second)?.shown.at(-1)?.view.buttons).toContain('again');
+    await house.happen(second, EVENTS.resubmit, ...done(house));
+    expect(notices(house)).toHaveLength(2);
+    expect(notices(house)[1]).toContain('your clip');
+    expect(text(house)).toMatch(/Take 2 · Done/);
+  });
+
+  it('says nothing at the end of a set that was cancelled', async () => {
+    const { house, ids } = await withSet(2);
+    for (const id of ids) await house.happen(id, { kind: 'cancel', by: ADA, atMs: house.clock.now() });
+    expect(notices(house)).toEqual([]);
+    expect(text(house)).toMatch(/Take 1 · Cancelled.*\nTake 2 · Cancelled/);
+    expect(house.platform.messages).toHaveLength(1);
+  });
+
+  it('has one notice after a crash between the last clip and the notice, and after a lost response', async () => {
+    const { house, ids } = await withSet(2);
+    await house.happen(ids[0] as TaskId, ...done(house));
+    house.platform.fails('notify', 'after', platformError('platform_unavailable'));
+    await house.happen(ids[1] as TaskId, ...done(house));
+    const next = await house.restart();
+    await next.pass(10_000);
+    expect(next.platform.notices).toHaveLength(1);
+    expect(next.platform.messages).toHaveLength(3);
+    for (const id of ids) expect((await next.record(id)).presented).toBe(true);
+  });
+
+  it('leads from its card to the set, and from a task without a message to the card', async () => {
+    const { house, ids } = await withSet(2);
+    const card = message(house, CARD)?.ref;
+    if (card === undefined) throw new TypeError('there is no card');
+    expect(await house.chat.taskOf('fake', card)).toBe(CARD);
+    expect(await house.chat.messageOf(ids[1] as TaskId)).toEqual(card);
+  });
+});
