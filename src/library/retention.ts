@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Lease } from '../cluster/leases.ts';
 import { OnOneReplica } from '../cluster/on-one-replica.ts';
 import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { TeamKey, TeamSettingsRepository } from '../money/team-settings.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { Store, Versioned } from '../store/store.ts';
@@ -12,6 +13,7 @@ import { isEnded } from '../tasks/state-machine.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { Remover } from './remover.ts';
 import { type Retention, retentionOf } from './retention-periods.ts';
+import { sweepBegins, sweepEnds } from './sweep-times.ts';
 
 /** Delay between two sweeps. */
 const SWEEP_EVERY_MS = 3_600_000;
@@ -39,6 +41,7 @@ export interface RetentionOptions {
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   /** Retention that the operator has set for all teams. */
   readonly retention: Retention;
+  readonly metrics: Pick<Metrics, 'expired'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -75,6 +78,7 @@ type IsActive = () => ReturnType<Lease['isHeld']>;
 
 async function sweep(options: RetentionOptions, isActive: IsActive): Promise<void> {
   const { store, settings, retention, clock, logger } = options;
+  await sweepBegins(store, 'retention', clock.now());
   const teams = (await store.contents.indexes()).flatMap((index) => teamOfHistory(index) ?? []);
   for (const team of teams) {
     const { clipsMs, promptsMs } = retentionOf(retention, await settings.get(team), clock.now());
@@ -84,6 +88,7 @@ async function sweep(options: RetentionOptions, isActive: IsActive): Promise<voi
     if (prompts + clips > 0)
       logger.info({ event: 'retention_swept', ...team, prompts, clips }, 'removed what expired of a team');
   }
+  await sweepEnds(store, 'retention', clock.now());
 }
 
 /** Retention period, and whether to go on. */
@@ -97,7 +102,7 @@ interface Sweep {
  * the oldest that is left. @returns their number.
  */
 async function removePrompts(options: RetentionOptions, team: TeamKey, { keptMs, isActive }: Sweep): Promise<number> {
-  const { store, remover, clock } = options;
+  const { store, remover, metrics, clock } = options;
   const latestMs = clock.now() - keptMs;
   let removed = 0;
   for await (const page of pagesOf(store, historyIndex(team.platform, team.team), { max: latestMs })) {
@@ -106,7 +111,11 @@ async function removePrompts(options: RetentionOptions, team: TeamKey, { keptMs,
       page.map(({ member }) => member),
     );
     const due = tasks.filter((task) => isDue(task, latestMs) && !isContentRemoved(task));
-    removed += await inBatches(due, isActive, ({ id }) => remover.remove({ id }, { reason: 'expired' }));
+    removed += await inBatches(due, isActive, async ({ id, clip }) => {
+      const isRemoved = await remover.remove({ id }, { reason: 'expired' });
+      if (isRemoved) metrics.expired('prompt', clip?.bytes ?? 0);
+      return isRemoved;
+    });
     if (!isActive()) break;
   }
   return removed;
@@ -142,7 +151,7 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, i
 
 /** Removes the clips of tasks as far as they are due. @returns those that have to be looked at again. */
 async function clipsOf(
-  { store, remover }: RetentionOptions,
+  { store, remover, metrics }: RetentionOptions,
   ids: readonly TaskId[],
   { latestMs, isActive }: { readonly latestMs: number; readonly isActive: IsActive },
 ): Promise<{ readonly removed: number; readonly left: readonly TaskId[] }> {
@@ -153,9 +162,10 @@ async function clipsOf(
   ];
   const left = waiting.map(({ id }) => id);
   const clips = due.filter(({ clip }) => clip !== undefined);
-  const removed = await inBatches(clips, isActive, async ({ id }) => {
+  const removed = await inBatches(clips, isActive, async ({ id, clip }) => {
     const isRemoved = await remover.remove({ id }, { reason: 'expired', keepsContent: true });
-    if (!isRemoved) left.push(id);
+    if (isRemoved) metrics.expired('clip', clip?.bytes ?? 0);
+    else left.push(id);
     return isRemoved;
   });
   return { removed, left };

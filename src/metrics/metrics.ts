@@ -29,13 +29,6 @@ export function createMetrics() {
     registers: [registry],
   }).set({ version: VERSION, node: process.version }, 1);
   const counters = countersOf(registry);
-  const deliveryLag = new Histogram({
-    name: 'dailies_delivery_lag_seconds',
-    help: 'Delay from the end of a task to its outcome in the chat',
-    labelNames: ['platform'],
-    buckets: LAG_SECONDS,
-    registers: [registry],
-  });
   const taskObserver: TaskObserver = {
     changed(task, event, before) {
       if (event === 'claimed') counters.tasks.inc();
@@ -48,19 +41,11 @@ export function createMetrics() {
       if (rowOf(task.state).countsAsEnd && !hadEnded) counters.ended.inc({ state: task.state });
     },
   };
-  const deliveryObserver: DeliveryObserver = {
-    delivered(task, handover, lagMs) {
-      const { platform } = task.origin;
-      counters.deliveries.inc({ platform, handover: handover?.kind ?? 'none' });
-      if (lagMs !== null) deliveryLag.observe({ platform }, lagMs / 1_000);
-    },
-    failedOnce: (task, error) => counters.failures.inc({ platform: task.origin.platform, code: error.code }),
-  };
   return {
     registry,
     meters: createMeters(registry),
     taskObserver,
-    deliveryObserver,
+    deliveryObserver: deliveryObserverOf(registry, counters),
     limitReached: ({ of, kind }: Pick<LimitReached, 'of' | 'kind'>) =>
       counters.refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
     overBudget: (scope: SpendScope) => counters.refused.inc({ reason: `${scope}_budget` }),
@@ -71,6 +56,11 @@ export function createMetrics() {
     foundLost: (lane: QueueName, count: number) => counters.foundLost.inc({ lane }, count),
     /** Counts an alert or report that reached no one. */
     noticeLost: () => counters.noticesLost.inc(),
+    /** Counts a clip, or a clip with its prompt, that retention removed, and the bytes of the clip. */
+    expired: (what: 'clip' | 'prompt', bytes: number) => {
+      counters.expired.inc({ what });
+      counters.freedBytes.inc(bytes);
+    },
     unhandled: (kind: 'rejection' | 'exception') => counters.unhandled.inc({ kind }),
     stepping: (handlers: Readonly<Record<JobKind, JobHandler>>) =>
       counted(handlers, (kind) => counters.jobFailures.inc({ kind })),
@@ -80,6 +70,25 @@ export function createMetrics() {
 
 /** Metrics of this process. */
 export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Creates the observer of deliveries. */
+function deliveryObserverOf(registry: Registry, counters: ReturnType<typeof countersOf>): DeliveryObserver {
+  const deliveryLag = new Histogram({
+    name: 'dailies_delivery_lag_seconds',
+    help: 'Delay from the end of a task to its outcome in the chat',
+    labelNames: ['platform'],
+    buckets: LAG_SECONDS,
+    registers: [registry],
+  });
+  return {
+    delivered(task, handover, lagMs) {
+      const { platform } = task.origin;
+      counters.deliveries.inc({ platform, handover: handover?.kind ?? 'none' });
+      if (lagMs !== null) deliveryLag.observe({ platform }, lagMs / 1_000);
+    },
+    failedOnce: (task, error) => counters.failures.inc({ platform: task.origin.platform, code: error.code }),
+  };
+}
 
 /** Registers the counters of this process. */
 function countersOf(registry: Registry) {
@@ -123,6 +132,12 @@ function countersOf(registry: Registry) {
     wrongTokens: counter('dailies_wrong_tokens_total', 'Wrong access tokens, by entrance: playground, board, gallery', [
       'entrance',
     ]),
+    expired: counter(
+      'dailies_expired_total',
+      'Tasks of which retention removed the clip, or the clip with its prompt',
+      ['what'],
+    ),
+    freedBytes: counter('dailies_expired_bytes_total', 'Bytes of the clips that retention removed'),
     unhandled: counter(
       'dailies_unhandled_errors_total',
       'Unhandled errors: rejections, after which the process continues, and exceptions, after which it exits',

@@ -4,6 +4,7 @@ import type { Platform } from '../chat/platform.ts';
 import { type Clock, within } from '../clock.ts';
 import { DATA_KINDS } from '../library/space/data-files.ts';
 import type { DataSpace } from '../library/space/data-space.ts';
+import { SWEEPS, sweepAgeMs } from '../library/sweep-times.ts';
 import { lastDisagreements } from '../pipeline/bookkeeper.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
@@ -112,8 +113,19 @@ function gaugesOfQueue({ queue }: GaugeSources): OnScrapeGauge[] {
   ];
 }
 
-function gaugesOfData({ space }: GaugeSources): OnScrapeGauge[] {
+function gaugesOfData({ space, store, clock }: GaugeSources): OnScrapeGauge[] {
   return [
+    {
+      name: 'dailies_sweep_age_seconds',
+      help: `Time since a periodic deletion was last complete, by sweep; ${SHARED}`,
+      labelNames: ['sweep'],
+      read: async () => {
+        const ages = SWEEPS.map(async (sweep) => ({ sweep, ageMs: await sweepAgeMs(store, sweep, clock.now()) }));
+        return (await Promise.all(ages)).flatMap(({ sweep, ageMs }) =>
+          ageMs === null ? [] : [{ labels: { sweep }, value: ageMs / 1_000 }],
+        );
+      },
+    },
     {
       name: 'dailies_data_bytes',
       help: 'Bytes in the data folder of this replica as last measured, by kind of file; replicas may share the folder',

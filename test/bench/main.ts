@@ -24,6 +24,7 @@ const BENCHES = [
   'money',
   'gallery',
   'join',
+  'retention',
   'sets',
 ] as const;
 

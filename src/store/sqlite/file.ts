@@ -41,14 +41,17 @@ export interface SqliteConnection {
 
 /**
  * Opens the file, creating it if needed. FULL flushes the write-ahead log at every commit: an acknowledged write
- * survives a power cut, too. What is deleted is overwritten, so that a removed prompt is not left in the file.
+ * survives a power cut, too. What is deleted is overwritten, so that a removed prompt is not left in the file. A new file
+ * can shrink (`auto_vacuum`); one of an earlier version reuses its free pages.
  * @see {@link https://www.sqlite.org/pragma.html#pragma_secure_delete}
  * @throws what SQLite throws.
  */
 export function connect({ path, busyTimeoutMs }: SqliteConnection): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;');
+    // Before anything is written: a file that has tables keeps its mode.
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;');
+    database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;');
     return database;
   } catch (thrown) {
     database.close();

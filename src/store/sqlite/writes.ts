@@ -45,6 +45,11 @@ export interface SqliteBatch {
   readonly nowMs: number;
 }
 
+/** Free pages above which the file shrinks: fewer are soon used again. A page has 4 KB. */
+const MAX_FREE_PAGES = 64;
+/** Pages that a transaction gives back at most: others wait for it. */
+const SHRINK_PAGES = 64;
+
 /** Prepared statements that write a store, each batch in one transaction. */
 export class SqliteWrites {
   readonly #database: DatabaseSync;
@@ -62,6 +67,7 @@ export class SqliteWrites {
   readonly #addToSum: StatementSync;
   readonly #deleteSum: StatementSync;
   readonly #dropEmptySum: StatementSync;
+  readonly #freePages: StatementSync;
   /** Budgets read in the current transaction, during which no other connection can write; none after a change of one. */
   readonly #budgets = new Map<string, unknown>();
 
@@ -101,6 +107,7 @@ export class SqliteWrites {
     this.#dropEmptySum = database.prepare(
       'DELETE FROM sums WHERE name = ? AND held = 0 AND settled = 0 AND doubted = 0 AND extra = 0',
     );
+    this.#freePages = database.prepare('PRAGMA freelist_count');
   }
 
   /**
@@ -116,6 +123,7 @@ export class SqliteWrites {
         if (mayChangeBudgets(write)) this.#budgets.clear();
         return isDone;
       });
+      this.#shrink();
       this.#commit.run();
       if (writes.some(({ kind }) => kind === 'truncate-log')) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       return results;
@@ -124,6 +132,12 @@ export class SqliteWrites {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw thrown;
     }
+  }
+
+  /** Gives pages that retention has freed back to the disk, some in each transaction. */
+  #shrink(): void {
+    const free = Number(this.#freePages.get()?.['freelist_count'] ?? 0);
+    if (free > MAX_FREE_PAGES) this.#database.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
   }
 
   #apply(write: SqliteWrite, nowMs: number): boolean {

@@ -51,6 +51,7 @@ class Library {
   readonly house = new ChatHouse();
   readonly origin: Origin = originOf({ audience: 'team' });
   readonly files: string[] = [];
+  readonly expired: (readonly [what: string, bytes: number])[] = [];
   settings: TeamSettings = DEFAULT_SETTINGS;
   retention: Retention = NONE;
 
@@ -88,6 +89,7 @@ class Library {
       remover,
       settings: { get: async () => this.settings },
       retention,
+      metrics: { expired: (...expired) => this.expired.push(expired) },
       clock,
       logger,
     });
@@ -109,6 +111,7 @@ describe('the retention', () => {
     await library.sweep();
     await library.sweep();
     expect(library.files).toEqual(['old']);
+    expect(library.expired).toEqual([['clip', 1_000]]);
     expect(await library.record('old')).toMatchObject({
       removal: { reason: 'expired', hasContent: true },
       request: { prompt: expect.stringMatching(/./) },
