@@ -108,6 +108,17 @@ export class SandboxRecords {
     return this.#database.prepare('SELECT * FROM ledger ORDER BY rowid').all().map(asLine);
   }
 
+  /** Removes prompts and references of the tasks that ended before a time; id, state and ledger stay. */
+  removeContent(beforeMs: number): void {
+    this.#database
+      .prepare(
+        `UPDATE tasks SET record = json_set(record, '$.prompt', '', '$.media', json('{"image":[],"audio":[],"video":[]}'))
+         WHERE status NOT IN ('queued', 'in_progress') AND json_extract(record, '$.endedAtMs') < ?
+           AND json_extract(record, '$.prompt') <> ''`,
+      )
+      .run(beforeMs);
+  }
+
   close(): void {
     this.#database.close();
   }
