@@ -10,6 +10,7 @@ import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
 import { InteractionHandler, messageIdOf } from './interactions.ts';
+import { createMessageExpiry } from './message-expiry.ts';
 import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
 import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
@@ -55,6 +56,7 @@ class Playground implements Adapter {
   readonly #messages: MessageStore;
   readonly #files: AttachmentFolder;
   readonly #responses: ResponseCache;
+  readonly #expiry: ReturnType<typeof createMessageExpiry>;
   #phase: 'new' | 'open' | 'stopped' = 'new';
 
   constructor(options: PlaygroundOptions) {
@@ -62,6 +64,7 @@ class Playground implements Adapter {
     const { store, clock } = options;
     this.#messages = new MessageStore(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
+    this.#expiry = createMessageExpiry({ ...options, messages: this.#messages, files: this.#files });
     this.#responses = new ResponseCache(store, clock, options.maxInFlight);
   }
 
@@ -211,11 +214,13 @@ class Playground implements Adapter {
 
   async start(): Promise<void> {
     await this.#files.prepare();
+    this.#expiry.start();
     this.#phase = 'open';
   }
 
   async stop(): Promise<void> {
     this.#phase = 'stopped';
+    await this.#expiry.stop();
     await this.#responses.settled();
   }
 }

@@ -183,7 +183,7 @@ export class MessageStore {
   ): Promise<readonly IndexEntry[]> {
     const bounds = from === undefined ? {} : order === 'newest' ? { max: from.score } : { min: from.score };
     for (let offset = 0; ; offset += READ_BATCH) {
-      const entries = await this.#store.scan(indexOf(channel), { ...bounds, order, offset, limit: READ_BATCH });
+      const entries = await this.#store.scan(messagesIndex(channel), { ...bounds, order, offset, limit: READ_BATCH });
       const next = entries.filter(({ member, score }) => {
         if (from === undefined || score !== from.score) return true;
         return order === 'newest' ? member < from.member : member > from.member;
@@ -220,7 +220,7 @@ export class MessageStore {
     const isNew = await this.#store.commit({
       records: [{ namespace: 'playground', key: recordKey(message.id), value: message, expected: 'absent' }],
       index: [
-        { index: indexOf(message.channel), member: message.id, score: order },
+        { index: messagesIndex(message.channel), member: message.id, score: order },
         ...(await this.#channelEntry(message.channel)),
       ],
     });
@@ -255,14 +255,14 @@ export class MessageStore {
     if (message === undefined) return;
     await this.#store.commit({
       records: [{ namespace: 'playground', key: recordKey(id), value: null, expected: 'any' }],
-      index: [{ index: indexOf(message.channel), member: id, score: null }],
+      index: [{ index: messagesIndex(message.channel), member: id, score: null }],
     });
     this.updates.publish({ kind: 'gone', message });
   }
 
   /** Returns an `order` after every message of the channel, regardless of clock skew between replicas. */
   async #nextOrder(channel: string): Promise<number> {
-    const [stored] = await this.#store.scan(indexOf(channel), { limit: 1 });
+    const [stored] = await this.#store.scan(messagesIndex(channel), { limit: 1 });
     const newest = Math.max(stored?.score ?? 0, this.#newest.get(channel) ?? 0);
     const order = Math.max(this.#clock.now(), newest + 1);
     this.#newest.set(channel, order);
@@ -316,7 +316,8 @@ function recordKey(id: string): string {
   return `message:${id}`;
 }
 
-function indexOf(channel: string): string {
+/** Names the index of the messages of a channel; scores are their {@link Message.order}, about their times in ms. */
+export function messagesIndex(channel: string): string {
   return `playground:${channel}`;
 }
 

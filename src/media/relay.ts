@@ -46,6 +46,8 @@ export interface RelayOptions {
   readonly bounds?: RelayBounds;
 }
 
+/** Time for which the record of a file is kept after it was last offered. */
+const RECORD_MS = 365 * 24 * 3_600_000;
 const PREFIX = 'relay-';
 const ADDRESS = /\/media\/(relay-[0-9a-f]+)(?:[?#]|$)/;
 
@@ -86,7 +88,7 @@ export class Relay {
     const { links, logger } = this.#options;
     if (links === null || (file.bytes ?? 0) > this.#maxFileBytes) return null;
     const id = idOf(file.url);
-    const stored = this.#records.set(`relay:${id}`, file);
+    const stored = this.#records.set(`relay:${id}`, file, RECORD_MS);
     Promise.all([stored, this.#fetch(id, file)]).catch((thrown: unknown) =>
       logger.warn({ event: 'relay_failed', err: thrown, name: file.name }, 'failed to store a reference file'),
     );
@@ -103,7 +105,7 @@ export class Relay {
     if (links === null) return null;
     const id = idOf(file.url);
     await this.#fetch(id, file);
-    await this.#records.set(`relay:${id}`, file);
+    await this.#records.set(`relay:${id}`, file, RECORD_MS);
     return links.sign(id).url;
   }
 

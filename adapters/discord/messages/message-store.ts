@@ -38,6 +38,8 @@ export interface MessageRecord {
 
 /** Number of rejected tokens remembered; each expires by itself after 15 minutes. */
 const MAX_REFUSED = 10_000;
+/** Time for which reactions to a notice count. */
+const NOTICE_MS = 365 * 24 * 3_600_000;
 const WAITING_PAGE = 100;
 const WAITING_INDEX = 'discord-following';
 
@@ -81,7 +83,7 @@ export class MessageStore {
 
   /** Stores the task that a notice is about, for reactions to it. */
   async noticed(message: string, task: TaskId): Promise<void> {
-    await this.#records.set(`discord:notice-of:${message}`, { task });
+    await this.#records.set(`discord:notice-of:${message}`, { task }, NOTICE_MS);
   }
 
   /** Stores the token that a follow-up was posted with, the only one that can edit it, until it expires. */
