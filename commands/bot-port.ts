@@ -1,5 +1,6 @@
 import type { MemberRights, MessageRef } from '#src/chat/platform.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
+import type { Catalog } from '#src/videos/model.ts';
 import type { MediaKind } from '#src/videos/request.ts';
 import type { Card, CardButton } from './ui/card.ts';
 
@@ -234,6 +235,8 @@ export interface Bot {
     typed: string,
     given: GivenOptions,
   ): Promise<readonly Suggestion[]>;
+  /** Returns the catalog with the caller's defaults, for platforms that show the price of an order before it is placed. */
+  catalogFor(caller: Caller): Promise<Catalog>;
   /** Posts the message of a new task, or finds it if it was already posted. */
   show(task: TaskId): Promise<MessageRef>;
 }

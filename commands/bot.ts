@@ -7,6 +7,7 @@ import { type BotPorts, isOperator, mayRun } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
+import { withDefaults } from './orders/defaults.ts';
 import { reactToSet } from './orders/sets.ts';
 import { cancelTask, retryOnce } from './orders/task-actions.ts';
 import { declarations } from './registry.ts';
@@ -22,17 +23,20 @@ export function createBot(ports: BotPorts): Bot {
     command: (caller, name, given) => runCommand(ports, known(caller), { name, given }),
     text: (caller, text, addressing = 'command', files = {}) =>
       runText(ports, known(caller), text, { addressing, files }),
-    form: async () => createForm(ports.catalog()),
+    form: async (caller) => createForm((await withDefaults(ports, caller)).catalog()),
     press: (caller, button) => pressButton(ports, known(caller), button),
     react: (caller, message, emoji) => react(ports, known(caller), message, emoji),
-    submit: (caller, form, values) => submitForm(ports, known(caller), form, values),
+    submit: async (caller, form, values) => submitForm(await withDefaults(ports, caller), known(caller), form, values),
     suggest: async (caller, name, optionName, typed, given) => {
       const command = declarations.find((one) => one.name === name);
       const option = command?.options.find((one) => one.name === optionName);
       const asker = known(caller);
       if (command === undefined || option === undefined || !mayRun(asker, command)) return [];
-      return suggestionsFor(ports, asker, { command: name, option, typed, given });
+      const isSetting = option.autocomplete === 'model' || option.autocomplete === 'setting';
+      const own = isSetting ? await withDefaults(ports, asker).catch(() => ports) : ports;
+      return suggestionsFor(own, asker, { command: name, option, typed, given });
     },
+    catalogFor: async (caller) => (await withDefaults(ports, caller)).catalog(),
     show: (task) => ports.chat.show(task),
   };
 }

@@ -6,6 +6,7 @@ import { slipIn } from './input/slips.ts';
 import { type BotPorts, mayRun, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
 import { findTask } from './input/task-lookup.ts';
 import { type ParsedText, parseText, typedWords } from './input/text.ts';
+import { withDefaults } from './orders/defaults.ts';
 import { offerRequest, type Question, refuseRequest } from './orders/offers.ts';
 import { requestDraft } from './orders/place-order.ts';
 import { declarations, subcommands } from './registry.ts';
@@ -28,8 +29,9 @@ const NAMES = declarations.map(({ name }) => name);
  * Validates and runs a subcommand. Reports all errors at once and does nothing unless the input is valid. Saves a
  * refused `create`, so that it can be corrected in a form; asks for a confirmation if the prompt contains an option.
  */
-export async function runCommand(ports: BotPorts, caller: Caller, invocation: Invocation): Promise<Reply> {
+export async function runCommand(all: BotPorts, caller: Caller, invocation: Invocation): Promise<Reply> {
   const { name, given } = invocation;
+  const ports = await portsFor(all, caller, name);
   const subcommand = subcommands.find(({ declaration }) => declaration.name === name);
   if (subcommand === undefined) {
     const known = declarations.filter((command) => mayRun(caller, command));
@@ -51,6 +53,12 @@ export async function runCommand(ports: BotPorts, caller: Caller, invocation: In
   const reason = isCreate ? optionInside(declaration, invocation) : null;
   if (reason === null) return run(ports, caller, given);
   return offerRequest(ports, caller, { request: requestDraft(given) }, { reason });
+}
+
+/** Returns the ports of a command: with the caller's defaults for an order, and as far as they are known for the help. */
+async function portsFor(ports: BotPorts, caller: Caller, name: string): Promise<BotPorts> {
+  if (name === 'help') return withDefaults(ports, caller).catch(() => ports);
+  return name === 'create' ? withDefaults(ports, caller) : ports;
 }
 
 function problemsOf(
@@ -76,7 +84,7 @@ function optionInside({ options }: Command, { given, isTyped = false }: Invocati
  * probably a typo, small talk or not a prompt at all.
  */
 export async function runText(
-  ports: BotPorts,
+  all: BotPorts,
   caller: Caller,
   text: string,
   { addressing, files }: { readonly addressing: Addressing; readonly files: GivenOptions },
@@ -84,6 +92,8 @@ export async function runText(
   const typed = typedWords(text);
   const parsed = withFiles(parseText(typed, declarations), files);
   const { command: name, given, problems, isNamed } = parsed;
+  const isOrder = name === null || name === 'create' || name === 'delete' || addressing === 'plain';
+  const ports = isOrder ? await portsFor(all, caller, 'create') : all;
   if (name === null) return createForm(ports.catalog());
   if (HELP.test(typed) || /^(?:\w+\s+)?\?$/u.test(typed)) return runHelp(ports, caller, isNamed ? name : null);
   if (!isNamed || addressing === 'plain') {
@@ -102,7 +112,7 @@ export async function runText(
   // A message on the chat page is never a command, even if it begins with the name of one.
   if (addressing === 'plain' && !isCreate)
     return offerRequest(ports, caller, { request: { prompt: typed } }, { reason: { kind: 'talk' } });
-  return runCommand(ports, caller, { name, given, problems, isTyped: true });
+  return runCommand(all, caller, { name, given, problems, isTyped: true });
 }
 
 /** Adds the attached files to the parsed text; files alone are a `create` without its prompt. */

@@ -15,6 +15,7 @@ import { models } from './models.ts';
 import { budget } from './money/budget.ts';
 import { statement } from './money/statement.ts';
 import { notify } from './notify.ts';
+import { defaults } from './orders/defaults.ts';
 import { erase } from './privacy/forget.ts';
 import { privacy } from './privacy/privacy.ts';
 import { retry } from './retry.ts';
@@ -32,6 +33,7 @@ const all: readonly Subcommand[] = [
   models,
   usage,
   notify,
+  defaults,
   privacy,
   approvals,
   budget,

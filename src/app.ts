@@ -20,8 +20,8 @@ import { foldersOf, missing } from './http/readiness.ts';
 import { addStatusRoutes, createHttpServer, Draining, listen } from './http/server.ts';
 import { createGallery, type Gallery } from './library/gallery/gallery.ts';
 import { createLibrary, type Library } from './library/library.ts';
-
 import { createPersonExport } from './library/person-export.ts';
+import { PersonalDefaults } from './library/personal-defaults.ts';
 import { createKeptUntil } from './library/retention-periods.ts';
 import { DataSpace } from './library/space/data-space.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
@@ -357,8 +357,8 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     subscriptions: createSubscriptions(store),
     statements,
     gallery,
-    remover: library.remover,
-    forgetting: library.forgetting,
+    ...library,
+    defaults: new PersonalDefaults(store),
     admins: config.admins,
     refunds: config.refunds,
     renewed: (url) => relay.renew(url),

@@ -7,6 +7,7 @@ import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/but
 import type { Card } from '#commands/ui/card.ts';
 import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import type { Catalog } from '#src/videos/model.ts';
 import { type InteractionKind, type Message, type MessageStore, maySee } from './message-store.ts';
 import { buttonsIn, type KeptCard, keptCard, sentenceCard } from './render.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';
@@ -123,6 +124,11 @@ export class InteractionHandler {
   /** Returns the commands that a user may run. */
   commandsFor({ user }: z.output<typeof commandsQuery>): readonly Command[] {
     return this.#options.bot.commandsFor(callerOf('commands', user, ''));
+  }
+
+  /** Returns the catalog with a user's defaults, for the price of an order that is being typed. */
+  catalogFor({ user }: z.output<typeof commandsQuery>): Promise<Catalog> {
+    return this.#options.bot.catalogFor(callerOf('commands', user, ''));
   }
 
   /** Returns autocomplete suggestions. */

@@ -78,11 +78,11 @@ function addReads(
       .send(page.messages.map(toWire));
   });
   http.get('/playground/channels', async () => messages.channels());
-  http.get('/playground/commands', async (request) => ({
-    commands: handler.commandsFor(commandsQuery.parse(request.query)),
-    models: wireModels(catalog()),
-    isEmbeddedService,
-  }));
+  http.get('/playground/commands', async (request) => {
+    const query = commandsQuery.parse(request.query);
+    const models = wireModels(await handler.catalogFor(query).catch(() => catalog()));
+    return { commands: handler.commandsFor(query), models, isEmbeddedService };
+  });
   http.get('/playground/suggestions', async (request) => handler.suggest(suggestionsQuery.parse(request.query)));
   http.get('/playground/events', (request, reply) =>
     streams.send(request, reply, eventsQuery.parse(request.query).user),

@@ -1,9 +1,9 @@
-import type { Platform } from '#src/chat/platform.ts';
+import type { MemberRights, Platform } from '#src/chat/platform.ts';
 import type { GalleryPress, GalleryReply, PressInGallery } from '#src/library/gallery/orders.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Bot, Caller, Reply } from '../bot-port.ts';
 import { runInteraction } from '../run-interaction.ts';
-import { IN_THE_CHAT, NOT_IN_CHANNEL, ORDERED_ELSEWHERE } from '../sentences/cards/gallery.ts';
+import { IN_THE_CHAT, NOT_DELETED, NOT_IN_CHANNEL, ORDERED_ELSEWHERE } from '../sentences/cards/gallery.ts';
 import { mayDecide, parseButton, retryButtonId } from '../ui/buttons.ts';
 import { buttonsOf, type Card, type CardButton, linesOf } from '../ui/card.ts';
 import { plainText } from '../ui/plain-text.ts';
@@ -16,8 +16,10 @@ export interface GalleryPressDeps {
   readonly logger: Logger;
 }
 
+const NO_RIGHTS: MemberRights = { view: false, post: false, manage: false };
+
 /** Actions of buttons that the page offers; the others belong to a message in the chat. */
-const OFFERED: ReadonlySet<string> = new Set(['retry', 'order', 'ask', 'discard']);
+const OFFERED: ReadonlySet<string> = new Set(['retry', 'order', 'ask', 'discard', 'delete']);
 
 /**
  * Creates the handler of presses in the gallery. Each is an interaction in the clip's channel, by a person who may post
@@ -26,10 +28,12 @@ const OFFERED: ReadonlySet<string> = new Set(['retry', 'order', 'ask', 'discard'
 export function createGalleryPress({ bot, platforms, logger }: GalleryPressDeps): PressInGallery {
   return async (press) => {
     const caller = await callerOf(press, platforms.get(press.session.platform));
-    if (caller === null) return textReply([NOT_IN_CHANNEL]);
+    if (caller === null) return textReply([isDeletion(press) ? NOT_DELETED : NOT_IN_CHANNEL]);
     let shown: GalleryReply = textReply([IN_THE_CHAT]);
     const show = async (card: Card): Promise<void> => {
-      shown = textReply([plainText(linesOf(card))], buttonsOf(card));
+      const text = plainText(linesOf(card));
+      const isDone = press.action.kind === 'button' && isDeletion(press);
+      shown = isDone ? { kind: 'deleted', lines: text.split('\n') } : textReply([text], buttonsOf(card));
     };
     const ask = () => replyTo(bot, caller, press);
     const interaction = { bot, logger, caller, inPlace: false, ask };
@@ -59,22 +63,36 @@ function replyTo(bot: Bot, caller: Caller, { task, action }: GalleryPress): Prom
     const isOffered = OFFERED.has(pressed) && pressed !== 'retry';
     return isOffered ? bot.press(caller, action.button) : Promise.resolve({ kind: 'refused', sentence: IN_THE_CHAT });
   }
+  if (action.kind === 'delete') return bot.command(caller, 'delete', { id: [task.id] });
   // Others make a take of their own, as by /video retry.
   if (mayDecide(caller, task.origin)) return bot.press(caller, retryButtonId(task.id, action.price));
   return bot.command({ ...caller, shown: { price: action.price } }, 'retry', { id: [task.id] });
 }
 
-/** Returns the person as a caller in the clip's channel; `null` unless they may post there. */
+/** Returns whether a press deletes the clip, or asks whether to. */
+function isDeletion({ action }: GalleryPress): boolean {
+  return action.kind === 'delete' || (action.kind === 'button' && parseButton(action.button)?.action === 'delete');
+}
+
+/**
+ * Returns the person as a caller in the clip's channel; `null` unless they may post there. A deletion posts nothing, and
+ * one's own clip may be deleted from a channel that one has left, or that is gone.
+ */
 async function callerOf(
-  { session, task, id }: GalleryPress,
+  press: GalleryPress,
   platform: Pick<Platform, 'rights' | 'lastingAddress'> | undefined,
 ): Promise<Caller | null> {
   if (platform === undefined) return null;
+  const { session, task, id } = press;
+  const deletesOwn = isDeletion(press) && task.origin.user.id === session.user.id;
   const { platform: name, team, user, isExternal = false } = session;
   const { channel, parentChannel, uploadLimitBytes, address: given } = task.origin;
   const address = platform.lastingAddress(given);
-  const rights = await platform.rights({ team, channel, address }, user.id);
-  if (!rights.view || !rights.post) return null;
+  const rights = await platform.rights({ team, channel, address }, user.id).catch((thrown: unknown) => {
+    if (deletesOwn) return NO_RIGHTS;
+    throw thrown;
+  });
+  if (!deletesOwn && !(rights.view && (rights.post || isDeletion(press)))) return null;
   return {
     platform: name,
     team,

@@ -34,9 +34,11 @@ import { taskHere } from './task-lookup.ts';
 /** Submitted values, by field. */
 export type FormValues = Readonly<Record<string, string>>;
 
-/** Returns the form of a bare `/video`: empty, since a prompt alone is enough. */
+/** Returns the form of a bare `/video`: empty, since a prompt alone is enough, but for the caller's own defaults. */
 export function createForm(catalog: Catalog): Reply {
-  return orderForm({ id: formId({ form: 'create' }), ...FORM_WORDS.create }, catalog, {});
+  const { name, personal } = catalog.defaultModel;
+  const given = personal === undefined ? {} : { model: name, ...personal };
+  return orderForm({ id: formId({ form: 'create' }), ...FORM_WORDS.create }, catalog, given);
 }
 
 /** Returns the form of **Edit & retry**, prefilled with the values of the task that the catalog still accepts. */

@@ -4,6 +4,7 @@ import type { Clock } from '#src/clock.ts';
 import type { Admin } from '#src/config/admins.ts';
 import type { Gallery } from '#src/library/gallery/gallery.ts';
 import type { Library } from '#src/library/library.ts';
+import type { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import type { Remover } from '#src/library/remover.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
@@ -46,6 +47,8 @@ export interface BotPorts {
   readonly subscriptions: Subscriptions;
   readonly remover: Pick<Remover, 'remove'>;
   readonly forgetting: Library['forgetting'];
+  /** Default model, length and aspect ratio of people. */
+  readonly defaults: Pick<PersonalDefaults, 'get' | 'change'>;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;

@@ -19,6 +19,7 @@ import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
 import { type Page, type Press, parseButton } from '../ui/buttons.ts';
 import { turnUsagePage } from '../usage.ts';
+import { withDefaults } from './defaults.ts';
 import { showDetails } from './details.ts';
 import { askForApproval, confirmDraft, discardDraft, draftFor } from './drafts.ts';
 import { sendAgain } from './resend.ts';
@@ -58,7 +59,8 @@ async function turnPage(ports: BotPorts, caller: Caller, page: Page): Promise<Re
   }
 }
 
-async function pressOnDraft(ports: BotPorts, caller: Caller, press: DraftPress): Promise<Reply> {
+async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress): Promise<Reply> {
+  const ports = await withDefaults(given, caller);
   switch (press.action) {
     case 'order':
       return confirmDraft(ports, caller, press.draft, press.price);
@@ -88,13 +90,13 @@ const CLIP_ACTIONS: ReadonlySet<string> = new Set(['show', 'refetch']);
 function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress): Promise<Reply> | Reply {
   if (isContentRemoved(task) && PROMPT_ACTIONS.has(press.action)) return refused(PROMPT_REMOVED);
   if (task.removal !== undefined && CLIP_ACTIONS.has(press.action)) return refused(removedSentence(task));
-  const { tasks, catalog } = ports;
+  const { tasks } = ports;
   const { user } = caller;
   switch (press.action) {
     case 'retry':
       return retryByPress(ports, caller, task, press.price);
     case 'edit':
-      return editForm(catalog(), task);
+      return withDefaults(ports, caller).then(({ catalog }) => editForm(catalog(), task));
     case 'cancel':
       return cancelTask(ports, caller, task);
     case 'withdraw':

@@ -14,6 +14,7 @@ import { amountOf } from '../tasks/amount.ts';
 import { ledgerOf } from '../tasks/indexes.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
+import { PersonalDefaults } from './personal-defaults.ts';
 import { tasksOfPerson } from './tasks-of-person.ts';
 
 /** Person in a team. */
@@ -37,7 +38,7 @@ export type WritePersonExport = (person: PersonOfTeam, path: string, isCompresse
 
 /** One line of the export. */
 type ExportLine = Readonly<Record<string, unknown>> & {
-  readonly record: 'clip' | 'draft' | 'subscription' | 'approver' | 'budget' | 'pause';
+  readonly record: 'clip' | 'draft' | 'subscription' | 'approver' | 'budget' | 'defaults' | 'pause';
 };
 
 /** Number of task records in memory at once. */
@@ -134,6 +135,8 @@ async function* roleLines(
     const { hard, soft } = budget;
     yield { record: 'budget', hard: amountsOf(hard), soft: amountsOf(soft) };
   }
+  const defaults = await new PersonalDefaults(store).get({ platform, team, user });
+  if (Object.keys(defaults).length > 0) yield { record: 'defaults', ...defaults };
   const { pause } = await settings.get(of);
   if (pause?.by.id === user) yield { record: 'pause', reason: pause.reason, at: isoOf(pause.atMs) };
 }

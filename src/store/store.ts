@@ -45,6 +45,8 @@ export const NAMESPACES = [
   'statements',
   /** One-time links to the gallery, for 10 minutes, and its sessions, for 12 hours; under hashes of their keys. */
   'gallery',
+  /** Default model, length and aspect ratio of a person in a team. */
+  'defaults',
 ] as const;
 
 /** One of {@link NAMESPACES}. */

@@ -40,6 +40,8 @@ export interface Model {
   readonly media: Readonly<Record<MediaKind, { readonly min: number; readonly max: number }>>;
   /** Longest prompt in characters (Unicode code points). `Infinity` where the catalog has no limit. */
   readonly promptMaxLength: number;
+  /** Defaults of the person for whom the catalog is read, out of what the model offers. Default: the model's own. */
+  readonly personal?: { readonly seconds?: number; readonly aspect?: AspectRatio };
 }
 
 /** All available models, in the catalog file's order; at least one. */
@@ -94,7 +96,7 @@ export const SETTINGS: readonly Setting[] = [
     unit: '',
     schema: z.enum(ASPECT_RATIOS, `must be one of ${ASPECT_RATIOS.join(', ')}`).optional(),
     offerOf: ({ aspectRatios }) => aspectRatios,
-    defaultOf: ({ aspectRatios }) => aspectRatios[0],
+    defaultOf: ({ aspectRatios, personal }) => personal?.aspect ?? aspectRatios[0],
   },
   {
     name: 'resolution',
@@ -158,8 +160,9 @@ export function secondsOffered({ seconds }: Model): readonly number[] {
   return (listed(seconds) ?? []).map(Number);
 }
 
-/** Returns the default length, in seconds: the first one. */
-export function defaultSeconds({ seconds }: Model): number {
+/** Returns the default length, in seconds: the person's, else the first one. */
+export function defaultSeconds({ seconds, personal }: Model): number {
+  if (personal?.seconds !== undefined) return personal.seconds;
   return 'min' in seconds ? seconds.min : (seconds[0] ?? 1);
 }
 

@@ -10,6 +10,7 @@ import { GalleryAccess } from '#src/library/gallery/access.ts';
 import { GalleryClips } from '#src/library/gallery/clips.ts';
 import { Posters } from '#src/library/gallery/posters.ts';
 import { serveGallery } from '#src/library/gallery/routes.ts';
+import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createLogger } from '#src/logger.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
@@ -71,6 +72,7 @@ async function measure(folder: string): Promise<void> {
     access,
     clips: new GalleryClips({ store, repository, audienceOf }),
     catalog: () => parseCatalog(sandboxCatalog),
+    defaults: new PersonalDefaults(store),
     hasPosters: false,
     posters: new Posters({ folder, takePicture: null }),
     fileOf: async ({ clip }) => clip,

@@ -22,10 +22,10 @@ beforeAll(async () => {
   dir = await makeDir();
   upstream = await startVideoService({ clip: await realClip(dir.path, 0) });
   dailies = await startDailies({ dir: dir.path, upstream });
-  for (const prompt of PROMPTS) {
-    const order = answered(await dailies.interact(`/video create ${prompt} --seconds 4`, { user: 'ada' }));
-    await dailies.reaches(order, 'completed');
-  }
+  const orders: string[] = [];
+  for (const prompt of PROMPTS)
+    orders.push(answered(await dailies.interact(`/video create ${prompt} --seconds 4`, { user: 'ada' })));
+  for (const order of orders) await dailies.reaches(order, 'completed');
 }, 180_000);
 
 afterAll(async () => {
@@ -135,24 +135,33 @@ test('a clip is downloaded whole, and only in the session of its person', TIMEOU
   expect((await fetch(`${dailies.url}${address}`)).status).toBe(401);
 });
 
-test('a retry is ordered for the price on its button, and its takes are shown', TIMEOUT, async () => {
-  const page = await visit();
-  await page.click('.card:has-text("a grey wolf")');
-  await page.click('button:has-text("Retry · $0.20")');
-  await page.waitForSelector('text=Another take is being made.');
-  const [retry] = (await dailies.messages())
-    .filter(({ text, state }) => text.includes('a grey wolf') && state !== null)
-    .slice(-1);
-  await dailies.reaches(retry?.id ?? '', 'completed');
-  await page.reload();
-  await page.waitForSelector('.takes a');
-  expect(await page.locator('.takes li').count()).toBe(2);
-  await page.click('.takes a');
-  await page.waitForSelector('h1:has-text("a grey wolf")');
-  await page.click('text=Leave');
-  await page.waitForSelector('text=You have left the gallery.');
-  expect(complaints).toEqual([]);
-});
+test(
+  'a double click orders one retry for the price on its button, whose clip appears and is deleted',
+  TIMEOUT,
+  async () => {
+    const page = await visit();
+    await page.click('.card:has-text("a grey wolf")');
+    await page.dblclick('button:has-text("Retry · $0.20")');
+    await page.waitForSelector('text=Another take is being made.');
+    await page.waitForSelector('.takes a');
+    expect(await page.locator('.takes li').count()).toBe(2);
+    await page.click('.takes a');
+    await page.waitForSelector('.takes li:nth-child(2):has-text("This one")');
+    await page.waitForSelector('h1:has-text("a grey wolf")');
+    const wolves = async () =>
+      (await dailies.messages()).filter(({ text, state }) => text.includes('a grey wolf') && state);
+    expect(await wolves()).toHaveLength(2);
+    await page.click('button:has-text("Delete…")');
+    await page.click('.reply button:has-text("Delete")');
+    await page.waitForSelector('h1:focus:has-text("Gallery")');
+    await page.waitForSelector('.notice:has-text("Deleted")');
+    expect(await violations(page)).toEqual([]);
+    expect(await wolves()).toHaveLength(1);
+    await page.click('text=Leave');
+    await page.waitForSelector('text=You have left the gallery.');
+    expect(complaints).toEqual([]);
+  },
+);
 
 test('the page fits 360 pixels and the dark scheme, without violations of axe', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } });
@@ -167,6 +176,20 @@ test('the page fits 360 pixels and the dark scheme, without violations of axe', 
   await page.waitForSelector('video.player');
   expect(await overflow(page)).toBeLessThanOrEqual(0);
   expect(await violations(page)).toEqual([]);
+});
+
+test('defaults that a person sets there are those of their next order', TIMEOUT, async () => {
+  const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } }, 'dora');
+  await page.click('button:has-text("Your defaults")');
+  await page.selectOption('dialog select >> nth=1', '6');
+  await page.waitForSelector('dialog >> text=Saved.');
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('dialog', { state: 'detached' });
+  const order = answered(await dailies.interact('/video create a red kite', { user: 'dora' }));
+  expect((await dailies.message(order)).text).toContain('6 s');
+  expect(complaints).toEqual([]);
 });
 
 test('the chat page leads to the gallery', TIMEOUT, async () => {

@@ -37,7 +37,7 @@ const attemptsOn = (id: string): readonly string[] => [
   'list unreleased',
   'list --who @alice',
   'status',
-  ...[id, id.slice(0, 8)].flatMap((one) => [`status ${one}`, `retry ${one}`, `cancel ${one}`]),
+  ...[id, id.slice(0, 8)].flatMap((one) => [`status ${one}`, `retry ${one}`, `cancel ${one}`, `delete ${one}`]),
   'usage',
   'notify',
 ];

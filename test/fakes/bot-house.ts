@@ -9,6 +9,7 @@ import { type Subscription, type Subscriptions, subscriptionKey } from '#src/cha
 import { viewOf } from '#src/chat/view.ts';
 import type { ForgetOrder } from '#src/library/forgetting/forgetting.ts';
 import type { Opener } from '#src/library/gallery/access.ts';
+import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import type { RemovalOrder } from '#src/library/remover.ts';
 import type { ApprovalOutcome, ApprovalPress } from '#src/money/approvals.ts';
 import { Approvers } from '#src/money/approvers.ts';
@@ -113,6 +114,7 @@ export class BotHouse implements BotPorts {
   readonly forgetting: BotPorts['forgetting'] = {
     request: async (order) => void this.forgotten.push(order),
   };
+  readonly defaults = new PersonalDefaults(this.store);
   refunds: BotPorts['refunds'] = 'assumed';
   /** Persons named in `ADMINS`. */
   admins: BotPorts['admins'] = [];

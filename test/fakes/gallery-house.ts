@@ -5,6 +5,7 @@ import { GalleryClips } from '#src/library/gallery/clips.ts';
 import type { GalleryPress, GalleryReply } from '#src/library/gallery/orders.ts';
 import { Posters } from '#src/library/gallery/posters.ts';
 import { type GalleryOptions, serveGallery } from '#src/library/gallery/routes.ts';
+import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createLogger } from '#src/logger.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { toChange } from '#src/tasks/indexes.ts';
@@ -71,6 +72,7 @@ export class GalleryHouse {
       access: this.access,
       clips: this.clips,
       catalog: () => CATALOG,
+      defaults: new PersonalDefaults(this.store),
       hasPosters: false,
       posters: new Posters({ folder: '/nowhere', takePicture: null }),
       fileOf: async ({ clip }) => clip,

@@ -24,6 +24,8 @@ export class ScriptedBot implements Bot {
   suggestions: readonly Suggestion[] = [];
   /** Shows a task; tests set this to the platform's `open`. */
   onShow: (task: TaskId) => Promise<MessageRef> = () => Promise.reject(new TypeError('nothing is to be shown'));
+  /** Default: none, so that a platform falls back to the catalog of all. */
+  catalogFor: Bot['catalogFor'] = () => Promise.reject(new TypeError('no catalog of a person'));
   /** Delays every reply until it resolves. */
   gate: Promise<void> = Promise.resolve();
 

@@ -26,7 +26,7 @@ function App() {
   const [trouble, setTrouble] = useState('');
   const box = useRef(null);
   const board = useBoard(user, channel);
-  const setup = useSetup(board.connection, user);
+  const setup = useSetup(board.connection, user, board.latest?.visibleTo === user ? board.latest.id : null);
   const { users, known } = useKnown(board, user);
   const toBox = () => box.current?.focus();
   const [jumpTo, jump] = useJumps(board, { channel, goTo, onMissing: setTrouble });
@@ -156,8 +156,11 @@ function useJumps(board, { channel, goTo, onMissing }) {
   return [target, jump];
 }
 
-/** Loads the user's commands, the models and whether clips are free; reloads them on reconnect and for another user. */
-function useSetup(connection, user) {
+/**
+ * Loads the user's commands, the models with their defaults, and whether clips are free; reloads them on reconnect, for
+ * another user and after a private `reply`, which may have changed the defaults.
+ */
+function useSetup(connection, user, reply) {
   const [setup, setSetup] = useState(NO_SETUP);
   useEffect(() => {
     if (connection !== 'live') return undefined;
@@ -171,7 +174,7 @@ function useSetup(connection, user) {
     return () => {
       isCurrent = false;
     };
-  }, [connection, user]);
+  }, [connection, user, reply]);
   return setup;
 }
 

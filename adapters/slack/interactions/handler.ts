@@ -124,7 +124,7 @@ export class InteractionHandler {
       if (create.kind !== 'form') return create;
       const { id, name, address } = image;
       const metadata = { ...metadataOf(interaction, ANIMATE_FORM), image: { id, name, address } };
-      const values = { [MODEL_FIELD]: this.#imageModel().name };
+      const values = this.#imageValues(valuesOf(create.form));
       await this.#openModal(interaction, this.#orderModal({ ...create.form, title: ANIMATE_TITLE }, metadata, values));
       return null;
     });
@@ -247,7 +247,7 @@ export class InteractionHandler {
     );
     const metadata = metadataOf(interaction, form.id, kept);
     if (!isOrderForm(form.id)) return renderForm(form, metadata);
-    const values = Object.fromEntries(form.fields.map(({ name, value }) => [name, value]));
+    const values = valuesOf(form);
     const notes = Object.fromEntries(form.fields.map(({ name, note }) => [name, note]));
     return this.#orderModal(form, metadata, values, notes);
   }
@@ -263,12 +263,22 @@ export class InteractionHandler {
     return renderOrderForm({ form, metadata, catalog: this.#options.catalog(), values, notes, media });
   }
 
-  /** Returns the preselected model for image input. */
-  #imageModel(): Model {
+  /** Returns the preselected values for image input: the user's defaults, if their model takes one. */
+  #imageValues(own: ModalValues): ModalValues {
     const { models, defaultModel } = this.#options.catalog();
-    if (defaultModel.media.image.max > 0) return defaultModel;
-    return models.find(({ media }) => media.image.max > 0) ?? defaultModel;
+    const takesImage = ({ media }: Model): boolean => media.image.max > 0;
+    const model = models.find(({ name }) => name === own[MODEL_FIELD]);
+    if (model !== undefined && takesImage(model)) return own;
+    const other = takesImage(defaultModel) ? defaultModel : (models.find(takesImage) ?? defaultModel);
+    return { [MODEL_FIELD]: other.name };
   }
+}
+
+type ModalValues = Readonly<Record<string, string>>;
+
+/** Returns the values of a form that is to be opened, by field. */
+function valuesOf({ fields }: Form): ModalValues {
+  return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
 }
 
 /** Returns title and button label of an open modal. */

@@ -88,7 +88,7 @@ function listenToCommands(app: App, { handler, profiles, permissions, interactio
     const to = teamOf(context, command.team_id);
     const person = await profiles.person(to, user, command.user_name);
     const text = typedText(command.text);
-    const mayManage = /^cancel\b/iu.test(text) && (await permissions.manages(to, channel, user));
+    const mayManage = /^(?:cancel|delete)\b/iu.test(text) && (await permissions.manages(to, channel, user));
     const isGroup = isGroupName(command.channel_name);
     const source = {
       context,

@@ -13,8 +13,8 @@ export function deleteQuestion({ id, request }: Task): Card {
       {
         kind: 'small',
         line: [
-          'The clip, its prompt and its messages here are deleted for everyone, which can’t be undone. Its price stays in ',
-          'the books. What the video service holds isn’t deleted, nor are messages that I can no longer change.',
+          'The clip, its prompt and its messages in the chat are deleted for everyone, which can’t be undone. Its price ',
+          'stays in the books. What the video service holds isn’t deleted, nor are messages that I can no longer change.',
         ],
       },
     ],

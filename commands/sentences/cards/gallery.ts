@@ -23,6 +23,9 @@ export const NO_GALLERY =
 /** Refuses an order from the gallery into a channel where the person may not post. */
 export const NOT_IN_CHANNEL = 'You can’t post in the channel of this clip, so nothing was ordered.';
 
+/** Refuses a deletion by someone who may not see the clip's channel any more. */
+export const NOT_DELETED = 'You can’t see the channel of this clip any more, so nothing was deleted.';
+
 /** Reply to what only the chat offers. */
 export const IN_THE_CHAT = 'This is only possible in the chat. Nothing was ordered.';
 

@@ -5,6 +5,7 @@ import type { Namespace, Store, StoredRecord, Versioned } from '../../store/stor
 import { withoutPerson } from '../../tasks/forgetting/pseudonym.ts';
 import { readTask } from '../../tasks/record-shape.ts';
 import type { Person, TaskId } from '../../tasks/task.ts';
+import { defaultsKey } from '../personal-defaults.ts';
 
 /** Person of a team, and the pseudonym that replaces them. */
 export interface Forgotten {
@@ -19,13 +20,18 @@ type RecordStore = Pick<Store, 'keyv' | 'commit' | 'contents'>;
 /** Index of the notices that wait, as in `money/notices.ts`. */
 const NOTICES = 'notices';
 
-/** Ends what is not ordered yet or goes on by itself: drafts, subscriptions, approver role, links and sessions. Idempotent. */
+/**
+ * Ends what is not ordered yet or goes on by itself: drafts, defaults, subscriptions, approver role, links and sessions.
+ * Idempotent.
+ */
 export async function endRoles(store: RecordStore, subscriptions: Subscriptions, of: Forgotten): Promise<void> {
   const { platform, team, person } = of;
   const isOf = (one: { readonly platform?: string; readonly team?: string }): boolean =>
     one.platform === platform && one.team === team;
   await deleteWhere(store, 'drafts', (value) => isOf(value) && (value as Partial<Draft>).by?.id === person.id);
   await deleteWhere(store, 'gallery', (value) => isOf(value) && (value as { user?: Person }).user?.id === person.id);
+  const defaults = { namespace: 'defaults', key: defaultsKey({ platform, team, user: person.id }) } as const;
+  await store.commit({ records: [{ ...defaults, value: null, expected: 'any' }] });
   await subscriptions.remove(
     platform,
     team,

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 import type { Place, Platform } from '../../chat/platform.ts';
 import type { Clock } from '../../clock.ts';
 import type { Store } from '../../store/store.ts';
-import type { Person } from '../../tasks/task.ts';
+import type { Origin, Person } from '../../tasks/task.ts';
 import type { Viewer } from '../../tasks/visibility.ts';
 
 /** Lifetime of a link to the gallery, in milliseconds. */
@@ -46,7 +46,7 @@ export interface GallerySession extends Opener {
 }
 
 /** Checks of a platform that a session needs. */
-export type MemberCheck = Pick<Platform, 'isMember' | 'rights'>;
+export type MemberCheck = Pick<Platform, 'isMember' | 'rights' | 'lastingAddress'>;
 
 /** Options of {@link GalleryAccess}. */
 export interface GalleryAccessOptions {
@@ -66,6 +66,9 @@ export class GalleryAccess {
   /** Time of the last check of membership by session, by the monotonic clock. */
   readonly #checkedAt = new BoundedMap<string, number>(MAX_REMEMBERED);
   readonly #channels = new BoundedMap<string, { readonly atMs: number; readonly isVisible: boolean }>(MAX_REMEMBERED);
+
+  /** Whether the person manages a channel, by session and channel. */
+  readonly #managed = new BoundedMap<string, { readonly atMs: number; readonly isManaged: boolean }>(MAX_REMEMBERED);
 
   constructor(options: GalleryAccessOptions) {
     this.#options = options;
@@ -126,6 +129,23 @@ export class GalleryAccess {
   async viewerOf(session: GallerySession): Promise<Viewer> {
     const { user, channel, isExternal } = session;
     return { user: user.id, channel: (await this.#seesChannel(session)) ? channel : '', isExternal };
+  }
+
+  /** Returns whether the person may delete a clip: its requester, and those who manage its channel. Never rejects. */
+  async mayDelete(session: GallerySession, { user, team, channel, address }: Origin): Promise<boolean> {
+    if (user.id === session.user.id) return true;
+    const nowMs = this.#options.clock.monotonic();
+    const key = `${session.id}:${channel}`;
+    const known = this.#managed.get(key);
+    if (known !== undefined && nowMs - known.atMs < CHANNEL_MS) return known.isManaged;
+    const platform = this.#options.platforms.get(session.platform);
+    if (platform === undefined) return false;
+    const place = { team, channel, address: platform.lastingAddress(address) };
+    const rights = await platform.rights(place, session.user.id).catch(() => undefined);
+    if (rights === undefined) return false;
+    const isManaged = rights.view && rights.manage;
+    this.#managed.set(key, { atMs: nowMs, isManaged });
+    return isManaged;
   }
 
   async #isStillMember(session: GallerySession): Promise<boolean> {

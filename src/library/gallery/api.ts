@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { formatPrice, priceOf } from '../../tasks/price.ts';
-import { phaseOf } from '../../tasks/state-machine.ts';
+import { isEnded, phaseOf } from '../../tasks/state-machine.ts';
 import type { Task } from '../../tasks/task.ts';
 import { checkAgain } from '../../videos/check.ts';
 import type { Catalog } from '../../videos/model.ts';
 import { MEDIA_KINDS } from '../../videos/request.ts';
+import type { GalleryAccess } from './access.ts';
 import { type ClipFilter, type ClipTask, type GalleryClips, isClip } from './clips.ts';
 import type { Cursor } from './history.ts';
 import { GALLERY_PATH, sessionKeyOf, tokenOf } from './requests.ts';
@@ -13,6 +14,7 @@ import type { Entered, EnteredRoute } from './session-scope.ts';
 
 /** Options of {@link addApi}. */
 export interface ApiOptions {
+  readonly access: Pick<GalleryAccess, 'mayDelete'>;
   readonly clips: GalleryClips;
   readonly catalog: () => Catalog;
   /** Whether pictures of clips can be made. */
@@ -121,7 +123,7 @@ function summaryOf({ id, request, origin, price, createdAtMs, retryOf, clip }: C
   };
 }
 
-async function detailOf({ scope }: Entered, task: ClipTask, { clips, catalog }: ApiOptions) {
+async function detailOf({ scope, session }: Entered, task: ClipTask, { access, clips, catalog }: ApiOptions) {
   const { request, origin, endedAtMs } = task;
   const { before, after } = await clips.takesOf(scope, task);
   const checked = checkAgain(catalog(), request);
@@ -138,11 +140,13 @@ async function detailOf({ scope }: Entered, task: ClipTask, { clips, catalog }: 
     references: references.filter(({ count }) => count > 0),
     before: before.map(takeOf),
     after: after.map(takeOf),
+    mayDelete: await access.mayDelete(session, origin),
     retry: price === null ? null : { label: formatPrice(price), price },
   };
 }
 
 function takeOf(task: Task) {
   const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
-  return { id: task.id, createdAtMs: task.createdAtMs, by: task.origin.user.name, phase, hasClip: isClip(task) };
+  const { id, createdAtMs, origin } = task;
+  return { id, createdAtMs, by: origin.user.name, phase, hasClip: isClip(task), isOpen: !isEnded(task) };
 }

@@ -24,6 +24,7 @@ const pressBody = z.object({
         currency: z.string().regex(/^[A-Z]{3}$/),
       }),
     }),
+    z.object({ kind: z.literal('delete') }),
     z.object({ kind: z.literal('button'), button: z.string().min(1).max(100) }),
   ]),
 });

@@ -52,7 +52,7 @@ export interface GalleryClipsOptions {
 const MAX_READ = 2_000;
 const FIRST_BATCH = 32;
 const BATCH = 200;
-/** Longest chain of takes that is followed. */
+/** Takes of one clip that are shown at most. */
 const MAX_TAKES = 20;
 /** Time after a task in which its retries by command are looked for, and the number of records read for it. */
 const RETRIED_WITHIN_MS = 24 * 3_600_000;
@@ -103,26 +103,56 @@ export class GalleryClips {
   }
 
   /**
-   * Returns the takes before and after a task, oldest first: those that it repeats, and those that repeat it (by command,
-   * within a day).
+   * Returns the other takes of a task that the viewer may see, oldest first: those with the same first take. Retries by
+   * command are found within a day of the first take or of this one.
    */
   async takesOf(
     scope: ViewScope,
     task: Task,
   ): Promise<{ readonly before: readonly Task[]; readonly after: readonly Task[] }> {
-    const before: Task[] = [];
-    for (let one = task.retryOf; one !== undefined && before.length < MAX_TAKES; one = before[0]?.retryOf) {
-      const found = await this.find(scope, one);
-      if (found === undefined) break;
-      before.unshift(found);
+    const get = (id: TaskId): Promise<Task | undefined> => this.#options.repository.get(id);
+    let first = task;
+    const takes = new Map([[task.id, task]]);
+    while (first.retryOf !== undefined && takes.size < MAX_TAKES) {
+      const earlier = await get(first.retryOf);
+      if (earlier === undefined) break;
+      first = earlier;
+      takes.set(first.id, first);
     }
-    const byCommand = await this.#retriesByCommand(scope, task);
-    const byButton = await this.find(scope, taskIdOf(`retry:${task.id}`));
-    const after = new Map([...byCommand, ...(byButton === undefined ? [] : [byButton])].map((one) => [one.id, one]));
-    return { before, after: [...after.values()].sort((one, other) => one.createdAtMs - other.createdAtMs) };
+    const byCommand = [first, ...(first === task ? [] : [task])].map((one) => this.#retriesByCommand(scope, one));
+    const known = (await Promise.all(byCommand)).flat();
+    // Grows while it is iterated.
+    const found = new Set([first, ...takes.values()]);
+    for (const one of found) {
+      const retries = [...known.filter(({ retryOf }) => retryOf === one.id), ...(await this.#retriesByButton(one))];
+      for (const retry of retries.filter(({ id }) => !takes.has(id))) {
+        if (takes.size >= MAX_TAKES) break;
+        takes.set(retry.id, retry);
+        found.add(retry);
+      }
+    }
+    takes.delete(task.id);
+    const others = await Promise.all([...takes.keys()].map((id) => this.find(scope, id)));
+    const visible = others.filter((one) => one !== undefined).sort((one, other) => compareTasks(one, other));
+    return {
+      before: visible.filter((one) => compareTasks(one, task) < 0),
+      after: visible.filter((one) => compareTasks(one, task) > 0),
+    };
   }
 
-  async #retriesByCommand(scope: ViewScope, { id, createdAtMs }: Task): Promise<readonly Task[]> {
+  /** Returns the retries by button and reaction, whose keys are numbered from the second on. */
+  async #retriesByButton({ id }: Task): Promise<readonly Task[]> {
+    const found: Task[] = [];
+    for (let number = 1; number <= MAX_TAKES; number += 1) {
+      const key = number === 1 ? `retry:${id}` : `retry:${id}:${number}`;
+      const retry = await this.#options.repository.get(taskIdOf(key));
+      if (retry === undefined) break;
+      found.push(retry);
+    }
+    return found;
+  }
+
+  async #retriesByCommand(scope: ViewScope, { createdAtMs }: Task): Promise<readonly Task[]> {
     const found: Task[] = [];
     let read = 0;
     const filter = { fromMs: createdAtMs, toMs: createdAtMs + RETRIED_WITHIN_MS };
@@ -131,7 +161,7 @@ export class GalleryClips {
         this.#records,
         batch.map(({ member }) => member),
       );
-      found.push(...tasks.filter(({ retryOf }) => retryOf === id));
+      found.push(...tasks.filter(({ retryOf }) => retryOf !== undefined));
       read += batch.length;
       if (read >= MAX_READ_FOR_TAKES) break;
     }
@@ -156,6 +186,11 @@ export class GalleryClips {
     if (origin.platform !== platform || origin.team !== team) return false;
     return origin.audience === undefined || isVisible(origin, origin.audience, viewer);
   }
+}
+
+/** Compares two tasks by their creation, those of the same moment by their id. */
+function compareTasks(one: Task, other: Task): number {
+  return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : 1);
 }
 
 /** Where a page begins, and its length. */

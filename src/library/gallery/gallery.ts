@@ -12,6 +12,7 @@ import type { Pipeline } from '../../task-pipeline.ts';
 import { isLoopbackHost } from '../../videos/addresses.ts';
 import type { Catalog } from '../../videos/model.ts';
 import type { Clip } from '../../videos/service.ts';
+import { PersonalDefaults } from '../personal-defaults.ts';
 import { GalleryAccess, type Opener } from './access.ts';
 import { type ClipTask, GalleryClips } from './clips.ts';
 import { OPEN_PATH } from './open-page.ts';
@@ -88,6 +89,7 @@ function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl
     posters,
     hasPosters: posters.isOn,
     catalog,
+    defaults: new PersonalDefaults(store),
     clock,
     logger,
     countWrongToken: metrics.wrongToken,

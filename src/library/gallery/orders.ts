@@ -8,9 +8,10 @@ export interface GalleryPress {
   readonly task: Task;
   /** Idempotency key that the page chose. */
   readonly id: string;
-  /** Another take for the price that the page shows, or a button of an earlier reply. */
+  /** Another take for the price that the page shows, the deletion of the clip, or a button of an earlier reply. */
   readonly action:
     | { readonly kind: 'retry'; readonly price: Price }
+    | { readonly kind: 'delete' }
     | { readonly kind: 'button'; readonly button: string };
 }
 
@@ -18,6 +19,8 @@ export interface GalleryPress {
 export type GalleryReply =
   /** A task was ordered, now or by an earlier press; its message is in the clip's channel. */
   | { readonly kind: 'ordered'; readonly task: TaskId }
+  /** The clip was deleted; text, one line each. */
+  | { readonly kind: 'deleted'; readonly lines: readonly string[] }
   /** Text, one line each, with the buttons that can be pressed here. */
   | {
       readonly kind: 'text';

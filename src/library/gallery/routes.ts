@@ -9,6 +9,7 @@ import type { GalleryAccess } from './access.ts';
 import { type ApiOptions, addApi } from './api.ts';
 import { addBulk } from './bulk.ts';
 import { addPresses, type PressOptions } from './changes.ts';
+import { addDefaults, type DefaultsOptions } from './defaults.ts';
 import { addFiles, type FileOptions } from './files.ts';
 import { OPEN_PATH, sendNote, sendOpenPage } from './open-page.ts';
 import { addPage } from './page.ts';
@@ -16,7 +17,7 @@ import { GALLERY_PATH, isForeign, sessionKeyOf, setCookie } from './requests.ts'
 import { createEnteredRoute } from './session-scope.ts';
 
 /** Options of {@link serveGallery}. */
-export interface GalleryOptions extends ApiOptions, FileOptions, PressOptions {
+export interface GalleryOptions extends ApiOptions, FileOptions, PressOptions, DefaultsOptions {
   readonly access: GalleryAccess;
   /** Address of the HTTP server from outside; `null`: none. */
   readonly publicUrl: URL | null;
@@ -66,6 +67,7 @@ export async function serveGallery(http: FastifyInstance, options: GalleryOption
     addFiles(scope, route, options);
     addBulk(scope, route, options);
     addPresses(scope, route, options);
+    addDefaults(scope, route, options);
   });
 }
 

@@ -18,6 +18,7 @@ describe('declarations', () => {
       'models',
       'usage',
       'notify',
+      'defaults',
       'privacy',
       'approvals',
     ];

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSubscriptions } from '#src/chat/subscriptions.ts';
 import { createPersonExport, type PersonExportOptions } from '#src/library/person-export.ts';
+import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
 import { toChange } from '#src/tasks/indexes.ts';
@@ -52,6 +53,12 @@ async function linesOf(user = ADA.id, links = LINKS): Promise<readonly Line[]> {
 }
 
 describe('the export of a person', () => {
+  it('has the defaults of their orders', async () => {
+    await new PersonalDefaults(store).change({ ...TEAM, user: ADA.id }, { seconds: 6 });
+    expect(await linesOf()).toEqual([{ record: 'defaults', seconds: 6 }]);
+    expect(await linesOf(BOB.id)).toEqual([]);
+  });
+
   it('has their own clips with prompt, price and a signed link', async () => {
     await put({ id: 'hers' as TaskId });
     await put({ id: 'his' as TaskId, origin: originOf({ user: BOB }) });

@@ -1,25 +1,26 @@
 /** Token that the server expects with every change; set by {@link enter}. */
 let token = '';
 
-/** Error of a request: its sentence for the user, and whether the session has ended. */
+/** Error of a request: its sentence for the user, whether the session has ended, and whether the clip is gone. */
 export class RequestError extends Error {
-  constructor(sentence, hasEnded) {
+  /** @param status of the response; 0 for none */
+  constructor(sentence, status) {
     super(sentence);
-    this.hasEnded = hasEnded;
+    this.hasEnded = status === 401;
+    this.isGone = status === 404;
   }
 }
 
 const OFFLINE = 'I can’t reach Dailies. Check your connection, then try again.';
+/** Time after which a request counts as failed; a press is repeated under its key. */
+const TIMEOUT_MS = 60_000;
 
 async function call(path, options = {}) {
-  let response;
-  try {
-    response = await fetch(`/gallery/api/${path}`, options);
-  } catch {
-    throw new RequestError(OFFLINE, false);
-  }
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(`/gallery/api/${path}`, { ...options, signal }).catch(() => null);
+  if (response === null) throw new RequestError(OFFLINE, 0);
   const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw new RequestError(body.error ?? 'Something went wrong. Try again.', response.status === 401);
+  if (!response.ok) throw new RequestError(body.error ?? 'Something went wrong. Try again.', response.status);
   return body;
 }
 
@@ -53,6 +54,16 @@ export function newId() {
 /** Presses a button for a clip. @returns the reply: `ordered`, or lines of text with buttons */
 export function press(id, task, action) {
   return change('presses', { id, task, action });
+}
+
+/** Reads the person's defaults and the choices for them. */
+export function readDefaults() {
+  return call('defaults');
+}
+
+/** Changes some of the person's defaults; `null` removes one. @returns all of them */
+export function changeDefaults(patch) {
+  return change('defaults', patch);
 }
 
 /** Ends the session. */

@@ -2,6 +2,7 @@ import { html, render } from 'htm/preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { enter, leave, readClips, readFacets } from './api.js';
 import { ClipPage } from './clip.js';
+import { DefaultsDialog } from './defaults.js';
 import { Filters, filtersOfAddress, NO_FILTERS, queryOf, rememberFilters } from './filters.js';
 import { Grid } from './grid.js';
 
@@ -26,14 +27,21 @@ function Gallery({ session, onEnded, onLeft }) {
   const [filters, setFilters] = useState(filtersOfAddress);
   const [facets, setFacets] = useState(NO_FACETS);
   const clip = useClipOfAddress();
-  const [list, more, again] = useClips(filters, onEnded);
+  const [list, more, forget] = useClips(filters, onEnded);
+  const [isSetting, setSetting] = useState(false);
+  /** What happened to the clip that was shown last. */
+  const [notice, setNotice] = useState('');
+  const title = useRef(null);
   /** Id of the clip that was shown last, which gets the focus back. */
   const last = useRef('');
   useEffect(() => {
     readFacets().then(setFacets, () => undefined);
   }, []);
   useEffect(() => {
-    if (clip !== null) last.current = clip;
+    if (clip !== null) {
+      last.current = clip;
+      setNotice('');
+    } else if (notice !== '') title.current?.focus();
     else document.getElementById(`clip-${last.current}`)?.focus();
   }, [clip]);
   const onFilters = (next) => {
@@ -48,18 +56,27 @@ function Gallery({ session, onEnded, onLeft }) {
     last.current = '';
     onBack();
   };
+  const onDeleted = (id, words) => {
+    forget(id);
+    last.current = '';
+    setNotice(words);
+    onBack();
+  };
   const left = () => leave().then(onLeft, (thrown) => (thrown.hasEnded ? onLeft() : undefined));
   return html`
     <header class="top">
       <img src="/gallery/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b>
       <span class="who">You are <bdi>${session.user.name}</bdi></span>
+      <button type="button" class="button" aria-haspopup="dialog" onClick=${() => setSetting(true)}>Your defaults</button>
       <button type="button" class="button" onClick=${left}>Leave</button>
     </header>
-    ${clip !== null && html`<${ClipPage} id=${clip} onEnded=${onEnded} onBack=${onBack} onFilter=${onFilter} />`}
+    ${isSetting && html`<${DefaultsDialog} onEnded=${onEnded} onClose=${() => setSetting(false)} />`}
+    ${clip !== null && html`<${ClipPage} id=${clip} onEnded=${onEnded} onBack=${onBack} onFilter=${onFilter} onDeleted=${onDeleted} />`}
     <main class="gallery" hidden=${clip !== null}>
-      <h1>Gallery</h1>
+      <h1 ref=${title} tabindex="-1">Gallery</h1>
+      <p class="notice" role="status">${notice}</p>
       <${Filters} filters=${filters} facets=${facets} session=${session} onFilters=${onFilters} />
-      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} onRetry=${again} />
+      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} onRetry=${more} />
     </main>
   `;
 }
@@ -76,7 +93,7 @@ function useClipOfAddress() {
   return clip;
 }
 
-/** Loads the clips that match the filters. @returns the list, a function that loads its next page, and one that tries again. */
+/** Loads the clips that match the filters. @returns the list, a function that loads its next page, and one that leaves a clip out. */
 function useClips(filters, onEnded) {
   const [list, setList] = useState(EMPTY);
   const latest = useRef(0);
@@ -99,7 +116,8 @@ function useClips(filters, onEnded) {
   };
   useEffect(() => void load(EMPTY, null), [JSON.stringify(filters)]);
   const more = () => load(list, list.next);
-  return [list, more, more];
+  const forget = (gone) => setList((now) => ({ ...now, clips: now.clips.filter(({ id }) => id !== gone) }));
+  return [list, more, forget];
 }
 
 const root = document.getElementById('app');

@@ -4,46 +4,78 @@ import { newId, press, readClip } from './api.js';
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
+/** Interval between two looks at a take that is being made, in milliseconds. */
+const REFRESH_MS = 5_000;
+
 /** Page of one clip. */
-export function ClipPage({ id, onEnded, onBack, onFilter }) {
-  const [clip, setClip] = useState(null);
-  const [error, setError] = useState('');
-  const [tries, setTries] = useState(0);
+export function ClipPage({ id, onEnded, onBack, onFilter, onDeleted }) {
+  const [clip, error, again, refresh] = useClip(id, onEnded);
   const title = useRef(null);
-  useEffect(() => {
-    let isCurrent = true;
-    setClip(null);
-    setError('');
-    readClip(id).then(
-      (found) => isCurrent && setClip(found),
-      (thrown) => isCurrent && (thrown.hasEnded ? onEnded() : setError(thrown.message)),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [id, tries]);
+  const [isUnplayable, setUnplayable] = useState(false);
+  useEffect(() => setUnplayable(false), [id]);
   useEffect(() => title.current?.focus(), [clip === null, error === '', id]);
   useEscape(onBack);
+  /** Finds out why: the session has ended, the clip was deleted meanwhile, or this browser cannot play it. */
+  const onUnplayable = () => {
+    setUnplayable(true);
+    refresh();
+  };
   const back = html`<button type="button" class="button" onClick=${onBack}>← All clips</button>`;
   if (error !== '')
     return html`<main class="clip">${back}<h1 ref=${title} tabindex="-1">Not shown</h1><p class="wrong" role="alert">${error}</p>
-      <button type="button" class="button" onClick=${() => setTries(tries + 1)}>Try again</button></main>`;
+      <button type="button" class="button" onClick=${again}>Try again</button></main>`;
   if (clip === null)
     return html`<main class="clip" aria-busy="true">${back}<p class="quiet" role="status">Loading the clip…</p></main>`;
   return html`
     <main class="clip">
       ${back}
       <video class="player" key=${clip.id} src=${`/gallery/clips/${clip.id}`} controls preload="metadata" playsinline
-        aria-label=${`Clip: ${clip.prompt}`}></video>
+        aria-label=${`Clip: ${clip.prompt}`} onError=${onUnplayable}></video>
+      ${isUnplayable && html`<p class="wrong" role="alert">The clip can’t be played here just now. Try to download it.</p>`}
       <h1 ref=${title} tabindex="-1" dir="auto">${clip.prompt}</h1>
       <${Facts} clip=${clip} onFilter=${onFilter} />
       <div class="actions">
         <a class="button primary" href=${`/gallery/clips/${clip.id}?download`} download>Download</a>
-        <${Orders} key=${clip.id} clip=${clip} onEnded=${onEnded} />
+        <${Orders} key=${clip.id} clip=${clip} onEnded=${onEnded} onOrdered=${refresh} onDeleted=${onDeleted} />
       </div>
       <${Takes} clip=${clip} />
     </main>
   `;
+}
+
+/** Loads a clip, and again while one of its takes is being made. @returns it, an error, and functions that load it again */
+function useClip(id, onEnded) {
+  const [clip, setClip] = useState(null);
+  const [error, setError] = useState('');
+  const [tries, setTries] = useState(0);
+  const shown = useRef(id);
+  shown.current = id;
+  const load = async ({ isRefresh }) => {
+    try {
+      const found = await readClip(id);
+      if (shown.current === id) setClip(found);
+    } catch (thrown) {
+      if (shown.current !== id) return;
+      if (thrown.hasEnded) onEnded();
+      // What is shown stays, unless it is gone.
+      else if (!isRefresh || thrown.isGone) setError(thrown.message);
+    }
+  };
+  const refresh = () => load({ isRefresh: true });
+  useEffect(() => {
+    setClip(null);
+    setError('');
+    void load({ isRefresh: false });
+  }, [id, tries]);
+  const isMaking = clip?.id === id && clip.after.some(({ isOpen }) => isOpen);
+  useEffect(() => {
+    if (!isMaking) return undefined;
+    const timer = setInterval(() => {
+      if (!document.hidden) void refresh();
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [isMaking, id]);
+  return [clip?.id === id ? clip : null, error, () => setTries(tries + 1), refresh];
 }
 
 function Facts({ clip, onFilter }) {
@@ -71,34 +103,46 @@ function Facts({ clip, onFilter }) {
   return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** Another take of the clip for the price on the button, with the questions that the chat asks. */
-function Orders({ clip, onEnded }) {
+/** Another take of the clip for the price on the button, with the questions that the chat asks, and its deletion. */
+function Orders({ clip, onEnded, onOrdered, onDeleted }) {
   const [reply, setReply] = useState(null);
   const [isBusy, setBusy] = useState(false);
+  /** As `isBusy`, but at once: a double click comes before the next rendering. */
+  const busy = useRef(false);
   /** Key of a press whose outcome is unknown: repeated under it, it counts once. */
   const pending = useRef(null);
   const act = async (action) => {
+    if (busy.current) return;
+    busy.current = true;
     setBusy(true);
-    pending.current =
-      pending.current?.action === JSON.stringify(action)
-        ? pending.current
-        : { id: newId(), action: JSON.stringify(action) };
+    const key = JSON.stringify(action);
+    if (pending.current?.key !== key) pending.current = { id: newId(), key };
     try {
-      setReply(await press(pending.current.id, clip.id, action));
+      const found = await press(pending.current.id, clip.id, action);
       pending.current = null;
+      setReply(found);
+      if (found.kind === 'ordered') onOrdered();
+      if (found.kind === 'deleted') onDeleted(clip.id, found.lines.join(' '));
     } catch (thrown) {
       if (thrown.hasEnded) onEnded();
       setReply({ kind: 'text', lines: [thrown.message], buttons: [] });
     } finally {
+      busy.current = false;
       setBusy(false);
     }
   };
+  const take = reply?.kind === 'ordered' ? clip.after.find(({ id }) => id === reply.task) : undefined;
+  // Until its take is done, the second half of a slow double click meets a button that does nothing.
+  const isWaiting = reply?.kind === 'ordered' && (take === undefined || take.isOpen);
+  const orderRetry = () => !isWaiting && act({ kind: 'retry', price: clip.retry.price });
   return html`
-    ${clip.retry !== null && html`<button type="button" class="button" disabled=${isBusy} onClick=${() => act({ kind: 'retry', price: clip.retry.price })}>Retry · ${clip.retry.label}</button>`}
+    ${clip.retry !== null && html`<button type="button" class="button" aria-disabled=${isBusy || isWaiting} onClick=${orderRetry}>Retry · ${clip.retry.label}</button>`}
+    ${clip.mayDelete && html`<button type="button" class="button danger" aria-disabled=${isBusy} onClick=${() => act({ kind: 'delete' })}>Delete…</button>`}
     <div class="reply" role="status">
-      ${reply?.kind === 'ordered' && html`<p>Another take is being made. It is posted in the clip’s channel, and appears here once it is done.</p>`}
+      ${isWaiting && html`<p>Another take is being made. It is posted in the clip’s channel, and appears here once it is done.</p>`}
+      ${reply?.kind === 'ordered' && !isWaiting && html`<p>The take is done: ${take.hasClip ? html`<a href=${`#/clip/${take.id}`}>show it</a>` : take.phase}.</p>`}
       ${reply?.kind === 'text' && reply.lines.map((line) => html`<p dir="auto">${line}</p>`)}
-      ${reply?.kind === 'text' && reply.buttons.map(({ id, label }) => html`<button type="button" class="button" key=${id} disabled=${isBusy} onClick=${() => act({ kind: 'button', button: id })}>${label}</button>`)}
+      ${reply?.kind === 'text' && reply.buttons.map(({ id, label }) => html`<button type="button" class=${id.startsWith('delete:') ? 'button danger' : 'button'} key=${id} aria-disabled=${isBusy} onClick=${() => act({ kind: 'button', button: id })}>${label}</button>`)}
     </div>
   `;
 }

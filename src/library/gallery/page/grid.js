@@ -9,9 +9,8 @@ const MAX_TOGETHER = 200;
 /** Grid of clips, in pages. Arrow keys move between its clips. */
 export function Grid({ list, hasPosters, onMore, onRetry }) {
   const { clips, next, searchedToMs, isLoading, error } = list;
-  const shown = clips.slice(0, MAX_TOGETHER);
   return html`
-    ${shown.length > 1 && html`<p class="together"><a class="button" href=${`/gallery/zip?ids=${shown.map(({ id }) => id).join(',')}`} download>Download ${clips.length > shown.length ? `the first ${shown.length}` : `these ${shown.length}`} clips</a></p>`}
+    ${clips.length > 1 && html`<p class="together">${partsOf(clips).map(({ label, ids }) => html`<a class="button" key=${label} href=${`/gallery/zip?ids=${ids}`} download>${label}</a>`)}</p>`}
     ${clips.length > 0 && html`<ul class="grid" onKeyDown=${onArrow}>${clips.map((clip) => html`<${Card} key=${clip.id} clip=${clip} hasPosters=${hasPosters} />`)}</ul>`}
     <div class="below" role="status">
       ${isLoading && html`<p class="quiet">Loading clips…</p>`}
@@ -22,6 +21,17 @@ export function Grid({ list, hasPosters, onMore, onRetry }) {
     ${!isLoading && error !== '' && html`<button type="button" class="button more" onClick=${onRetry}>Try again</button>`}
     ${!isLoading && error === '' && next !== null && html`<button type="button" class="button more" onClick=${onMore}>${searchedToMs === null ? 'Load more' : 'Continue'}</button>`}
   `;
+}
+
+/** Returns the downloads of the clips that are shown: one, or several of as many as the server allows. */
+function partsOf(clips) {
+  const all = clips.map(({ id }) => id);
+  if (all.length <= MAX_TOGETHER) return [{ label: `Download these ${all.length} clips`, ids: all.join(',') }];
+  const parts = Array.from({ length: Math.ceil(all.length / MAX_TOGETHER) }, (_, at) => at * MAX_TOGETHER);
+  return parts.map((from) => {
+    const ids = all.slice(from, from + MAX_TOGETHER);
+    return { label: `Download clips ${from + 1} to ${from + ids.length}`, ids: ids.join(',') };
+  });
 }
 
 function Card({ clip, hasPosters }) {

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { personalCatalog } from '#src/videos/personal-defaults.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { taskView } from '#test/fakes/views.ts';
@@ -387,6 +390,15 @@ describe('reads', () => {
     expect((await house.get('/playground/channels')).body).toEqual(['general', 'Schnitt & Ton']);
     expect(await house.messages('#Schnitt & Ton')).toHaveLength(1);
     expect(await house.messages('nowhere')).toEqual([]);
+  });
+
+  it('return the models with the user’s defaults first', async () => {
+    const own = personalCatalog(parseCatalog(sandboxCatalog), { seconds: 8 });
+    house.bot.catalogFor = async () => own;
+    const { body } = await house.get('/playground/commands?user=ada');
+    const [model] = body.models.filter(({ isDefault }: { isDefault: boolean }) => isDefault);
+    const [length] = model.settings.filter(({ name }: { name: string }) => name === 'seconds');
+    expect(length.choices[0]).toMatchObject({ value: '8', label: expect.stringContaining('(default)') });
   });
 
   it('return the command declarations and suggestions of the bot', async () => {

@@ -11,8 +11,14 @@ const PRICE: Price = { amount: '0.2', currency: 'USD' };
 
 async function setUp() {
   const house = new BotHouse(CATALOG);
-  let rights: MemberRights = { view: true, post: true, manage: false };
-  const platform = { rights: async () => rights, lastingAddress: () => ({ thread: '1' }) };
+  let rights: MemberRights | Error = { view: true, post: true, manage: false };
+  const platform = {
+    rights: async () => {
+      if (rights instanceof Error) throw rights;
+      return rights;
+    },
+    lastingAddress: () => ({ thread: '1' }),
+  };
   const press = createGalleryPress({
     bot: house.bot,
     platforms: new Map([['slack', platform]]),
@@ -24,6 +30,7 @@ async function setUp() {
     { kind: 'send', owner: 'x' },
     { kind: 'refused', failure: { code: 'bad_request', words: null }, atMs: NOON_MS },
   );
+  house.happen(task.id, { kind: 'presented', revision: task.revision });
   const by = (caller: Caller, of: Task, action: GalleryPress['action'], id = '1'): ReturnType<typeof press> => {
     const { platform: name, team, channel, address, user } = caller;
     const session = { id: 's', platform: name, team, channel, address, user };
@@ -32,7 +39,10 @@ async function setUp() {
   const deny = () => {
     rights = { view: true, post: false, manage: false };
   };
-  return { house, task, by, deny };
+  const grant = (given: MemberRights | Error) => {
+    rights = given;
+  };
+  return { house, task, by, deny, grant };
 }
 
 describe('a press in the gallery', () => {
@@ -99,5 +109,45 @@ describe('a press in the gallery', () => {
     ])
       expect(await by(ada(), task, { kind: 'button', button })).toMatchObject({ kind: 'text', buttons: [] });
     expect([house.orders, house.approved, house.subscribed]).toEqual([[], [], []]);
+  });
+
+  describe('that deletes a clip', () => {
+    const DELETE = { kind: 'delete' } as const;
+
+    it('asks first, as the chat does', async () => {
+      const { house, task, by } = await setUp();
+      const asked = await by(ada(), task, DELETE);
+      if (asked.kind !== 'text') throw new TypeError('nothing was asked');
+      expect([asked.lines[0], asked.buttons.map(({ label }) => label)]).toEqual(['Delete this clip?', ['Delete']]);
+      expect(house.removed).toEqual([]);
+      const button = asked.buttons[0]?.id ?? '';
+      const deleted = await by(ada(), task, { kind: 'button', button }, '2');
+      expect(deleted).toEqual({ kind: 'deleted', lines: [expect.stringContaining('Deleted')] });
+      expect(house.removed).toMatchObject([{ reason: 'deleted', by: ada().user }]);
+      expect(await by(ada(), task, { kind: 'button', button }, '3')).toMatchObject({
+        kind: 'text',
+        lines: ['This clip was deleted.'],
+      });
+      expect(house.removed).toHaveLength(1);
+    });
+
+    it('is for its requester, also without any right in its channel, and for those who manage that', async () => {
+      const { house, task, by, grant } = await setUp();
+      const button = { kind: 'button', button: `delete:${task.id}` } as const;
+      const refused = async (): Promise<void> => {
+        for (const [at, action] of [DELETE, button].entries())
+          expect(await by(bob(), task, action, `no${at}`)).toMatchObject({ kind: 'text', buttons: [] });
+        expect(house.removed).toEqual([]);
+      };
+      await refused();
+      grant({ view: false, post: false, manage: true });
+      await refused();
+      grant({ view: true, post: false, manage: true });
+      expect(await by(bob(), task, DELETE)).toMatchObject({ buttons: [{ label: 'Delete' }] });
+      grant({ view: false, post: false, manage: false });
+      expect(await by(ada(), task, DELETE)).toMatchObject({ buttons: [{ label: 'Delete' }] });
+      grant(new TypeError('the channel is gone'));
+      expect(await by(ada(), task, button)).toMatchObject({ kind: 'deleted' });
+    });
   });
 });

@@ -101,6 +101,7 @@ const press = (buttonOf: (id: string) => string, way: Partial<Way> = {}): Way =>
 
 const BOT: Readonly<Record<Exclude<keyof Bot, 'commands' | 'command' | 'text' | 'press' | 'submit'>, Row>> = {
   commandsFor: null,
+  catalogFor: null,
   form: null,
   react: {
     seed: finished,
@@ -176,7 +177,7 @@ const WAYS = [
 
 /** Commands that buy nothing, so that a new one is either here or in {@link COMMANDS}. */
 const FREE_COMMANDS =
-  'delete gallery help models list status cancel notify usage approvals approvers budget statement settings audit pause privacy erase_person';
+  'delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person';
 
 /** Returns what happened to the clip. */
 async function outcomeOf(

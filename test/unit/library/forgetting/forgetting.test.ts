@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Forgetting } from '#src/library/forgetting/forgetting.ts';
+import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createRemover, type Remover } from '#src/library/remover.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
@@ -66,6 +67,7 @@ async function livedIn(store: Store = new MemoryStore()): Promise<House> {
     currency: 'USD',
     amount: 9_000_000n,
   });
+  await new PersonalDefaults(store).change({ ...TEAM, user: EVE.id }, { seconds: 6 });
   await new Drafts(store, house.clock).save({
     ...TEAM,
     id: 'draft' as TaskId,

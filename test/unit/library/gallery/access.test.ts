@@ -4,6 +4,7 @@ import { GalleryAccess, type GallerySession, type Opener } from '#src/library/ga
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
+import { BOB, originOf } from '#test/fakes/tasks.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -11,7 +12,7 @@ const ADA: Opener = { platform: 'fake', team: 'T1', channel: 'C1', address: {}, 
 
 function setUp() {
   const [store, clock] = [new MemoryStore(), new ManualClock()];
-  const facts = { isMember: true, view: true, isDown: false, asked: 0 };
+  const facts = { isMember: true, view: true, manage: false, isDown: false, asked: 0 };
   const ask = async <Answer>(answer: Answer): Promise<Answer> => {
     facts.asked += 1;
     if (facts.isDown) throw platformError('platform_unavailable');
@@ -19,7 +20,8 @@ function setUp() {
   };
   const fake = {
     isMember: () => ask(facts.isMember),
-    rights: (): Promise<MemberRights> => ask({ view: facts.view, post: true, manage: false }),
+    rights: (): Promise<MemberRights> => ask({ view: facts.view, post: true, manage: facts.manage }),
+    lastingAddress: () => ({}),
   };
   const access = new GalleryAccess({ store, clock, platforms: new Map([['fake', fake]]) });
   const opened = async (opener = ADA): Promise<string> => {
@@ -142,4 +144,24 @@ it('binds the session of a guest to the channel instead of the team', async () =
   facts.view = false;
   clock.advance(HOUR_MS);
   expect(await access.session(key)).toBeNull();
+});
+
+it('lets its requester delete a clip, and who manages its channel, asked once a minute', async () => {
+  const { access, opened, sessionOf, facts, clock } = setUp();
+  const session = await sessionOf(await opened());
+  facts.asked = 0;
+  expect(await access.mayDelete(session, originOf({ user: ADA.user }))).toBe(true);
+  expect(facts.asked).toBe(0);
+  const another = originOf({ user: BOB, team: 'T1', channel: 'C1' });
+  facts.isDown = true;
+  expect(await access.mayDelete(session, another)).toBe(false);
+  facts.isDown = false;
+  facts.manage = true;
+  expect(await access.mayDelete(session, another)).toBe(true);
+  facts.manage = false;
+  expect(await access.mayDelete(session, another)).toBe(true);
+  clock.advance(MINUTE_MS);
+  expect(await access.mayDelete(session, another)).toBe(false);
+  Object.assign(facts, { manage: true, view: false });
+  expect(await access.mayDelete(session, { ...another, channel: 'C2' })).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ClipFilter, ViewScope } from '#src/library/gallery/clips.ts';
 import type { Cursor } from '#src/library/gallery/history.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
 import { GalleryHouse } from '#test/fakes/gallery-house.ts';
@@ -159,4 +160,20 @@ it('finds the takes before and after a clip, as far as the viewer may see them',
   const bobs = await house.clips.takesOf(scopeOf('bob', 'clips'), second);
   expect(ids(bobs.after)).toEqual([hidden.id, third.id]);
   expect(ids((await house.clips.takesOf(scopeOf('ada', 'clips'), third)).before)).toEqual([first.id, second.id]);
+});
+
+it('finds every take of a clip, by button and by command, from each of them', async () => {
+  const house = new GalleryHouse();
+  const first = await house.add();
+  const byButton = await house.add({ user: BOB }, { id: taskIdOf(`retry:${first.id}`), retryOf: first.id });
+  const running = { state: 'polling', clip: undefined } as const;
+  const again = await house.add({}, { id: taskIdOf(`retry:${first.id}:2`), retryOf: first.id, ...running } as never);
+  const ofThat = await house.add({}, { retryOf: byButton.id });
+  const scope = scopeOf('ada', 'clips');
+  const all = [first, byButton, again, ofThat].map(({ id }) => id);
+  for (const [at, task] of [first, byButton, again, ofThat].entries()) {
+    const { before, after } = await house.clips.takesOf(scope, task);
+    expect([...before, task, ...after].map(({ id }) => id)).toEqual(all);
+    expect(before).toHaveLength(at);
+  }
 });

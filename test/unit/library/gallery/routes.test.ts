@@ -35,6 +35,8 @@ it('needs a session for everything but its page', async () => {
     'api/clips',
     `api/clips/${task.id}`,
     'api/facets',
+    'api/defaults',
+    `zip?ids=${task.id}`,
     `clips/${task.id}`,
     `posters/${task.id}`,
   ];
@@ -76,7 +78,7 @@ it('hides private clips of others by id, and those of other teams, on every path
   const own = await addFile(PRIVATE);
   const [adas, bobs] = [await house.open(), await house.open(BOBS)];
   for (const { id } of [hidden, elsewhere]) {
-    for (const path of [`clips/${id}`, `posters/${id}`, `api/clips/${id}`])
+    for (const path of [`clips/${id}`, `posters/${id}`, `api/clips/${id}`, `zip?ids=${id}`])
       expect((await house.get(path, adas)).statusCode).toBe(404);
     const press = { id: '0'.repeat(32), task: id, action: { kind: 'button', button: 'order:x' } };
     expect((await house.post('presses', adas, press)).statusCode).toBe(404);
@@ -95,6 +97,73 @@ it('shows private clips of the channel of the link until the person may no longe
   house.platform.memberRights.set('secret', { view: false, post: false, manage: false });
   house.clock.advance(60_000);
   expect((await house.get(`clips/${hidden.id}`, cookie)).statusCode).toBe(404);
+});
+
+it('answers HEAD as GET without its content, but reads no clips for it', async () => {
+  const task = await addFile();
+  const cookie = await house.open();
+  const head = (path: string) => house.http.inject({ method: 'HEAD', url: `/gallery/${path}`, headers: { cookie } });
+  const found = await head(`clips/${task.id}`);
+  expect([found.statusCode, found.headers['content-length'], found.body]).toEqual([200, String(BYTES.length), '']);
+  expect((await head(`clips/${task.id}x`)).statusCode).toBe(404);
+  expect((await head(`zip?ids=${task.id}`)).statusCode).toBe(404);
+});
+
+it('lets no other page show it, and sends no address of it elsewhere', async () => {
+  const { headers } = await house.http.inject('/gallery');
+  expect(headers).toMatchObject({
+    'referrer-policy': 'no-referrer',
+    'x-robots-tag': 'noindex, nofollow',
+    'cache-control': 'private, no-store',
+    'x-frame-options': 'DENY',
+  });
+  expect(headers['content-security-policy']).toContain("default-src 'none'");
+});
+
+it('offers the deletion of a clip to those who may delete it, and passes it on', async () => {
+  const [own, others] = [await house.add(), await house.add({ user: BOB })];
+  house.platform.memberRights.set('clips', { view: true, post: true, manage: false });
+  const cookie = await house.open();
+  const mayDelete = async (id: string) => (await house.get(`api/clips/${id}`, cookie)).json().mayDelete;
+  expect([await mayDelete(own.id), await mayDelete(others.id)]).toEqual([true, false]);
+  house.reply = { kind: 'deleted', lines: ['Deleted.'] };
+  const press = { id: 'ab'.repeat(16), task: own.id, action: { kind: 'delete' } };
+  expect((await house.post('presses', cookie, press)).json()).toEqual(house.reply);
+  expect(house.presses).toEqual([expect.objectContaining({ action: { kind: 'delete' } })]);
+});
+
+it('shows and changes the defaults of its person alone', async () => {
+  const [adas, bobs] = [await house.open(), await house.open(BOBS)];
+  const none = { model: null, seconds: null, aspect: null };
+  const read = async (cookie: string) => (await house.get('api/defaults', cookie)).json();
+  expect(await read(adas)).toEqual({
+    values: none,
+    standard: 'swift-1',
+    models: [
+      {
+        name: 'swift-1',
+        title: 'Swift 1',
+        seconds: { choices: [4, 6, 8], usual: 4 },
+        aspect: { choices: ['16:9'], usual: '16:9' },
+      },
+    ],
+  });
+  expect((await house.post('defaults', adas, { seconds: 6, model: 'swift-1' })).json()).toEqual({
+    values: { ...none, seconds: 6, model: 'swift-1' },
+  });
+  await house.post('defaults', adas, { model: null });
+  expect((await read(adas)).values).toEqual({ ...none, seconds: 6 });
+  expect((await read(bobs)).values).toEqual(none);
+  for (const [patch, status] of [
+    [{ seconds: 7 }, 409],
+    [{ aspect: '9:16' }, 409],
+    [{ model: 'gone-1' }, 409],
+    [{ seconds: 'six' }, 400],
+    [{ price: 1 }, 400],
+  ] as const)
+    expect([patch, (await house.post('defaults', adas, patch)).statusCode]).toEqual([patch, status]);
+  expect((await house.post('defaults', adas, { seconds: 8 }, { 'x-gallery-token': '' })).statusCode).toBe(403);
+  expect((await read(adas)).values).toEqual({ ...none, seconds: 6 });
 });
 
 it('leads no path out of its folders', async () => {

@@ -3,11 +3,13 @@ import { createForm } from '#commands/input/forms.ts';
 import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { personalCatalog } from '#src/videos/personal-defaults.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import type { FakeSlack, View } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 
-const FORM = createForm(parseCatalog(sandboxCatalog));
+const CATALOG = parseCatalog(sandboxCatalog);
+const FORM = createForm(CATALOG);
 const PICTURE = Buffer.from('a picture of a fox');
 
 let house: SlackHouse;
@@ -194,6 +196,19 @@ describe('"Animate this"', () => {
     expect(await kept(addressIn(what))).toEqual(PICTURE);
     await whispered('Ordered.');
     expect(house.whispers(slack.users.alice, slack.channels.general)[0]?.threadTs).toBe(parent.ts);
+  });
+
+  it('begins with the user’s defaults', async () => {
+    await start(true);
+    const { name } = CATALOG.defaultModel;
+    house.bot.reply = createForm(personalCatalog(CATALOG, { model: name, seconds: 8, aspect: '9:16' }));
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.people.messageShortcut('animate_this', slack.people.say('look', { files: [file] }).ts);
+    const view = await formShown();
+    house.bot.reply = privately('Ordered.');
+    slack.forms.submit(view, { prompt: 'make it run' });
+    const { what } = await house.heard(({ kind }) => kind === 'command');
+    expect(what).toMatchObject({ given: { model: [name], seconds: ['8'], aspect: ['9:16'] } });
   });
 
   it('refuses messages without an image, and files that cannot be relayed', async () => {

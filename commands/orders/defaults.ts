@@ -1,0 +1,84 @@
+import type { MemberKey } from '#src/library/personal-defaults.ts';
+import { checkDefaults, type Defaults, personalCatalog } from '#src/videos/personal-defaults.ts';
+import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import { optionValue } from '../input/options.ts';
+import { type BotPorts, privately, refusedWith, type Subcommand } from '../input/subcommand.ts';
+import { givenAndOff, unknownSetting } from '../sentences/administration/settings.ts';
+import { nameOf } from '../sentences/cards/help.ts';
+import { defaultsCard } from '../sentences/defaults.ts';
+import { refusalProblem } from '../sentences/refusals.ts';
+import { SETTING_WORDS } from '../sentences/settings.ts';
+
+/** Names of the defaults, as options. */
+const NAMES = ['model', 'seconds', 'aspect'] as const;
+
+const options: readonly OptionDeclaration[] = [
+  { name: 'model', description: 'Model that you get without naming one', kind: 'text', autocomplete: 'model' },
+  {
+    name: 'seconds',
+    description: SETTING_WORDS.seconds.description,
+    kind: 'integer',
+    min: 1,
+    autocomplete: 'setting',
+  },
+  { name: 'aspect', description: SETTING_WORDS.aspect.description, kind: 'text', autocomplete: 'setting' },
+  {
+    name: 'off',
+    description: 'Removes this default, or all',
+    kind: 'text',
+    choices: [...NAMES, 'all'].map((value) => ({ value, label: value })),
+  },
+];
+
+/** `/video defaults`: the model, length and aspect ratio that the caller's orders get where they name none. */
+export const defaults: Subcommand = {
+  declaration: {
+    name: 'defaults',
+    description: 'Shows or changes the model, length and aspect that your clips get',
+    example: '/video defaults --model swift-1 --seconds 6',
+    options,
+    visibility: 'private',
+  },
+  run: async (ports, caller, given) => {
+    const before = await ports.defaults.get(memberOf(caller));
+    if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, false);
+    return change(ports, caller, given, before);
+  },
+};
+
+async function change(ports: BotPorts, caller: Caller, given: GivenOptions, before: Defaults): Promise<Reply> {
+  const catalog = ports.catalog();
+  const [model, seconds, aspect] = NAMES.map((name) => optionValue(given, name));
+  // A default model that is not in the catalog any more has no effect.
+  const known = catalog.models.find(({ name }) => name === before.model)?.name;
+  const checked = checkDefaults(catalog, { model: model ?? known, seconds, aspect });
+  const off = optionValue(given, 'off')?.toLowerCase();
+  const removed = NAMES.filter((name) => off === name || off === 'all');
+  const problems = checked.ok ? [] : checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields));
+  if (off !== undefined && removed.length === 0)
+    problems.push({ field: 'off', sentence: unknownSetting(off, [...NAMES, 'all']) });
+  const both = removed.find((name) => optionValue(given, name) !== undefined);
+  if (both !== undefined) problems.push({ field: both, sentence: givenAndOff(both) });
+  if (problems.length > 0 || !checked.ok) return refusedWith(problems);
+  const patch = { ...checked.defaults, ...Object.fromEntries(removed.map((name) => [name, null])) };
+  return show(ports, caller, await ports.defaults.change(memberOf(caller), patch), true);
+}
+
+function show({ catalog }: BotPorts, { fields }: Caller, shown: Defaults, isSaved: boolean): Reply {
+  const command = nameOf(defaults.declaration, fields);
+  return privately(defaultsCard({ defaults: shown, catalog: personalCatalog(catalog(), shown), isSaved, command }));
+}
+
+/**
+ * Returns the ports with the catalog as the caller has it: with their defaults. For orders, and for what shows the default
+ * of an option; whatever repeats an earlier request keeps its settings.
+ * @throws `store_unavailable`
+ */
+export async function withDefaults(ports: BotPorts, caller: Caller): Promise<BotPorts> {
+  const own = await ports.defaults.get(memberOf(caller));
+  return { ...ports, catalog: () => personalCatalog(ports.catalog(), own) };
+}
+
+function memberOf({ platform, team, user }: Caller): MemberKey {
+  return { platform, team, user: user.id };
+}
