@@ -7,6 +7,7 @@ import type { Config } from '#src/config/config.ts';
 import type { Check } from '#src/doctor/diagnosis.ts';
 import type { Entrance } from '#src/http/access-tokens.ts';
 import type { Logger } from '#src/logger.ts';
+import type { ClipLinks } from '#src/media/clip-links.ts';
 import type { Relay } from '#src/media/relay.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -37,6 +38,8 @@ export interface AdapterDeps {
   readonly relay: Relay;
   /** Returns the clip of a task, downloading it again where its file is missing; `null` where that is impossible. */
   readonly clipOf: (task: TaskId) => Promise<Clip | null>;
+  /** Links to clips at their storage, where browsers play them. */
+  readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
   /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */
   readonly reachable: (task: TaskId, platform: string) => void;
   /** Serialises edits of a task's message with those by the core. */

@@ -5,6 +5,7 @@ import { createBot } from '#commands/bot.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { createGalleryPress } from '#commands/gallery/press.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
+import { createVideos, openAppQueue, pipelineSettingsOf, serviceKeyOf } from './app/services.ts';
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { AudienceBackfill, Audiences } from './chat/audiences.ts';
 import { ChatEngine } from './chat/chat.ts';
@@ -26,13 +27,14 @@ import { createKeptUntil } from './library/retention-periods.ts';
 import { DataSpace } from './library/space/data-space.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
+import { type ClipLinks, createClipLinks } from './media/clip-links.ts';
 import { createFfmpegFitter } from './media/ffmpeg.ts';
 import { createFileFinder, type FindFile } from './media/file-finder.ts';
 import { FolderCheck, prepareClipsFolder } from './media/folder-check.ts';
 import type { Relay } from './media/relay.ts';
 import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
-import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
+import { instrumentPlatform } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { Approvals } from './money/approvals.ts';
 import { createMoney, type Money } from './money/money.ts';
@@ -46,19 +48,15 @@ import { createReconciler } from './pipeline/reconcile.ts';
 import { resume } from './pipeline/resume.ts';
 import { startBackfill } from './pipeline/upstream-ids.ts';
 import { drain } from './queue/drain.ts';
-import { openQueue } from './queue/open.ts';
-import { queueNamesOf } from './queue/queue.ts';
 import { STEERING } from './sandbox/steering.ts';
-import { FolderStorage } from './storage/folder-storage.ts';
+import { type OpenStorage, openStorage } from './storage/open.ts';
 import { assertNotMigrating } from './store/migrate/unfinished.ts';
 import type { Store } from './store/store.ts';
 import { createPipeline, type Pipeline } from './task-pipeline.ts';
 import { createDurationEstimates, type DurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
 import type { TaskId } from './tasks/task.ts';
-import { createVideoClient } from './videos/client.ts';
 import type { Catalog } from './videos/model.ts';
 import { createReferenceCheck } from './videos/reference-addresses.ts';
-import type { VideoService } from './videos/service.ts';
 
 /** Dependencies of {@link createApp}. */
 export interface AppDeps {
@@ -143,6 +141,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   await prepareClipsFolder(clipsDir);
   const durationEstimates = await createDurationEstimates(store.keyv('waits'));
   const queue = await openAppQueue(deps);
+  const { storage, ...opened } = await openStorage(config.media, { folder: clipsDir, clock, logger });
   const videos = createVideos(deps);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const folders = new FolderCheck(foldersOf(config, clipsDir), clock);
@@ -154,26 +153,23 @@ export async function createApp(deps: AppDeps): Promise<App> {
     queue,
     videos,
     membership,
-    pace: config.poll,
-    limits: config.limits,
-    refunds: config.refunds,
+    ...pipelineSettingsOf(config),
     assertEnforced: money.assertEnforced,
-    createTimeoutMs: config.createTimeoutMs,
     assertWritable,
     settingsOf: (team) => money.settings.get(team),
-    storage: new FolderStorage(clipsDir),
-    maxRepeatedFetches: config.maxConcurrent.deliveries,
-    upstreamService: serviceKeyOf(config),
+    storage,
   });
   const http = createHttpServer(logger);
   const find = createFileFinder({ ...deps, ...pipeline });
+  const clipLinks = createClipLinks({ ...deps, ...pipeline, storage });
   const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
-  const adapters = await openAdapters(deps, { http, queue, membership, find, locks });
+  const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks });
   const platforms = new Map(
     adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, clock, metrics.meters.platform)]),
   );
   const audiences = new Audiences({ store, platforms, clock, logger });
-  const parts = { money, queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
+  const basis = { money, queue, pipeline, http, platforms, opened };
+  const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
   const removing = { messages: chat, space, retention: config.retention };
@@ -189,10 +185,12 @@ export async function createApp(deps: AppDeps): Promise<App> {
     pipeline.repository.subscribe(observer);
   metrics.watch({ ...deps, queue, platforms, space, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
   const draining = new Draining(clock);
-  addStatusRoutes(http, { metrics: metrics.registry, missing: () => missing({ store, platforms, folders }), draining });
+  const reasons = () => missing({ store, platforms, folders, storageProblem: opened.problem });
+  addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
   const order = orderOf(deps, { ...parts, chat, draining, find, teamNotices, statements, library, gallery, bot });
   return new App([...platforms.values()], order, [
     { name: 'the HTTP server', stop: () => http.close() },
+    { name: 'the storage of clips', stop: opened.close },
     { name: 'the queue', stop: () => queue.close() },
     { name: 'the client of the video service', stop: () => videos.close() },
   ]);
@@ -201,7 +199,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
 /** Parts of the app. */
 interface Parts {
   readonly money: Money;
-  readonly queue: Awaited<ReturnType<typeof openQueue>>;
+  readonly queue: Awaited<ReturnType<typeof openAppQueue>>;
   readonly pipeline: Pipeline;
   readonly http: FastifyInstance;
   readonly platforms: ReadonlyMap<string, Platform>;
@@ -212,6 +210,8 @@ interface Parts {
   readonly chat: ChatEngine;
   readonly draining: Draining;
   readonly find: FindFile;
+  readonly clipLinks: ClipLinks;
+  readonly opened: Omit<OpenStorage, 'storage'>;
   readonly teamNotices: TeamNotices;
   readonly statements: Statements;
   readonly library: Library;
@@ -250,6 +250,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
     { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
     ...parts.library.parts,
+    ...parts.opened.parts({ ...deps, ...pipeline }),
     { name: 'the bookkeeper', start: () => bookkeeper.start(), stop: () => bookkeeper.stop() },
     { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
     { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
@@ -262,35 +263,17 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   ];
 }
 
-function openAppQueue({ config, store, platforms, clock, logger }: AppDeps) {
-  const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
-  const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries };
-  const names = queueNamesOf(platforms.map(({ name }) => name));
-  const { storeUrl: url, maxRate } = config;
-  return openQueue({ url, maxRate, concurrency, names, pauses: store.keyv('waits'), clock, logger });
-}
-
-function createVideos({ config, service, catalog, clock, random, logger, metrics }: AppDeps): VideoService {
-  const { createTimeoutMs, requestTimeoutMs, maxConcurrent } = config;
-  const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: maxConcurrent.polls };
-  const client = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
-  return instrumentVideos(client, clock, metrics.meters.videos);
-}
-
-/** Returns the key that scopes task ids to their video service; constant for the embedded one, whose URL changes. */
-function serviceKeyOf({ videoService }: Config): string {
-  return videoService?.baseUrl ?? 'sandbox';
-}
-
 /** Loads and creates the adapters of the platforms that are turned on: loading an SDK takes most of the start. */
 function openAdapters(
   deps: AppDeps,
-  { http, queue, membership, find, locks }: Pick<Parts, 'http' | 'queue' | 'membership' | 'find' | 'locks'>,
+  parts: Pick<Parts, 'http' | 'queue' | 'membership' | 'find' | 'clipLinks' | 'locks'>,
 ): Promise<readonly Adapter[]> {
+  const { http, queue, membership, find, clipLinks, locks } = parts;
   const adapterDeps = {
     ...deps,
     http,
     membership,
+    clipLinks,
     clipOf: async (task: TaskId) => (await find(task)) ?? null,
     reachable: (task: TaskId, platform: string) => queue.schedule(`deliver:${platform}`, task, deps.clock.now()),
     withMessageLock: ((task, act) => locks.run(task, 'message', act)) satisfies WithMessageLock,
@@ -309,10 +292,13 @@ function createAppChat(
     locks,
     durationEstimates,
     money,
-  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'durationEstimates' | 'money'>,
+    clipLinks: links,
+  }: Pick<
+    Parts,
+    'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'durationEstimates' | 'money' | 'clipLinks'
+  >,
 ): ChatEngine {
-  const { config, links: signed, catalog, ffmpeg, logger } = deps;
-  const links = { forClip: ({ id }: { readonly id: string }) => signed?.sign(id) ?? null };
+  const { config, catalog, ffmpeg, logger } = deps;
   return new ChatEngine({
     ...deps,
     repository: pipeline.repository,
@@ -371,14 +357,14 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
   });
 }
 
-type PageParts = Pick<Parts, 'http' | 'queue' | 'find' | 'gallery' | 'bot' | 'platforms'>;
+type PageParts = Pick<Parts, 'http' | 'queue' | 'find' | 'clipLinks' | 'gallery' | 'bot' | 'platforms'>;
 
 /** Adds the signed links, the gallery, and the queue dashboard if it is enabled. */
 async function addPages(
   { config, links, clock, logger, metrics }: AppDeps,
-  { http, queue, find, gallery, bot, platforms }: PageParts,
+  { http, queue, find, clipLinks, gallery, bot, platforms }: PageParts,
 ): Promise<void> {
-  await serveMedia(http, { links, find });
+  await serveMedia(http, { links, find, redirectFor: (id) => clipLinks.redirectFor(id as TaskId) });
   await gallery.serve(createGalleryPress({ bot, platforms, logger }));
   if (config.boardToken === undefined || !('queues' in queue)) return;
   const { serveBoard } = await import('./http/board.ts');

@@ -36,6 +36,8 @@ export type ErrorCode =
   | 'older_version'
   // Tasks of an earlier version are missing in the sums that budgets are compared with.
   | 'uncounted'
+  // The bucket that the clips are kept in.
+  | 'storage_unavailable'
   // A chat platform.
   | 'message_gone'
   | 'missing_permission'

@@ -4,6 +4,7 @@ import { TaskRepository } from './pipeline/repository.ts';
 import { createSubmitter, type SubmitterOptions } from './pipeline/submit.ts';
 import { createTaskService, type TaskService, type TaskServiceOptions } from './pipeline/task-service.ts';
 import type { JobHandler, JobKind } from './queue/queue.ts';
+import { deferUpload } from './storage/uploads.ts';
 
 /** Dependencies of {@link createPipeline}. */
 export interface PipelineDeps
@@ -33,7 +34,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const repository = new TaskRepository(store, deps.upstreamService);
   const followed = new PollCache({ repository, queue, clock, exclusive: store.exclusive });
   repository.subscribe(followed);
-  const clips = createClips({ ...deps, leases: store.leases });
+  const clips = createClips({ ...deps, leases: store.leases, deferStorage: (id) => deferUpload(deps, id) });
   return {
     repository,
     clips,

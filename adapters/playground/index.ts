@@ -21,7 +21,7 @@ import { addRoutes } from './routes.ts';
 /** Options of {@link createPlayground}. */
 export interface PlaygroundOptions
   extends GuardOptions,
-    Pick<AdapterDeps, 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'clipOf'> {
+    Pick<AdapterDeps, 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'clipOf' | 'clipLinks'> {
   /** Data folder of the process; attachments are stored in its `playground/`. */
   readonly dataDir: string;
   /** True: the embedded service renders the clips free of charge, and the page says so. */
@@ -80,7 +80,7 @@ class Playground implements Adapter {
       const guard = new Guard(options);
       scope.addHook('onRequest', guard.check);
       scope.addHook('preClose', () => streams.end());
-      await servePage(scope);
+      await servePage(scope, options.clipLinks.origin);
       guard.addEntrance(scope);
       addRoutes(scope, { ...options, handler, messages, files, streams, closed });
     });
@@ -113,7 +113,8 @@ class Playground implements Adapter {
         retryable: false,
       });
     }
-    await this.#files.keep(message.message, file);
+    // Where clips are in a bucket, the page plays them from there, and a copy here would be a second one.
+    if (this.#options.clipLinks.origin === null) await this.#files.keep(message.message, file);
     const { name, description, contentType, bytes } = file;
     await this.#messages.change(message.message, (current) => ({
       ...current,

@@ -6,10 +6,13 @@ import { addVendor, pageHeaders, SHARED_FOLDER } from '#src/http/static-page.ts'
 
 const PAGE = join(import.meta.dirname, 'page');
 
-/** Serves the chat page, its modules and its libraries, under a content security policy that allows no other script. */
-export async function servePage(http: FastifyInstance): Promise<void> {
+/**
+ * Serves the chat page, its modules and its libraries, under a content security policy that allows no other script.
+ * @param mediaOrigin as in `pageHeaders`.
+ */
+export async function servePage(http: FastifyInstance, mediaOrigin: string | null): Promise<void> {
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8');
-  const headers = pageHeaders(html);
+  const headers = pageHeaders(html, mediaOrigin);
   http.addHook('onSend', async (_request, reply) => {
     for (const [header, value] of Object.entries(headers)) if (!reply.hasHeader(header)) reply.header(header, value);
   });

@@ -24,7 +24,7 @@ import {
 } from './schema.ts';
 
 /** Options of {@link addRoutes}. */
-export interface RouteOptions extends Pick<AdapterDeps, 'catalog' | 'clipOf' | 'logger'> {
+export interface RouteOptions extends Pick<AdapterDeps, 'catalog' | 'clipOf' | 'clipLinks' | 'logger'> {
   readonly handler: InteractionHandler;
   readonly messages: MessageStore;
   readonly files: AttachmentFolder;
@@ -94,11 +94,14 @@ const fileParams = z.object({ message: z.string(), name: z.string() });
 /** Content types served inline; any other file is a download. */
 const SHOWN = /^(video|audio|image)\/[\w.+-]+$/;
 
-function addFiles(http: FastifyInstance, { messages, files, clipOf }: RouteOptions): void {
+function addFiles(http: FastifyInstance, { messages, files, clipOf, clipLinks }: RouteOptions): void {
   http.get('/playground/files/:message/:name', async (request, reply) => {
     const { message, name } = fileParams.parse(request.params);
+    const isDownload = (request.query as { readonly download?: string }).download !== undefined;
     const { task = null, attachments = [] } = (await messages.get(message)) ?? {};
     const attachment = attachments.find((file) => file.name === name);
+    const elsewhere = attachment === undefined || task === null ? null : await clipLinks.redirectFor(task, isDownload);
+    if (elsewhere !== null) return reply.header('cache-control', 'no-store').redirect(elsewhere, 302);
     const isHere = attachment !== undefined && (await files.bring(message, name, async () => task && clipOf(task)));
     if (!isHere) return reply.code(404).send({ error: 'There is no such file.' });
     const isShown = SHOWN.test(attachment.contentType) && !attachment.contentType.includes('svg');

@@ -105,6 +105,8 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
     case 'store_unavailable':
       // A write without a response may have been stored, and is carried out once the store is back.
       return 'I can’t reach my database right now, so most likely nothing was done. If nothing shows up here within a minute or two, try again.';
+    case 'storage_unavailable':
+      return `I can’t reach the place where I keep clips right now. ${later}`;
     case 'store_locked':
       return 'Another program is using my database. Your administrator has to stop it first.';
     case 'record_damaged':

@@ -10,10 +10,10 @@ export interface Fitter {
   fit(clip: Clip, seconds: number, limitBytes: number): Promise<Clip | null>;
 }
 
-/** Signs URLs of clips on the bot's own server. */
+/** Signs URLs of clips on the bot's own server, or at the storage of the clips. */
 export interface Links {
-  /** Returns an expiring link to a task's clip; `null` where no `PUBLIC_URL` is configured. */
-  forClip(task: Task): SignedLink | null;
+  /** Returns an expiring link to a task's clip; `null` where neither `PUBLIC_URL` nor a bucket is configured. */
+  forClip(task: Task): Promise<SignedLink | null>;
 }
 
 /** Largest upload in bytes; either stated by the platform or guessed after a refusal. */
@@ -31,7 +31,7 @@ export interface AttachmentPlanner {
     limit: UploadLimit,
   ): Promise<{ readonly handover: Handover; readonly file: Clip | null }>;
   /** Returns the handover where the chat accepts no files. @param right the platform's name of the permission. */
-  withhold(task: Task, right: string): Handover & { readonly kind: 'withheld' };
+  withhold(task: Task, right: string): Promise<Handover & { readonly kind: 'withheld' }>;
 }
 
 /**
@@ -46,10 +46,10 @@ export function createAttachmentPlanner({
   readonly links: Links;
 }): AttachmentPlanner {
   return {
-    withhold: (task, right) => ({ kind: 'withheld', right, link: links.forClip(task) }),
+    withhold: async (task, right) => ({ kind: 'withheld', right, link: await links.forClip(task) }),
     async prepare(task, clip, { bytes: limitBytes, isStated }) {
       if (clip.bytes <= limitBytes) return { handover: { kind: 'attached' }, file: clip };
-      const link = links.forClip(task);
+      const link = await links.forClip(task);
       const sizes = { bytes: clip.bytes, limitBytes: isStated ? limitBytes : null };
       const copy = await fitter.fit(clip, task.request.seconds, limitBytes);
       if (copy !== null) return { handover: { kind: 'fitted', ...sizes, link }, file: copy };
@@ -60,17 +60,14 @@ export function createAttachmentPlanner({
 }
 
 /** Replaces the expiring link of a handover by a new one, if there is one. */
-export function withFreshLink(handover: Handover | null, link: SignedLink | null): Handover | null {
-  if (handover === null || link === null) return handover;
-  switch (handover.kind) {
-    case 'attached':
-    case 'unshown':
-      return handover;
-    case 'fitted':
-    case 'linked':
-    case 'withheld':
-      return { ...handover, link };
-    case 'kept':
-      return { kind: 'linked', bytes: handover.bytes, limitBytes: handover.limitBytes, link };
-  }
+export async function withFreshLink(
+  handover: Handover | null,
+  newLink: () => Promise<SignedLink | null>,
+): Promise<Handover | null> {
+  if (handover === null || handover.kind === 'attached' || handover.kind === 'unshown') return handover;
+  const link = await newLink();
+  if (link === null) return handover;
+  if (handover.kind !== 'kept') return { ...handover, link };
+  const { bytes, limitBytes } = handover;
+  return { kind: 'linked', bytes, limitBytes, link };
 }

@@ -193,7 +193,8 @@ export class ChatEngine implements Chat {
   /** Returns the view of a task with the time until which its clip is kept. */
   async #keptView(task: Task, message: ShownBefore | undefined, handover: Handover | null): Promise<TaskView> {
     const keptUntilMs = (await this.#options.keptUntil?.(task)) ?? null;
-    return { ...this.#viewOf(task, message, handover), ...(keptUntilMs === null ? {} : { keptUntilMs }) };
+    const fresh = await withFreshLink(handover, () => this.#options.links.forClip(task));
+    return { ...this.#viewOf(task, message, fresh), ...(keptUntilMs === null ? {} : { keptUntilMs }) };
   }
 
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
@@ -365,7 +366,7 @@ export class ChatEngine implements Chat {
   }
 
   #viewOf(task: Task, message: ShownBefore | undefined, handover: Handover | null): TaskView {
-    const { clock, durationEstimates, modelOf, links, deadlineMs, slowestPollMs, refundKnown } = this.#options;
+    const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown } = this.#options;
     const live = this.#edits.liveOf(task.id);
     const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
     const failed = live === undefined ? (message?.retrying ?? null) : live.retrying;
@@ -379,7 +380,7 @@ export class ChatEngine implements Chat {
       deadlineMs,
       slowestPollMs,
       refundKnown,
-      handover: withFreshLink(handover, links.forClip(task)),
+      handover,
     });
   }
 

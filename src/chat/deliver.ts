@@ -262,7 +262,7 @@ export class Delivery {
     message: MessageRef,
     { refusal, lock }: { readonly refusal: DailiesError; readonly lock: MessageLock },
   ): Promise<void> {
-    const handover = this.#options.handing.withhold(task, refusal.words ?? 'attach files');
+    const handover = await this.#options.handing.withhold(task, refusal.words ?? 'attach files');
     const view = await this.#options.viewOf(task, handover);
     lock.assertHeld();
     await this.#options.platformOf(task).edit(message, task.origin, view, 'final');

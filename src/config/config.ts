@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_DAYS, type Retention } from '../library/retention-periods.ts';
+import type { MediaConfig } from '../storage/open.ts';
 import { isStoreUrl, sqlitePath } from '../store/address.ts';
 import type { Micros } from '../tasks/amount.ts';
 import type { Limits } from '../tasks/limits.ts';
@@ -9,6 +10,7 @@ import { TOKEN } from '../videos/exchange.ts';
 import { type AccessConfig, accessOf, teamListOf } from './access.ts';
 import { type Admin, adminListOf, adminsOf } from './admins.ts';
 import { budgetList, budgetsIn } from './budget.ts';
+import { mediaOf, mediaProblems, mediaVariables } from './media.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
 import { dataSize, host, logLevel, optional, text, wholeNumber } from './variables.ts';
@@ -22,6 +24,7 @@ export interface Config {
   readonly storeUrl: string;
   /** Folder of clips and other files. */
   readonly dataDir: string;
+  readonly media: MediaConfig;
   /** Settings of the platforms that are turned on, by name; the playground has its own below. */
   readonly platforms: Readonly<Record<string, unknown>>;
   /** Users allowed on the platforms. */
@@ -124,6 +127,7 @@ const Environment = z.object({
   BOARD_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
   LOG_LEVEL: logLevel,
   FFMPEG_PATH: text.optional(),
+  ...mediaVariables,
 });
 
 type Environment = z.output<typeof Environment>;
@@ -131,7 +135,7 @@ type Environment = z.output<typeof Environment>;
 const PollBounds = Environment.pick({ POLL_MIN_MS: true, POLL_MAX_MS: true });
 
 /** Names of the variables whose values are never printed in an error. */
-const SECRETS = /TOKEN|SECRET|STORE_URL/;
+const SECRETS = /TOKEN|SECRET|STORE_URL|ACCESS_KEY/;
 
 /** Variables that only `npm run sandbox` reads. */
 const SANDBOX_VARIABLES = ['SANDBOX_PORT', 'SANDBOX_TOKENS', 'SANDBOX_DATA'] as const;
@@ -198,6 +202,7 @@ function contradictions(env: Given, platforms: readonly PlatformConfig[]): strin
     ...needs('PUBLIC_URL', 'LINK_SECRET', 'PUBLIC_URL needs a key for signed links; any 32 random characters'),
     ...platforms.flatMap((platform) => platform.contradictions(env)),
     ...boardContradictions(env),
+    ...mediaProblems(env),
     ...platforms.flatMap(({ tokens }) => tokenProblems(env, tokens)),
     ...(isPlaygroundOn(env, platforms) ? exposureProblems(env) : []),
   ];
@@ -221,6 +226,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
     ...optional('modelCatalog', env.MODEL_CATALOG),
     storeUrl: env.STORE_URL,
     dataDir: dataDirOf(env.STORE_URL),
+    media: mediaOf(env),
     admins: adminsOf(env.ADMINS),
     http: { host: env.HOST, port: env.PORT },
     ...(publicUrl === undefined || linkSecret === undefined

@@ -9,6 +9,7 @@ import { checkAdmins, checkCatalog, checkEnvironment, type Environment, secretsI
 import { type Check, type Diagnosis, runChecks, warning, withoutSecrets } from './diagnosis.ts';
 import { checkDataFolder, checkFfmpeg, checkNode } from './machine.ts';
 import { checkReachability, fetchCertificate, type Network } from './reachability.ts';
+import { checkStorage } from './storage.ts';
 import { checkStore } from './store.ts';
 import { checkVideoService } from './video-service.ts';
 
@@ -48,6 +49,7 @@ async function examineSettings(settings: Settings, deps: ExamineDeps, clock: Clo
     { subject: 'ADMINS', run: async () => checkAdmins(config) },
     { subject: 'Store', run: () => checkStore(config.storeUrl, deps) },
     { subject: 'Data folder', run: () => checkDataFolder(config) },
+    { subject: 'Bucket', run: () => checkStorage(config.media, clock) },
     { subject: 'ffmpeg', run: () => checkFfmpeg(ffmpeg) },
     { subject: 'PUBLIC_URL', run: () => checkReachability(config, systemNetwork(clock)) },
   ];

@@ -26,8 +26,9 @@ export function addVendor(http: FastifyInstance, prefix: string): void {
 /**
  * Returns the headers of a page's responses. The one inline script of the page is its import map, which browsers accept
  * inline only; the policy allows it by its hash, and no other script.
+ * @param mediaOrigin origin that its videos come from besides its own; `null`: none.
  */
-export function pageHeaders(html: string): Readonly<Record<string, string>> {
+export function pageHeaders(html: string, mediaOrigin: string | null): Readonly<Record<string, string>> {
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
   const hash = createHash('sha256').update(importMap).digest('base64');
   const policy = {
@@ -35,7 +36,7 @@ export function pageHeaders(html: string): Readonly<Record<string, string>> {
     'script-src': `'self' 'sha256-${hash}'`,
     'style-src': "'self'",
     'img-src': "'self'",
-    'media-src': "'self'",
+    'media-src': ["'self'", ...(mediaOrigin === null ? [] : [mediaOrigin])].join(' '),
     'connect-src': "'self'",
     'manifest-src': "'self'",
     'base-uri': "'none'",

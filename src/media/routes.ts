@@ -15,6 +15,8 @@ export interface MediaOptions {
    * `task_unknown` for good; it logs the failure itself.
    */
   readonly find: (id: string) => Promise<(Clip & { readonly name: string }) | undefined>;
+  /** As in `ClipLinks`. */
+  readonly redirectFor: (id: string) => Promise<string | null>;
 }
 
 const RETRY_SECONDS = 10;
@@ -23,15 +25,18 @@ const NOT_NOW = 'This clip could not be brought here just now. Please try again 
 const GONE = 'This clip is not here any more, and the video service does not have it either.';
 
 /** Serves `GET /media/{id}`: a clip by a signed and expiring link, with Range. Looks up signed ids only. */
-export async function serveMedia(http: FastifyInstance, { links, find }: MediaOptions): Promise<void> {
+export async function serveMedia(http: FastifyInstance, { links, find, redirectFor }: MediaOptions): Promise<void> {
   await http.register(async (scope) => {
     await scope.register(fastifyStatic, { root: process.cwd(), serve: false });
     scope.get<{ Params: { id: string }; Querystring: { expires?: string; signature?: string } }>(
       '/media/:id',
-      async ({ params, query }, reply) => {
+      async ({ method, params, query }, reply) => {
         const verdict = links?.verify(params.id, query.expires ?? '', query.signature ?? '') ?? 'forged';
         if (verdict === 'expired')
           return reply.code(410).send({ error: 'This link has expired. Ask for a new one in the chat.' });
+        // The address is signed for GET.
+        const elsewhere = verdict === 'valid' && method === 'GET' ? await redirectFor(params.id) : null;
+        if (elsewhere !== null) return reply.header('cache-control', 'no-store').redirect(elsewhere, 302);
         const file = verdict === 'valid' ? await find(params.id).catch(failureOf) : undefined;
         if (file === 'gone') return reply.code(410).send({ error: GONE });
         if (file === 'not_now') return reply.code(503).header('retry-after', RETRY_SECONDS).send({ error: NOT_NOW });

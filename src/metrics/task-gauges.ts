@@ -8,7 +8,7 @@ import { SWEEPS, sweepAgeMs } from '../library/sweep-times.ts';
 import { lastDisagreements } from '../pipeline/bookkeeper.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
-import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
+import { OUTBOX, stateIndex, UPLOADS } from '../tasks/indexes.ts';
 import { statesWhere } from '../tasks/state-machine.ts';
 import type { TaskState } from '../tasks/task.ts';
 
@@ -81,6 +81,11 @@ function gaugesOfTasks({ store, clock, deadlineMs }: GaugeSources): OnScrapeGaug
       name: 'dailies_outbox_stuck_tasks',
       help: `Undelivered outcomes older than a day, which need a person; ${SHARED}`,
       read: async () => [{ value: await store.count(OUTBOX, { max: clock.now() - STUCK_AFTER_MS - 1 }) }],
+    },
+    {
+      name: 'dailies_pending_uploads',
+      help: `Clips on the disk of a replica that are not in the bucket of MEDIA_URL yet; ${SHARED}`,
+      read: async () => [{ value: await store.count(UPLOADS) }],
     },
     {
       name: 'dailies_money_disagreements',

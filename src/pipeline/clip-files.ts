@@ -5,12 +5,13 @@ import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { ClipStorage } from '../storage/clip-storage.ts';
+import { isFetching } from '../tasks/state-machine.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { Clip, UpstreamId, VideoService } from '../videos/service.ts';
 
 /**
- * The clip files on this machine. Replicas should share one folder. Where they do not, or the folder was lost, a clip
- * is downloaded again from the service, which does not bill downloads and keeps its results for some hours.
+ * The clip files on this machine. Replicas should share one folder, or a bucket. Where they do not, or the folder was
+ * lost, a clip is downloaded again from the service, which does not bill downloads and keeps its results for some hours.
  */
 export interface Clips {
   /**
@@ -29,6 +30,13 @@ export interface Clips {
    * @throws `timed_out`, retryable, while another process downloads it; the errors of the file system.
    */
   remove(id: TaskId): Promise<void>;
+  /**
+   * Stores a clip whose storage failed before, downloading it again where it is not on this machine.
+   * @param current reads the task, which may have changed.
+   * @returns `false`, where another process is at it, or the clip is still to be fetched.
+   * @throws `storage_unavailable`; the errors of {@link VideoService.download}
+   */
+  store(id: TaskId, current: () => Promise<Task | undefined>): Promise<boolean>;
 }
 
 /** Options of {@link createClips}. */
@@ -38,6 +46,8 @@ export interface ClipsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly storage: ClipStorage;
+  /** Notes, durably, that the storage of a clip failed: it is to be stored later. */
+  readonly deferStorage: (id: TaskId) => Promise<void>;
 }
 
 /** TTL of the lease on a download: two processes downloading one clip at once would write into one file. */
@@ -47,44 +57,98 @@ const RECHECK_MS = 250;
 const WAIT_TIMEOUT_MS = 60_000;
 
 /** Creates the {@link Clips} of a storage. */
-export function createClips({ videos, leases, clock, logger, storage }: ClipsOptions): Clips {
-  const downloads = new SingleFlight<TaskId, Clip>();
+export function createClips(options: ClipsOptions): Clips {
+  return new StoredClips(options);
+}
 
-  const fetch = async (id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null> => {
+class StoredClips implements Clips {
+  readonly #options: ClipsOptions;
+  readonly #downloads = new SingleFlight<TaskId, Clip>();
+
+  constructor(options: ClipsOptions) {
+    this.#options = options;
+  }
+
+  async fetch(id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null> {
+    const { videos, storage } = this.#options;
     const path = storage.pathOf(id);
-    return withLease({ leases, clock, name: `clip:${id}`, ttlMs: LEASE_MS }, async (lease) => {
+    return withLease(this.#leaseOf(id), async (lease) => {
       const signals = signal === undefined ? lease.signal : AbortSignal.any([lease.signal, signal]);
-      return storage.keep(id, await videos.download(upstreamId, path, signals));
+      return this.#keep(id, await videos.download(upstreamId, path, signals));
     });
-  };
+  }
 
-  const fetchAgain = async (id: TaskId, clip: Clip, upstreamId: UpstreamId): Promise<Clip> => {
+  async find({ id, clip, upstreamId }: Pick<Task, 'id' | 'clip' | 'upstreamId'>): Promise<Clip | undefined> {
+    const { storage, logger } = this.#options;
+    if (clip === undefined) return undefined;
+    const found = await storage.find(id, clip).catch(storageFailure);
+    if (upstreamId === undefined && found instanceof DailiesError) throw found;
+    if (found !== null && !(found instanceof DailiesError)) return found;
+    if (upstreamId === undefined) return undefined;
+    logger.info({ event: 'clip_file_missing', task: id }, 'clip file missing on this machine, downloading it');
+    const again = this.#downloads.run(id, () => this.#fetchAgain(id, clip, upstreamId));
+    // That the service does not have it any more says nothing about the storage, where it is.
+    return found === null ? again : again.catch(() => Promise.reject(found));
+  }
+
+  async remove(id: TaskId): Promise<void> {
+    const waiting = { ...this.#leaseOf(id), retryMs: RECHECK_MS, timeoutMs: WAIT_TIMEOUT_MS };
+    const removed = await withLease(waiting, async () => {
+      await this.#options.storage.remove(id);
+      return true;
+    });
+    if (removed === null) throw busy(`removing the clip of task ${id}`);
+  }
+
+  async store(id: TaskId, current: () => Promise<Task | undefined>): Promise<boolean> {
+    const { videos, storage } = this.#options;
+    const stored = await withLease(this.#leaseOf(id), async ({ signal }) => {
+      const task = await current();
+      if (task?.clip === undefined) return task === undefined || !isFetching(task);
+      const { clip, upstreamId } = task;
+      const local = await storage.find(id, clip);
+      if (local === null && upstreamId === undefined) return true;
+      await storage.keep(id, local ?? (await videos.download(upstreamId as UpstreamId, storage.pathOf(id), signal)));
+      return true;
+    });
+    return stored ?? false;
+  }
+
+  /** Keeps a downloaded clip. Where its storage fails, it stays on this machine until that works: it is paid for. */
+  async #keep(id: TaskId, clip: Clip): Promise<Clip> {
+    const { storage, deferStorage, logger } = this.#options;
+    const kept = await storage.keep(id, clip).catch(storageFailure);
+    if (!(kept instanceof DailiesError)) return kept;
+    await deferStorage(id);
+    const event = 'clip_upload_failed';
+    logger.error({ event, task: id, err: kept }, 'failed to upload a clip, keeping it on this machine meanwhile');
+    return clip;
+  }
+
+  async #fetchAgain(id: TaskId, clip: Clip, upstreamId: UpstreamId): Promise<Clip> {
+    const { storage, clock } = this.#options;
+    const findKept = async (): Promise<Clip | null> => {
+      const found = await storage.find(id, clip).catch(storageFailure);
+      return found instanceof DailiesError ? null : found;
+    };
     for (const startedAtMs = clock.monotonic(); ; await sleep(clock, RECHECK_MS)) {
-      const found = (await storage.find(id, clip)) ?? (await fetch(id, upstreamId));
+      const found = (await findKept()) ?? (await this.fetch(id, upstreamId));
       if (found !== null) return found;
       if (clock.monotonic() - startedAtMs < WAIT_TIMEOUT_MS) continue;
       throw busy(`bringing the clip of task ${id} here`);
     }
-  };
+  }
 
-  return {
-    fetch,
-    async find({ id, clip, upstreamId }) {
-      if (clip === undefined) return undefined;
-      const found = await storage.find(id, clip);
-      if (found !== null || upstreamId === undefined) return found ?? undefined;
-      logger.info({ event: 'clip_file_missing', task: id }, 'clip file missing on this machine, downloading it');
-      return downloads.run(id, () => fetchAgain(id, clip, upstreamId));
-    },
-    async remove(id) {
-      const waiting = { leases, clock, name: `clip:${id}`, ttlMs: LEASE_MS, retryMs: RECHECK_MS };
-      const removed = await withLease({ ...waiting, timeoutMs: WAIT_TIMEOUT_MS }, async () => {
-        await storage.remove(id);
-        return true;
-      });
-      if (removed === null) throw busy(`removing the clip of task ${id}`);
-    },
-  };
+  #leaseOf(id: TaskId) {
+    const { leases, clock } = this.#options;
+    return { leases, clock, name: `clip:${id}`, ttlMs: LEASE_MS };
+  }
+}
+
+/** Returns the error of a bucket that is away. @throws any other error */
+function storageFailure(thrown: unknown): DailiesError {
+  if (thrown instanceof DailiesError && thrown.code === 'storage_unavailable') return thrown;
+  throw thrown;
 }
 
 function busy(doing: string): DailiesError {

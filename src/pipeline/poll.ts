@@ -29,14 +29,25 @@ const NO_SLOT_MS = 1_000;
 const ELSEWHERE_MS = 1_000;
 const FETCH_MAX_RETRY_MS = 5 * 60_000;
 /** Time after a task's end for which its fetch is retried; services drop results after 1 to 24 hours. */
-const FETCH_TIMEOUT_MS: Partial<Record<ErrorCode, number>> = { not_ready: HOUR_MS / 2, task_unknown: HOUR_MS / 2 };
+const FETCH_TIMEOUT_MS: Partial<Record<ErrorCode, number>> = {
+  not_ready: HOUR_MS / 2,
+  task_unknown: HOUR_MS / 2,
+  // The clip is in the bucket, however long that is away.
+  storage_unavailable: Number.POSITIVE_INFINITY,
+};
 const DEFAULT_FETCH_TIMEOUT_MS = 24 * HOUR_MS;
 /** Time for which a process retries a fetch however long ago its task ended. */
 const FETCH_PATIENCE_MS = 5 * 60_000;
 /** Upper bound on the tasks that are tracked as unknown; beyond it, that of the oldest is reset. */
 const MAX_UNKNOWN = 50_000;
 /** Errors that an operator can fix: worth retrying later, although the same call would fail again now. */
-const FIXABLE: ReadonlySet<ErrorCode> = new Set(['unauthorised', 'forbidden', 'disk_full', 'internal']);
+const FIXABLE: ReadonlySet<ErrorCode> = new Set([
+  'unauthorised',
+  'forbidden',
+  'disk_full',
+  'internal',
+  'storage_unavailable',
+]);
 
 /** Observes open tasks between their changes of state. */
 export interface ProgressObserver extends RetryObserver {

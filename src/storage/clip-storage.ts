@@ -24,6 +24,8 @@ export interface StorageLink {
  * `storage_unavailable` (retryable) where a bucket fails, and with the errors of the file system.
  */
 export interface ClipStorage {
+  /** Origin of the links, such as `https://clips.s3.eu-west-1.amazonaws.com`; `null` for a folder. */
+  readonly origin: string | null;
   /** Returns the path to which the clip of a task is downloaded. @throws TypeError where the id is no file name. */
   pathOf(id: TaskId): string;
   /** Makes the downloaded clip of a task last. Idempotent. @returns the clip that is kept. */

@@ -10,6 +10,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Clips in a folder of this machine, perhaps one that replicas share. A downloaded clip is where it belongs. */
 export class FolderStorage implements ClipStorage {
+  readonly origin = null;
   readonly #folder: string;
   readonly #listing: SharedListing;
 
@@ -63,7 +64,7 @@ export class FolderStorage implements ClipStorage {
 }
 
 /** Returns the media type of a clip to serve it with: HTML in its place would be rendered by browsers. */
-function safeTypeOf({ contentType }: Pick<Clip, 'contentType'>): string {
+export function safeTypeOf({ contentType }: Pick<Clip, 'contentType'>): string {
   return VIDEO_TYPES.has(contentType) ? contentType : UNKNOWN_TYPE;
 }
 

@@ -64,6 +64,9 @@ export const REMOVALS = 'removals';
 /** Index of the requests to forget a person; scores are the times from which to work on them. */
 export const FORGETTINGS = 'forgettings';
 
+/** Index of the tasks whose clip is on a machine's disk and not in the bucket yet; scores are the times of their first failure. */
+export const UPLOADS = 'uploads';
+
 /** Names the index of a team's ledger entries of one month, such as `2026-11`. */
 export function spendIndex(platform: string, team: string, month: string): string {
   return `spend:${platform}:${team}:${month}`;

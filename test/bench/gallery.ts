@@ -20,6 +20,7 @@ import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { SERVED_HERE } from '#test/fakes/clip-links.ts';
 import { FakePlatform } from '../fakes/platform.ts';
 import { newTask, originOf } from '../fakes/tasks.ts';
 import { type Figure, report } from './figure.ts';
@@ -76,6 +77,7 @@ async function measure(folder: string): Promise<void> {
     hasPosters: false,
     posters: new Posters({ folder, takePicture: null }),
     fileOf: async ({ clip }) => clip,
+    clipLinks: SERVED_HERE,
     press: async () => ({ kind: 'text', lines: [], buttons: [] }),
     publicUrl: null,
     clock: systemClock,

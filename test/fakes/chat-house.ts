@@ -52,7 +52,7 @@ export class ChatHouse {
     const store = options.store ?? new MemoryStore();
     const clock = options.clock ?? new ManualClock(NOON_MS);
     const logger = pino({ level: 'silent' });
-    const links = options.links ?? { forClip: () => null };
+    const links = options.links ?? { forClip: async () => null };
     const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 4, notify: 4 };
     this.store = store;
     this.clock = clock;

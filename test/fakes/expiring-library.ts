@@ -52,6 +52,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
     clock,
     logger,
     storage: new FolderStorage(clipsDir),
+    deferStorage: () => Promise.reject(new TypeError('a folder keeps what it has')),
   });
   const audit = new AuditTrail(store, clock);
   const remover = createRemover({ store, repository, clips, messages: chat, audit, clock, logger });

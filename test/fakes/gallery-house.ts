@@ -12,6 +12,7 @@ import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Origin, Task, TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { SERVED_HERE } from './clip-links.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
 import { FakePlatform } from './platform.ts';
@@ -76,6 +77,7 @@ export class GalleryHouse {
       hasPosters: false,
       posters: new Posters({ folder: '/nowhere', takePicture: null }),
       fileOf: async ({ clip }) => clip,
+      clipLinks: SERVED_HERE,
       press: async (press) => {
         this.presses.push(press);
         return this.reply;

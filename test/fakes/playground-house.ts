@@ -10,6 +10,7 @@ import { WrongTokens } from '#src/http/access-tokens.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Store } from '#src/store/store.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { SERVED_HERE } from './clip-links.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
 import { ScriptedBot } from './scripted-bot.ts';
@@ -97,6 +98,7 @@ export class PlaygroundHouse {
       dataDir: this.#dataDir,
       catalog: () => parseCatalog(sandboxCatalog),
       clipOf: () => Promise.resolve(null),
+      clipLinks: SERVED_HERE,
       logger,
       wrongTokens: new WrongTokens({ entrance: 'playground', clock, logger }),
       host: '127.0.0.1',

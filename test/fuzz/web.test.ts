@@ -15,6 +15,7 @@ import { serveMedia } from '#src/media/routes.ts';
 import { SignedLinks } from '#src/media/signed-links.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { SERVED_HERE } from '#test/fakes/clip-links.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ScriptedBot } from '#test/fakes/scripted-bot.ts';
@@ -61,7 +62,7 @@ async function serve(accessToken: string | null): Promise<FastifyInstance> {
   const server = createHttpServer(logger);
   addStatusRoutes(server, { metrics: new Registry(), missing: async () => ({}), draining: new Draining(clock) });
   const links = new SignedLinks({ publicUrl: 'https://c.example', secret: 'a secret of this test', clock });
-  await serveMedia(server, { links, find: async () => undefined });
+  await serveMedia(server, { links, find: async () => undefined, redirectFor: async () => null });
   const wrongTokens = { note: () => Promise.resolve() };
   const guard = { host: '127.0.0.1', publicUrl: null, accessToken, wrongTokens };
   const store = new MemoryStore();
@@ -73,6 +74,7 @@ async function serve(accessToken: string | null): Promise<FastifyInstance> {
     dataDir: dir,
     catalog: () => parseCatalog(sandboxCatalog),
     clipOf: async () => null,
+    clipLinks: SERVED_HERE,
     isEmbeddedService: true,
     ...guard,
   };

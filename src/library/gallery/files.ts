@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { fileNameOf } from '../../chat/file-name.ts';
 import { DailiesError } from '../../errors.ts';
+import type { ClipLinks } from '../../media/clip-links.ts';
 import type { Clip } from '../../videos/service.ts';
 import type { ClipTask, GalleryClips } from './clips.ts';
 import type { Posters } from './posters.ts';
@@ -15,22 +16,29 @@ export interface FileOptions {
   /** Returns the file of a task's clip; rejects where it cannot be had, and logs why. */
   readonly fileOf: (task: ClipTask) => Promise<Clip | undefined>;
   readonly posters: Posters;
+  readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
 }
 
 const GONE = 'This clip is not here any more.';
 const NOT_NOW = 'This clip could not be brought here just now. Try again in a moment.';
 
 /** Adds the files of clips (with Range) and their pictures, for the session's person only. */
-export function addFiles(http: FastifyInstance, route: EnteredRoute, { clips, fileOf, posters }: FileOptions): void {
+export function addFiles(
+  http: FastifyInstance,
+  route: EnteredRoute,
+  { clips, fileOf, posters, clipLinks }: FileOptions,
+): void {
   http.get<{ Params: { id: string }; Querystring: { download?: string } }>(
     `${GALLERY_PATH}/clips/:id`,
     route(async ({ scope }, request, reply) => {
       const task = await clips.findClip(scope, idOf(request.params));
+      const isDownload = (request.query as { readonly download?: string }).download !== undefined;
+      const elsewhere = task === undefined ? null : await clipLinks.redirectFor(task.id, isDownload);
+      if (elsewhere !== null) return reply.redirect(elsewhere, 302);
       const file = task === undefined ? undefined : await fileOf(task).catch(failureOf);
       if (file === 'not_now') return reply.code(503).header('retry-after', '10').send({ error: NOT_NOW });
       if (task === undefined || file === undefined || file === 'gone' || !(await exists(file.path)))
         return reply.code(404).send({ error: GONE });
-      const isDownload = (request.query as { readonly download?: string }).download !== undefined;
       const name = encodeURIComponent(fileNameOf(task).toWellFormed());
       void reply
         .type(file.contentType)

@@ -5,6 +5,7 @@ import type { Platform } from '../../chat/platform.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logger.ts';
+import type { ClipLinks } from '../../media/clip-links.ts';
 import { createTakePicture } from '../../media/ffmpeg.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Store } from '../../store/store.ts';
@@ -50,6 +51,7 @@ export interface GalleryDeps {
   readonly pipeline: Pick<Pipeline, 'repository' | 'clips'>;
   readonly audiences: Pick<Audiences, 'of'>;
   readonly catalog: () => Catalog;
+  readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
   /** As in `AppDeps.ffmpeg`. */
   readonly ffmpeg: string | null;
 }
@@ -73,7 +75,7 @@ export function createGallery(deps: GalleryDeps): Gallery {
 
 /** Returns the parts behind the routes. */
 function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl' | 'press'> {
-  const { config, store, pipeline, audiences, catalog, clock, logger, metrics } = deps;
+  const { config, store, pipeline, audiences, catalog, clipLinks, clock, logger, metrics } = deps;
   const { repository } = pipeline;
   const folder = resolve(join(config.dataDir, 'clips'));
   const posters = new Posters({ folder, takePicture: createTakePicture(deps) });
@@ -87,6 +89,7 @@ function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl
     clips: new GalleryClips({ store, repository, audienceOf: (origin) => audiences.of(origin) }),
     fileOf,
     posters,
+    clipLinks,
     hasPosters: posters.isOn,
     catalog,
     defaults: new PersonalDefaults(store),

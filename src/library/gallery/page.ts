@@ -7,10 +7,10 @@ import { GALLERY_PATH } from './requests.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
-/** Adds the page, which shows nothing by itself: what it loads needs a session. */
-export async function addPage(http: FastifyInstance): Promise<void> {
+/** Adds the page, which shows nothing by itself: what it loads needs a session. @param mediaOrigin as in `pageHeaders`. */
+export async function addPage(http: FastifyInstance, mediaOrigin: string | null): Promise<void> {
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8');
-  const { 'cache-control': _, ...headers } = pageHeaders(html);
+  const { 'cache-control': _, ...headers } = pageHeaders(html, mediaOrigin);
   http.addHook('onSend', async (_request, reply) => {
     for (const [header, value] of Object.entries(headers)) if (!reply.hasHeader(header)) reply.header(header, value);
   });

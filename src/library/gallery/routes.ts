@@ -61,7 +61,7 @@ export async function serveGallery(http: FastifyInstance, options: GalleryOption
     });
     scope.setErrorHandler((thrown, _request, reply) => sendError(thrown, reply, options.logger));
     addOpening(scope, options);
-    await addPage(scope);
+    await addPage(scope, options.clipLinks.origin);
     const route = createEnteredRoute(options.access);
     addApi(scope, route, options);
     addFiles(scope, route, options);

@@ -5,7 +5,9 @@ import { platformError } from '#test/fakes/platform.ts';
 import { CLIP, EVENTS, NOON_MS, originOf } from '#test/fakes/tasks.ts';
 
 const LARGE = { ...CLIP, bytes: 20_000 };
-const links: Links = { forClip: ({ id }) => ({ url: `https://us.example/media/${id}`, expiresAtMs: NOON_MS + 1_000 }) };
+const links: Links = {
+  forClip: async ({ id }) => ({ url: `https://us.example/media/${id}`, expiresAtMs: NOON_MS + 1_000 }),
+};
 
 describe('a clip over the upload limit', () => {
   it('is transcoded to a smaller copy where possible, with a link to the original', async () => {

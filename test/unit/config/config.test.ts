@@ -62,6 +62,7 @@ describe('an empty configuration', () => {
     expect(readConfig({})).toEqual({
       storeUrl: 'sqlite:data/dailies.db',
       dataDir: 'data',
+      media: { maxLocalBytes: 4_294_967_296 },
       platforms: {},
       access: { teams: null, admits: [] },
       admins: [],
@@ -139,12 +140,26 @@ describe('a complete configuration', () => {
       PLAYGROUND_TOKEN: SECRET,
       LOG_LEVEL: 'debug',
       FFMPEG_PATH: '/opt/ffmpeg',
+      MEDIA_URL: 's3://my-clips/dailies',
+      MEDIA_CACHE_BYTES: '1000000000',
+      AWS_ACCESS_KEY_ID: 'AKID',
+      AWS_SECRET_ACCESS_KEY: SECRET,
+      AWS_REGION: 'eu-west-1',
     };
     expect(readConfig(env)).toEqual({
       videoService: { baseUrl: 'https://videos.example/base', token: SECRET },
       modelCatalog: 'models.json',
       storeUrl: 'rediss://cache.example:6380/1',
       dataDir: 'data',
+      media: {
+        bucket: {
+          bucket: 'my-clips',
+          prefix: 'dailies/',
+          region: 'eu-west-1',
+          credentials: { accessKeyId: 'AKID', secretAccessKey: SECRET },
+        },
+        maxLocalBytes: 1_000_000_000,
+      },
       platforms: {
         discord: { token: 'd', apiUrl: 'https://discord.example/api', guildId: '123456789012345678' },
         slack: {
@@ -375,4 +390,12 @@ describe('BUDGET_PER_MONTH', () => {
     expect(readConfig({ BUDGET_PER_MONTH: '0 USD' }).budgetPerMonth).toEqual({ USD: 0n });
     expect(readConfig({ BUDGET_PER_MONTH: ' ' }).budgetPerMonth).toEqual({});
   });
+});
+
+it('names what is wrong with MEDIA_URL, among everything else, and no key', () => {
+  const env = { MEDIA_URL: 's3://AKID:hunter2@my-clips', LOG_LEVEL: 'loud', AWS_REGION: 'eu-west-1' };
+  const problems = problemsOf(env);
+  expect(problems).toHaveLength(2);
+  expect(problems.join()).toContain('keys go into AWS_ACCESS_KEY_ID');
+  expect(problems.join()).not.toContain('hunter2');
 });

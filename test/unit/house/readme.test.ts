@@ -36,7 +36,7 @@ describe('documents', () => {
   });
 
   it.each(DOCUMENTS)('%s links only existing files', (path) => {
-    const links = found(read(path), /\]\((?!https?:|#)([^)\s]+)\)/g);
+    const links = found(read(path), /\]\((?!https?:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g);
     expect(links.filter((link) => !existsSync(join(TOP, dirname(path), link)))).toEqual([]);
   });
 
@@ -61,20 +61,22 @@ it.each(['discord', 'slack'])(
 );
 
 describe('environment', () => {
-  const sources = ['src/config/config.ts', ...globSync('adapters/*/config.ts', { cwd: TOP })].map(read).join('\n');
-  const known = found(sources, /^ {2,4}([A-Z][A-Z_]+):/gm);
+  const sources = ['src/config/config.ts', 'src/config/media.ts', ...globSync('adapters/*/config.ts', { cwd: TOP })]
+    .map(read)
+    .join('\n');
+  const known = found(sources, /^ {2,4}([A-Z][A-Z0-9_]+):/gm);
   const example = read('.env.example');
 
   it('has a row per variable in the README', () => {
     const rows = README.split('\n').filter((line) => /^\| `[A-Z]/.test(line));
     expect(known.length).toBeGreaterThan(20);
-    expect(found(rows.map((row) => row.split('|')[1]).join(), /`([A-Z_]+)`/g)).toEqual(known);
+    expect(found(rows.map((row) => row.split('|')[1]).join(), /`([A-Z0-9_]+)`/g)).toEqual(known);
   });
 
   it('is listed in .env.example with all variables commented out', () => {
     const lines = example.split('\n').filter((line) => line !== '' && !line.startsWith('# '));
-    expect(lines.filter((line) => !/^#[A-Z_]+=/.test(line))).toEqual([]);
-    expect(found(example, /^#([A-Z_]+)=/gm).filter((name) => !isSandbox(name))).toEqual(known);
+    expect(lines.filter((line) => !/^#[A-Z0-9_]+=/.test(line))).toEqual([]);
+    expect(found(example, /^#([A-Z0-9_]+)=/gm).filter((name) => !isSandbox(name))).toEqual(known);
   });
 
   it('has the defaults of .env.example and the README', () => {

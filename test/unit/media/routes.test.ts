@@ -37,6 +37,7 @@ async function serve(given: SignedLinks | null): Promise<FastifyInstance> {
   const server = createHttpServer(pino({ level: 'silent' }));
   await serveMedia(server, {
     links: given,
+    redirectFor: async (id) => (id === 'stored' ? 'https://bucket.example/stored.mp4?signature=1' : null),
     find: async (id) => {
       asked.push(id);
       if (id === 'away') throw new TypeError('it cannot be fetched now');
@@ -100,6 +101,19 @@ describe('GET /media/{id}', () => {
     expect(answer.statusCode).toBe(206);
     expect(answer.headers['content-range']).toBe(`bytes ${from}-${to}/10000`);
     expect(answer.rawPayload.equals(BYTES.subarray(from, to + 1))).toBe(true);
+  });
+
+  it('leads straight to a clip at the storage', async () => {
+    const { statusCode, headers } = await http.inject(pathOf('stored'));
+    expect({ statusCode, location: headers.location, cache: headers['cache-control'] }).toEqual({
+      statusCode: 302,
+      location: 'https://bucket.example/stored.mp4?signature=1',
+      cache: 'no-store',
+    });
+    expect(asked).toEqual([]);
+    // The address is signed for GET alone.
+    await http.inject({ method: 'HEAD', url: pathOf('stored') });
+    expect(asked).toEqual(['stored']);
   });
 
   it('rejects an unsatisfiable range', async () => {

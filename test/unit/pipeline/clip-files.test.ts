@@ -47,7 +47,8 @@ function clipsOf(owner: string, clipsDir = root): Clips {
   };
   const leases = createLeases({ backend: table, clock, owner });
   const storage = new FolderStorage(clipsDir);
-  return createClips({ videos: { download }, leases, clock, logger: pino({ level: 'silent' }), storage });
+  const deferStorage = () => Promise.reject(new TypeError('a folder keeps what it has'));
+  return createClips({ videos: { download }, leases, clock, logger: pino({ level: 'silent' }), storage, deferStorage });
 }
 
 const recorded = (path: string) => ({

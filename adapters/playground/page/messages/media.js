@@ -50,7 +50,7 @@ function File({ file, ratio }) {
       }
       ${contentType.startsWith('image/') && html`<img class="picture" src=${url} alt=${description} />`}
       <figcaption>
-        <a class="download" href=${url} download=${name}><${DownloadIcon} /><span>${name}</span></a>
+        <a class="download" href=${`${url}?download`} download=${name}><${DownloadIcon} /><span>${name}</span></a>
         <span class="size">${size(bytes)}</span>
       </figcaption>
     </figure>

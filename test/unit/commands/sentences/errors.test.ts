@@ -24,6 +24,7 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   not_a_video: 'isn’t a video',
   refused_address: 'don’t download from',
   store_unavailable: 'my database',
+  storage_unavailable: 'keep clips',
   store_locked: 'Another program',
   record_damaged: 'damaged',
   older_version: 'older version',

@@ -1,0 +1,36 @@
+import type { AppDeps } from '../app.ts';
+import type { Config } from '../config/config.ts';
+import { instrumentVideos } from '../metrics/calls.ts';
+import { openQueue } from '../queue/open.ts';
+import { queueNamesOf } from '../queue/queue.ts';
+import { createVideoClient } from '../videos/client.ts';
+import type { VideoService } from '../videos/service.ts';
+
+/** Opens the queue, with the concurrency of each kind of job. */
+export function openAppQueue({ config, store, platforms, clock, logger }: AppDeps) {
+  const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
+  const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries };
+  const names = queueNamesOf(platforms.map(({ name }) => name));
+  const { storeUrl: url, maxRate } = config;
+  return openQueue({ url, maxRate, concurrency, names, pauses: store.keyv('waits'), clock, logger });
+}
+
+/** Creates the client of the video service. */
+export function createVideos({ config, service, catalog, clock, random, logger, metrics }: AppDeps): VideoService {
+  const { createTimeoutMs, requestTimeoutMs, maxConcurrent } = config;
+  const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: maxConcurrent.polls };
+  const client = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
+  return instrumentVideos(client, clock, metrics.meters.videos);
+}
+
+/** Returns the key that scopes task ids to their video service; constant for the embedded one, whose URL changes. */
+export function serviceKeyOf({ videoService }: Config): string {
+  return videoService?.baseUrl ?? 'sandbox';
+}
+
+/** Returns the settings of the pipeline. */
+export function pipelineSettingsOf(config: Config) {
+  const { poll: pace, limits, refunds, createTimeoutMs, maxConcurrent } = config;
+  const maxRepeatedFetches = maxConcurrent.deliveries;
+  return { pace, limits, refunds, createTimeoutMs, maxRepeatedFetches, upstreamService: serviceKeyOf(config) };
+}

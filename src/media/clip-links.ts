@@ -1,0 +1,60 @@
+import { fileNameOf } from '../chat/file-name.ts';
+import type { SignedLink } from '../chat/view.ts';
+import type { Logger } from '../logger.ts';
+import type { TaskRepository } from '../pipeline/repository.ts';
+import type { ClipStorage } from '../storage/clip-storage.ts';
+import type { Task, TaskId } from '../tasks/task.ts';
+import { LINK_LIFETIME_MS, type SignedLinks } from './signed-links.ts';
+
+/** Lifetime of a link that a request is redirected to: long enough to watch a clip and to seek in it. */
+const REDIRECT_LIFETIME_MS = 3_600_000;
+
+/** Links to clips. */
+export interface ClipLinks {
+  /** Returns a link for a message; `null` where nothing leads to a clip from outside. Never rejects. */
+  forClip(task: Task): Promise<SignedLink | null>;
+  /**
+   * Returns the address at the storage to redirect a request for a clip to; `null` where it is served from this
+   * machine. Never rejects.
+   */
+  redirectFor(id: TaskId, isDownload?: boolean): Promise<string | null>;
+  /** Origin of the addresses at the storage; `null` where all clips are served from this machine. */
+  readonly origin: string | null;
+}
+
+/** Options of {@link createClipLinks}. */
+export interface ClipLinksOptions {
+  readonly storage: ClipStorage;
+  /** Links to this server; `null`: links are off. */
+  readonly links: SignedLinks | null;
+  readonly repository: Pick<TaskRepository, 'get'>;
+  readonly logger: Logger;
+}
+
+/** Creates the links to clips: straight to a bucket where it has them, else to this server. */
+export function createClipLinks({ storage, links, repository, logger }: ClipLinksOptions): ClipLinks {
+  const straight = (task: Task, lifetimeMs: number, isDownload = false): Promise<SignedLink | null> => {
+    const file = { name: fileNameOf(task), contentType: task.clip?.contentType ?? 'video/mp4', isDownload };
+    return storage.link(task.id, file, lifetimeMs).catch((thrown: unknown) => {
+      logger.warn({ event: 'clip_link_failed', task: task.id, err: thrown }, 'failed to sign a link to the bucket');
+      return null;
+    });
+  };
+  return {
+    origin: storage.origin,
+    async forClip(task) {
+      const own = links?.sign(task.id) ?? null;
+      const link = await straight(task, LINK_LIFETIME_MS);
+      if (link === null || own === null) return own ?? link;
+      // Links signed by temporary credentials end with them; ours redirects to a new one.
+      const isLasting = link.expiresAtMs >= own.expiresAtMs;
+      return isLasting && (await storage.isLinked(task.id)) ? link : own;
+    },
+    async redirectFor(id, isDownload) {
+      if (storage.origin === null) return null;
+      const task = await repository.get(id).catch(() => undefined);
+      if (task?.clip === undefined || !(await storage.isLinked(id))) return null;
+      return (await straight(task, REDIRECT_LIFETIME_MS, isDownload))?.url ?? null;
+    },
+  };
+}

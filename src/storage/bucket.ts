@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { Clip } from '../videos/service.ts';
+import type { BucketAddress } from './bucket-address.ts';
+import { asStorageError, nullIfMissing } from './bucket-errors.ts';
+import type { LinkedFile, StorageLink } from './clip-storage.ts';
+
+/** Objects of an S3-compatible bucket, by their key without the prefix. Every method rejects with `storage_unavailable`. */
+export interface Bucket {
+  /** Origin of signed links. */
+  readonly origin: string;
+  /** Returns the length of an object in bytes; `null` where there is none. */
+  sizeOf(key: string): Promise<number | null>;
+  /** Stores a file in one request: it appears as a whole or not at all. No ACL is sent, so that it is private. */
+  put(key: string, file: Clip): Promise<void>;
+  /** Writes an object to a new file. */
+  get(key: string, path: string): Promise<void>;
+  /** Deletes an object, if there is one. */
+  remove(key: string): Promise<void>;
+  /** Signs a link to an object, without a request to the bucket. */
+  sign(key: string, file: LinkedFile, lifetimeMs: number): Promise<StorageLink>;
+  /** Checks that the bucket exists and that the key may list it. */
+  check(): Promise<void>;
+  /** Closes the connections. */
+  close(): void;
+}
+
+/** Key to sign a link with that nobody opens. */
+const ANY_KEY = { accessKeyId: 'none', secretAccessKey: 'none' };
+const CONNECT_TIMEOUT_MS = 3_000;
+/** Timeout of a connection on which nothing happens. */
+const IDLE_TIMEOUT_MS = 30_000;
+/** Requests of one call. A caller repeats it later; a person waits for some of them. */
+const MAX_ATTEMPTS = 2;
+
+/** Opens a bucket, and loads the client: it takes about 40 MB. Nothing is requested yet. */
+export async function openBucket(address: BucketAddress, now: () => number): Promise<Bucket> {
+  const [sdk, { getSignedUrl }] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/s3-request-presigner'),
+  ]);
+  const client = new sdk.S3Client(clientOptions(address, address.endpoint));
+  const linked = address.publicEndpoint ?? address.endpoint;
+  const signer = new sdk.S3Client(clientOptions(address, linked));
+  const { bucket: Bucket, prefix } = address;
+  const example = new sdk.GetObjectCommand({ Bucket, Key: prefix });
+  const anyone = new sdk.S3Client({ ...clientOptions(address, linked), credentials: ANY_KEY });
+  const origin = await originOf(anyone, (one) => getSignedUrl(one, example));
+  const at = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
+  const call = <Result>(doing: string, request: () => Promise<Result>): Promise<Result> =>
+    request().catch((thrown: unknown) => {
+      throw asStorageError(`${doing} in the bucket ${Bucket}`, thrown, address);
+    });
+  return {
+    origin,
+    sizeOf: (key) =>
+      call('looking for a clip', async () => {
+        const found = await client.send(new sdk.HeadObjectCommand(at(key))).catch(nullIfMissing);
+        return found === null ? null : (found.ContentLength ?? 0);
+      }),
+    put: (key, file) =>
+      call('storing a clip', async () => {
+        const { path, bytes: ContentLength, contentType: ContentType } = file;
+        const ContentMD5 = await digestOf(path);
+        const Body = createReadStream(path);
+        await client
+          .send(new sdk.PutObjectCommand({ ...at(key), Body, ContentLength, ContentMD5, ContentType }))
+          .finally(() => Body.destroy());
+      }),
+    get: (key, path) =>
+      call('reading a clip', async () => {
+        const { Body } = await client.send(new sdk.GetObjectCommand(at(key)));
+        if (!(Body instanceof Readable)) throw new TypeError('no stream came');
+        await pipeline(Body, createWriteStream(path, { flags: 'wx' }));
+      }),
+    remove: (key) =>
+      call('deleting a clip', async () => void (await client.send(new sdk.DeleteObjectCommand(at(key))))),
+    sign: (key, file, lifetimeMs) =>
+      call('signing a link', async () => {
+        const lastsMs = Math.min(lifetimeMs, await credentialsLastMs(signer, now()));
+        const expiresIn = Math.max(1, Math.floor(lastsMs / 1_000));
+        const command = new sdk.GetObjectCommand({ ...at(key), ...headersOf(file) });
+        return { url: await getSignedUrl(signer, command, { expiresIn }), expiresAtMs: now() + expiresIn * 1_000 };
+      }),
+    check: () =>
+      call('looking for clips', async () => {
+        // The response to HeadBucket would not say what is wrong.
+        await client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }));
+      }),
+    close: () => {
+      client.destroy();
+      signer.destroy();
+    },
+  };
+}
+
+/** Returns the headers that a response to a link has. */
+function headersOf({ name, contentType, isDownload = false }: LinkedFile) {
+  const kind = isDownload ? 'attachment' : 'inline';
+  const disposition = `${kind}; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`;
+  return { ResponseContentType: contentType, ResponseContentDisposition: disposition };
+}
+
+const silent = (): void => undefined;
+const SILENT = { trace: silent, debug: silent, info: silent, warn: silent, error: silent };
+
+function clientOptions({ region, credentials }: BucketAddress, endpoint: string | undefined) {
+  return {
+    region,
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+    ...(credentials === undefined ? {} : { credentials }),
+    maxAttempts: MAX_ATTEMPTS,
+    // Failures are logged by the callers.
+    logger: SILENT,
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
+    // Content-MD5 is checked by every server; the newer checksums are refused by some.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  } as const;
+}
+
+/** Returns the origin of links; the client knows how AWS names its buckets. */
+async function originOf(client: S3Client, sign: (client: S3Client) => Promise<string>): Promise<string> {
+  const { origin } = new URL(await sign(client));
+  client.destroy();
+  return origin;
+}
+
+/** Returns the time until the credentials expire: a link that they signed ends with them. */
+async function credentialsLastMs(client: S3Client, nowMs: number): Promise<number> {
+  const { expiration } = await client.config.credentials();
+  return expiration === undefined ? Number.POSITIVE_INFINITY : expiration.getTime() - nowMs;
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('md5');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('base64');
+}

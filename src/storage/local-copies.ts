@@ -1,0 +1,105 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../logger.ts';
+import type { TaskId } from '../tasks/task.ts';
+import { FolderStorage } from './folder-storage.ts';
+
+/** Options of {@link LocalCopies}. */
+export interface LocalCopiesOptions {
+  readonly folder: string;
+  readonly maxBytes: number;
+  readonly logger: Logger;
+  /** Returns the length in the bucket; `null` where it has none. */
+  readonly sizeInBucket: (id: TaskId) => Promise<number | null>;
+}
+
+/** Age of its last use below which a file is not deleted: a chat or ffmpeg may be about to read it. */
+const IN_USE_MS = 10 * 60_000;
+/** Age at which a partial file counts as left by a process that died. */
+const ABANDONED_AFTER_MS = 24 * 3_600_000;
+/** Share of the size after which new copies are looked at between two sweeps. */
+const CHECK_SHARE = 0.1;
+const CLIP = /^([^.]+)\.mp4$/;
+const FITTED = /^([^.]+)\.fitted-\d+\.mp4$/;
+const PART = /\.part$/;
+
+/** File in the folder. */
+interface LocalFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly usedAtMs: number;
+}
+
+/** Clips on this machine of which the bucket has the originals. Nothing is deleted that the bucket does not have. */
+export class LocalCopies {
+  readonly #options: LocalCopiesOptions;
+  #addedBytes = 0;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: LocalCopiesOptions) {
+    this.#options = options;
+  }
+
+  /** Counts a new copy, and deletes old ones if there may be too many. */
+  added(bytes: number): void {
+    this.#addedBytes += bytes;
+    if (this.#addedBytes >= this.#options.maxBytes * CHECK_SHARE) void this.evict();
+  }
+
+  /** Returns the tasks with files here, and the length of their clip; `null` where only what was made from it is here. */
+  async tasks(): Promise<ReadonlyMap<TaskId, number | null>> {
+    const found = new Map<TaskId, number | null>();
+    for (const { name, bytes } of await this.#files()) {
+      const id = name.slice(0, Math.max(0, name.indexOf('.'))) as TaskId;
+      if (CLIP.test(name)) found.set(id, bytes);
+      else if (id !== '' && !found.has(id)) found.set(id, null);
+    }
+    return found;
+  }
+
+  /** Deletes the clip of a task here, with everything made from it. */
+  async remove(id: TaskId): Promise<void> {
+    await new FolderStorage(this.#options.folder).remove(id);
+  }
+
+  /** Deletes copies above the size, the one used longest ago first. Never rejects. */
+  evict(): Promise<void> {
+    this.#addedBytes = 0;
+    this.#running = this.#running
+      .then(() => this.#evict())
+      .catch((thrown: unknown) => {
+        const event = 'local_copies_failed';
+        this.#options.logger.warn({ event, err: thrown }, 'failed to delete local copies of clips');
+      });
+    return this.#running;
+  }
+
+  async #evict(): Promise<void> {
+    const { folder, maxBytes, sizeInBucket } = this.#options;
+    const files = await this.#files();
+    // The current time by the clock of the file system, or near it.
+    const nowMs = Math.max(0, ...files.map(({ usedAtMs }) => usedAtMs));
+    let total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { name, bytes, usedAtMs } of files.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
+      const ageMs = nowMs - usedAtMs;
+      const id = CLIP.exec(name)?.[1];
+      const isAbandoned = PART.test(name) && ageMs > ABANDONED_AFTER_MS;
+      const isOld = total > maxBytes && ageMs > IN_USE_MS && (id !== undefined || FITTED.test(name));
+      if (!isAbandoned && !isOld) continue;
+      if (id !== undefined && (await sizeInBucket(id as TaskId)) !== bytes) continue;
+      await rm(join(folder, name), { force: true });
+      total -= bytes;
+    }
+  }
+
+  async #files(): Promise<readonly LocalFile[]> {
+    const { folder } = this.#options;
+    const found: LocalFile[] = [];
+    for (const name of await readdir(folder)) {
+      // Another process may delete it meanwhile.
+      const there = await stat(join(folder, name)).catch(() => null);
+      if (there?.isFile() === true) found.push({ name, bytes: there.size, usedAtMs: there.mtimeMs });
+    }
+    return found;
+  }
+}

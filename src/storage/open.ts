@@ -1,0 +1,57 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import { openBucket } from './bucket.ts';
+import type { BucketAddress } from './bucket-address.ts';
+import { BucketStorage } from './bucket-storage.ts';
+import type { ClipStorage } from './clip-storage.ts';
+import { FolderStorage } from './folder-storage.ts';
+import { StorageHealth } from './storage-health.ts';
+import { Uploads, type UploadsOptions } from './uploads.ts';
+
+/** Where clips are kept. */
+export interface MediaConfig {
+  /** Absent: the folder. */
+  readonly bucket?: BucketAddress;
+  /** Size in bytes of the local copies of clips in a bucket. */
+  readonly maxLocalBytes: number;
+}
+
+/** Periodic work, in the order of start and stop. */
+interface StoragePart {
+  readonly name: string;
+  readonly start: () => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** The opened storage of clips. */
+export interface OpenStorage {
+  readonly storage: ClipStorage;
+  /** Returns why this process is not ready; `null`: it is. Never rejects. */
+  readonly problem: () => Promise<string | null>;
+  /** Returns its periodic work. */
+  readonly parts: (deps: Omit<UploadsOptions, 'storage'>) => readonly StoragePart[];
+  readonly close: () => void;
+}
+
+/** Opens the configured storage; nothing is requested from a bucket yet. @param folder an absolute path that exists. */
+export async function openStorage(
+  { bucket: address, maxLocalBytes }: MediaConfig,
+  { folder, clock, logger }: { readonly folder: string; readonly clock: Clock; readonly logger: Logger },
+): Promise<OpenStorage> {
+  if (address === undefined) {
+    const nothing = { problem: async () => null, parts: () => [], close: () => undefined };
+    return { storage: new FolderStorage(folder), ...nothing };
+  }
+  const bucket = await openBucket(address, () => clock.now());
+  const storage = new BucketStorage({ bucket, folder, maxLocalBytes, logger });
+  const health = new StorageHealth(bucket, clock);
+  return {
+    storage,
+    problem: () => health.problem(),
+    parts: (deps) => {
+      const uploads = new Uploads({ ...deps, storage });
+      return [{ name: 'the uploads of clips', start: () => uploads.start(), stop: () => uploads.stop() }];
+    },
+    close: () => bucket.close(),
+  };
+}

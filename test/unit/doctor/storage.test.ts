@@ -1,0 +1,40 @@
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { checkStorage } from '#src/doctor/storage.ts';
+import { type S3Server, startS3Server } from '#test/fakes/s3-server.ts';
+
+const maxLocalBytes = 1e9;
+
+let server: S3Server;
+
+beforeAll(async () => {
+  server = await startS3Server();
+});
+
+afterAll(() => server.close());
+
+it('is silent about a folder', async () => {
+  expect(await checkStorage({ maxLocalBytes }, systemClock)).toEqual([]);
+});
+
+it('writes, reads and deletes, and finds that anyone can read', async () => {
+  const found = await checkStorage({ bucket: server.address, maxLocalBytes }, systemClock);
+  // s3rver answers requests without a key.
+  expect(found).toMatchObject([
+    { level: 'ok', found: expect.stringContaining('wrote, read and deleted') },
+    { level: 'wrong', found: expect.stringContaining('anyone can read') },
+  ]);
+  const left = await readdir(server.directory, { recursive: true });
+  expect(left.filter((name) => name.includes('doctor-'))).toEqual([]);
+});
+
+it.each([
+  ['a missing bucket', { bucket: 'no-such-bucket' }, 'there is no such bucket'],
+  ['a wrong key', { credentials: { accessKeyId: 'WRONG', secretAccessKey: 'S3RVER' } }, 'AWS_ACCESS_KEY_ID'],
+  ['a server that is away', { endpoint: 'http://127.0.0.1:9' }, 'ECONNREFUSED'],
+])('names %s', async (_what, change, reason) => {
+  const bucket = { ...server.address, ...change };
+  const [found] = await checkStorage({ bucket, maxLocalBytes }, systemClock);
+  expect(found).toMatchObject({ level: 'wrong', found: expect.stringContaining(reason) });
+});

@@ -1,0 +1,86 @@
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import { type ClipLinks, createClipLinks } from '#src/media/clip-links.ts';
+import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/signed-links.ts';
+import type { ClipStorage, LinkedFile } from '#src/storage/clip-storage.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { newTask } from '#test/fakes/tasks.ts';
+
+const clip = { path: '/clips/task.mp4', bytes: 4, contentType: 'video/webm' };
+const task = newTask({ state: 'completed', clip });
+const clock = new ManualClock();
+const own = new SignedLinks({ publicUrl: 'https://bot.example', secret: 'a secret of this test', clock });
+
+/** State of the bucket. */
+let isStored: boolean;
+let longestMs: number;
+let isAway: boolean;
+let linked: LinkedFile[];
+
+beforeEach(() => {
+  [isStored, longestMs, isAway, linked] = [true, Number.POSITIVE_INFINITY, false, []];
+});
+
+function linksOf(origin: string | null, links: SignedLinks | null): ClipLinks {
+  const storage: Pick<ClipStorage, 'origin' | 'link' | 'isLinked'> = {
+    origin,
+    isLinked: async () => isStored,
+    async link(_id, file, lifetimeMs) {
+      if (origin === null) return null;
+      if (isAway) throw new TypeError('no credentials');
+      linked.push(file);
+      return { url: `${origin}/task.mp4`, expiresAtMs: clock.now() + Math.min(lifetimeMs, longestMs) };
+    },
+  };
+  const repository = { get: async (id: string) => (id === task.id ? task : undefined) };
+  return createClipLinks({
+    storage: storage as ClipStorage,
+    links,
+    repository,
+    logger: pino({ level: 'silent' }),
+  });
+}
+
+const BUCKET = 'https://bucket.example';
+const forClip = async (links: ClipLinks) => new URL((await links.forClip(task))?.url ?? 'none:').host;
+
+it('lead to the bot where clips are in a folder, and nowhere without PUBLIC_URL', async () => {
+  expect(await forClip(linksOf(null, own))).toBe('bot.example');
+  expect(await linksOf(null, null).forClip(task)).toBeNull();
+  expect(await linksOf(null, own).redirectFor(task.id)).toBeNull();
+});
+
+it('lead straight to the bucket, for a week, also without PUBLIC_URL', async () => {
+  for (const links of [own, null]) {
+    const link = await linksOf(BUCKET, links).forClip(task);
+    expect(link?.url).toBe(`${BUCKET}/task.mp4`);
+    expect((link?.expiresAtMs ?? 0) - clock.now()).toBe(LINK_LIFETIME_MS);
+  }
+});
+
+it('lead to the bot while the bucket does not have a clip, if they can', async () => {
+  isStored = false;
+  expect(await forClip(linksOf(BUCKET, own))).toBe('bot.example');
+  expect(await forClip(linksOf(BUCKET, null))).toBe('bucket.example');
+  expect(await linksOf(BUCKET, own).redirectFor(task.id)).toBeNull();
+});
+
+it('lead to the bot where the credentials end before a week', async () => {
+  longestMs = 3_600_000;
+  expect(await forClip(linksOf(BUCKET, own))).toBe('bot.example');
+  expect(await linksOf(BUCKET, own).redirectFor(task.id)).toBe(`${BUCKET}/task.mp4`);
+});
+
+it('lead to the bot where no link can be signed', async () => {
+  isAway = true;
+  expect(await forClip(linksOf(BUCKET, own))).toBe('bot.example');
+  expect(await linksOf(BUCKET, null).forClip(task)).toBeNull();
+  expect(await linksOf(BUCKET, own).redirectFor(task.id)).toBeNull();
+});
+
+it('name the file and its type', async () => {
+  const links = linksOf(BUCKET, null);
+  await links.redirectFor(task.id, true);
+  expect(linked).toEqual([{ name: expect.stringMatching(/\.mp4$/), contentType: 'video/webm', isDownload: true }]);
+  expect(await links.redirectFor('other' as typeof task.id)).toBeNull();
+});
