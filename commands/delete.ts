@@ -1,3 +1,4 @@
+import type { RetractionCount } from '#src/chat/retraction.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
@@ -31,8 +32,12 @@ export const deleteClip: Subcommand = {
 export async function confirmDelete(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
   const refusal = refusalOf(caller, task);
   if (refusal !== null) return refusal;
-  const isDeleted = await ports.remover.remove(task, { reason: 'deleted', by: caller.user });
-  return isDeleted ? privately(deletedCard(task)) : refused(notYetDeletable(task));
+  let messages: RetractionCount | null = null;
+  const retracted = (count: RetractionCount): void => {
+    messages = count;
+  };
+  const isDeleted = await ports.remover.remove(task, { reason: 'deleted', by: caller.user, retracted });
+  return isDeleted ? privately(deletedCard(task, messages)) : refused(notYetDeletable(task));
 }
 
 /** Returns the reason for which the caller may not delete a clip, or not yet; `null` if there is none. */

@@ -34,7 +34,12 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const repository = new TaskRepository(store, deps.upstreamService);
   const followed = new PollCache({ repository, queue, clock, exclusive: store.exclusive });
   repository.subscribe(followed);
-  const clips = createClips({ ...deps, leases: store.leases, deferStorage: (id) => deferUpload(deps, id) });
+  const clips = createClips({
+    ...deps,
+    leases: store.leases,
+    deferStorage: (id) => deferUpload(deps, id),
+    isRemoved: async (id) => (await repository.get(id))?.removal !== undefined,
+  });
   return {
     repository,
     clips,

@@ -22,6 +22,8 @@ export interface RemovalOrder {
   readonly person?: Person;
   /** Returns further writes for the commit of the removal; called again after a concurrent change. Default: none. */
   readonly also?: (next: Task) => Promise<FurtherWrites>;
+  /** Called once the messages are retracted; not called where that is left to a later sweep. */
+  readonly retracted?: (count: RetractionCount) => void;
 }
 
 /** Messages of tasks in the chats, and the records about them. */
@@ -87,7 +89,7 @@ export function createRemover(options: RemoverOptions): Remover {
     failed: (thrown) => logger.warn({ event: 'removal_failed', err: thrown }, 'failed to complete a removal, retrying'),
   });
   return {
-    async remove({ id }, { reason, keepsContent = false, by, person, also: alsoOf }) {
+    async remove({ id }, { reason, keepsContent = false, by, person, also: alsoOf, retracted }) {
       const task = await repository.get(id);
       if (task === undefined) return false;
       const event = { kind: 'remove', reason, keepsContent, atMs: clock.now() } as const;
@@ -105,7 +107,7 @@ export function createRemover(options: RemoverOptions): Remover {
       if (recorded.done) logger.info({ event: 'task_removed', task: id, reason, keepsContent }, 'removed a clip');
       // Nothing that is still there, or another process removed it meanwhile.
       else if (recorded.task.removal === undefined) return false;
-      await complete(options, id).catch((thrown: unknown) =>
+      await complete(options, id, retracted).catch((thrown: unknown) =>
         logger.warn({ event: 'removal_failed', task: id, err: thrown }, 'failed to complete a removal, retrying'),
       );
       return true;
@@ -147,7 +149,11 @@ async function writesOf(
 }
 
 /** Deletes the files, messages and records of a removed task. May be repeated. */
-async function complete({ store, repository, clips, messages }: RemoverOptions, id: TaskId): Promise<void> {
+async function complete(
+  { store, repository, clips, messages }: RemoverOptions,
+  id: TaskId,
+  retracted: RemovalOrder['retracted'] = () => undefined,
+): Promise<void> {
   const entry = { index: REMOVALS, member: id, score: null };
   for (;;) {
     const [task, job] = await Promise.all([repository.get(id), store.keyv('deliveries').get<RemovalJob>(jobKey(id))]);
@@ -159,7 +165,7 @@ async function complete({ store, repository, clips, messages }: RemoverOptions, 
     await clips.remove(id);
     const { reason, keepsContent, address, revision } = job;
     if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
-    else if (!keepsContent) await messages.retract(task, { ...task.origin, address }, reason);
+    else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));
     const others = keepsContent ? [] : await messages.deletions(task);
     const ended = { namespace: 'deliveries', key: jobKey(id), value: null, expected: revision } as const;
     // Fails where more of it was removed meanwhile: then there is more to delete.

@@ -48,6 +48,8 @@ export interface ClipsOptions {
   readonly storage: ClipStorage;
   /** Notes, durably, that the storage of a clip failed: it is to be stored later. */
   readonly deferStorage: (id: TaskId) => Promise<void>;
+  /** Returns whether the clip of a task was removed. */
+  readonly isRemoved: (id: TaskId) => Promise<boolean>;
 }
 
 /** TTL of the lease on a download: two processes downloading one clip at once would write into one file. */
@@ -70,9 +72,11 @@ class StoredClips implements Clips {
   }
 
   async fetch(id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null> {
-    const { videos, storage } = this.#options;
+    const { videos, storage, isRemoved } = this.#options;
     const path = storage.pathOf(id);
     return withLease(this.#leaseOf(id), async (lease) => {
+      // A removal deletes the file under the same lease, after it was recorded: none is left behind it.
+      if (await isRemoved(id)) throw new DailiesError(`fetching the clip of task ${id}: it was removed`, REMOVED);
       const signals = signal === undefined ? lease.signal : AbortSignal.any([lease.signal, signal]);
       return this.#keep(id, await videos.download(upstreamId, path, signals));
     });
@@ -150,6 +154,8 @@ function storageFailure(thrown: unknown): DailiesError {
   if (thrown instanceof DailiesError && thrown.code === 'storage_unavailable') return thrown;
   throw thrown;
 }
+
+const REMOVED = { code: 'gone', retryable: false } as const;
 
 function busy(doing: string): DailiesError {
   const code = { code: 'timed_out', retryable: true } as const;

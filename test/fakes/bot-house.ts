@@ -5,6 +5,7 @@ import type { BotPorts } from '#commands/input/subcommand.ts';
 import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
 import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
+import type { RetractionCount } from '#src/chat/retraction.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/view.ts';
 import type { ForgetOrder } from '#src/library/forgetting/forgetting.ts';
@@ -102,9 +103,12 @@ export class BotHouse implements BotPorts {
   };
   /** Removals that were requested. */
   readonly removed: RemovalOrder[] = [];
+  /** Outcome of the removal of messages; `null`: left to a later sweep. */
+  retraction: RetractionCount | null = { retracted: 1, kept: 0 };
   readonly remover: BotPorts['remover'] = {
-    remove: async ({ id }, order) => {
+    remove: async ({ id }, { retracted, ...order }) => {
       this.removed.push(order);
+      if (this.retraction !== null) retracted?.(this.retraction);
       const { reason, keepsContent = false } = order;
       return this.#decide(id, { kind: 'remove', reason, keepsContent, atMs: this.clock.now() }).done;
     },

@@ -52,6 +52,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
     clock,
     logger,
     storage: new FolderStorage(clipsDir),
+    isRemoved: async () => false,
     deferStorage: () => Promise.reject(new TypeError('a folder keeps what it has')),
   });
   const audit = new AuditTrail(store, clock);

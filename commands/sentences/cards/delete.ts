@@ -1,7 +1,9 @@
+import type { RetractionCount } from '#src/chat/retraction.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
-import { type Card, layOut } from '../../ui/card.ts';
+import { type Block, type Card, layOut } from '../../ui/card.ts';
+import { formatCount } from '../format.ts';
 import { promptPart } from '../removal.ts';
 
 /** Asks for the confirmation of a deletion. */
@@ -22,9 +24,23 @@ export function deleteQuestion({ id, request }: Task): Card {
   );
 }
 
-/** Confirms a deletion. */
-export function deletedCard({ id }: Pick<Task, 'id'>): Card {
-  return layOut([{ kind: 'text', line: ['Deleted: ', { code: shortId(id) }, '.'] }]);
+/** Confirms a deletion. @param messages outcome in the chat; `null` while they are still to be removed */
+export function deletedCard({ id }: Pick<Task, 'id'>, messages: RetractionCount | null): Card {
+  return layOut([
+    { kind: 'text', line: ['Deleted: ', { code: shortId(id) }, '.'] },
+    ...messagesLeft(messages).map((sentence): Block => ({ kind: 'text', line: [sentence] })),
+  ]);
+}
+
+function messagesLeft(messages: RetractionCount | null): readonly string[] {
+  if (messages === null) return ['Its messages in the chat can’t be removed just now. I’ll keep trying.'];
+  const { kept } = messages;
+  if (kept === 0) return [];
+  return [
+    kept === 1
+      ? 'One message still shows it, which I may not change. Delete it in the chat.'
+      : `${formatCount(kept)} messages still show it, which I may not change. Delete them in the chat.`,
+  ];
 }
 
 /** Refuses to delete a clip that has not ended, or whose outcome is not in the chat yet. */

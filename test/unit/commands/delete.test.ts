@@ -48,6 +48,16 @@ describe('/video delete', () => {
     expect(ledgerOf(after)).toEqual(ledgerOf(task));
   });
 
+  it.each([
+    [{ retracted: 1, kept: 1 }, 'One message still shows it'],
+    [{ retracted: 0, kept: 2 }, '2 messages still show it'],
+    [null, 'I’ll keep trying'],
+  ])('says which messages stay: %j', async (retraction, words) => {
+    const { house, press } = await delivered();
+    house.retraction = retraction;
+    expect(replyText(await press(ada(), 'delete'))).toContain(words);
+  });
+
   it('deletes once: a second press, or the command again, says so', async () => {
     const { house, task, press, text } = await delivered();
     await press(ada(), 'delete');

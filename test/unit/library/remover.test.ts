@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { RetractionCount } from '#src/chat/retraction.ts';
 import { createRemover, type RemovalOrder, type Remover } from '#src/library/remover.ts';
 import { AuditTrail } from '#src/money/audit.ts';
 import type { Change } from '#src/store/store.ts';
@@ -107,6 +108,18 @@ describe('a deleted clip', () => {
     expect(await remove({ ...DELETED, by: ADA })).toBe(true);
     expect(steps).toEqual(['file clip', 'messages clip t1 deleted']);
     expect(await leftIn(house.store)).toEqual([]);
+  });
+
+  it('reports what became of its messages, unless that is left to a sweep', async () => {
+    const { remove } = await delivered();
+    const counts: RetractionCount[] = [];
+    const retracted = (count: RetractionCount) => void counts.push(count);
+    await remove({ ...DELETED, retracted });
+    expect(counts).toEqual([{ retracted: 1, kept: 0 }]);
+    const another = await delivered();
+    another.broken.add('messages clip t1 deleted');
+    expect(await another.remove({ ...DELETED, retracted })).toBe(true);
+    expect(counts).toHaveLength(1);
   });
 
   it('is in the audit log where somebody else than its requester deleted it', async () => {

@@ -23,6 +23,7 @@ let downloads: string[];
 /** Completes the downloads when it resolves. */
 let onItsWay: Promise<void>;
 let isGone: boolean;
+let isTaskRemoved: boolean;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'dailies-clips-'));
@@ -31,6 +32,7 @@ beforeEach(async () => {
   downloads = [];
   onItsWay = Promise.resolve();
   isGone = false;
+  isTaskRemoved = false;
 });
 
 afterEach(() => rm(root, { recursive: true }));
@@ -48,7 +50,9 @@ function clipsOf(owner: string, clipsDir = root): Clips {
   const leases = createLeases({ backend: table, clock, owner });
   const storage = new FolderStorage(clipsDir);
   const deferStorage = () => Promise.reject(new TypeError('a folder keeps what it has'));
-  return createClips({ videos: { download }, leases, clock, logger: pino({ level: 'silent' }), storage, deferStorage });
+  const isRemoved = async () => isTaskRemoved;
+  const logger = pino({ level: 'silent' });
+  return createClips({ videos: { download }, leases, clock, logger, storage, deferStorage, isRemoved });
 }
 
 const recorded = (path: string) => ({
@@ -182,5 +186,23 @@ it('is removed once a download of it has ended', async () => {
   await fetched;
   await pass(clock, 1_000, 250);
   await removed;
+  expect(await readdir(root)).toEqual([]);
+});
+
+it('leaves no file behind a removal that meets a download, whichever is first', async () => {
+  const clips = clipsOf('us');
+  const task = recorded(join(root, 'lost.mp4'));
+  const arrived = deferred();
+  onItsWay = arrived.promise;
+  const found = clips.find(task);
+  await expect.poll(() => downloads).toEqual(['us']);
+  isTaskRemoved = true;
+  const removed = clips.remove(ID);
+  arrived.resolve();
+  await found;
+  await pass(clock, 1_000, 250);
+  await removed;
+  expect(await readdir(root)).toEqual([]);
+  await expect(clips.find(task)).rejects.toMatchObject({ code: 'gone', retryable: false });
   expect(await readdir(root)).toEqual([]);
 });

@@ -93,7 +93,8 @@ async function replica(name: string): Promise<Replica> {
   };
   const leases = createLeases({ backend: table, clock, owner: name });
   const deferStorage = (id: TaskId) => deferUpload({ store, clock }, id);
-  const clips = createClips({ videos: { download }, leases, clock, logger, storage, deferStorage });
+  const isRemoved = async () => false;
+  const clips = createClips({ videos: { download }, leases, clock, logger, storage, deferStorage, isRemoved });
   const repository = { get: (id: TaskId) => store.keyv('tasks').get<Task>(id) };
   return { storage, clips, uploads: new Uploads({ store, storage, clips, repository, clock, logger }) };
 }
