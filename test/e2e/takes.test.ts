@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { keepRunning } from '../fakes/discord-program.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
@@ -18,11 +19,15 @@ afterEach(async () => {
 });
 
 test('three takes: one card, three clips below it, one mention; also over a kill and a redelivery', async () => {
+  const letGo = keepRunning(upstream);
   dailies = await startDailies({ dir: dir.path, upstream });
   const card = answered(await dailies.interact('/video create a red fox --takes 3', { id: 'same' }));
+  // Killed during a create, a take would be uncertain.
+  await expect.poll(async () => (await dailies.message(card)).text).toMatch(/(Take \d · Running.*\s*){3}/u);
   await dailies.kill();
   dailies = await startDailies({ dir: dir.path, upstream });
   expect(answered(await dailies.interact('/video create a red fox --takes 3', { id: 'same' }))).toBe(card);
+  letGo();
   await expect
     .poll(async () => (await dailies.messages()).filter(({ attachments }) => attachments.length === 1))
     .toHaveLength(3);
