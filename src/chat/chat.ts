@@ -10,6 +10,7 @@ import { ensureDeliveries } from '../pipeline/reconcile.ts';
 import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
+import { boardDeletion } from '../studio/storyboards/boards.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
@@ -282,8 +283,9 @@ export class ChatEngine implements Chat {
   async deletions(task: Task): Promise<readonly RecordWrite[]> {
     this.#edits.forget(task.id);
     const card = task.set === undefined ? undefined : await this.#sets.get(setCardId(task.set.id));
-    const ofCard = card !== undefined && isContentRemoved(card) ? await this.#retraction.deletions(card) : [];
-    return [...(await this.#retraction.deletions(task)), ...ofCard];
+    const own = await this.#retraction.deletions(task);
+    if (card?.set === undefined || !isContentRemoved(card)) return own;
+    return [...own, ...(await this.#retraction.deletions(card)), boardDeletion(card.set.id)];
   }
 
   /** Runs a job of the `deliver` queue. */

@@ -15,7 +15,7 @@ import { type Limits, NO_LIMITS } from '../tasks/limits.ts';
 import type { Purchase, Refunds } from '../tasks/money.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { isFetching, transition } from '../tasks/state-machine.ts';
-import type { Origin, Person, Price, SetKind, Task, TaskEvent, TaskId } from '../tasks/task.ts';
+import type { Origin, Person, Price, SetKind, SetPlace, Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { UpstreamId, VideoService } from '../videos/service.ts';
 import type { PollPace } from './backoff.ts';
@@ -34,6 +34,8 @@ export interface Order {
   readonly origin: Origin;
   readonly price: Price;
   readonly retryOf?: TaskId;
+  /** As in `Task.takeOf`. */
+  readonly takeOf?: SetPlace;
   /** As in `Task.press`. */
   readonly press?: string;
   /**
@@ -293,11 +295,12 @@ class Service implements TaskService {
     });
   }
 
-  #taskOf(id: TaskId, { request, origin, price, retryOf, press, approval }: Order, purchase: Purchase): Task {
+  #taskOf(id: TaskId, order: Order, purchase: Purchase): Task {
+    const { request, origin, price, retryOf, takeOf, press, approval } = order;
     const { atMs: nowMs } = purchase;
     const awaitsRefund = this.#options.refunds === 'by_statement' ? { awaitsRefund: true as const } : {};
     const retry = { ...(retryOf === undefined ? {} : { retryOf }), ...(press === undefined ? {} : { press }) };
-    const of = { request, origin, price, ...retry };
+    const of = { request, origin, price, ...retry, ...(takeOf === undefined ? {} : { takeOf }) };
     const money = { sends: [purchase], ...awaitsRefund };
     const task = { revision: 1, id, ...of, money, createdAtMs: nowMs, sends: 0, unsentTries: 0 };
     if (approval === undefined) return { ...task, state: 'claimed', presented: true };

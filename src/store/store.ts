@@ -47,6 +47,8 @@ export const NAMESPACES = [
   'gallery',
   /** Default model, length and aspect ratio of a person in a team. */
   'defaults',
+  /** Order, skipped shots and chosen takes of a storyboard, by the id of its set. */
+  'boards',
 ] as const;
 
 /** One of {@link NAMESPACES}. */

@@ -4,7 +4,7 @@ import { moneyOf, spendChannel, statesOf, sumWritesOf } from './money.ts';
 import { storedTask } from './record-shape.ts';
 import { isContentRemoved } from './removal.ts';
 import { isEnded, lastLedgerState } from './state-machine.ts';
-import { type Origin, sinceMs, type Task } from './task.ts';
+import { type Origin, sinceMs, type Task, type TaskId } from './task.ts';
 
 /** Names the index of all tasks of a team, or of one user in it; scores are creation times. */
 export function historyIndex(platform: string, team: string, user?: string): string {
@@ -45,6 +45,11 @@ export function isChannelHistory(index: string): boolean {
 /** Names the index of the open tasks ordered in a channel. */
 export function channelOpenIndex({ platform, team, channel }: Channel): string {
   return `open-in:${platform}:${team}:${channel}`;
+}
+
+/** Names the index of the further takes of a storyboard's shots, by the id of its set; scores are creation times. */
+export function boardTakesIndex(set: TaskId): string {
+  return `board-takes:${set}`;
 }
 
 /**
@@ -115,6 +120,7 @@ function indexesOf(task: Task): ReadonlySet<string> {
     indexes.add(stateIndex(task.state));
   }
   if (!task.presented) indexes.add(OUTBOX);
+  if (task.takeOf !== undefined && !isContentRemoved(task)) indexes.add(boardTakesIndex(task.takeOf.id));
   return indexes;
 }
 

@@ -4,6 +4,8 @@ import { DailiesError } from '../errors.ts';
 import { isContentRemoved } from './removal.ts';
 import type { Task, TaskId } from './task.ts';
 
+const setPlace = z.object({ id: z.string(), kind: z.string(), at: z.number(), of: z.number() });
+
 /**
  * The fields required of a task's record. Others may be missing in records of earlier versions; later versions may have
  * more fields and states.
@@ -34,7 +36,8 @@ const shape = z.object({
       ),
     })
     .optional(),
-  set: z.object({ id: z.string(), kind: z.string(), at: z.number(), of: z.number() }).optional(),
+  set: setPlace.optional(),
+  takeOf: setPlace.optional(),
   createdAtMs: z.number(),
   sends: z.number(),
   unsentTries: z.number(),

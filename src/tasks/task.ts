@@ -91,7 +91,7 @@ export interface Price {
 }
 
 /** Kind of a set; stored. One of a later version is shown like `takes`. */
-export type SetKind = 'takes';
+export type SetKind = 'takes' | 'storyboard';
 
 /** Largest number of tasks in a set. */
 export const MAX_SET_SIZE = 12;
@@ -165,6 +165,8 @@ export interface Task extends Versioned {
   readonly press?: string;
   /** The set that it was ordered in. Absent: it was ordered alone. */
   readonly set?: SetPlace;
+  /** The shot of a storyboard that it is a further take of, as the `set` of that shot's task. Absent: of none. */
+  readonly takeOf?: SetPlace;
   /** Its request for approval, kept after the decision. Absent: none was needed. */
   readonly approval?: Approval;
   /** Set in `declined`. */

@@ -6,7 +6,10 @@ import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
 import { count, shorten } from '../format.ts';
 
 /** Words for a task of a set. */
-const MEMBERS = { takes: { one: 'take', many: 'takes' } } as const satisfies Readonly<Record<SetKind, object>>;
+const MEMBERS = {
+  takes: { one: 'take', many: 'takes' },
+  storyboard: { one: 'shot', many: 'shots' },
+} as const satisfies Readonly<Record<SetKind, object>>;
 
 /** Returns the words for the tasks of a set; those of a kind of a later version are takes. */
 function wordsOf(kind: SetKind): (typeof MEMBERS)[SetKind] {
