@@ -135,6 +135,8 @@ describe('errors', () => {
   it.each<[string, Partial<BucketAddress>, string]>([
     ['a missing bucket', { bucket: 'no-such-bucket' }, 'there is no such bucket'],
     ['a wrong key', { credentials: { accessKeyId: 'WRONG', secretAccessKey: 'S3RVER' } }, 'AWS_ACCESS_KEY_ID'],
+    ['a wrong secret', { credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'x' } }, 'AWS_SECRET_ACCESS_KEY'],
+    ['a wrong region', { region: 'eu-west-1' }, 'AWS_REGION'],
   ])('name %s, which a person has to correct', async (_what, change, reason) => {
     const bucket = await bucketOf(change);
     const clip = { path: join(root, 'clip.mp4'), bytes: 4, contentType: 'video/mp4' };
@@ -148,6 +150,13 @@ describe('errors', () => {
     const bucket = await bucketOf({ endpoint: 'http://127.0.0.1:9' });
     await expect(bucket.check()).rejects.toMatchObject({ code: 'storage_unavailable', retryable: true });
     await expect(bucket.sizeOf('task.mp4')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('say that the clock of this machine is wrong', async () => {
+    const bucket = await bucketOf();
+    server.skewMs = 20 * 60_000;
+    const checked = bucket.check();
+    await expect(checked.finally(() => Object.assign(server, { skewMs: 0 }))).rejects.toThrow('clock is wrong');
   });
 
   it('do not take a missing bucket for a missing clip when it is checked', async () => {
@@ -175,6 +184,26 @@ describe('links', () => {
     expect(searchParams.get('response-content-type')).toBe('application/octet-stream');
     expect(searchParams.get('response-content-disposition')).toBe("attachment; filename*=UTF-8''a.mp4");
     expect(expiresAtMs).toBeGreaterThan(Date.now());
+  });
+
+  it('show one clip alone, until they expire, and are the only way to it', async () => {
+    const storage = await machine('one');
+    await keep(storage, 'a clip');
+    await keep(storage, 'another one', 'other' as TaskId);
+    const { url } = await storage.link(ID, { name: 'a.mp4', contentType: 'video/mp4' }, 60_000);
+    const bare = url.slice(0, url.indexOf('?'));
+    const statusOf = async (address: string, method = 'GET') => (await fetch(address, { method })).status;
+    expect(await Promise.all([statusOf(url), statusOf(bare)])).toEqual([200, 403]);
+    const changed = [
+      url.replace('/task.mp4', '/other.mp4'),
+      url.replace('X-Amz-Expires=60', 'X-Amz-Expires=600'),
+      url.replace('video%2Fmp4', 'text%2Fhtml'),
+    ];
+    for (const other of changed) expect([other === url, await statusOf(other)]).toEqual([false, 403]);
+    expect(await statusOf(url, 'DELETE')).toBe(403);
+    server.skewMs = 61_000;
+    const later = await fetch(url).finally(() => Object.assign(server, { skewMs: 0 }));
+    expect([later.status, await later.text()]).toEqual([403, expect.stringContaining('Request has expired')]);
   });
 
   it('name the host of AWS by bucket and region', async () => {
