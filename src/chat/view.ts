@@ -142,6 +142,8 @@ export interface TaskView {
   readonly leftBy: Person | null;
   readonly handover: Handover | null;
   readonly retryOf: TaskId | null;
+  /** Number of a retry among the versions of a clip. Absent: the first version, or unknown. */
+  readonly version?: number;
   /** Its request for approval; `null` where none was needed. */
   readonly approval: Approval | null;
   readonly declined: Declined | null;
@@ -286,6 +288,7 @@ export function viewOf(stored: Task, context: ViewContext): TaskView {
     leftBy: task.leftBy ?? null,
     handover: phase === 'done' ? handoverOf(task, context) : null,
     retryOf: task.retryOf ?? null,
+    ...(task.version === undefined ? {} : { version: task.version.number }),
     approval: task.approval ?? null,
     declined: task.declined ?? null,
     ...(task.removal === undefined ? {} : { removal: task.removal }),

@@ -8,6 +8,7 @@ import { type BudgetLimit, limitsOn, type Purchase } from '../tasks/money.ts';
 import { total } from '../tasks/price.ts';
 import { readTask } from '../tasks/record-shape.ts';
 import { recount } from '../tasks/recount.ts';
+import { lineageOf, numbered } from '../tasks/review/versions.ts';
 import { transition } from '../tasks/state-machine.ts';
 import type { Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
@@ -96,30 +97,31 @@ export class TaskRepository {
    * number of tasks. The first one guards the others: no other order has their ids.
    */
   async claimAll(claimed: readonly Task[], limits = NO_LIMITS): Promise<SetClaim> {
-    const tasks = claimed.map(recount);
-    const [first] = tasks;
+    const [first] = claimed;
     if (first === undefined) throw new TypeError('claiming an order without a task');
-    const purchases = purchasesOf(tasks);
-    const change = {
-      ...merged(tasks.map((task) => toChange(null, task))),
-      within: purchases.flatMap(({ within }) => within),
-    };
+    const counted = claimed.map(recount);
+    const purchases = purchasesOf(counted);
+    const within = purchases.flatMap((purchase) => purchase.within);
+    const lineage = first.retryOf === undefined ? null : await lineageOf((id) => this.get(id), first.retryOf);
     let bounds = boundsOf(limits, first);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      if (await this.#store.commit({ ...change, bounds: bounds.map(({ bound }) => bound) })) {
+      const { tasks, ...versions } = await numbered(this.#store, counted, lineage);
+      const change = merged([...tasks.map((task) => toChange(null, task)), { records: [], index: versions.index }]);
+      const all = [...bounds.map(({ bound }) => bound), ...versions.bounds];
+      if (await this.#store.commit({ ...change, within, bounds: all })) {
         for (const task of tasks) this.#notify(task, 'claimed', null);
-        return { kind: 'taken', task: first, tasks };
+        return { kind: 'taken', task: tasks[0] ?? first, tasks };
       }
       const known = await this.get(first.id);
       if (known !== undefined) return { kind: 'known', task: known };
       const room = await roomWithin(this.#store, boundsOf(limits, first), first.createdAtMs);
       if ('reached' in room) return { kind: 'refused', limit: room.reached };
       bounds = room.bounds;
-      for (const { within, purchase } of purchases) {
-        const [over] = await exceededLimits(this.#store, within, purchase);
+      for (const joint of purchases) {
+        const [over] = await exceededLimits(this.#store, joint.within, joint.purchase);
         if (over !== undefined) return { kind: 'refused', over };
       }
-      // Another task has ended meanwhile, or a budget was raised, so no limit is reached any more.
+      // Another task has ended or another version was claimed meanwhile, or a budget was raised.
     }
     throw new DailiesError(`claiming task ${first.id}: its record is there and cannot be read`, {
       code: 'internal',

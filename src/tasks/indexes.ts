@@ -3,6 +3,7 @@ import type { LedgerEntry } from './ledger.ts';
 import { moneyOf, spendChannel, statesOf, sumWritesOf } from './money.ts';
 import { storedTask } from './record-shape.ts';
 import { isContentRemoved } from './removal.ts';
+import { versionWrites } from './review/versions.ts';
 import { isEnded, lastLedgerState } from './state-machine.ts';
 import { type Origin, sinceMs, type Task, type TaskId } from './task.ts';
 
@@ -104,7 +105,12 @@ export function toChange(before: Task | null, after: Task): Change {
   const entries = ledgerWrites(before, after);
   return {
     records: [record, ...entries.records],
-    index: [...indexWrites(before, after), ...removalWrites(before, after), ...entries.index],
+    index: [
+      ...indexWrites(before, after),
+      ...removalWrites(before, after),
+      ...(before === null ? versionWrites(after) : []),
+      ...entries.index,
+    ],
     sums: sumWritesOf(before, after),
   };
 }

@@ -38,6 +38,7 @@ const shape = z.object({
     .optional(),
   set: setPlace.optional(),
   takeOf: setPlace.optional(),
+  version: z.object({ root: z.string(), number: z.number() }).optional(),
   createdAtMs: z.number(),
   sends: z.number(),
   unsentTries: z.number(),

@@ -63,10 +63,11 @@ function mediaLine({ kind, url, file }: ShownMedia): Line {
   return [`${kind}: `, file.name === null ? UNNAMED_FILE : { untrusted: file.name }, ...open];
 }
 
-function idLine({ id, upstreamId, retryOf }: Task): Line {
+function idLine({ id, upstreamId, retryOf, version }: Task): Line {
   const upstream: readonly Part[] = upstreamId === undefined ? [] : [' · at the service ', { untrusted: upstreamId }];
   const original: readonly Part[] = retryOf === undefined ? [] : [' · repeats ', { code: retryOf }];
-  return ['ID ', { code: id }, ...upstream, ...original];
+  const number = version === undefined ? [] : [` · v${version.number}`];
+  return ['ID ', { code: id }, ...number, ...upstream, ...original];
 }
 
 function timesLine({ createdAtMs, acceptedAtMs, endedAtMs }: Task): Line {

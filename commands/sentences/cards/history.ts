@@ -55,7 +55,7 @@ export function openCard(listed: readonly Listed[]): Card {
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
 function row({ task, message, phase }: Listed): Block {
-  const { request, price, origin } = task;
+  const { request, price, origin, version } = task;
   return {
     kind: 'item',
     title: [promptPart(request.prompt, 60)],
@@ -64,7 +64,7 @@ function row({ task, message, phase }: Listed): Block {
       { timeMs: task.createdAtMs },
       ' · ',
       { untrusted: request.model },
-      ` · ${request.seconds} s · ${formatPrice(price)} · `,
+      ` · ${request.seconds} s · ${version === undefined ? '' : `v${version.number} · `}${formatPrice(price)} · `,
       { person: origin.user },
       ' · ',
       { code: shortId(task.id) },

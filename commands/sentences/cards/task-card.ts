@@ -67,7 +67,8 @@ function withShow(card: Card, view: TaskView): Card {
 function headline(view: TaskView): Block {
   const { set, members } = view;
   const takes = set === undefined ? [] : [members === undefined ? `${set.at} of ${setSize(set)}` : setSize(set)];
-  const settings = [...requestWords(view.settings), ...references(view), ...takes, formatPrice(view.price)];
+  const version = view.version === undefined || members !== undefined ? [] : [`v${view.version}`];
+  const settings = [...requestWords(view.settings), ...references(view), ...takes, ...version, formatPrice(view.price)];
   return {
     kind: 'item',
     title: [promptPart(view.prompt, PROMPT_LENGTH)],

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { formatPrice, priceOf } from '../../tasks/price.ts';
+import { versionOf } from '../../tasks/review/versions.ts';
 import { isEnded, phaseOf } from '../../tasks/state-machine.ts';
 import type { Task } from '../../tasks/task.ts';
 import { checkAgain } from '../../videos/check.ts';
@@ -106,7 +107,8 @@ function modelOf(name: string, { models }: Catalog): { readonly name: string; re
 }
 
 /** Returns what the grid shows of a clip. */
-function summaryOf({ id, request, origin, price, createdAtMs, retryOf, clip }: ClipTask, catalog: Catalog) {
+function summaryOf(task: ClipTask, catalog: Catalog) {
+  const { id, request, origin, price, createdAtMs, retryOf, clip } = task;
   const { prompt, seconds, aspectRatio, resolution } = request;
   return {
     id,
@@ -120,6 +122,7 @@ function summaryOf({ id, request, origin, price, createdAtMs, retryOf, clip }: C
     createdAtMs,
     bytes: clip.bytes,
     isRetry: retryOf !== undefined,
+    version: versionOf(task),
   };
 }
 
@@ -148,5 +151,6 @@ async function detailOf({ scope, session }: Entered, task: ClipTask, { access, c
 function takeOf(task: Task) {
   const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
   const { id, createdAtMs, origin } = task;
-  return { id, createdAtMs, by: origin.user.name, phase, hasClip: isClip(task), isOpen: !isEnded(task) };
+  const version = versionOf(task);
+  return { id, createdAtMs, by: origin.user.name, phase, version, hasClip: isClip(task), isOpen: !isEnded(task) };
 }

@@ -151,16 +151,16 @@ function Takes({ clip }) {
   if (clip.before.length + clip.after.length === 0) return null;
   const all = [
     ...clip.before,
-    { id: clip.id, createdAtMs: clip.createdAtMs, by: clip.by, isThis: true },
+    { id: clip.id, createdAtMs: clip.createdAtMs, by: clip.by, version: clip.version, isThis: true },
     ...clip.after,
   ];
   return html`
     <h2>Takes</h2>
     <ol class="takes">
       ${all.map(
-        ({ id, createdAtMs, by, isThis, hasClip, phase }) => html`
+        ({ id, createdAtMs, by, version, isThis, hasClip, phase }) => html`
         <li key=${id} aria-current=${isThis ? 'true' : undefined}>
-          ${isThis ? 'This one' : hasClip ? html`<a href=${`#/clip/${id}`}>${TIME.format(createdAtMs)}</a>` : `${TIME.format(createdAtMs)} (${phase})`} · <bdi>${by}</bdi>
+          ${version !== null && `v${version} · `}${isThis ? 'This one' : hasClip ? html`<a href=${`#/clip/${id}`}>${TIME.format(createdAtMs)}</a>` : `${TIME.format(createdAtMs)} (${phase})`} · <bdi>${by}</bdi>
         </li>`,
       )}
     </ol>

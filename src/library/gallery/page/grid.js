@@ -41,7 +41,7 @@ function Card({ clip, hasPosters }) {
         <${Poster} id=${clip.id} hasPosters=${hasPosters} />
         <span class="prompt" dir="auto">${clip.prompt}</span>
         <span class="small"><bdi>${clip.by}</bdi> · ${clip.model} · ${clip.seconds} s · ${clip.price}</span>
-        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? ' · another take' : ''}</span>
+        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? (clip.version === null ? ' · another take' : ` · v${clip.version}`) : ''}</span>
       </a>
     </li>
   `;
