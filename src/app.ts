@@ -145,7 +145,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const videos = createVideos(deps);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const folders = new FolderCheck(foldersOf(config, clipsDir), clock);
-  const space = new DataSpace(deps);
+  const space = new DataSpace({ ...deps, ...opened });
   const assertWritable = async () => void (await Promise.all([folders.assertWritable(), space.assertRoom()]));
   const money = createMoney({ store, clock });
   const pipeline = createPipeline({

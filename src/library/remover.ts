@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { AuditTrail } from '../money/audit.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
 import type { FurtherWrites, TaskRepository } from '../pipeline/repository.ts';
+import type { FilesOfClips } from '../storage/clip-storage.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { RecordWrite, Store, Versioned } from '../store/store.ts';
 import { REMOVALS } from '../tasks/indexes.ts';
@@ -22,6 +23,8 @@ export interface RemovalOrder {
   readonly person?: Person;
   /** Returns further writes for the commit of the removal; called again after a concurrent change. Default: none. */
   readonly also?: (next: Task) => Promise<FurtherWrites>;
+  /** `true`: its files and messages are left to {@link Remover.complete}. Default: false. */
+  readonly isPartOfMany?: boolean;
   /** Called once the messages are retracted; not called where that is left to a later sweep. */
   readonly retracted?: (count: RetractionCount) => void;
 }
@@ -45,6 +48,8 @@ export interface Remover {
    * @throws `store_unavailable`
    */
   remove(task: Pick<Task, 'id'>, order: RemovalOrder): Promise<boolean>;
+  /** Deletes files and messages of removed tasks; what fails is left to a later sweep. Never rejects. */
+  complete(ids: readonly TaskId[]): Promise<void>;
   /** Starts the sweep, on one replica, that completes the removals of processes that died. */
   start(): void;
   stop(): Promise<void>;
@@ -56,7 +61,7 @@ export interface Remover {
 export interface RemoverOptions {
   readonly store: Store;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
-  readonly clips: Pick<Clips, 'remove'>;
+  readonly clips: Pick<Clips, 'list' | 'remove'>;
   readonly messages: RemovableMessages;
   readonly audit: Pick<AuditTrail, 'append'>;
   readonly clock: Clock;
@@ -75,10 +80,12 @@ const SWEEP_EVERY_MS = 60_000;
 const LEASE_MS = 30_000;
 /** Age below which a removal is still being completed by the process that began it. */
 const FRESH_MS = 60_000;
+/** Removals completed at once: few enough not to delay the orders of others. */
+const COMPLETED_AT_ONCE = 4;
 
 /** Creates the remover of one process. */
 export function createRemover(options: RemoverOptions): Remover {
-  const { store, repository, clock, logger } = options;
+  const { store, repository, clips, clock, logger } = options;
   const sweeper = new OnOneReplica({
     leases: store.leases,
     clock,
@@ -89,7 +96,7 @@ export function createRemover(options: RemoverOptions): Remover {
     failed: (thrown) => logger.warn({ event: 'removal_failed', err: thrown }, 'failed to complete a removal, retrying'),
   });
   return {
-    async remove({ id }, { reason, keepsContent = false, by, person, also: alsoOf, retracted }) {
+    async remove({ id }, { reason, keepsContent = false, by, person, also: alsoOf, ...order }) {
       const task = await repository.get(id);
       if (task === undefined) return false;
       const event = { kind: 'remove', reason, keepsContent, atMs: clock.now() } as const;
@@ -107,10 +114,15 @@ export function createRemover(options: RemoverOptions): Remover {
       if (recorded.done) logger.info({ event: 'task_removed', task: id, reason, keepsContent }, 'removed a clip');
       // Nothing that is still there, or another process removed it meanwhile.
       else if (recorded.task.removal === undefined) return false;
-      await complete(options, id, retracted).catch((thrown: unknown) =>
-        logger.warn({ event: 'removal_failed', task: id, err: thrown }, 'failed to complete a removal, retrying'),
-      );
+      if (order.isPartOfMany !== true) await complete(options, id, order).catch(failed(logger, id));
       return true;
+    },
+    async complete(ids) {
+      const files = ids.length === 0 ? undefined : await clips.list().catch(() => undefined);
+      for (let at = 0; at < ids.length; at += COMPLETED_AT_ONCE) {
+        const batch = ids.slice(at, at + COMPLETED_AT_ONCE);
+        await Promise.all(batch.map((id) => complete(options, id, { files }).catch(failed(logger, id))));
+      }
     },
     start: () => sweeper.start(),
     stop: () => sweeper.stop(),
@@ -120,11 +132,12 @@ export function createRemover(options: RemoverOptions): Remover {
 
 /** Completes the removals of processes that died. @throws the first failure, after it tried all. */
 async function sweep(options: RemoverOptions): Promise<void> {
-  const { store, clock } = options;
+  const { store, clips, clock } = options;
   const failures: unknown[] = [];
   for await (const page of pagesOf(store, REMOVALS, { max: clock.now() - FRESH_MS })) {
+    const files = await clips.list();
     for (const { member } of page) {
-      await complete(options, member as TaskId).catch((thrown: unknown) => failures.push(thrown));
+      await complete(options, member as TaskId, { files }).catch((thrown: unknown) => failures.push(thrown));
     }
   }
   if (failures.length > 0) throw failures[0];
@@ -152,7 +165,10 @@ async function writesOf(
 async function complete(
   { store, repository, clips, messages }: RemoverOptions,
   id: TaskId,
-  retracted: RemovalOrder['retracted'] = () => undefined,
+  {
+    files,
+    retracted = () => undefined,
+  }: Pick<RemovalOrder, 'retracted'> & { readonly files?: FilesOfClips | undefined },
 ): Promise<void> {
   const entry = { index: REMOVALS, member: id, score: null };
   for (;;) {
@@ -162,7 +178,7 @@ async function complete(
       if (await store.commit({ records: [none], index: [entry] })) return;
       continue;
     }
-    await clips.remove(id);
+    await clips.remove(id, files);
     const { reason, keepsContent, address, revision } = job;
     if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
     else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));
@@ -171,6 +187,11 @@ async function complete(
     // Fails where more of it was removed meanwhile: then there is more to delete.
     if (await store.commit({ records: [ended, ...others], index: [entry] })) return;
   }
+}
+
+function failed(logger: Logger, task: TaskId): (thrown: unknown) => void {
+  return (thrown) =>
+    logger.warn({ event: 'removal_failed', task, err: thrown }, 'failed to complete a removal, retrying');
 }
 
 function jobKey(task: TaskId): string {

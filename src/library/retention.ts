@@ -37,7 +37,7 @@ interface Cursor extends Versioned {
 /** Options of {@link createRetention}. */
 export interface RetentionOptions {
   readonly store: Store;
-  readonly remover: Pick<Remover, 'remove'>;
+  readonly remover: Pick<Remover, 'complete' | 'remove'>;
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   /** Retention that the operator has set for all teams. */
   readonly retention: Retention;
@@ -111,11 +111,13 @@ async function removePrompts(options: RetentionOptions, team: TeamKey, { keptMs,
       page.map(({ member }) => member),
     );
     const due = tasks.filter((task) => isDue(task, latestMs) && !isContentRemoved(task));
-    removed += await inBatches(due, isActive, async ({ id, clip }) => {
-      const isRemoved = await remover.remove({ id }, { reason: 'expired' });
+    const gone = await inBatches(due, isActive, async ({ id, clip }) => {
+      const isRemoved = await remover.remove({ id }, { reason: 'expired', isPartOfMany: true });
       if (isRemoved) metrics.expired('prompt', clip?.bytes ?? 0);
       return isRemoved;
     });
+    await remover.complete(gone);
+    removed += gone.length;
     if (!isActive()) break;
   }
   return removed;
@@ -162,13 +164,14 @@ async function clipsOf(
   ];
   const left = waiting.map(({ id }) => id);
   const clips = due.filter(({ clip }) => clip !== undefined);
-  const removed = await inBatches(clips, isActive, async ({ id, clip }) => {
-    const isRemoved = await remover.remove({ id }, { reason: 'expired', keepsContent: true });
+  const gone = await inBatches(clips, isActive, async ({ id, clip }) => {
+    const isRemoved = await remover.remove({ id }, { reason: 'expired', keepsContent: true, isPartOfMany: true });
     if (isRemoved) metrics.expired('clip', clip?.bytes ?? 0);
     else left.push(id);
     return isRemoved;
   });
-  return { removed, left };
+  await remover.complete(gone);
+  return { removed: gone.length, left };
 }
 
 /** Returns whether a task has ended, is in the chat, and its time is over. */
@@ -176,16 +179,17 @@ function isDue(task: Task, latestMs: number): boolean {
   return isEnded(task) && task.presented && (task.endedAtMs ?? task.createdAtMs) <= latestMs;
 }
 
-/** Runs `act` on all tasks, a few at a time. @returns the number of times it returned true. */
+/** Runs `act` on all tasks, a few at a time. @returns those for which it returned true. */
 async function inBatches(
   tasks: readonly Task[],
   isActive: IsActive,
   act: (task: Task) => Promise<boolean>,
-): Promise<number> {
-  let done = 0;
+): Promise<readonly TaskId[]> {
+  const done: TaskId[] = [];
   for (let at = 0; at < tasks.length && isActive(); at += AT_ONCE) {
-    const results = await Promise.all(tasks.slice(at, at + AT_ONCE).map(act));
-    done += results.filter(Boolean).length;
+    const batch = tasks.slice(at, at + AT_ONCE);
+    const results = await Promise.all(batch.map(act));
+    done.push(...batch.filter((_task, index) => results[index]).map(({ id }) => id));
   }
   return done;
 }

@@ -29,6 +29,10 @@ const FETCH_TIMEOUT_MS = 5 * 60_000;
 /** Age at which a partial file counts as left by a process that died. */
 const ABANDONED_AFTER_MS = 3_600_000;
 const PART = '.part';
+/** Share of the size after whose fetch the folder is read again, since other processes fetch files into it as well. */
+const CHECK_SHARE = 0.1;
+/** Share of the size down to which files are evicted, so that not every fetch has to. */
+const EVICTED_TO = 0.95;
 
 /** A file to fetch, with its request headers. */
 export interface RelayFetch {
@@ -43,6 +47,10 @@ export class RelayFolder {
   readonly #bounds: RelayBounds;
   readonly #waiting: (() => void)[] = [];
   #fetching = 0;
+  /** Bytes of the folder when it was last read; `null` before that. */
+  #keptBytes: number | null = null;
+  /** Bytes fetched by this process since then. */
+  #addedBytes = 0;
 
   constructor(path: string, bounds: RelayBounds) {
     this.#path = path;
@@ -81,7 +89,7 @@ export class RelayFolder {
       this.#fetching -= 1;
       this.#waiting.shift()?.();
     }
-    await this.#evict();
+    await this.#evictIfFull();
   }
 
   #acquireSlot(): Promise<void> {
@@ -111,6 +119,7 @@ export class RelayFolder {
     const part = `${this.pathOf(id)}.${randomUUID()}${PART}`;
     try {
       await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), createWriteStream(part));
+      this.#addedBytes += (await stat(part)).size;
       await rename(part, this.pathOf(id));
     } finally {
       await rm(part, { force: true });
@@ -130,8 +139,16 @@ export class RelayFolder {
     }
   }
 
+  /** Reads the folder only if it may be full: it has thousands of files. */
+  async #evictIfFull(): Promise<void> {
+    const { maxKeptBytes } = this.#bounds;
+    const mayBeFull = this.#keptBytes === null || this.#keptBytes + this.#addedBytes > maxKeptBytes;
+    if (mayBeFull || this.#addedBytes >= CHECK_SHARE * maxKeptBytes) await this.#evict();
+  }
+
   /** Evicts the files fetched longest ago beyond the size limit, and partial files left by dead processes. */
   async #evict(): Promise<void> {
+    this.#addedBytes = 0;
     const found = await Promise.all(
       (await readdir(this.#path)).map(async (name) => {
         const path = join(this.#path, name);
@@ -143,13 +160,18 @@ export class RelayFolder {
     const newestFirst = found.flat().toSorted((one, other) => other.atMs - one.atMs);
     // The current time by the clock of the file system.
     const nowMs = newestFirst[0]?.atMs ?? 0;
-    let kept = 0;
+    const { maxKeptBytes } = this.#bounds;
+    const isFull = newestFirst.reduce((sum, { bytes }) => sum + bytes, 0) > maxKeptBytes;
+    const targetBytes = isFull ? EVICTED_TO * maxKeptBytes : maxKeptBytes;
+    let [seen, kept] = [0, 0];
     for (const { path, bytes, atMs } of newestFirst) {
       const isPart = path.endsWith(PART);
       const isAbandoned = isPart && nowMs - atMs > ABANDONED_AFTER_MS;
-      if (!isAbandoned) kept += bytes;
-      const isOver = !isPart && kept > this.#bounds.maxKeptBytes;
+      if (!isAbandoned) seen += bytes;
+      const isOver = !isPart && seen > targetBytes;
       if (isAbandoned || isOver) await rm(path, { force: true });
+      else kept += bytes;
     }
+    this.#keptBytes = kept;
   }
 }

@@ -4,7 +4,7 @@ import { withLease } from '../cluster/with-lease.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
-import type { ClipStorage } from '../storage/clip-storage.ts';
+import type { ClipStorage, FilesOfClips } from '../storage/clip-storage.ts';
 import { isFetching } from '../tasks/state-machine.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { Clip, UpstreamId, VideoService } from '../videos/service.ts';
@@ -25,11 +25,14 @@ export interface Clips {
    * @throws the errors of {@link VideoService.download} when it cannot be downloaded again.
    */
   find(task: Pick<Task, 'id' | 'clip' | 'upstreamId'>): Promise<Clip | undefined>;
+  /** Lists the files of all clips on this machine, for {@link remove}. */
+  list(): Promise<FilesOfClips>;
   /**
    * Deletes the clip of a removed task with everything made from it, such as fitted copies. Idempotent.
+   * @param files listed after the removal was recorded. Default: listed for this call.
    * @throws `timed_out`, retryable, while another process downloads it; the errors of the file system.
    */
-  remove(id: TaskId): Promise<void>;
+  remove(id: TaskId, files?: FilesOfClips): Promise<void>;
   /**
    * Stores a clip whose storage failed before, downloading it again where it is not on this machine.
    * @param current reads the task, which may have changed.
@@ -95,10 +98,14 @@ class StoredClips implements Clips {
     return found === null ? again : again.catch(() => Promise.reject(found));
   }
 
-  async remove(id: TaskId): Promise<void> {
+  list(): Promise<FilesOfClips> {
+    return this.#options.storage.list();
+  }
+
+  async remove(id: TaskId, files?: FilesOfClips): Promise<void> {
     const waiting = { ...this.#leaseOf(id), retryMs: RECHECK_MS, timeoutMs: WAIT_TIMEOUT_MS };
     const removed = await withLease(waiting, async () => {
-      await this.#options.storage.remove(id);
+      await this.#options.storage.remove(id, files);
       return true;
     });
     if (removed === null) throw busy(`removing the clip of task ${id}`);

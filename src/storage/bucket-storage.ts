@@ -7,7 +7,7 @@ import { SingleFlight } from '../single-flight.ts';
 import type { TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { Bucket } from './bucket.ts';
-import type { ClipStorage, LinkedFile, StorageLink } from './clip-storage.ts';
+import type { ClipStorage, FilesOfClips, LinkedFile, StorageLink } from './clip-storage.ts';
 import { FolderStorage, safeTypeOf } from './folder-storage.ts';
 import { LocalCopies } from './local-copies.ts';
 
@@ -71,9 +71,13 @@ export class BucketStorage implements ClipStorage {
     return local;
   }
 
-  async remove(id: TaskId): Promise<void> {
+  list(): Promise<FilesOfClips> {
+    return this.#files.list();
+  }
+
+  async remove(id: TaskId, files?: FilesOfClips): Promise<void> {
     await this.#bucket.remove(keyOf(id));
-    await this.#files.remove(id);
+    await this.#files.remove(id, files);
   }
 
   link(id: TaskId, file: LinkedFile, lifetimeMs: number): Promise<StorageLink> {

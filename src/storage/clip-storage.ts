@@ -18,6 +18,9 @@ export interface StorageLink {
   readonly expiresAtMs: number;
 }
 
+/** Names of the files on this machine that belong to clips, by task: read once to remove many clips. */
+export type FilesOfClips = ReadonlyMap<string, readonly string[]>;
+
 /**
  * Port of the place where clips last: the folder of this machine, or a bucket with copies in that folder. A clip is
  * downloaded to {@link pathOf} and then kept; it is never replaced by another one. Methods reject with
@@ -32,8 +35,13 @@ export interface ClipStorage {
   keep(id: TaskId, clip: Clip): Promise<Clip>;
   /** Returns the clip of a task as a file on this machine; `null` where the one of that length is not kept. */
   find(id: TaskId, clip: Clip): Promise<Clip | null>;
-  /** Deletes the clip of a task with everything made from it, such as fitted copies. Idempotent. */
-  remove(id: TaskId): Promise<void>;
+  /** Lists the files of all clips, for {@link remove}. */
+  list(): Promise<FilesOfClips>;
+  /**
+   * Deletes the clip of a task with everything made from it, such as fitted copies. Idempotent.
+   * @param files listed after the last one was made. Default: listed for this call.
+   */
+  remove(id: TaskId, files?: FilesOfClips): Promise<void>;
   /**
    * Signs a link straight to a clip, which also works later if the clip is not kept yet; `null` for a folder.
    * @param lifetimeMs longest lifetime; credentials that expire earlier shorten it.

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { TaskId } from '../tasks/task.ts';
 import { VIDEO_TYPES } from '../videos/content/container.ts';
 import type { Clip } from '../videos/service.ts';
-import type { ClipStorage } from './clip-storage.ts';
+import type { ClipStorage, FilesOfClips } from './clip-storage.ts';
 
 /** Content type that no browser renders. */
 const UNKNOWN_TYPE = 'application/octet-stream';
@@ -12,12 +12,10 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 export class FolderStorage implements ClipStorage {
   readonly origin = null;
   readonly #folder: string;
-  readonly #listing: SharedListing;
 
   /** @param folder an absolute path that exists. */
   constructor(folder: string) {
     this.#folder = folder;
-    this.#listing = new SharedListing(folder);
   }
 
   pathOf(id: TaskId): string {
@@ -43,9 +41,18 @@ export class FolderStorage implements ClipStorage {
     return null;
   }
 
-  async remove(id: TaskId): Promise<void> {
-    // Whatever is made from a clip has its id before the first dot of its name.
-    const names = (await this.#listing.read()).filter((name) => name.startsWith(`${id}.`));
+  async list(): Promise<FilesOfClips> {
+    const files = new Map<string, string[]>();
+    for (const name of await readdir(this.#folder)) {
+      // Whatever is made from a clip has its id before the first dot of its name.
+      const id = name.slice(0, Math.max(0, name.indexOf('.')));
+      files.set(id, [...(files.get(id) ?? []), name]);
+    }
+    return files;
+  }
+
+  async remove(id: TaskId, files?: FilesOfClips): Promise<void> {
+    const names = (files ?? (await this.list())).get(id) ?? [];
     await Promise.all(names.map((name) => rm(join(this.#folder, name), { force: true })));
   }
 
@@ -66,25 +73,4 @@ export class FolderStorage implements ClipStorage {
 /** Returns the media type of a clip to serve it with: HTML in its place would be rendered by browsers. */
 export function safeTypeOf({ contentType }: Pick<Clip, 'contentType'>): string {
   return VIDEO_TYPES.has(contentType) ? contentType : UNKNOWN_TYPE;
-}
-
-/** Names in a folder, read once for all callers that come before the reading starts: a sweep removes many clips. */
-class SharedListing {
-  readonly #folder: string;
-  #running: Promise<unknown> = Promise.resolve();
-  #next: Promise<readonly string[]> | null = null;
-
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  read(): Promise<readonly string[]> {
-    this.#next ??= this.#running.then(() => {
-      this.#next = null;
-      const names = readdir(this.#folder);
-      this.#running = names.catch(() => undefined);
-      return names;
-    });
-    return this.#next;
-  }
 }

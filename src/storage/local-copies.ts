@@ -34,7 +34,7 @@ interface LocalFile {
 export class LocalCopies {
   readonly #options: LocalCopiesOptions;
   #addedBytes = 0;
-  #running: Promise<void> = Promise.resolve();
+  #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: LocalCopiesOptions) {
     this.#options = options;
@@ -63,33 +63,47 @@ export class LocalCopies {
   }
 
   /** Deletes copies above the size, the one used longest ago first. Never rejects. */
-  evict(): Promise<void> {
+  async evict(): Promise<void> {
     this.#addedBytes = 0;
-    this.#running = this.#running
-      .then(() => this.#evict())
+    await this.#next((total) => total - this.#options.maxBytes, [CLIP, FITTED]);
+  }
+
+  /** Deletes the copies used longest ago, for the space of other files. Never rejects. @returns the bytes of them. */
+  free(bytes: number): Promise<number> {
+    return this.#next(() => bytes, [CLIP]);
+  }
+
+  /** Deletes files of some kinds, once those of an earlier call are deleted. @param excess returns the bytes to delete. */
+  #next(excess: (totalBytes: number) => number, kinds: readonly RegExp[]): Promise<number> {
+    const freed = this.#running
+      .then(() => this.#evict(excess, kinds))
       .catch((thrown: unknown) => {
         const event = 'local_copies_failed';
         this.#options.logger.warn({ event, err: thrown }, 'failed to delete local copies of clips');
+        return 0;
       });
-    return this.#running;
+    this.#running = freed;
+    return freed;
   }
 
-  async #evict(): Promise<void> {
-    const { folder, maxBytes, sizeInBucket } = this.#options;
+  async #evict(excess: (totalBytes: number) => number, kinds: readonly RegExp[]): Promise<number> {
+    const { folder, sizeInBucket } = this.#options;
     const files = await this.#files();
     // The current time by the clock of the file system, or near it.
     const nowMs = Math.max(0, ...files.map(({ usedAtMs }) => usedAtMs));
-    let total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    const toFree = excess(files.reduce((sum, { bytes }) => sum + bytes, 0));
+    let freed = 0;
     for (const { name, bytes, usedAtMs } of files.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
       const ageMs = nowMs - usedAtMs;
       const id = CLIP.exec(name)?.[1];
       const isAbandoned = PART.test(name) && ageMs > ABANDONED_AFTER_MS;
-      const isOld = total > maxBytes && ageMs > IN_USE_MS && (id !== undefined || FITTED.test(name));
+      const isOld = freed < toFree && ageMs > IN_USE_MS && kinds.some((kind) => kind.test(name));
       if (!isAbandoned && !isOld) continue;
       if (id !== undefined && (await sizeInBucket(id as TaskId)) !== bytes) continue;
       await rm(join(folder, name), { force: true });
-      total -= bytes;
+      freed += bytes;
     }
+    return freed;
   }
 
   async #files(): Promise<readonly LocalFile[]> {

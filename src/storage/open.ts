@@ -28,6 +28,11 @@ export interface OpenStorage {
   readonly storage: ClipStorage;
   /** Returns why this process is not ready; `null`: it is. Never rejects. */
   readonly problem: () => Promise<string | null>;
+  /**
+   * Deletes local copies of clips that are in a bucket, the one used longest ago first; a folder has none. Never rejects.
+   * @returns the bytes of them.
+   */
+  readonly freeCopies: (bytes: number) => Promise<number>;
   /** Returns its periodic work. */
   readonly parts: (deps: Omit<UploadsOptions, 'storage'>) => readonly StoragePart[];
   readonly close: () => void;
@@ -39,7 +44,7 @@ export async function openStorage(
   { folder, clock, logger }: { readonly folder: string; readonly clock: Clock; readonly logger: Logger },
 ): Promise<OpenStorage> {
   if (address === undefined) {
-    const nothing = { problem: async () => null, parts: () => [], close: () => undefined };
+    const nothing = { problem: async () => null, freeCopies: async () => 0, parts: () => [], close: () => undefined };
     return { storage: new FolderStorage(folder), ...nothing };
   }
   const bucket = await openBucket(address, () => clock.now());
@@ -48,6 +53,7 @@ export async function openStorage(
   return {
     storage,
     problem: () => health.problem(),
+    freeCopies: (bytes) => storage.copies.free(bytes),
     parts: (deps) => {
       const uploads = new Uploads({ ...deps, storage });
       return [{ name: 'the uploads of clips', start: () => uploads.start(), stop: () => uploads.stop() }];

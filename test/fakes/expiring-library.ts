@@ -31,6 +31,8 @@ export interface ExpiringLibrary {
   sweep(): Promise<boolean>;
   /** Names of the files of clips. */
   files(): Promise<readonly string[]>;
+  /** Returns how often the folder of the clips was listed for removals. */
+  listings(): number;
   readonly house: ChatHouse;
 }
 
@@ -55,8 +57,14 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
     isRemoved: async () => false,
     deferStorage: () => Promise.reject(new TypeError('a folder keeps what it has')),
   });
+  let listings = 0;
+  const list: typeof clips.list = (...args) => {
+    listings += 1;
+    return clips.list(...args);
+  };
+  const remove: typeof clips.remove = (...args) => clips.remove(...args);
   const audit = new AuditTrail(store, clock);
-  const remover = createRemover({ store, repository, clips, messages: chat, audit, clock, logger });
+  const remover = createRemover({ store, repository, clips: { list, remove }, messages: chat, audit, clock, logger });
   return {
     house,
     async fill(count) {
@@ -86,6 +94,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
       return isComplete;
     },
     files: () => readdir(clipsDir),
+    listings: () => listings,
   };
 }
 

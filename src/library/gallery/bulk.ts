@@ -1,5 +1,6 @@
-import { createReadStream, type ReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { stringify } from 'csv-stringify/sync';
 import type { FastifyInstance } from 'fastify';
 import { ZipFile } from 'yazl';
@@ -31,7 +32,6 @@ interface Entry {
   readonly task: ClipTask;
   /** Name in the archive; `null` where its file is missing. */
   readonly name: string | null;
-  readonly path: string;
 }
 
 /** Adds the download of several clips as one archive, not compressed, with a table of them. */
@@ -53,49 +53,59 @@ export function addBulk(http: FastifyInstance, route: EnteredRoute, { clips, fil
       reply.raw.once('close', () => {
         running -= 1;
       });
-      const archive = archiveOf(await entriesOf(tasks, fileOf));
-      reply.raw.once('close', archive.stop);
+      const left = new AbortController();
+      reply.raw.once('close', () => left.abort());
       return reply
         .type('application/zip')
         .header('content-disposition', 'attachment; filename="dailies-clips.zip"')
-        .send(archive.stream);
+        .send(archiveOf(tasks, fileOf, left.signal));
     }),
   );
 }
 
-/** Finds the files one after the other: a missing one may be downloaded again from the service. */
-async function entriesOf(tasks: readonly ClipTask[], fileOf: FileOptions['fileOf']): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
-  for (const [at, task] of tasks.entries()) {
-    const path = (await fileOf(task).catch(() => undefined))?.path ?? '';
-    const isThere = await stat(path).then(
-      () => true,
-      () => false,
-    );
-    const name = `${String(at + 1).padStart(3, '0')}-${fileNameOf(task).toWellFormed()}`;
-    entries.push({ task, name: isThere ? name : null, path });
-  }
-  return entries;
+/** Returns an archive that is made while it is read. A failure ends it early; the browser reports it as failed. */
+function archiveOf(tasks: readonly ClipTask[], fileOf: FileOptions['fileOf'], signal: AbortSignal): Readable {
+  const zip = new ZipFile();
+  const stream = zip.outputStream as Readable;
+  zip.on('error', (thrown: Error) => stream.destroy(thrown));
+  fill(zip, tasks, { fileOf, signal }).catch((thrown: unknown) => zip.emit('error', thrown));
+  return stream;
 }
 
-function archiveOf(entries: readonly Entry[]): { readonly stream: NodeJS.ReadableStream; readonly stop: () => void } {
-  const zip = new ZipFile();
-  let open: ReadStream | null = null;
-  zip.addBuffer(Buffer.from(manifestOf(entries)), 'manifest.csv', { compress: false });
-  for (const { name, path, task } of entries) {
-    if (name === null) continue;
-    const options = { compress: false, mtime: new Date(task.createdAtMs) };
-    zip.addReadStreamLazy(name, options, (opened) => {
-      open = createReadStream(path);
-      // A file that vanishes meanwhile ends the download; the browser reports it as failed.
-      open.once('error', (thrown) => zip.emit('error', thrown));
-      opened(null, open);
-    });
+/**
+ * Adds the clips one after the other, the table last. A clip is looked for when it is its turn, which may be many
+ * minutes after the request: until then its local copy may be evicted, or the clip be deleted.
+ */
+async function fill(
+  zip: ZipFile,
+  tasks: readonly ClipTask[],
+  { fileOf, signal }: Pick<FileOptions, 'fileOf'> & { readonly signal: AbortSignal },
+): Promise<void> {
+  const entries: Entry[] = [];
+  for (const [at, task] of tasks.entries()) {
+    const found = await opened(task, fileOf);
+    const name = `${String(at + 1).padStart(3, '0')}-${fileNameOf(task).toWellFormed()}`;
+    entries.push({ task, name: found === null ? null : name });
+    if (found === null) continue;
+    // An open file can be read to its end, whoever deletes it.
+    const content = addAbortSignal(signal, found.file.createReadStream());
+    const sent = finished(content);
+    // One of another length makes the archive fail.
+    zip.addReadStream(content, name, { compress: false, size: found.bytes, mtime: new Date(task.createdAtMs) });
+    await sent;
   }
+  zip.addBuffer(Buffer.from(manifestOf(entries)), 'manifest.csv', { compress: false });
   zip.end();
-  const { outputStream: stream } = zip;
-  zip.on('error', (thrown) => 'destroy' in stream && (stream as ReadStream).destroy(thrown as Error));
-  return { stream, stop: () => void open?.destroy() };
+}
+
+/** Opens the file of a clip, which may be downloaded again from the service; `null` where it is missing. */
+async function opened(
+  task: ClipTask,
+  fileOf: FileOptions['fileOf'],
+): Promise<{ readonly file: FileHandle; readonly bytes: number } | null> {
+  const clip = await fileOf(task).catch(() => undefined);
+  const file = clip === undefined ? null : await open(clip.path).catch(() => null);
+  return clip === undefined || file === null ? null : { file, bytes: clip.bytes };
 }
 
 /** Returns the table of an archive. Texts of users that a spreadsheet would run as a formula are escaped. */

@@ -11,7 +11,7 @@ import { SingleFlight } from '../../single-flight.ts';
 import { sqlitePath } from '../../store/address.ts';
 import type { Store } from '../../store/store.ts';
 import { DATA_KINDS, type DataBytes, type DataKind, type DataPlace, measure, totalOf } from './data-files.ts';
-import { evict } from './eviction.ts';
+import { type Eviction, evict } from './eviction.ts';
 
 /** Interval in which each process looks whether the data folder has to be measured. */
 const LOOK_EVERY_MS = 60_000;
@@ -46,6 +46,8 @@ export interface DataSpaceOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** As in `OpenStorage`. */
+  readonly freeCopies: Eviction['freeCopies'];
 }
 
 /**
@@ -155,7 +157,7 @@ export class DataSpace {
   }
 
   async #measureNow(): Promise<void> {
-    const { store, clock, logger } = this.#options;
+    const { store, clock, logger, freeCopies } = this.#options;
     const added = this.#added;
     const atMs = clock.now();
     let bytes = await measure(this.#place);
@@ -163,7 +165,7 @@ export class DataSpace {
     const { maxBytes } = this;
     if (maxBytes !== null && total >= maxBytes) {
       const toFree = total - Math.floor(EVICTED_TO * maxBytes);
-      const freed = await evict({ place: this.#place, store, nowMs: atMs, bytes: toFree });
+      const freed = await evict({ place: this.#place, store, nowMs: atMs, bytes: toFree, freeCopies });
       bytes = Object.fromEntries(DATA_KINDS.map((kind) => [kind, bytes[kind] - (freed.get(kind) ?? 0)])) as DataBytes;
       if (freed.size > 0)
         logger.info({ event: 'data_evicted', freed: Object.fromEntries(freed) }, 'deleted files that can be rebuilt');

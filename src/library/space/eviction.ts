@@ -22,21 +22,32 @@ export interface Eviction {
   readonly nowMs: number;
   /** Bytes to free, at least. */
   readonly bytes: number;
+  /** Deletes local copies of clips that are in a bucket. @returns the bytes of them. */
+  readonly freeCopies: (bytes: number) => Promise<number>;
 }
 
 /**
- * Deletes files that can be rebuilt, oldest first: copies of clips within an upload limit, pictures, and reference
- * files. What belongs to a task that is open or not delivered stays, as does what is less than an hour old.
+ * Deletes files that can be rebuilt: first local copies of clips that are in a bucket, which are there again in a
+ * moment; then, oldest first, copies of clips within an upload limit, pictures, and reference files. What belongs to a task that is open or not delivered stays, as does what is less than an hour old.
  * @returns the bytes that were freed, by kind.
  */
-export async function evict({ place, store, nowMs, bytes }: Eviction): Promise<ReadonlyMap<DataKind, number>> {
+export async function evict({
+  place,
+  store,
+  nowMs,
+  bytes,
+  freeCopies,
+}: Eviction): Promise<ReadonlyMap<DataKind, number>> {
   const freed = new Map<DataKind, number>();
+  const copies = await freeCopies(bytes);
+  if (copies > 0) freed.set('clips', copies);
+  if (copies >= bytes) return freed;
   const files = await Array.fromAsync(filesIn(place, REBUILDABLE));
   const needed = await neededBy(store);
   const oldestFirst = files
     .filter((file) => nowMs - file.atMs > FRESH_MS && !needed.has(ownerOf(file)))
     .toSorted((one, other) => one.atMs - other.atMs);
-  let left = bytes;
+  let left = bytes - copies;
   for (const file of oldestFirst) {
     if (left <= 0) break;
     await rm(file.path, { force: true });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -37,9 +37,13 @@ it('shrinks files and the SQLite store to what has to stay, and a claim still gu
   store = await openStore(`sqlite:${path}`, { logger });
   clock.step(afterDays(30) - clock.now());
   library = await openLibrary(store, dir, clock);
-  expect(await library.files()).toHaveLength(CLIPS);
+  for (const name of [`${clipAt(1)}.fitted-9.mp4`, `${clipAt(1)}.poster.jpg`])
+    await writeFile(join(dir, 'clips', name), 'made from a clip');
+  expect(await library.files()).toHaveLength(CLIPS + 2);
   expect(await library.sweep()).toBe(true);
   expect(await library.files()).toEqual([]);
+  // Once per page of a history: it may have 10,000 files.
+  expect(library.listings()).toBe(1);
   const claim = await library.house.record(clipAt(0));
   expect(claim).toMatchObject({ request: before.first.request, removal: { hasContent: true } });
 

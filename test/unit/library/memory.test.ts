@@ -49,7 +49,7 @@ it('takes at most 1,100 bytes per expired task', async () => {
   const remover = createRemover({
     store,
     repository: chat.repository,
-    clips: { remove: async () => undefined },
+    clips: { list: async () => new Map(), remove: async () => undefined },
     messages: chat.chat,
     audit: new AuditTrail(store, tasks.clock),
     clock: tasks.clock,

@@ -28,7 +28,7 @@ function removerOf(house: ChatHouse) {
   const remover: Remover = createRemover({
     store,
     repository,
-    clips: { remove: (id) => step(`file ${id}`) },
+    clips: { list: async () => new Map(), remove: (id) => step(`file ${id}`) },
     messages: {
       retract: async (task, { address }, reason) => {
         await step(`messages ${task.id} ${address['thread']} ${reason}`);

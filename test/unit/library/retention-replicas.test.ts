@@ -36,6 +36,7 @@ class Replicas {
     const { store, clock } = member;
     const { repository, chat } = this.house;
     const clips = {
+      list: async () => new Map(),
       remove: async (id: TaskId) => {
         await this.before(member);
         this.removed.push(id);

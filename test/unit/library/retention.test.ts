@@ -68,7 +68,7 @@ class Library {
   async sweep(): Promise<void> {
     const { store, repository, clock, chat } = this.house;
     const logger = pino({ level: 'silent' });
-    const clips = { remove: async (id: TaskId) => void this.files.push(id) };
+    const clips = { list: async () => new Map(), remove: async (id: TaskId) => void this.files.push(id) };
     const messages = {
       expire: async () => undefined,
       retract: () => Promise.reject(new TypeError('an expired clip stays in the chat')),

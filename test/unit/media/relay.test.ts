@@ -178,6 +178,19 @@ describe('the limits', () => {
     // An evicted file is fetched again.
     expect(await small.find(first)).toMatchObject({ bytes: 9 });
   });
+
+  it('are not compared with the folder at each fetch, but once it may be full', async () => {
+    const wide = bounded({ maxKeptBytes: 100 });
+    await wide.keep(other('first'));
+    const dead = join(dataDir, 'relay', 'relay-dead.1.part');
+    await writeFile(dead, 'half a picture');
+    await utimes(dead, 1_000, 1_000);
+    await wide.keep(other('second'));
+    expect(await kept()).toContain('relay-dead.1.part');
+    // By then a tenth of the size was fetched.
+    await wide.keep(other('third'));
+    expect(await kept()).not.toContain('relay-dead.1.part');
+  });
 });
 
 it('describes the file of a relay URL, without the URL itself', async () => {

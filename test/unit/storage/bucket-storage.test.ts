@@ -114,6 +114,16 @@ describe('local copies', () => {
     expect(await storage.find('b' as TaskId, clips[1] as Clip)).toMatchObject({ bytes: 10 });
   });
 
+  it('make room for other files, those that the bucket has', async () => {
+    const storage = await machine('one');
+    for (const [at, id] of ['a', 'b', 'c'].entries())
+      await age((await keep(storage, `clip of ${id} `, id as TaskId)).path, (4 - at) * HOUR_MS);
+    await writeFile(join(root, 'one', 'pending.mp4'), 'not uploaded');
+    await age(join(root, 'one', 'pending.mp4'), 9 * HOUR_MS);
+    expect(await storage.copies.free(15)).toBe(20);
+    expect(await filesOf('one')).toEqual(['c.mp4', 'pending.mp4']);
+  });
+
   it('stay where the bucket does not have them, is away, or they were just used', async () => {
     const storage = await machine('one', {}, 1);
     await keep(storage, 'a clip');

@@ -33,7 +33,7 @@ function partsOf(house: ChatHouse): House {
   const { store, repository, clock, chat, platform } = house;
   const logger = pino({ level: 'silent' });
   const money = createMoney({ store, clock });
-  const clips = { remove: async () => undefined };
+  const clips = { list: async () => new Map(), remove: async () => undefined };
   const remover = createRemover({ store, repository, clips, messages: chat, audit: money.audit, clock, logger });
   const references: string[] = [];
   const relay = { remove: async (url: string) => void references.push(url) };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Task } from '#src/tasks/task.ts';
+import type { Clip } from '#src/videos/service.ts';
 import { wholeClip } from '#test/fakes/clip.ts';
 import { GalleryHouse, OPENER } from '#test/fakes/gallery-house.ts';
 import { BOB } from '#test/fakes/tasks.ts';
@@ -261,6 +262,25 @@ it('sends several clips as one archive with a table, in which no text is a formu
   expect(table).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
   expect(table).toContain(lost.id);
   expect(table).not.toContain(hidden.id);
+});
+
+it('sends whole clips in an archive though copies are evicted meanwhile, and fails rather than cut one short', async () => {
+  const [one, two] = [await addFile(), await addFile()];
+  const bring = async ({ id, clip }: { readonly id: string; readonly clip: { readonly path: string } & Clip }) => {
+    // Room for the second clip is made by the eviction of the first.
+    if (id === two.id) await rm(one.clip?.path ?? '', { force: true });
+    return clip;
+  };
+  house = await new GalleryHouse().serve(null, { fileOf: bring });
+  for (const { id, clip } of [one, two]) await house.add({}, { id, ...(clip === undefined ? {} : { clip }) });
+  const cookie = await house.open();
+  const { rawPayload } = await house.get(`zip?ids=${one.id},${two.id}`, cookie);
+  const first = rawPayload.indexOf(BYTES);
+  expect([first > 0, rawPayload.indexOf(BYTES, first + 1) > first]).toEqual([true, true]);
+  // An archive without its end is reported as damaged.
+  expect(rawPayload.lastIndexOf('PK\u0005\u0006')).toBeGreaterThan(0);
+  await writeFile(two.clip?.path ?? '', BYTES.subarray(0, 900));
+  await expect(house.get(`zip?ids=${two.id}`, cookie)).rejects.toThrow('response destroyed');
 });
 
 it('limits a download to 200 clips and 4 GB', async () => {

@@ -33,11 +33,11 @@ async function file(name: string, bytes: number, ageMs = 48 * HOUR_MS): Promise<
   await utimes(path, at, at);
 }
 
-/** The data folder as one replica sees it. */
-function spaceOf(maxDataBytes = 0): DataSpace {
+/** The data folder as one replica sees it. @param freeCopies default: a storage without local copies */
+function spaceOf(maxDataBytes = 0, freeCopies: (bytes: number) => Promise<number> = async () => 0): DataSpace {
   const logger = pino({ level: 'info' }, { write: (line: string) => events.push(JSON.parse(line).event) });
   const config = { dataDir: dir, storeUrl: `sqlite:${join(dir, 'dailies.db')}`, maxDataBytes };
-  return new DataSpace({ config, store: chat.store, clock: chat.clock, logger });
+  return new DataSpace({ config, store: chat.store, clock: chat.clock, logger, freeCopies });
 }
 
 async function names(): Promise<readonly string[]> {
@@ -126,6 +126,20 @@ describe('at the limit', () => {
     chat.clock.step(6_000);
     await expect(spaceOf(1_000).assertRoom()).rejects.toMatchObject({ code: 'data_full' });
     expect((await names()).toSorted()).toEqual(['a', 'a.mp4']);
+  });
+
+  it('local copies of clips that are in a bucket are deleted first, as many as have to be', async () => {
+    await file('clips/a.mp4', 1_000);
+    await file('clips/a.fitted-50.mp4', 100);
+    const wanted: number[] = [];
+    const freeCopies = async (bytes: number): Promise<number> => {
+      wanted.push(bytes);
+      await rm(join(dir, 'clips/a.mp4'));
+      return 1_000;
+    };
+    const space = spaceOf(1_000, freeCopies);
+    await space.assertRoom();
+    expect([wanted, space.usage()?.clips, await names()]).toEqual([[150], 0, ['a.fitted-50.mp4']]);
   });
 
   it('what an open or undelivered task needs stays, as does what is new', async () => {
