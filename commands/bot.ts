@@ -3,13 +3,14 @@ import { setOfCard } from '#src/chat/sets/set-view.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
 import { createForm, submitForm } from './input/forms.ts';
-import { type BotPorts, isOperator, mayRun } from './input/subcommand.ts';
+import { type BotPorts, isOperator, mayRun, refused } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
 import { withDefaults } from './orders/defaults.ts';
 import { reactToSet } from './orders/sets.ts';
 import { cancelTask, retryOnce } from './orders/task-actions.ts';
+import { mayNotCreateHere } from './policy/rules-here.ts';
 import { declarations } from './registry.ts';
 import { reactionAction } from './ui/buttons.ts';
 
@@ -23,7 +24,10 @@ export function createBot(ports: BotPorts): Bot {
     command: (caller, name, given) => runCommand(ports, known(caller), { name, given }),
     text: (caller, text, addressing = 'command', files = {}) =>
       runText(ports, known(caller), text, { addressing, files }),
-    form: async (caller) => createForm((await withDefaults(ports, caller)).catalog()),
+    form: async (caller) => {
+      const refusal = await mayNotCreateHere(ports, known(caller));
+      return refusal === null ? createForm((await withDefaults(ports, caller)).catalog()) : refused(refusal);
+    },
     press: (caller, button) => pressButton(ports, known(caller), button),
     react: (caller, message, emoji) => react(ports, known(caller), message, emoji),
     submit: async (caller, form, values) => submitForm(await withDefaults(ports, caller), known(caller), form, values),

@@ -9,6 +9,7 @@ import { type ParsedText, parseText, typedWords } from './input/text.ts';
 import { withDefaults } from './orders/defaults.ts';
 import { offerRequest, type Question, refuseRequest } from './orders/offers.ts';
 import { requestDraft } from './orders/place-order.ts';
+import { mayNotCreateHere } from './policy/rules-here.ts';
 import { declarations, subcommands } from './registry.ts';
 import { administratorsOnly } from './sentences/access.ts';
 import type { OfferReason } from './sentences/offers.ts';
@@ -94,7 +95,10 @@ export async function runText(
   const { command: name, given, problems, isNamed } = parsed;
   const isOrder = name === null || name === 'create' || name === 'delete' || addressing === 'plain';
   const ports = isOrder ? await portsFor(all, caller, 'create') : all;
-  if (name === null) return createForm(ports.catalog());
+  if (name === null) {
+    const refusal = await mayNotCreateHere(ports, caller);
+    return refusal === null ? createForm(ports.catalog()) : refused(refusal);
+  }
   if (HELP.test(typed) || /^(?:\w+\s+)?\?$/u.test(typed)) return runHelp(ports, caller, isNamed ? name : null);
   if (!isNamed || addressing === 'plain') {
     const slip = await slipQuestion(ports, caller, typed, files);

@@ -1,4 +1,3 @@
-import { asDailiesError } from '#src/errors.ts';
 import type { ApprovalOutcome } from '#src/money/approvals.ts';
 import { approversFor } from '#src/money/approvers.ts';
 import type { Approver } from '#src/tasks/approval.ts';
@@ -7,10 +6,12 @@ import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
+import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
 import {
   approvedCard,
   decidedCard,
+  forbiddenApproval,
   lateApprovalCard,
   OWN_REQUEST,
   onlyApprovers,
@@ -21,7 +22,7 @@ import {
   unreadGroup,
 } from '../sentences/approvals.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
-import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { formId, type Press } from '../ui/buttons.ts';
 
 /** Longest reason of a denial, in UTF-16 units. */
@@ -68,7 +69,7 @@ export async function submitDeny(
   return replyTo(ports, caller, await ports.approvals.deny(found.task, caller.user, reason));
 }
 
-function replyTo({ clock }: BotPorts, { user }: Caller, outcome: ApprovalOutcome): Reply {
+function replyTo({ clock }: BotPorts, { user, fields }: Caller, outcome: ApprovalOutcome): Reply {
   const { task } = outcome;
   switch (outcome.kind) {
     case 'approved':
@@ -84,6 +85,8 @@ function replyTo({ clock }: BotPorts, { user }: Caller, outcome: ApprovalOutcome
       return privately(overBudgetCard(task, outcome.over, outcome.missing));
     case 'paused':
       return refused(pausedApproval(outcome.pause));
+    case 'forbidden':
+      return refused(forbiddenApproval(outcome.refusals.map((refusal) => refusalSentence(refusal, fields))));
   }
 }
 
@@ -106,56 +109,22 @@ async function decidable(
   return task.state === 'requested' ? { task: stored } : { reply: privately(decidedCard(task, caller.user, now)) };
 }
 
-/** A caller's right to decide on a request. */
-interface ApprovalRight {
-  readonly mayApprove: boolean;
-  /** Sentence about a group of approvers that could not be looked up, and may grant the right. */
-  readonly unread?: string;
-}
-
 /** Returns whether the caller is one of the approvers, or may administer the team if none of them is left. */
 async function rightOf(
   ports: BotPorts,
   caller: Caller,
   { origin }: Task,
   approvers: readonly Approver[],
-): Promise<ApprovalRight> {
+): Promise<{ readonly mayApprove: boolean; readonly unread?: string }> {
   const { platform, user } = caller;
   const { team, channel, address } = origin;
   const isNamed = approvers.some(({ kind, id }) => kind === 'person' && id === user.id);
   // Roles and administrative rights are those in the team of the interaction; a person may have left that of the task.
   if (team !== caller.team)
     return { mayApprove: isNamed && (await ports.chat.isMember(platform, { team, channel, address }, user.id)) };
-  const right = isNamed ? { mayApprove: true } : await rightAsMember(ports, caller, approvers);
-  if (right.mayApprove) return right;
-  return { ...right, mayApprove: caller.mayAdminister && (await haveAllLeft(ports, caller, approvers)) };
-}
-
-/**
- * Returns whether the caller has one of the approvers' roles, or belongs to one of their groups. A group that cannot be
- * looked up grants nothing.
- */
-async function rightAsMember(
-  { chat, logger }: BotPorts,
-  caller: Caller,
-  approvers: readonly Approver[],
-): Promise<ApprovalRight> {
-  const { platform, team, channel, address, user, roles } = caller;
-  const groups = approvers.filter(({ kind }) => kind !== 'person');
-  // The roles of the press are those of now; a list of members may be cached.
-  if (roles !== undefined) return { mayApprove: groups.some(({ id }) => roles.includes(id)) };
-  let unread: string | undefined;
-  for (const { id, name } of groups) {
-    try {
-      const isIn = await chat.isInGroup(platform, { team, channel, address }, { group: id, user: user.id });
-      if (isIn) return { mayApprove: true };
-    } catch (thrown) {
-      const error = asDailiesError(thrown, 'looking up the members of a group');
-      logger.warn({ event: 'group_lookup_failed', err: error }, 'failed to look up the members of a group');
-      unread = unreadGroup(name, error.code === 'missing_permission' ? (error.words ?? null) : null);
-    }
-  }
-  return { mayApprove: false, ...(unread === undefined ? {} : { unread }) };
+  const { isAmong, unread } = await membershipIn(ports, caller, approvers);
+  const mayApprove = isAmong || (caller.mayAdminister && (await haveAllLeft(ports, caller, approvers)));
+  return { mayApprove, ...(unread === null ? {} : { unread: unreadGroup(unread.name, unread.reason) }) };
 }
 
 /** Returns whether there is no approver, or all of them are people who left the team. */

@@ -13,10 +13,10 @@ import { draftFor } from '../orders/drafts.ts';
 import { askBeforeShowing, type Kept, type OrderIdentity, refuseRequest } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decide } from '../orders/task-actions.ts';
+import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { shorten } from '../sentences/format.ts';
 import { FORM_WORDS, modelLabel, settingLabel } from '../sentences/forms.ts';
 import {
-  mayNot,
   notAnUpstreamId,
   refusalProblem,
   refusalSentence,
@@ -27,7 +27,7 @@ import {
 } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { filesLabel, formChoices, modelChoices, ORDER_LABELS } from '../sentences/settings.ts';
-import { formId, mayDecide, parseForm } from '../ui/buttons.ts';
+import { formId, parseForm } from '../ui/buttons.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
 
@@ -53,8 +53,9 @@ export function fixForm(catalog: Catalog, { id, request }: Draft): Reply {
 }
 
 /** Returns the form of **Enter its ID**, which asks for the id from the service's console. */
-export function lookupForm(caller: Caller, task: Task): Reply {
-  if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
+export async function lookupForm(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
+  const refusal = await mayNotDecideOn(ports, caller, task.origin);
+  if (refusal !== null) return refused(refusal);
   const field = { name: 'id', label: FORM_WORDS.lookup.field, value: '', required: true, long: false };
   const { title, submit } = FORM_WORDS.lookup;
   return { kind: 'form', form: { id: formId({ form: 'lookup', task: task.id }), title, submit, fields: [field] } };

@@ -104,7 +104,7 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'details':
       return showDetails(ports, task);
     case 'lookup':
-      return lookupForm(caller, task);
+      return lookupForm(ports, caller, task);
     case 'again':
       return sendAgain(ports, caller, task, press);
     case 'leave':

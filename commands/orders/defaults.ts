@@ -3,6 +3,7 @@ import { checkDefaults, type Defaults, personalCatalog } from '#src/videos/perso
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refusedWith, type Subcommand } from '../input/subcommand.ts';
+import { withPolicy } from '../policy/rules-here.ts';
 import { givenAndOff, unknownSetting } from '../sentences/administration/settings.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { defaultsCard } from '../sentences/defaults.ts';
@@ -70,13 +71,13 @@ function show({ catalog }: BotPorts, { fields }: Caller, shown: Defaults, isSave
 }
 
 /**
- * Returns the ports with the catalog as the caller has it: with their defaults. For orders, and for what shows the default
+ * Returns the ports with the catalog as the caller has it: what the policy allows here, with their defaults. For orders, and for what shows the default
  * of an option; whatever repeats an earlier request keeps its settings.
  * @throws `store_unavailable`
  */
 export async function withDefaults(ports: BotPorts, caller: Caller): Promise<BotPorts> {
-  const own = await ports.defaults.get(memberOf(caller));
-  return { ...ports, catalog: () => personalCatalog(ports.catalog(), own) };
+  const [allowed, own] = await Promise.all([withPolicy(ports, caller), ports.defaults.get(memberOf(caller))]);
+  return { ...allowed, catalog: () => personalCatalog(allowed.catalog(), own) };
 }
 
 function memberOf({ platform, team, user }: Caller): MemberKey {

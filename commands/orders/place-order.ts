@@ -13,6 +13,7 @@ import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
+import { type Forbidden, forbiddenOrder } from '../policy/rules-here.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentence, TAKES_NEED_MEMBER, takesNeedApproval } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
@@ -59,6 +60,8 @@ export async function placeOrder(
   const { platform, team, channel, address } = caller;
   const { chat } = ports;
   if (checked.takes > 1 && caller.isGuest === true) return { ok: false, sentences: [TAKES_NEED_MEMBER] };
+  const forbidden = await refuseForbidden(ports, caller, { checked, ordering });
+  if (forbidden !== null) return forbidden;
   const place = { team, channel, address };
   const request = withRenewedMedia(ports, checked.request);
   const [lacking, audience, unreachable] = await Promise.all([
@@ -97,6 +100,7 @@ export async function placeOrder(
   if (submission.ok) return submission;
   if ('over' in submission) return { ok: false, ...(await refuseOverBudget(ports, caller, submission.over, order)) };
   if ('paused' in submission) return { ok: false, ...(await refusePaused(ports, caller, submission.paused, order)) };
+  if ('forbidden' in submission) return refuseByPolicy(ports, caller, { refusals: submission.forbidden }, order);
   const { limit } = submission;
   ports.limitReached(limit);
   ports.logger.info({ event: 'order_limit_reached', platform, channel, limit }, 'order limit reached');
@@ -198,6 +202,31 @@ async function refusedEarlier(ports: BotPorts, caller: Caller, { key, draft }: O
   if (earlier === undefined || earlier.interaction !== undefined) return null;
   if ((await ports.tasks.get(earlier.id)) !== undefined) return null;
   return offerDraft(ports, caller, earlier);
+}
+
+/** Refuses an order that the policy does not allow here, unless it was claimed before; `null` if it is allowed. */
+async function refuseForbidden(ports: BotPorts, caller: Caller, order: RefusedOrder): Promise<Placed | null> {
+  const { request, takes } = order.checked;
+  const forbidden = await forbiddenOrder(
+    ports,
+    caller,
+    Array.from({ length: takes }, () => request),
+  );
+  if (forbidden === null) return null;
+  const claimed = await ports.tasks.get(taskIdOf(order.ordering.key ?? orderKey(caller)));
+  return claimed === undefined ? refuseByPolicy(ports, caller, forbidden, order) : null;
+}
+
+/** Refuses an order by the rules that it breaks, with **Fix it** where other values may be allowed. */
+async function refuseByPolicy(
+  ports: BotPorts,
+  caller: Caller,
+  { refusals, sentence }: Forbidden,
+  order: RefusedOrder,
+): Promise<Placed> {
+  if (sentence !== undefined) return { ok: false, sentences: [sentence] };
+  const { buttons } = await keepRefused(ports, caller, order, 'fix');
+  return { ok: false, sentences: refusals.map((refusal) => refusalSentence(refusal, caller.fields)), buttons };
 }
 
 /**

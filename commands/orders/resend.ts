@@ -6,12 +6,13 @@ import { checkAgain } from '#src/videos/check.ts';
 import { approvableBy } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { forbiddenAgain, forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { resendNeedsApproval } from '../sentences/approvals.ts';
 import { type ResendReason, resendCard } from '../sentences/offers.ts';
-import { mayNot, refusalSentence } from '../sentences/refusals.ts';
+import { refusalSentence } from '../sentences/refusals.ts';
 import { spendingSentences } from '../sentences/spending.ts';
-import { mayDecide, type Press, resendButtonId } from '../ui/buttons.ts';
+import { type Press, resendButtonId } from '../ui/buttons.ts';
 import { decideSpending, type SpendingQuestion } from './spending.ts';
 import { decide, decisionReply } from './task-actions.ts';
 
@@ -28,15 +29,17 @@ export async function sendAgain(
   { afterSends, price: offered, isConfirmed }: Extract<Press, { readonly action: 'again' }>,
 ): Promise<Reply> {
   const { origin } = task;
-  const isDecider = mayDecide(caller, origin);
+  const refusal = await mayNotDecideOn(ports, caller, origin);
   const mayApprove = async (): Promise<boolean> => (await approvableBy(ports, caller, [task])).length > 0;
-  if (!isDecider && !(await mayApprove())) return refused(mayNot(origin.user, null));
+  if (refusal !== null && !(await mayApprove())) return refused(refusal);
   const isAccepted = caller.acknowledged === undefined || (await caller.acknowledged(false));
   if (task.state !== 'uncertain' || task.sends !== afterSends)
     return decide(ports, caller, task, 'again', async () => ({ done: false, task }));
   const checked = checkAgain(ports.catalog(), task.request);
   if (!checked.ok)
     return refused(checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)).join('\n'));
+  const forbidden = await forbiddenAgain(ports, task);
+  if (forbidden.length > 0) return forbiddenReply(caller, forbidden);
   const price = priceOf(checked.model, checked.request.seconds);
   const rules = await ports.spendingRules(origin, price.currency);
   const needed = decideSpending(price, rules, true);
@@ -44,7 +47,7 @@ export async function sendAgain(
   if (needed.kind === 'request_approval') {
     const approvers = approversFor(await ports.approvers.list(origin), origin.user.id);
     if (!(await mayApprove())) return refused(resendNeedsApproval(price, needed.above, approvers));
-  } else if (!isDecider) return refused(mayNot(origin.user, null));
+  } else if (refusal !== null) return refused(refusal);
   const decision = decideSpending(price, { ...rules, approveAbove: undefined }, isConfirmed);
   const question = decision.kind === 'confirm' ? decision.question : null;
   const ask = (reason: ResendReason) => resendQuestion(caller, task, { reason, price, question });

@@ -6,11 +6,11 @@ import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
+import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { setCancelledCard } from '../sentences/cards/set-card.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
-import { mayNot, refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { mayDecide } from '../ui/buttons.ts';
 import { showDetails } from './details.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
@@ -54,15 +54,13 @@ export async function reactToSet(
 /** Cancels what can be cancelled of a set, and reports what became of each task. */
 async function cancelSet(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<Reply> {
   const [first] = tasks;
-  if (first === undefined || !mayDecide(caller, first.origin)) return refusedTo(first);
+  if (first === undefined) return refused(UNKNOWN_BUTTON);
+  const refusal = await mayNotDecideOn(ports, caller, first.origin);
+  if (refusal !== null) return refused(refusal);
   const done = await Promise.all(
     tasks.map(async (task) => (isCancellable(task) ? ports.tasks.cancel(task.id, caller.user) : { done: false, task })),
   );
   return privately(setCancelledCard(done));
-}
-
-function refusedTo(task: Task | undefined): Reply {
-  return refused(task === undefined ? UNKNOWN_BUTTON : mayNot(task.origin.user, null));
 }
 
 function isCancellable(task: Task): boolean {
@@ -79,7 +77,8 @@ async function repeatSet(
 ): Promise<Reply> {
   const original = tasks.find((task) => !isContentRemoved(task));
   if (original?.set === undefined) return refused(PROMPT_REMOVED);
-  if (!mayDecide(caller, original.origin)) return refusedTo(original);
+  const refusal = await mayNotDecideOn(ports, caller, original.origin);
+  if (refusal !== null) return refused(refusal);
   const question = await askBeforeShowing(ports, caller, original, draftOfRequest(original.request, tasks.length));
   if (question !== null) return question;
   const again = checkAgain(ports.catalog(), original.request);

@@ -6,11 +6,12 @@ import { checkAgain } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
+import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { type DecisionKind, decisionCard, retriedAlready } from '../sentences/decisions.ts';
-import { mayNot, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
+import { retryYourself, UNDECIDED } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { mayDecide, shortId } from '../ui/buttons.ts';
+import { shortId } from '../ui/buttons.ts';
 import { askBeforeShowing } from './offers.ts';
 import { overBudgetWords } from './over-budget.ts';
 import { placedReply, placeOrder } from './place-order.ts';
@@ -27,7 +28,8 @@ export async function decide(
   kind: DecisionKind,
   take: () => Promise<Decision>,
 ): Promise<Reply> {
-  if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
+  const refusal = await mayNotDecideOn(ports, caller, task.origin);
+  if (refusal !== null) return refused(refusal);
   return decisionReply(ports, caller, task, kind, await take());
 }
 
@@ -40,6 +42,7 @@ export async function decisionReply(
   decision: Decision,
 ): Promise<Reply> {
   if (decision.paused !== undefined) return refused(pausedSentence(decision.paused));
+  if (decision.forbidden !== undefined) return forbiddenReply(caller, decision.forbidden);
   if (decision.over === undefined) return privately(decisionCard(kind, decision, ports.clock.now()));
   const { origin, request } = task;
   return refused(await overBudgetWords(ports, caller, decision.over, { origin, model: request.model, fit: null }));
@@ -79,9 +82,8 @@ export async function retryOnce(
   original: Task,
   reaction?: MessageRef,
 ): Promise<Reply> {
-  if (!mayDecide(caller, original.origin)) {
-    return refused(mayNot(original.origin.user, retryYourself(shortId(original.id))));
-  }
+  const refusal = await mayNotDecideOn(ports, caller, original.origin, retryYourself(shortId(original.id)));
+  if (refusal !== null) return refused(refusal);
   if (isUndecided(original)) return refused(UNDECIDED);
   if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
   const question = await askBeforeShowing(ports, caller, original);

@@ -241,6 +241,11 @@ export function pausedApproval({ by, reason }: { readonly by: Person; readonly r
   return `${by.name} paused all purchases${why} The request keeps waiting.`;
 }
 
+/** Refuses to approve what the team's policy does not allow any more. @param reasons name the rules. */
+export function forbiddenApproval(reasons: readonly string[]): string {
+  return [...reasons, 'Nothing was bought. The request keeps waiting.'].join('\n');
+}
+
 /** Confirms a decision to the approver. */
 export function approvedCard(kind: 'approved' | 'denied', { price, origin }: Task): Card {
   const who: Part = { person: origin.user };

@@ -4,6 +4,7 @@ import type { Person, Price } from '#src/tasks/task.ts';
 import { settingNamed } from '#src/videos/model.ts';
 import type { Refusal } from '#src/videos/request.ts';
 import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
+import { policyRefusal } from './administration/policy.ts';
 import { count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
 
@@ -30,6 +31,9 @@ export function refusalSentence(refusal: Refusal, fields?: OptionFields): string
       if (refusal.allowed.length === 0)
         return `${refusal.option}: ${refusal.model} doesn’t take this option. Leave it out.`;
       return `${refusal.option}: ${refusal.model} can’t make ${withUnit(refusal)}. Choose ${either(refusal.allowed)}.`;
+    case 'not_allowed':
+    case 'forbidden_words':
+      return policyRefusal(refusal, fields);
     case 'address_too_long':
       return `${link}: the link has ${count(refusal.given, 'character')}; the limit is ${formatCount(refusal.max)}`;
     case 'not_an_address':

@@ -2,6 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { scheduleNext } from '../pipeline/next-job.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
+import { NO_POLICY, rulesAt, valueRules } from '../policy/policy.ts';
+import { type PolicyRefusal, policyRefusals } from '../policy/values.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { Change, Store } from '../store/store.ts';
@@ -40,7 +42,9 @@ export type ApprovalOutcome =
   | { readonly kind: 'unavailable'; readonly task: Task }
   /** `missing`: what an approver may grant once; `null` where a budget is not theirs to exceed. Nothing was changed. */
   | { readonly kind: 'over'; readonly task: Task; readonly over: OverBudget; readonly missing: Micros | null }
-  | { readonly kind: 'paused'; readonly task: Task; readonly pause: Pause };
+  | { readonly kind: 'paused'; readonly task: Task; readonly pause: Pause }
+  /** The team's policy does not allow it any more; nothing was changed. */
+  | { readonly kind: 'forbidden'; readonly task: Task; readonly refusals: readonly PolicyRefusal[] };
 
 /** Dependencies of {@link Approvals}. */
 export interface ApprovalsOptions {
@@ -76,6 +80,9 @@ export class Approvals {
     const rules = await settings.get(task.origin);
     const pause = pauseAt(rules, atMs);
     if (pause !== null) return { kind: 'paused', task, pause };
+    const allowed = valueRules(rulesAt(rules.policy ?? NO_POLICY, task.origin));
+    const refusals = policyRefusals(allowed, [task.request]);
+    if (refusals.length > 0) return { kind: 'forbidden', task, refusals };
     const { by, offered, current } = press;
     if (current === null) return { kind: 'unavailable', task };
     if (hasRisen(current, offered)) {

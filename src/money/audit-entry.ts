@@ -27,7 +27,8 @@ export type AuditAction =
   | 'erasure'
   | 'statement_import'
   | 'statement_booking'
-  | 'statement_decision';
+  | 'statement_decision'
+  | 'policy';
 
 /** Fact of an entry. */
 export type AuditValue =

@@ -1,4 +1,6 @@
 import type { Keyv } from 'keyv';
+import type { Policy } from '../policy/policy.ts';
+import { policyEntries } from '../policy/policy-entries.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import type { Person, Price } from '../tasks/task.ts';
 import type { AuditTrail } from './audit.ts';
@@ -44,6 +46,8 @@ export interface TeamSettings extends Versioned {
   readonly keepPrompts?: Keep;
   /** See {@link pauseAt}, which knows about its end. */
   readonly pause?: Pause;
+  /** What the team allows. Default: everything. */
+  readonly policy?: Policy;
 }
 
 /** Settings to change; `null` restores the default. */
@@ -84,11 +88,19 @@ export class TeamSettingsRepository {
     return (await this.#records.get<TeamSettings>(keyOf(team))) ?? DEFAULT_SETTINGS;
   }
 
-  /** Changes settings, with an entry in the team's audit log for each one that differs. @returns the new settings. */
-  change(team: TeamKey, actor: Actor, patch: SettingsPatch): Promise<TeamSettings> {
+  /**
+   * Changes settings, with an entry in the team's audit log for each one that differs.
+   * @param patch a function gets the settings as they are, and is called again after a concurrent change.
+   * @returns the new settings.
+   */
+  change(
+    team: TeamKey,
+    actor: Actor,
+    patch: SettingsPatch | ((before: TeamSettings) => SettingsPatch),
+  ): Promise<TeamSettings> {
     return this.#audit.commitAudited(team, actor, async () => {
       const before = await this.get(team);
-      const value = patched(before, patch);
+      const value = patched(before, typeof patch === 'function' ? patch(before) : patch);
       const expected = before.revision === 0 ? 'absent' : before.revision;
       const records = [{ namespace: 'settings', key: keyOf(team), value, expected }] as const;
       const entries = entriesOf(before, value);
@@ -112,7 +124,7 @@ function patched(before: TeamSettings, patch: SettingsPatch): TeamSettings {
 /** Audit action of each setting, and its value as an entry shows it. */
 const AUDITED: Readonly<
   Record<
-    Exclude<keyof TeamSettings, 'revision'>,
+    Exclude<keyof TeamSettings, 'revision' | 'policy'>,
     { readonly action: AuditAction; readonly values: (settings: TeamSettings) => readonly AuditValue[] }
   >
 > = {
@@ -132,9 +144,10 @@ const AUDITED: Readonly<
 };
 
 function entriesOf(before: TeamSettings, after: TeamSettings): readonly AuditEntry[] {
-  return Object.values(AUDITED)
+  const settings = Object.values(AUDITED)
     .map(({ action, values }) => ({ action, before: values(before), after: values(after) }))
     .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after));
+  return [...settings, ...policyEntries(before.policy, after.policy)];
 }
 
 function textValue(text: string | undefined): readonly AuditValue[] {

@@ -5,8 +5,9 @@ import type { Logger } from '../logger.ts';
 import { AuditTrail } from '../money/audit.ts';
 import type { Surface } from '../money/audit-entry.ts';
 import type { OverBudget } from '../money/over-budget.ts';
-import { periodOf } from '../money/period.ts';
-import { DEFAULT_SETTINGS, type PauseInEffect, pauseAt, type TeamSettings } from '../money/team-settings.ts';
+import { DEFAULT_SETTINGS, type PauseInEffect, type TeamSettings } from '../money/team-settings.ts';
+import { type Bought, type PurchaseNow, purchaseAt } from '../policy/purchase-check.ts';
+import type { PolicyRefusal } from '../policy/values.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { IndexEntry, Store } from '../store/store.ts';
 import { type ApprovalRequest, requestAt } from '../tasks/approval.ts';
@@ -75,7 +76,9 @@ export type Submission =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
   | ({ readonly ok: false } & Refusal)
   /** Spending of the team is paused. */
-  | { readonly ok: false; readonly paused: PauseInEffect };
+  | { readonly ok: false; readonly paused: PauseInEffect }
+  /** The team's policy does not allow it, not any more. */
+  | { readonly ok: false; readonly forbidden: readonly PolicyRefusal[] };
 
 /** Another submission of an uncertain task, which is a purchase of its own. */
 export interface Resubmission {
@@ -95,6 +98,8 @@ export interface Decision {
   readonly over?: OverBudget;
   /** The pause of the team's spending that refused another submission; nothing was bought. */
   readonly paused?: PauseInEffect;
+  /** Why the team's policy refused another submission; nothing was bought. */
+  readonly forbidden?: readonly PolicyRefusal[];
 }
 
 /** Creates each task once, tracks it to its end and returns stored tasks. */
@@ -189,8 +194,10 @@ class Service implements TaskService {
     const { repository, queue, clock, limits = NO_LIMITS } = this.#options;
     const id = taskIdOf(order.key);
     await this.#assertClaimable(id, order.origin);
-    const { purchase, paused } = await this.#purchase(order.origin, order.price);
-    if (paused !== null && (await this.get(id)) === undefined) return { ok: false, paused };
+    const { purchase, paused, forbidden } = await this.#purchase(order);
+    const isRefused = paused !== null || forbidden.length > 0;
+    if (isRefused && (await this.get(id)) === undefined)
+      return { ok: false, ...(paused === null ? { forbidden } : { paused }) };
     const claim = await repository.claimAll(this.#tasksOf(id, order, purchase), limits);
     if (claim.kind === 'refused')
       return { ok: false, ...('over' in claim ? { over: claim.over } : { limit: claim.limit }) };
@@ -237,8 +244,9 @@ class Service implements TaskService {
   async resubmit(id: TaskId, by: Person, { afterSends, price }: Resubmission): Promise<Decision> {
     const task = await this.get(id);
     if (task === undefined) throw missing(id);
-    const { purchase, paused } = await this.#purchase(task.origin, price);
+    const { purchase, paused, forbidden } = await this.#purchase({ origin: task.origin, request: task.request, price });
     if (paused !== null) return { done: false, task, paused };
+    if (forbidden.length > 0) return { done: false, task, forbidden };
     await Promise.all([this.#options.assertWritable?.(), this.#options.assertEnforced?.(task.origin)]);
     return this.#decide(id, by, { kind: 'resubmit', afterSends, purchase });
   }
@@ -308,18 +316,11 @@ class Service implements TaskService {
     return { ...task, state: 'requested', presented: false, approval: requestAt(nowMs, approval) };
   }
 
-  /**
-   * Returns a purchase at this moment, in the team's month, and the pause that refuses it. Rejects while the settings
-   * cannot be read.
-   */
-  async #purchase(
-    { platform, team }: Origin,
-    { amount, currency }: Price,
-  ): Promise<{ readonly purchase: Purchase; readonly paused: PauseInEffect | null }> {
+  /** Returns a purchase at this moment, and what refuses it. Rejects while the settings cannot be read. */
+  async #purchase(bought: Bought): Promise<PurchaseNow> {
+    const { platform, team } = bought.origin;
     const settings = (await this.#options.settingsOf?.({ platform, team })) ?? DEFAULT_SETTINGS;
-    const atMs = this.#options.clock.now();
-    const period = periodOf(atMs, settings.timeZone);
-    return { purchase: { period, amount, currency, atMs }, paused: pauseAt(settings, atMs) };
+    return purchaseAt(this.#options.clock.now(), bought, settings);
   }
 
   #load(entries: readonly IndexEntry[]): Promise<readonly Task[]> {

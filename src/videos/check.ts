@@ -1,9 +1,11 @@
+import { allowsModel, clipsRefused, policyRefusals, type ValueRules, wordsRefused } from '../policy/values.ts';
 import {
   type Catalog,
   collectSettings,
   isOffered,
   listed,
   type Model,
+  type Offer,
   offerInWords,
   SETTINGS,
   type Setting,
@@ -39,20 +41,23 @@ export type Checked =
 export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
   const refusals: Refusal[] = [];
   const refuse = (refusal: Refusal): undefined => void refusals.push(refusal);
+  const { policy = {} } = catalog;
   const model = modelOf(catalog, draft, refuse);
   if (model === undefined) {
-    checkWithoutModel(draft, refuse);
+    checkWithoutModel(draft, policy, refuse);
     return { ok: false, refusals };
   }
-  const asked: CheckContext = { draft, model, refuse };
+  const asked: CheckContext = { draft, model, policy, refuse };
   const prompt = promptOf(asked);
   const settings = collectSettings((setting) => [setting.field, settingOf(asked, setting)]);
   const media = { image: mediaOf(asked, 'image'), audio: mediaOf(asked, 'audio'), video: mediaOf(asked, 'video') };
-  const takes = takesOf(draft, refuse);
+  const takes = takesOf(draft, policy, refuse);
   if (prompt === undefined || takes === undefined || refusals.length > 0) return { ok: false, refusals };
   // Each value is one that the model offers for its field.
   const request: VideoRequest = { model: model.name, prompt, ...(settings as unknown as RequestSettings), media };
-  return { ok: true, request, model, takes };
+  // Where the policy leaves no model, those of the catalog are whole.
+  const forbidden = policyRefusals(policy, [request]);
+  return forbidden.length > 0 ? { ok: false, refusals: forbidden } : { ok: true, request, model, takes };
 }
 
 /** Validates an earlier request against the current catalog; returns `request` unchanged. */
@@ -69,19 +74,22 @@ export function draftOfRequest(request: VideoRequest, takes = 1): RequestDraft {
 }
 
 /** Returns the number of takes; 1 where none is given. */
-function takesOf({ takes }: RequestDraft, refuse: Refuse): number | undefined {
+function takesOf({ takes }: RequestDraft, policy: ValueRules, refuse: Refuse): number | undefined {
   const given = blankAsMissing(takes?.toString());
-  if (given === undefined) return 1;
-  const number = /^\d{1,2}$/.test(given) ? Number(given) : 0;
-  return number >= 1 && number <= MAX_TAKES
-    ? number
-    : refuse({ reason: 'takes', option: 'takes', given, max: MAX_TAKES });
+  const number = given === undefined ? 1 : /^\d{1,2}$/.test(given) ? Number(given) : 0;
+  if (given !== undefined && (number < 1 || number > MAX_TAKES))
+    return refuse({ reason: 'takes', option: 'takes', given, max: MAX_TAKES });
+  const refusal = clipsRefused(policy, number);
+  return refusal === null ? number : refuse(refusal);
 }
 
 /** Returns the length that a model makes of an entered value, in seconds; its default for none, `null` if it refuses. */
 export function lengthOf(model: Model, given: string | undefined): number | null {
   const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) =>
-    settingOf({ draft: given === undefined ? {} : { seconds: given }, model, refuse: () => undefined }, setting),
+    settingOf(
+      { draft: given === undefined ? {} : { seconds: given }, model, policy: {}, refuse: () => undefined },
+      setting,
+    ),
   );
   return typeof seconds === 'number' ? seconds : null;
 }
@@ -92,31 +100,48 @@ type Refuse = (refusal: Refusal) => undefined;
 interface CheckContext {
   readonly draft: RequestDraft;
   readonly model: Model;
+  readonly policy: ValueRules;
   readonly refuse: Refuse;
 }
 
 function modelOf(catalog: Catalog, draft: RequestDraft, refuse: Refuse): Model | undefined {
   const given = blankAsMissing(draft.model);
   if (given === undefined) return catalog.defaultModel;
-  const found = catalog.models.find(({ name }) => name === given);
+  const { models, withheld = [], policy = {} } = catalog;
+  const found = modelNamed(models, given);
+  const allowed = models.map(({ name }) => name);
+  if (found !== undefined && allowsModel(policy, found.name)) return found;
+  const isWithheld = found !== undefined || modelNamed(withheld, given) !== undefined;
+  return refuse({ reason: isWithheld ? 'not_allowed' : 'unknown_model', option: 'model', given, allowed });
+}
+
+function modelNamed(models: readonly Model[], given: string): Model | undefined {
+  const found = models.find(({ name }) => name === given);
   if (found !== undefined) return found;
   // Phones capitalise first letters: a different case is accepted where the match is unambiguous.
-  const [alike, ...others] = catalog.models.filter(({ name }) => isAlike(name, given));
-  if (alike !== undefined && others.length === 0) return alike;
-  return refuse({ reason: 'unknown_model', option: 'model', given, allowed: catalog.models.map(({ name }) => name) });
+  const [alike, ...others] = models.filter(({ name }) => isAlike(name, given));
+  return others.length === 0 ? alike : undefined;
 }
 
 /** Runs the checks that need no model, so that the user sees all problems at once. */
-function checkWithoutModel(draft: RequestDraft, refuse: Refuse): void {
-  if (blankAsMissing(draft.prompt) === undefined) refuse({ reason: 'missing', option: 'prompt' });
+function checkWithoutModel(draft: RequestDraft, policy: ValueRules, refuse: Refuse): void {
+  const prompt = blankAsMissing(draft.prompt);
+  if (prompt === undefined) refuse({ reason: 'missing', option: 'prompt' });
+  else checkWords(prompt, policy, refuse);
   for (const setting of SETTINGS) enteredValue(draft, setting, refuse);
-  takesOf(draft, refuse);
+  takesOf(draft, policy, refuse);
   for (const kind of MEDIA_KINDS) addressesOf(draft, kind, refuse);
 }
 
-function promptOf({ draft, model, refuse }: CheckContext): string | undefined {
+function checkWords(prompt: string, policy: ValueRules, refuse: Refuse): void {
+  const refusal = wordsRefused(policy, prompt);
+  if (refusal !== null) refuse(refusal);
+}
+
+function promptOf({ draft, model, policy, refuse }: CheckContext): string | undefined {
   const prompt = blankAsMissing(draft.prompt);
   if (prompt === undefined) return refuse({ reason: 'missing', option: 'prompt' });
+  checkWords(prompt, policy, refuse);
   const given = Array.from(prompt).length;
   const max = Math.min(model.promptMaxLength, MAX_PROMPT_LENGTH);
   if (given > max) return refuse({ reason: 'too_long', option: 'prompt', model: model.name, given, max });
@@ -131,9 +156,18 @@ function settingOf({ draft, model, refuse }: CheckContext, setting: Setting): nu
   const { name: option } = setting;
   const offer = setting.offerOf(model);
   const { given } = value;
-  if (value.number !== undefined && isOffered(offer, value.number)) return value.number;
-  const alike = listed(offer)?.find((one) => typeof one === 'string' && isAlike(one, given));
-  return alike ?? refuse({ reason: 'not_offered', option, model: model.name, given, allowed: offerInWords(offer) });
+  const found = offeredValue(offer, value);
+  if (found !== undefined) return found;
+  const allowed = offerInWords(offer);
+  const isWithheld = model.whole !== undefined && offeredValue(setting.offerOf(model.whole), value) !== undefined;
+  if (isWithheld) return refuse({ reason: 'not_allowed', option, given, allowed });
+  return refuse({ reason: 'not_offered', option, model: model.name, given, allowed });
+}
+
+/** Returns an entered value as the offer has it; undefined if it has none. */
+function offeredValue(offer: Offer, { given, number }: GivenValue): number | string | undefined {
+  if (number !== undefined && isOffered(offer, number)) return number;
+  return listed(offer)?.find((one) => typeof one === 'string' && isAlike(one, given));
 }
 
 interface GivenValue {

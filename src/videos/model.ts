@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ValueRules } from '../policy/values.ts';
 import {
   ASPECT_RATIOS,
   type AspectRatio,
@@ -42,6 +43,8 @@ export interface Model {
   readonly promptMaxLength: number;
   /** Defaults of the person for whom the catalog is read, out of what the model offers. Default: the model's own. */
   readonly personal?: { readonly seconds?: number; readonly aspect?: AspectRatio };
+  /** The model with all that it offers, where a policy allows a part of it. Default: the model is whole. */
+  readonly whole?: Model;
 }
 
 /** All available models, in the catalog file's order; at least one. */
@@ -49,6 +52,10 @@ export interface Catalog {
   readonly models: readonly Model[];
   /** Model of requests that name none. */
   readonly defaultModel: Model;
+  /** Rules that this catalog was narrowed by. Default: none. */
+  readonly policy?: ValueRules;
+  /** Models that the policy does not allow. Default: none. */
+  readonly withheld?: readonly Model[];
 }
 
 /** Setting of a clip: an option of `/video create` with one value, out of those that the model offers. */

@@ -68,6 +68,15 @@ export type Refusal =
        */
       readonly allowed: readonly string[];
     }
+  /** A policy does not allow what the catalog offers; `allowed`: choices, worded as in `not_offered`. */
+  | {
+      readonly reason: 'not_allowed';
+      readonly option: 'model' | 'takes' | SettingName;
+      readonly given: string;
+      readonly allowed: readonly string[];
+    }
+  /** `words`: those that a policy forbids, as it lists them. */
+  | { readonly reason: 'forbidden_words'; readonly option: 'prompt'; readonly words: readonly string[] }
   | {
       readonly reason: 'address_too_long';
       readonly option: MediaKind;

@@ -56,6 +56,7 @@ const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZon
     person?.kind === 'person' ? valuePart(person) : 'a person',
     ' forgotten, with their clips',
   ],
+  policy: policyLine,
   statement_booking: bookingLine,
   statement_decision: decisionLine,
   approval: approvalLine,
@@ -93,6 +94,25 @@ function changeLine(what: Line, before: readonly LoggedValue[], after: readonly 
   if (before.length === 0) return [' set ', ...what, ' to ', ...listed(after)];
   if (after.length === 0) return [' removed ', ...what, ', which was ', ...listed(before)];
   return [' changed ', ...what, ' from ', ...listed(before), ' to ', ...listed(after)];
+}
+
+/** Subjects of a sentence about a rule, by its name; that of a later version is named as it is. */
+const RULES: Readonly<Record<string, string>> = {
+  models: 'the models allowed',
+  seconds: 'the lengths allowed',
+  resolutions: 'the resolutions allowed',
+  clips: 'the most clips per order',
+  words: 'the forbidden words',
+  create: 'who may create clips',
+  decide: 'who may decide on others’ clips',
+  review: 'who may review clips',
+};
+
+/** Phrases a change of a rule: ` set the models allowed in #ads to swift-1`. */
+function policyLine({ subject: [rule, ...place], before, after }: LoggedEntry): Line {
+  const name = rule?.kind === 'text' ? rule.text : '';
+  const what = RULES[name] ?? `the rule ${name}`;
+  return changeLine(place.length === 0 ? [what] : [what, ' in ', ...listed(place)], before, after);
 }
 
 function budgetLine({ subject, before, after, surface }: LoggedEntry, what: string): Line {

@@ -5,7 +5,7 @@ import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
 
 /** Setting that `/video settings` shows and changes. */
-export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause'>;
+export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause' | 'policy'>;
 
 /** Content of {@link settingsCard}. */
 export interface SettingsShown {

@@ -1,6 +1,7 @@
 import type { Subscriptions } from '../../chat/subscriptions.ts';
 import type { TeamSettings } from '../../money/team-settings.ts';
 import type { Draft } from '../../pipeline/drafts.ts';
+import { policyWithout } from '../../policy/policy.ts';
 import type { Namespace, Store, StoredRecord, Versioned } from '../../store/store.ts';
 import { withoutPerson } from '../../tasks/forgetting/pseudonym.ts';
 import { readTask } from '../../tasks/record-shape.ts';
@@ -48,9 +49,13 @@ export async function endRoles(store: RecordStore, subscriptions: Subscriptions,
 export async function replaceInRecords(store: RecordStore, of: Forgotten): Promise<void> {
   const { platform, team, person, pseudonym } = of;
   await change(store, 'settings', `${platform}:${team}`, (settings: Partial<TeamSettings>) => {
-    const { pause } = settings;
-    // They wrote the reason.
-    return pause?.by.id === person.id ? { ...settings, pause: { ...pause, reason: '', by: pseudonym } } : settings;
+    const { pause, policy } = settings;
+    return {
+      ...settings,
+      // They wrote the reason.
+      ...(pause?.by.id === person.id ? { pause: { ...pause, reason: '', by: pseudonym } } : {}),
+      ...(policy === undefined ? {} : { policy: policyWithout(policy, person.id) }),
+    };
   });
   await replaceIn(store, 'approvals', of, async ({ key }) => key === `approvers:${platform}:${team}`);
   await replaceIn(

@@ -191,6 +191,11 @@ describe('an approval', () => {
     await settings.change(TEAM, { person: BOB, surface: 'command' }, { pause });
     expect(await one.approvals.approve(task, press())).toMatchObject({ kind: 'paused', pause });
     await settings.change(TEAM, { person: BOB, surface: 'command' }, { pause: null });
+    const policy = { team: {}, channels: { [task.origin.channel]: { models: ['epic-pro'] } } };
+    await settings.change(TEAM, { person: BOB, surface: 'command' }, { policy });
+    const refusal = { reason: 'not_allowed', option: 'model', given: task.request.model, allowed: ['epic-pro'] };
+    expect(await one.approvals.approve(task, press())).toMatchObject({ kind: 'forbidden', refusals: [refusal] });
+    await settings.change(TEAM, { person: BOB, surface: 'command' }, { policy: null });
     const commit = store.commit.bind(store);
     store.commit = () => Promise.reject(new TypeError('the store is away'));
     await expect(one.approvals.approve(task, press())).rejects.toThrow('the store is away');

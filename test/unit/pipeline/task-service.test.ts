@@ -402,6 +402,27 @@ describe('resuming', () => {
     expect(house.videos.posts.map(({ key }) => key)).toEqual([id]);
   });
 });
+describe('where a policy does not allow the clip', () => {
+  const refusal = { reason: 'forbidden_words', option: 'prompt', words: ['fox'] };
+  const forbidding = { ...DEFAULT_SETTINGS, policy: { team: { words: ['fox'] }, channels: {} } };
+
+  it('claims nothing, not even a set with one such clip, and sends no uncertain task again', async () => {
+    const state = { settings: DEFAULT_SETTINGS };
+    const house = new TaskHouse({ settingsOf: async () => state.settings }).start();
+    house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
+    const id = await house.order();
+    state.settings = forbidding;
+    expect(await house.submit()).toMatchObject({ isNew: false, task: { id } });
+    const again = { afterSends: 1, price: { amount: '0.30', currency: 'USD' } };
+    expect(await house.service.resubmit(id, ADA, again)).toMatchObject({ done: false, forbidden: [refusal] });
+    const order = orderOf({ key: 'other' });
+    const hen = { ...order, request: { ...order.request, prompt: 'a hen' } };
+    const set = { kind: 'takes', more: [{ request: order.request, price: order.price }] } as const;
+    expect(await house.service.submit({ ...hen, set })).toEqual({ ok: false, forbidden: [refusal] });
+    expect(await house.service.submit(hen)).toMatchObject({ ok: true });
+  });
+});
+
 describe('while spending is paused', () => {
   const PAUSE = { reason: 'over the plan', by: BOB, atMs: NOON_MS };
   const paused = { ...PAUSE, timeZone: 'UTC' };

@@ -6,18 +6,19 @@ import { type FormPurpose, type Press, resendButtonId, retryButtonId } from '#co
 import { buttonsOf } from '#commands/ui/card.ts';
 import type { OverBudget } from '#src/money/over-budget.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
+import type { PolicyRules } from '#src/policy/policy.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';
 
-// Every way into the bot × every rule about spending. A method, command, button or form that is added needs a row.
+// Every way into the bot × every rule about spending, and × every rule of a policy. A method, command, button or form that is added needs a row.
 
 const usd = (amount: string) => ({ amount, currency: 'USD' });
 const PRICE = usd('0.3');
-const FOX = 'a red fox --seconds 6';
-const FILLED = { prompt: 'a red fox', seconds: '6' };
+const FOX = 'a red fox --seconds 6 --model swift-1 --resolution 720p';
+const FILLED = { prompt: 'a red fox', seconds: '6', model: 'swift-1', resolution: '720p' };
 const SEND: TaskEvent = { kind: 'send', owner: 'me' };
 const LOST: readonly TaskEvent[] = [SEND, { kind: 'lost', failure: { code: 'lost_answer', words: null } }];
 const DONE: readonly TaskEvent[] = [
@@ -50,6 +51,19 @@ const RULES = {
   hard: { confirmAbove: usd('0.10'), budgets: [{ ...room, limit: '10' }] },
 } satisfies Readonly<Record<string, SpendingRules>>;
 type Rule = keyof typeof RULES;
+
+/** Policies, each of which does not allow the clip of the {@link Way}s; with what the refusal names. */
+const POLICIES = {
+  models: [{ models: ['epic-pro'] }, 'model: swift-1 isn’t allowed here. Choose epic-pro,'],
+  seconds: [{ seconds: { max: 4 } }, /^seconds: 6 s isn’t allowed here\. Choose (?:4|up to 4),/u],
+  'seconds listed': [{ seconds: [4, 8] }, 'seconds: 6 s isn’t allowed here. Choose 4 or 8,'],
+  resolutions: [{ resolutions: ['480p'] }, 'resolution: 720p isn’t allowed here. Choose 480p,'],
+  clips: [{ clips: 0 }, 'clips in one order'],
+  words: [{ words: ['wolf', 'FÓX'] }, 'prompt: “FÓX” isn’t allowed here. Use another word,'],
+  create: [{ create: [{ kind: 'person', id: 'U9', name: 'Grace' }] }, 'You can’t create clips here: only Grace may.'],
+} as const satisfies Readonly<Record<string, readonly [rules: PolicyRules, named: string | RegExp]>>;
+type PolicyName = keyof typeof POLICIES;
+
 type Outcome = 'buys' | 'asks' | 'requests' | 'refuses';
 
 /** Outcomes of an order; {@link Way.outcomes} are the exceptions. */
@@ -69,6 +83,10 @@ interface Way {
   readonly seed?: (house: BotHouse) => Promise<string>;
   readonly run: (house: BotHouse, caller: Caller, id: string) => Promise<Reply | null>;
   readonly outcomes?: Partial<Readonly<Record<Rule, Outcome>>>;
+  /** Rules of a policy that do not apply. Default: none. */
+  readonly exempt?: readonly PolicyName[];
+  /** Whether it only asks what a later press buys: then what a policy does not allow gets no price. Default: false. */
+  readonly onlyAsks?: true;
 }
 /** `null`: it buys nothing; a string: where its rules are tested. */
 type Row = Way | string | null;
@@ -84,13 +102,15 @@ const draft = async (house: BotHouse, command?: string): Promise<string> => {
     team,
     channel,
     by,
-    request: { prompt: 'a red fox', seconds: 6 },
+    request: FILLED,
   };
   return (await house.drafts.save({ ...of, ...(command === undefined ? {} : { command }) })).draft.id;
 };
 const again = (isConfirmed: boolean): Way => ({
   seed: uncertain,
   run: ({ bot }, caller, id) => bot.press(caller, resendButtonId({ task: id as TaskId, sends: 1 }, PRICE, isConfirmed)),
+  // It buys a clip of its requester's, for whom the rule counted before.
+  exempt: ['create', 'clips'],
   // The press of an approver is the approval.
   outcomes: { ...(isConfirmed ? CONFIRMED : {}), approve: 'refuses' },
 });
@@ -117,11 +137,13 @@ const TEXTS: Readonly<Record<Addressing, Way>> = {
   plain: {
     run: ({ bot }, caller) => bot.text(caller, FOX, 'plain'),
     outcomes: { none: 'asks', approve: 'asks', pause: 'asks', hard: 'asks' },
+    onlyAsks: true,
   },
 };
+const GIVEN = Object.fromEntries(Object.entries(FILLED).map(([name, value]) => [name, [value]]));
 /** The commands that spend; all others are `null`. */
 const COMMANDS: Readonly<Record<string, Way>> = {
-  create: { run: ({ bot }, caller) => bot.command(caller, 'create', { prompt: ['a red fox'], seconds: ['6'] }) },
+  create: { run: ({ bot }, caller) => bot.command(caller, 'create', GIVEN) },
   retry: { seed: finished, run: ({ bot }, caller, id) => bot.command(caller, 'retry', { id: [id] }) },
 };
 const PRESSES: Readonly<Record<Press['action'], Row>> = {
@@ -214,6 +236,43 @@ describe.each(WAYS)('%s', (_name, way) => {
     if (rule === 'pause') expect(replyText(reply)).toContain('Grace paused spending: enough.');
     if (outcome === 'refuses' && rule === 'hard') expect(replyText(reply)).toContain('$0.10 of $10.00 left');
   });
+});
+
+/** Uses a way where a policy does not allow the clip. */
+async function forbid({ run, seed }: Way, rules: PolicyRules): Promise<{ house: BotHouse; reply: Reply | null }> {
+  const house = new BotHouse(CATALOG);
+  const id = (await seed?.(house)) ?? '';
+  const policy = { team: {}, channels: { clips: rules } };
+  await house.settings.change(ada(), { person: ada().user, surface: 'command' }, { policy });
+  const before = JSON.stringify([...house.records.values()]);
+  const reply = await run(house, ada({ channel: 'thread', parentChannel: 'clips' }), id);
+  expect(JSON.stringify([...house.records.values()])).toBe(before);
+  return { house, reply };
+}
+
+describe.each(WAYS)('%s', (_name, way) => {
+  it.each(Object.keys(POLICIES) as PolicyName[])('buys nothing past the policy: %s', async (name) => {
+    const [rules, named] = POLICIES[name];
+    if (way.exempt?.includes(name) === true) return;
+    const { reply } = await forbid(way, rules);
+    if (way.onlyAsks === true) {
+      const shown = reply?.kind === 'private' ? buttonsOf(reply.card).map(({ label }) => label) : [];
+      if (name !== 'create') expect(shown).not.toContainEqual(expect.stringContaining('$'));
+      return;
+    }
+    if (reply?.kind !== 'refused') throw new TypeError(`it was not refused: ${JSON.stringify(reply)}`);
+    expect(reply.sentence).toMatch(named);
+    expect(reply.sentence).toContain('ask an administrator');
+  });
+});
+
+it('opens no form for an order where the caller may not create clips', async () => {
+  const house = new BotHouse(CATALOG);
+  const policy = { team: { create: [] }, channels: {} };
+  await house.settings.change(ada(), { person: ada().user, surface: 'command' }, { policy });
+  for (const reply of [await house.bot.form(ada()), await house.bot.text(ada(), '')])
+    expect(replyText(reply)).toMatch(/^You can’t create clips here: only administrators may\./u);
+  expect(await house.bot.form(ada({ mayAdminister: true }))).toMatchObject({ kind: 'form' });
 });
 
 it('has a row for every command', () => {

@@ -59,7 +59,9 @@ async function livedIn(store: Store = new MemoryStore()): Promise<House> {
   await money.approvers.add(TEAM, actor(BOB), { kind: 'person', ...EVE });
   await money.approvers.add(TEAM, actor(EVE), { kind: 'person', id: 'carol', name: 'Carol' });
   const pause = { reason: 'Searchable said so', by: EVE, atMs: house.clock.now() };
-  await money.settings.change(TEAM, actor(EVE), { pause });
+  const create = [{ kind: 'person', ...EVE } as const];
+  const policy = { team: { create, words: ['gore'] }, channels: { other: { decide: create } } };
+  await money.settings.change(TEAM, actor(EVE), { pause, policy });
   const scope = { kind: 'person', ...TEAM, person: EVE } as const;
   await money.budgets.change(scope, actor(BOB), { part: 'hard', currency: 'USD', amount: 1_000_000n });
   await money.budgets.change({ kind: 'team', ...TEAM }, actor(EVE), {

@@ -1,0 +1,94 @@
+import { allowedCatalog } from '#src/policy/allowed-catalog.ts';
+import { NO_POLICY, type PolicyPlace, type PolicyRules, rulesAt, valueRules } from '#src/policy/policy.ts';
+import { type PolicyRefusal, policyRefusals } from '#src/policy/values.ts';
+import type { Person, Task } from '#src/tasks/task.ts';
+import type { VideoRequest } from '#src/videos/request.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { membershipIn } from '../input/membership.ts';
+import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
+import { mayNotCreate, mayNotDecide } from '../sentences/administration/policy.ts';
+import { mayNot, refusalSentence } from '../sentences/refusals.ts';
+import { mayDecide } from '../ui/buttons.ts';
+
+/** Returns the rules that apply in the caller's team, in a channel or thread. Rejects with `store_unavailable`. */
+async function rulesIn(ports: Pick<BotPorts, 'settings'>, caller: Caller, place: PolicyPlace): Promise<PolicyRules> {
+  const { policy = NO_POLICY } = await ports.settings.get(teamOf(caller));
+  return rulesAt(policy, place);
+}
+
+/** Returns the ports with the catalog as the policy allows it where the caller is. Rejects with `store_unavailable`. */
+export async function withPolicy(ports: BotPorts, caller: Caller): Promise<BotPorts> {
+  const rules = valueRules(await rulesIn(ports, caller, caller));
+  return Object.keys(rules).length === 0 ? ports : { ...ports, catalog: () => allowedCatalog(ports.catalog(), rules) };
+}
+
+/** Refusal of an order by a policy. */
+export interface Forbidden {
+  /** Values that are not allowed; empty if the caller may not create clips at all. */
+  readonly refusals: readonly PolicyRefusal[];
+  /** Why the caller may not create clips. */
+  readonly sentence?: string;
+}
+
+/**
+ * Checks an order against the policy of the caller's channel: the one check that every order passes. The claim checks the
+ * values again.
+ * @param requests all clips of the order.
+ * @returns `null` if it is allowed. Rejects with `store_unavailable`.
+ */
+export async function forbiddenOrder(
+  ports: BotPorts,
+  caller: Caller,
+  requests: readonly VideoRequest[],
+): Promise<Forbidden | null> {
+  const rules = await rulesIn(ports, caller, caller);
+  const sentence = await creationRefusal(ports, caller, rules);
+  if (sentence !== null) return { refusals: [], sentence };
+  const refusals = policyRefusals(valueRules(rules), requests);
+  return refusals.length === 0 ? null : { refusals };
+}
+
+/** Returns why a task may not be sent again, by the policy of its channel. Rejects with `store_unavailable`. */
+export async function forbiddenAgain(
+  { settings }: Pick<BotPorts, 'settings'>,
+  { origin, request }: Task,
+): Promise<readonly PolicyRefusal[]> {
+  const { policy = NO_POLICY } = await settings.get(origin);
+  return policyRefusals(valueRules(rulesAt(policy, origin)), [request]);
+}
+
+/** Returns the reply to a purchase that the policy does not allow. */
+export function forbiddenReply({ fields }: Pick<Caller, 'fields'>, refusals: readonly PolicyRefusal[]): Reply {
+  return refused(...refusals.map((refusal) => refusalSentence(refusal, fields)));
+}
+
+/** Returns why the caller may not create clips here; `null` if they may. Rejects with `store_unavailable`. */
+export async function mayNotCreateHere(ports: BotPorts, caller: Caller): Promise<string | null> {
+  return creationRefusal(ports, caller, await rulesIn(ports, caller, caller));
+}
+
+async function creationRefusal(ports: BotPorts, caller: Caller, { create }: PolicyRules): Promise<string | null> {
+  if (create === undefined || create === 'any' || caller.mayAdminister) return null;
+  const { isAmong, unread } = await membershipIn(ports, caller, create);
+  return isAmong ? null : mayNotCreate(create, caller.fields, unread);
+}
+
+/**
+ * Returns why the caller may not decide on a task; `null` for its requester, and for those whom the policy names, by
+ * default the managers of its channel. Rejects with `store_unavailable`.
+ * @param instead remedy, such as a command of their own.
+ */
+export async function mayNotDecideOn(
+  ports: BotPorts,
+  caller: Caller,
+  origin: PolicyPlace & { readonly user: Person },
+  instead: string | null = null,
+): Promise<string | null> {
+  if (caller.user.id === origin.user.id) return null;
+  const { decide } = await rulesIn(ports, caller, origin);
+  if (decide === 'any') return null;
+  if (decide === undefined) return mayDecide(caller, origin) ? null : mayNot(origin.user, instead);
+  if (caller.mayAdminister || (await membershipIn(ports, caller, decide)).isAmong) return null;
+  const sentence = mayNotDecide(origin.user.name, decide, caller.fields);
+  return instead === null ? sentence : `${sentence} ${instead}`;
+}

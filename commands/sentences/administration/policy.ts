@@ -1,0 +1,53 @@
+import type { PolicyRefusal } from '#src/policy/values.ts';
+import type { Approver } from '#src/tasks/approval.ts';
+import { settingNamed } from '#src/videos/model.ts';
+import type { OptionFields } from '../../bot-port.ts';
+import { all, either, shorten } from '../format.ts';
+import { valueWords } from '../settings.ts';
+
+// Plain text that includes user input: adapters escape all of it.
+
+/** Names the rule that a value breaks, what is allowed, and who can change it. */
+export function policyRefusal(refusal: PolicyRefusal, fields?: OptionFields): string {
+  const ask = `ask an administrator to change that (${policyCommand(fields)})`;
+  if (refusal.reason === 'forbidden_words') {
+    const words = refusal.words.map((word) => `“${shorten(word, 40)}”`);
+    const [are, another] = words.length === 1 ? ['isn’t', 'another word'] : ['aren’t', 'other words'];
+    return `${refusal.option}: ${all(words)} ${are} allowed here. Use ${another}, or ${ask}.`;
+  }
+  const { option, given, allowed } = refusal;
+  const setting = settingNamed(option);
+  const value = setting === undefined ? shorten(given, 80) : valueWords(setting, shorten(given, 80));
+  const what = option === 'takes' ? `${value} clips in one order aren’t` : `${value} isn’t`;
+  const choice = allowed.length === 0 ? 'Choose another' : `Choose ${either(allowed)}`;
+  return `${option}: ${what} allowed here. ${choice}, or ${ask}.`;
+}
+
+/** Refuses an order of someone who may not create clips. @param unread a group that could not be looked up */
+export function mayNotCreate(
+  allowed: readonly Approver[],
+  fields: OptionFields | undefined,
+  unread: { readonly name: string; readonly reason: string | null } | null,
+): string {
+  const only =
+    allowed.length === 0
+      ? 'only administrators may'
+      : `only ${either(allowed.map(({ name }) => shorten(name, 60)))} may`;
+  const why = unread === null ? '' : ` ${unreadMembers(unread)}`;
+  return `You can’t create clips here: ${only}. To change that, ask an administrator (${policyCommand(fields)}).${why}`;
+}
+
+/** Refuses a decision on someone else’s clip by a rule. */
+export function mayNotDecide(requester: string, allowed: readonly Approver[], fields?: OptionFields): string {
+  const names = [requester, ...allowed.map(({ name }) => shorten(name, 60)), 'an administrator'];
+  return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.`;
+}
+
+function unreadMembers({ name, reason }: { readonly name: string; readonly reason: string | null }): string {
+  const what = `I couldn’t find out who belongs to ${shorten(name, 60)}`;
+  return reason === null ? `${what} just now; try again in a moment.` : `${what}: ${reason}.`;
+}
+
+function policyCommand(fields: OptionFields | undefined): string {
+  return `${fields?.administration ?? '/video'} policy`;
+}
