@@ -237,6 +237,11 @@ export interface Bot {
   ): Promise<readonly Suggestion[]>;
   /** Returns the catalog with the caller's defaults, for platforms that show the price of an order before it is placed. */
   catalogFor(caller: Caller): Promise<Catalog>;
+  /**
+   * Returns the answer to an interaction whose order was removed, with its prompt; `null` for any other. A redelivery must
+   * not store again what was removed: ask this before anything of the interaction is stored.
+   */
+  removed(caller: Caller): Promise<Reply | null>;
   /** Posts the message of a new task, or finds it if it was already posted. */
   show(task: TaskId): Promise<MessageRef>;
 }

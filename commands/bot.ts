@@ -1,5 +1,7 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import { setOfCard } from '#src/chat/sets/set-view.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
 import { createForm, submitForm } from './input/forms.ts';
@@ -8,10 +10,12 @@ import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
 import { withDefaults } from './orders/defaults.ts';
+import { orderKey } from './orders/offers.ts';
 import { reactToSet } from './orders/sets.ts';
 import { cancelTask, retryOnce } from './orders/task-actions.ts';
 import { mayNotCreateHere } from './policy/rules-here.ts';
 import { declarations } from './registry.ts';
+import { removedSentence } from './sentences/removal.ts';
 import { reactionAction } from './ui/buttons.ts';
 
 /** Creates the bot, which handles the commands, presses, reactions and forms of every platform. */
@@ -41,6 +45,10 @@ export function createBot(ports: BotPorts): Bot {
       return suggestionsFor(own, asker, { command: name, option, typed, given });
     },
     catalogFor: async (caller) => (await withDefaults(ports, caller)).catalog(),
+    removed: async (caller) => {
+      const task = await ports.tasks.get(taskIdOf(orderKey(caller)));
+      return task !== undefined && isContentRemoved(task) ? refused(removedSentence(task)) : null;
+    },
     show: (task) => ports.chat.show(task),
   };
 }

@@ -25,7 +25,7 @@ export interface Responder {
 
 /** An interaction, as an adapter decoded it. */
 export interface Interaction {
-  readonly bot: Pick<Bot, 'show'>;
+  readonly bot: Pick<Bot, 'show' | 'removed'>;
   readonly logger: Logger;
   readonly caller: Caller;
   /** True if a private reply replaces the message whose button was pressed, as paging does. */
@@ -45,7 +45,7 @@ export async function runInteraction(interaction: Interaction, responder: Respon
   let reply: Reply | null;
   let error: DailiesError | null = null;
   try {
-    reply = await ask();
+    reply = (await bot.removed(interaction.caller)) ?? (await ask());
     logger.debug({ event: 'interaction_handled', ...context, reply: reply?.kind }, 'interaction handled');
   } catch (thrown) {
     error = asDailiesError(thrown, `answering interaction ${id}`);

@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdSerializers } from 'pino';
 import { readableLine } from './log-lines.ts';
 import { standardOutput } from './output.ts';
 
@@ -7,6 +7,15 @@ export type { Logger } from 'pino';
 
 /** Fields redacted from the log, at the top level of a logged object or one level below. */
 const SECRET_FIELDS = ['token', 'authorization', 'Authorization', 'secret', 'password', 'cookie', 'apiToken'];
+
+/**
+ * Serializes an error without its `words`: the remote side may quote a prompt there. Who asked for the clip reads them in
+ * the chat.
+ */
+function loggableError(thrown: Error): object {
+  const { words: _words, ...shown } = stdSerializers.err(thrown);
+  return shown;
+}
 
 /** Returns whether standard output is a terminal. */
 export function isOnTerminal(): boolean {
@@ -16,7 +25,7 @@ export function isOnTerminal(): boolean {
 /**
  * Creates the process's logger on standard output: readable lines on a terminal, JSON lines otherwise; secrets are
  * redacted as `[hidden]`. Never blocks on a slow reader. Messages are static; variable data and the `event` code go
- * into the object. Prompts are logged at `debug` only.
+ * into the object. No line at any level holds a prompt, a display name or a platform's user id.
  */
 export function createLogger(level: string): Logger {
   const output = standardOutput();
@@ -28,6 +37,7 @@ export function createLogger(level: string): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: loggableError },
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: '[hidden]' },
     },
     stream,

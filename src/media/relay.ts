@@ -90,7 +90,7 @@ export class Relay {
     const id = idOf(file.url);
     const stored = this.#records.set(`relay:${id}`, file, RECORD_MS);
     Promise.all([stored, this.#fetch(id, file)]).catch((thrown: unknown) =>
-      logger.warn({ event: 'relay_failed', err: thrown, name: file.name }, 'failed to store a reference file'),
+      logger.warn({ event: 'relay_failed', err: thrown }, 'failed to store a reference file'),
     );
     return links.sign(id).url;
   }

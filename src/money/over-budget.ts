@@ -66,7 +66,7 @@ function exceededBy(
   const budget = keys[applies];
   const hard = budgets[applies]?.hard[currency] ?? '0';
   if (budget === undefined || !/^\d+$/.test(hard)) {
-    const doing = `reading the budgets ${keys.join(', ')}: a record is damaged`;
+    const doing = `reading the budgets of a ${scope}: a record is damaged`;
     throw new DailiesError(doing, { code: 'record_damaged', retryable: false });
   }
   const { held, doubted, extra } = sum;

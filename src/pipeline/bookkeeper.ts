@@ -6,6 +6,7 @@ import type { Logger } from '../logger.ts';
 import type { AuditTrail } from '../money/audit.ts';
 import { type BooksReport, checkBooks } from '../money/books/check.ts';
 import type { OlderReplicas, UncountedTasks } from '../money/older-replicas.ts';
+import { loggableSum } from '../money/sum-name.ts';
 import type { Store } from '../store/store.ts';
 import { isTask } from '../tasks/record-shape.ts';
 import { isCounted } from '../tasks/recount.ts';
@@ -99,7 +100,9 @@ async function check(options: BookkeeperOptions, lease: Lease, stopping: AbortSi
   const logs = await audit.verifyAll();
   const disagreements = disagreementsIn(report) + logs.length;
   if (disagreements > 0) {
-    const found = report.disagreements.map(({ sum, part, stored, counted: is }) => `${sum} ${part} ${stored} ${is}`);
+    const found = report.disagreements.map(
+      ({ sum, part, stored, counted: is }) => `${loggableSum(sum)} ${part} ${stored} ${is}`,
+    );
     const shown = { sums: found.slice(0, 20), tasks: report.stale.slice(0, 20), logs: logs.map(({ log }) => log) };
     logger.error(
       { event: 'money_disagrees', disagreements, ...shown },

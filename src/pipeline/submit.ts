@@ -95,7 +95,7 @@ class Submitter {
     const known = this.#missingOutcome(task);
     if (known !== undefined) {
       logger.error(
-        { event: 'create_outcome_missing', task: id, taskEvent: known },
+        { event: 'create_outcome_missing', task: id, taskEvent: loggable(known) },
         'the store lacks the outcome of a create, recording it again',
       );
       const recorded = await repository.record(id, known);
@@ -146,7 +146,7 @@ class Submitter {
     if (outcome.kind === 'unsent' || outcome.kind === 'refused') this.#posted.delete(id);
     if (ended === undefined) {
       logger.error(
-        { event: 'submitted_task_lost', task: id, taskEvent: event },
+        { event: 'submitted_task_lost', task: id, taskEvent: loggable(event) },
         'the store has lost a task whose create has ended',
       );
       return null;
@@ -173,7 +173,7 @@ class Submitter {
         return await repository.record(task.id, event, task);
       } catch (thrown) {
         logger.error(
-          { event: 'create_outcome_not_stored', task: task.id, taskEvent: event, err: thrown },
+          { event: 'create_outcome_not_stored', task: task.id, taskEvent: loggable(event), err: thrown },
           'failed to store the outcome of a create, retrying',
         );
         await sleep(clock, STORE_RETRY_MS);
@@ -232,6 +232,12 @@ function mayTryAgain({ unsentTries, busyTries = 0 }: Task): boolean {
 /** Returns the event of a submission whose response is unknown. */
 function lostOf(of: Attempt) {
   return { kind: 'lost', of, failure: { code: 'lost_answer', words: null } } as const;
+}
+
+/** Returns an event for the log, without the service's words: these may quote the prompt. */
+function loggable(event: TaskEvent): object {
+  if (!('failure' in event)) return event;
+  return { ...event, failure: { code: event.failure.code } };
 }
 
 function eventOf(outcome: CreateOutcome, of: Attempt, atMs: number): TaskEvent {

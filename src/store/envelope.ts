@@ -26,8 +26,9 @@ export function deserialize<Value>(text: string): DeserializedData<Value> {
     return COLON_STRING.test(text)
       ? JSON.parse(text, (_key, value: unknown) => unescapeColon(value))
       : JSON.parse(text);
-  } catch (thrown) {
-    throw new DailiesError('reading a record: it is damaged', { code: 'internal', retryable: false, cause: thrown });
+  } catch {
+    // Without the parser's error as the cause: it quotes the record.
+    throw new DailiesError('reading a record: it is damaged', { code: 'internal', retryable: false });
   }
 }
 

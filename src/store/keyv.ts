@@ -20,6 +20,9 @@ export interface TextAdapter {
   clear(): Promise<void>;
 }
 
+/** Namespaces whose keys hold no id of a person. */
+const NAMELESS: ReadonlySet<Namespace> = new Set(['tasks', 'cards', 'ledger', 'drafts', 'upstream', 'playground']);
+
 /**
  * Creates the Keyv of one namespace. By default Keyv 5 returns `true` for a failed write, and prefixes keys in a way
  * that its next major version does not find again: both are off. A damaged record rejects when it is read alone; in a
@@ -40,7 +43,11 @@ export function createKeyv(namespace: Namespace, adapter: TextAdapter, logger: L
       return await keyv.get(key);
     } catch (thrown) {
       if (!isDamage(thrown)) throw thrown;
-      logger.error({ event: 'damaged_record_skipped', namespace, key, err: thrown }, 'skipping a damaged record');
+      const shown = NAMELESS.has(namespace) ? key : '[hidden]';
+      logger.error(
+        { event: 'damaged_record_skipped', namespace, key: shown, err: thrown },
+        'skipping a damaged record',
+      );
       return undefined;
     }
   };

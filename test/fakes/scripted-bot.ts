@@ -29,6 +29,10 @@ export class ScriptedBot implements Bot {
   /** Delays every reply until it resolves. */
   gate: Promise<void> = Promise.resolve();
 
+  async removed(): Promise<null> {
+    return null;
+  }
+
   command(caller: Caller, name: string, given: unknown): Promise<Reply> {
     return this.#answer({ kind: 'command', caller, what: { name, given } });
   }

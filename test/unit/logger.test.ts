@@ -41,3 +41,10 @@ it('redacts secrets, at the top level and one level below', async () => {
   expect(JSON.stringify(lines)).not.toContain('hunter2');
   expect(lines[0]).toMatchObject({ task: 't', token: '[hidden]', headers: { authorization: '[hidden]' } });
 });
+
+it('leaves out what a remote side said, which may quote a prompt', async () => {
+  const error = "Object.assign(new Error('HTTP 400'), { code: 'bad_request', words: 'not allowed: a red fox' })";
+  const [line] = await printed('trace', `logger.warn({ event: 'create_not_accepted', err: ${error} }, 'x')`);
+  expect(line).toMatchObject({ err: { message: 'HTTP 400', code: 'bad_request' } });
+  expect(JSON.stringify(line)).not.toContain('fox');
+});

@@ -34,7 +34,7 @@ export interface ForgetOrder {
 export interface ForgettingOptions {
   readonly store: Store;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
-  readonly remover: Pick<Remover, 'remove'>;
+  readonly remover: Pick<Remover, 'remove' | 'complete'>;
   readonly relay: Pick<Relay, 'remove'>;
   readonly carried: Pick<CarriedSpend, 'writesOf' | 'carryRest'>;
   readonly audit: Pick<AuditTrail, 'commitAudited' | 'erase'>;
@@ -134,7 +134,7 @@ export class Forgetting {
     }
     const subscriptions = createSubscriptions(store);
     await endRoles(store, subscriptions, job);
-    if (!(await this.#removeTasks(job)) || !(await this.#areRemovalsComplete(job))) {
+    if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) {
       await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
       return;
     }
@@ -178,16 +178,25 @@ export class Forgetting {
     return remover.remove(task, { reason: 'forgotten', person: pseudonym, also });
   }
 
-  /** Returns whether the files, messages and records of every removed task of theirs are deleted, too. */
-  async #areRemovalsComplete({ pseudonym }: ForgetJob): Promise<boolean> {
+  /**
+   * Completes the removals of their tasks that were interrupted or failed.
+   * @returns whether the files, messages and records of all of them are deleted.
+   */
+  async #completeRemovals(job: ForgetJob): Promise<boolean> {
+    await this.#options.remover.complete(await this.#openRemovals(job));
+    return (await this.#openRemovals(job)).length === 0;
+  }
+
+  async #openRemovals({ pseudonym }: ForgetJob): Promise<readonly TaskId[]> {
     const { store, repository } = this.#options;
+    const open: TaskId[] = [];
     for await (const page of pagesOf(store, REMOVALS)) {
       for (const { member } of page) {
         const task = await repository.get(member as TaskId);
-        if (task?.origin.user.id === pseudonym.id) return false;
+        if (task?.origin.user.id === pseudonym.id) open.push(task.id);
       }
     }
-    return true;
+    return open;
   }
 
   /** Replaces the person in the tasks of others, which they cancelled, approved, denied or dismissed. */

@@ -50,18 +50,21 @@ export async function checkBooks(
 /** Returns the differences, and the sums of the tasks that changed between the two reads of all tasks. */
 async function compareOnce(store: Pick<Store, 'contents'>, pause: () => Promise<void>) {
   const books = new Books();
-  const revisions = new Map<TaskId, number>();
+  const read = new Map<TaskId, { readonly revision: number; readonly user: string }>();
   for await (const task of tasksOf(store, pause)) {
     books.add(task);
-    revisions.set(task.id, task.revision);
+    read.set(task.id, { revision: task.revision, user: task.origin.user.id });
   }
   await addRestored(store, books);
   const found = books.compare(await sumsIn(store));
   const moved = new Set<string>();
   for await (const task of tasksOf(store, pause)) {
-    if (revisions.get(task.id) === task.revision) continue;
+    const before = read.get(task.id);
+    if (before?.revision === task.revision) continue;
+    // A task whose requester was forgotten meanwhile has left their sum, too.
+    const users = [task.origin.user, ...(before === undefined ? [] : [{ id: before.user, name: '' }])];
     for (const send of task.money?.sends ?? [])
-      for (const sum of Object.values(sumsOf(task.origin, send))) moved.add(sum);
+      for (const user of users) for (const sum of Object.values(sumsOf({ ...task.origin, user }, send))) moved.add(sum);
   }
   return { found, moved };
 }

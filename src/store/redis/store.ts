@@ -2,6 +2,7 @@ import type { Keyv } from 'keyv';
 import type { Leases } from '../../cluster/leases.ts';
 import type { Logger } from '../../logger.ts';
 import { serialize } from '../envelope.ts';
+import { kindOfIndex } from '../failure.ts';
 import { createKeyv } from '../keyv.ts';
 import {
   assertWritable,
@@ -107,7 +108,7 @@ class RedisStore implements Store {
     const bounds = [redisScore(min), redisScore(max)] as const;
     // With REV, Redis takes the upper bound first. A negative count means no limit.
     const [from, to] = order === 'newest' ? [bounds[1], bounds[0]] : bounds;
-    const found = await this.#link.call(`scanning index ${index}`, () =>
+    const found = await this.#link.call(`scanning index ${kindOfIndex(index)}`, () =>
       this.#link.client.zRangeWithScores(indexKey(index), from, to, {
         BY: 'SCORE',
         REV: order === 'newest',
@@ -118,7 +119,7 @@ class RedisStore implements Store {
   }
 
   count(index: string, { min = -Infinity, max = Infinity }: Bounds = {}): Promise<number> {
-    return this.#link.call(`counting index ${index}`, () =>
+    return this.#link.call(`counting index ${kindOfIndex(index)}`, () =>
       this.#link.client.zCount(indexKey(index), redisScore(min), redisScore(max)),
     );
   }

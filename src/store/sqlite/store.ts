@@ -7,7 +7,7 @@ import { createLocalBroadcast } from '../../cluster/broadcast.ts';
 import { createLocalLeases, type Leases } from '../../cluster/leases.ts';
 import type { Logger } from '../../logger.ts';
 import { serialize, storedRecord } from '../envelope.ts';
-import { storeUnavailable } from '../failure.ts';
+import { kindOfIndex, storeUnavailable } from '../failure.ts';
 import { createKeyv, type TextAdapter } from '../keyv.ts';
 import {
   assertWritable,
@@ -203,11 +203,11 @@ class SqliteStore implements Store {
   }
 
   async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
-    return this.#attempt(`scanning index ${index}`, () => this.#access.reads.scan(index, range));
+    return this.#attempt(`scanning index ${kindOfIndex(index)}`, () => this.#access.reads.scan(index, range));
   }
 
   async count(index: string, bounds: Bounds = {}): Promise<number> {
-    return this.#attempt(`counting index ${index}`, () => this.#access.reads.count(index, bounds));
+    return this.#attempt(`counting index ${kindOfIndex(index)}`, () => this.#access.reads.count(index, bounds));
   }
 
   async sums(names: readonly string[]): Promise<readonly SumParts[]> {

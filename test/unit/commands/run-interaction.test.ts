@@ -10,7 +10,12 @@ const card = { lines: [['Yes.']], progress: null, buttons: [] };
 const task = 'T1' as TaskId;
 
 /** Runs an interaction. @returns the calls in order, and the lines of the log. */
-async function run(ask: () => Promise<Reply | null>, inPlace = false, changes: Partial<Responder> = {}) {
+async function run(
+  ask: () => Promise<Reply | null>,
+  inPlace = false,
+  changes: Partial<Responder> = {},
+  removed: Reply | null = null,
+) {
   const calls: unknown[][] = [];
   const log: { event: string; code?: string }[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => log.push(JSON.parse(line)) });
@@ -28,6 +33,7 @@ async function run(ask: () => Promise<Reply | null>, inPlace = false, changes: P
     ...changes,
   };
   const bot = {
+    removed: async () => removed,
     show: async () => {
       calls.push(['post']);
       return { channel: 'C1', message: 'M1' };
@@ -94,4 +100,14 @@ it('rejects if showing fails, and does not refuse what was done', async () => {
     show: () => Promise.reject(away),
   });
   expect([message, calls]).toEqual([away, []]);
+});
+
+it('answers the redelivery of a removed order before anything of it is stored', async () => {
+  let isAsked = false;
+  const ask = async () => {
+    isAsked = true;
+    return null;
+  };
+  const { calls } = await run(ask, false, {}, REFUSED);
+  expect([isAsked, calls]).toEqual([false, [['refuse', REFUSED, null]]]);
 });

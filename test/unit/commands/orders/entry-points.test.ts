@@ -128,6 +128,7 @@ const BOT: Readonly<Record<Exclude<keyof Bot, 'commands' | 'command' | 'text' | 
     run: ({ bot }, caller, id) => bot.react(caller, { channel: 'clips', message: `m-${id}` }, '🔁'),
   },
   suggest: null,
+  removed: null,
   show: null,
 };
 const TEXTS: Readonly<Record<Addressing, Way>> = {
