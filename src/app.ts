@@ -154,7 +154,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     videos,
     membership,
     ...pipelineSettingsOf(config),
-    assertEnforced: money.assertEnforced,
+    ...money,
     assertWritable,
     settingsOf: (team) => money.settings.get(team),
     storage,

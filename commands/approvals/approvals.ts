@@ -1,7 +1,9 @@
-import type { Task } from '#src/tasks/task.ts';
+import type { ApprovalTasks } from '#src/money/approvals.ts';
+import { orderIdOf, type Task } from '#src/tasks/task.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, type Subcommand, teamOf, visibleTo } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
+import { requestId } from '../sentences/approvals/answers.ts';
 import { approvalsCard, type ListedRequest } from '../sentences/cards/approvals.ts';
 import { approvableBy } from './decide.ts';
 
@@ -24,10 +26,10 @@ export const approvals: Subcommand = {
 
 async function listApprovals(ports: BotPorts, caller: Caller): Promise<Reply> {
   const waiting = await ports.approvals.waiting(teamOf(caller));
-  const own = waiting.filter(({ origin }) => origin.user.id === caller.user.id);
+  const own = waiting.filter(([{ origin }]) => origin.user.id === caller.user.id);
   const forCaller = await approvableBy(ports, caller, waiting);
   const latest = await ports.tasks.history(visibleTo(caller), { offset: 0, limit: MAX_SEARCHED });
-  const decided = latest.filter(isDecided).slice(0, MAX_SHOWN);
+  const decided = await requestsOf(ports, latest.filter(isDecided));
   return privately(
     approvalsCard({
       forCaller: await listed(ports, caller, forCaller.slice(0, MAX_SHOWN)),
@@ -42,15 +44,32 @@ function isDecided({ approval, state }: Task): boolean {
   return approval !== undefined && (approval.approved !== undefined || state === 'declined');
 }
 
-/** Adds the messages; hides prompts that the caller may not see and whose requester has not agreed. */
-function listed(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<readonly ListedRequest[]> {
+/** Returns the latest requests that tasks belong to, a set as one. */
+function requestsOf({ chat }: BotPorts, tasks: readonly Task[]): Promise<readonly ApprovalTasks[]> {
+  const latest = [...Map.groupBy(tasks, orderIdOf).values()].slice(0, MAX_SHOWN);
+  const requests = latest.flatMap(([task]) => (task === undefined ? [] : [task]));
   return Promise.all(
-    tasks.map(async (task) => {
+    requests.map(async (task): Promise<ApprovalTasks> => {
+      const [first = task, ...others] = task.set === undefined ? [task] : await chat.setOf(task.set);
+      return [first, ...others];
+    }),
+  );
+}
+
+/** Adds the messages; hides prompts that the caller may not see and whose requester has not agreed. */
+function listed(
+  ports: BotPorts,
+  caller: Caller,
+  requests: readonly ApprovalTasks[],
+): Promise<readonly ListedRequest[]> {
+  return Promise.all(
+    requests.map(async (tasks) => {
+      const [task] = tasks;
       const isSeen = (await visibleAmong(ports, caller, [task])).length > 0;
       return {
-        task,
+        tasks,
         isPromptShown: isSeen || task.approval?.isPromptShown === true,
-        message: isSeen ? await ports.chat.messageOf(task.id) : undefined,
+        message: isSeen ? await ports.chat.messageOf(requestId(tasks)) : undefined,
       };
     }),
   );

@@ -1,4 +1,5 @@
-import type { ApprovalOutcome } from '#src/money/approvals.ts';
+import { setOfCard } from '#src/chat/sets/set-view.ts';
+import type { ApprovalOutcome, ApprovalTasks } from '#src/money/approvals.ts';
 import { approversFor } from '#src/money/approvers.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import { asOf } from '#src/tasks/approval.ts';
@@ -19,8 +20,10 @@ import {
   overBudgetCard,
   pausedApproval,
   repricedCard,
+  requestId,
   unreadGroup,
-} from '../sentences/approvals.ts';
+  wholeSetCard,
+} from '../sentences/approvals/answers.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
 import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { formId, type Press } from '../ui/buttons.ts';
@@ -34,14 +37,15 @@ type ApprovePress = Extract<Press, { readonly action: 'approve' }>;
 export async function pressApprove(ports: BotPorts, caller: Caller, press: ApprovePress): Promise<Reply> {
   const found = await decidable(ports, caller, press.request);
   if ('reply' in found) return found.reply;
-  const { task } = found;
+  const { tasks } = found;
+  // An older replica notified of each task of a set: its button names the price of that one alone.
+  if (press.request !== requestId(tasks)) return privately(wholeSetCard(tasks));
   if (caller.acknowledged !== undefined && !(await caller.acknowledged(false)))
-    return { kind: 'offer', id: `approve:${task.id}`, card: lateApprovalCard(task, press) };
-  const current = currentPrice(ports, task);
-  const outcome = await ports.approvals.approve(task, {
+    return { kind: 'offer', id: `approve:${requestId(tasks)}`, card: lateApprovalCard(tasks, press) };
+  const outcome = await ports.approvals.approve(tasks, {
     by: caller.user,
     offered: press.price,
-    current,
+    current: currentPrices(ports, tasks),
     grant: press.grant,
   });
   return replyTo(ports, caller, outcome);
@@ -66,23 +70,23 @@ export async function submitDeny(
   const found = await decidable(ports, caller, request);
   if ('reply' in found) return found.reply;
   const reason = (values['reason'] ?? '').trim().replace(/\s+/gu, ' ').slice(0, REASON_LENGTH).toWellFormed();
-  return replyTo(ports, caller, await ports.approvals.deny(found.task, caller.user, reason));
+  return replyTo(ports, caller, await ports.approvals.deny(found.tasks, caller.user, reason));
 }
 
 function replyTo({ clock }: BotPorts, { user, fields }: Caller, outcome: ApprovalOutcome): Reply {
-  const { task } = outcome;
+  const { tasks } = outcome;
   switch (outcome.kind) {
     case 'approved':
     case 'denied':
-      return privately(approvedCard(outcome.kind, task));
+      return privately(approvedCard(outcome.kind, tasks));
     case 'decided':
-      return privately(decidedCard(task, user, clock.now()));
+      return privately(decidedCard(tasks, user, clock.now()));
     case 'repriced':
-      return privately(repricedCard(task));
+      return privately(repricedCard(tasks));
     case 'unavailable':
-      return refused(outOfCatalog(task));
+      return refused(outOfCatalog(tasks[0]));
     case 'over':
-      return privately(overBudgetCard(task, outcome.over, outcome.missing));
+      return privately(overBudgetCard(tasks, outcome.over, outcome.missing));
     case 'paused':
       return refused(pausedApproval(outcome.pause));
     case 'forbidden':
@@ -95,9 +99,10 @@ async function decidable(
   ports: BotPorts,
   caller: Caller,
   id: TaskId,
-): Promise<{ readonly task: Task } | { readonly reply: Reply }> {
-  const stored = await ports.tasks.get(id);
-  if (stored?.approval === undefined || stored.origin.platform !== caller.platform)
+): Promise<{ readonly tasks: ApprovalTasks } | { readonly reply: Reply }> {
+  const tasks = await requestOf(ports, id);
+  const [stored] = tasks ?? [];
+  if (tasks === null || stored?.approval === undefined || stored.origin.platform !== caller.platform)
     return { reply: refused(UNKNOWN_BUTTON) };
   if (stored.origin.user.id === caller.user.id) return { reply: refused(OWN_REQUEST) };
   const team = { platform: stored.origin.platform, team: stored.origin.team };
@@ -105,8 +110,19 @@ async function decidable(
   const { mayApprove, unread } = await rightOf(ports, caller, stored, approvers);
   if (!mayApprove) return { reply: refused(unread ?? onlyApprovers(approvers)) };
   const now = ports.clock.now();
-  const task = asOf(stored, now);
-  return task.state === 'requested' ? { task: stored } : { reply: privately(decidedCard(task, caller.user, now)) };
+  const [first, ...others] = tasks;
+  const current: ApprovalTasks = [asOf(first, now), ...others.map((task) => asOf(task, now))];
+  if (current[0].state === 'requested') return { tasks };
+  return { reply: privately(decidedCard(current, caller.user, now)) };
+}
+
+/** Returns the tasks of a request by the id of its button: of a task, or of a set's card. */
+async function requestOf({ tasks, chat }: BotPorts, id: TaskId): Promise<ApprovalTasks | null> {
+  const task = await tasks.get(setOfCard(id) ?? id);
+  if (task === undefined) return null;
+  if (task.set === undefined) return setOfCard(id) === null ? [task] : null;
+  const [first = task, ...others] = await chat.setOf(task.set);
+  return [first, ...others];
 }
 
 /** Returns whether the caller is one of the approvers, or may administer the team if none of them is left. */
@@ -135,27 +151,30 @@ async function haveAllLeft({ chat }: BotPorts, caller: Caller, approvers: readon
   return true;
 }
 
-/** Returns the price of a task by the current catalog; `null` where it no longer accepts the request. */
-function currentPrice({ catalog }: BotPorts, { request }: Task): Price | null {
-  const checked = checkAgain(catalog(), request);
-  return checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
+/** Returns the price of each task by the current catalog; `null` where it no longer accepts one of the requests. */
+function currentPrices({ catalog }: BotPorts, tasks: ApprovalTasks): readonly Price[] | null {
+  const prices = tasks.flatMap(({ request }) => {
+    const checked = checkAgain(catalog(), request);
+    return checked.ok ? [priceOf(checked.model, checked.request.seconds)] : [];
+  });
+  return prices.length === tasks.length ? prices : null;
 }
 
 /** Returns the requests of the caller's team that the caller may approve now. */
 export async function approvableBy(
   ports: BotPorts,
   caller: Caller,
-  requests: readonly Task[],
-): Promise<readonly Task[]> {
+  requests: readonly ApprovalTasks[],
+): Promise<readonly ApprovalTasks[]> {
   const all = await ports.approvers.list(teamOf(caller));
   /** By requester. */
   const rights = new Map<string, boolean>();
-  for (const task of requests) {
+  for (const [task] of requests) {
     const { id } = task.origin.user;
     const known =
       rights.get(id) ??
       (id !== caller.user.id && (await rightOf(ports, caller, task, approversFor(all, id))).mayApprove);
     rights.set(id, known);
   }
-  return requests.filter(({ origin }) => rights.get(origin.user.id) === true);
+  return requests.filter(([{ origin }]) => rights.get(origin.user.id) === true);
 }

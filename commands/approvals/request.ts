@@ -5,13 +5,15 @@ import type { ApprovalRequest } from '#src/tasks/approval.ts';
 import type { Audience, Price } from '#src/tasks/task.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
-import { askCard } from '../sentences/approvals.ts';
+import { askCard } from '../sentences/approvals/requests.ts';
 import { DISCARDED } from '../sentences/offers.ts';
+import type { Ordered } from '../sentences/ordered.ts';
 import { askButtonId, draftButtonId } from '../ui/buttons.ts';
 
 /** Order that needs an approval. */
 export interface Requested {
   readonly price: Price;
+  readonly ordered: Ordered;
   /** The limit that the price exceeds; `null` where it exceeds a budget. */
   readonly above: Price | null;
   readonly audience: Audience;
@@ -39,13 +41,13 @@ export async function askForPrompt(
   ports: BotPorts,
   caller: Caller,
   kept: NewDraft,
-  { price, above }: Pick<Requested, 'price' | 'above'>,
+  { price, ordered, above }: Pick<Requested, 'price' | 'ordered' | 'above'>,
 ): Promise<Reply> {
   const { draft } = await ports.drafts.save(kept);
   if (draft.isDiscarded === true) return refused(DISCARDED);
   const askedOf = approversFor(await ports.approvers.list(teamOf(caller)), caller.user.id);
   const card = askCard(
-    { price, above, askedOf },
+    { price, ordered, above, askedOf },
     {
       shown: askButtonId(draft.id, price, true),
       hidden: askButtonId(draft.id, price, false),

@@ -8,14 +8,15 @@ import { draftOfRequest } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
 import { knownPeople } from '../input/people.ts';
 import { type BotPorts, isOperator, teamOf } from '../input/subcommand.ts';
-import { askButton } from '../sentences/approvals.ts';
+import { askButton } from '../sentences/approvals/requests.ts';
 import { overBudgetSentence } from '../sentences/money/over-budget.ts';
 import { cheaperButton } from '../sentences/offers.ts';
+import type { Ordered } from '../sentences/ordered.ts';
 import { askButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { draftOf, orderKey, spendingNote } from './offers.ts';
 import { keepRefused, type Refusal, type RefusedOrder } from './send-again.ts';
-import { type Accepted, orderPrice, whatFits } from './what-fits.ts';
+import { type Accepted, orderedBy, orderPrice, whatFits } from './what-fits.ts';
 
 /**
  * Refuses an order over a budget; saves it and, under the same key, the cheaper form that would fit, each with a button
@@ -30,7 +31,9 @@ export async function refuseOverBudget(
   const fit = fitOf(ports, over, order.checked);
   const again = await keepRefused(ports, caller, order, 'again');
   const cheaper = fit === null || again.buttons.length === 0 ? [] : await cheaperButtons(ports, caller, fit, order);
-  const sentence = await overBudgetWords(ports, caller, over, { origin: caller, model: order.checked.model.name, fit });
+  const { checked } = order;
+  const purchase = { origin: caller, model: checked.model.name, ordered: orderedBy(checked), fit };
+  const sentence = await overBudgetWords(ports, caller, over, purchase);
   const ask = again.buttons.length === 0 ? [] : askButtons(caller, over, order);
   return { sentences: [sentence, ...again.sentences], buttons: [...cheaper, ...again.buttons, ...ask] };
 }
@@ -41,8 +44,7 @@ function askButtons(
   { scope, missingCurrency }: OverBudget,
   { checked, ordering: { draft, key = orderKey(caller) } }: RefusedOrder,
 ): readonly CardButton[] {
-  // A request for approval is about one clip.
-  if (scope === 'deployment' || missingCurrency === true || checked.takes > 1) return [];
+  if (scope === 'deployment' || missingCurrency === true) return [];
   const price = orderPrice(checked);
   return [askButton(askButtonId(draft?.id ?? taskIdOf(key), price), price)];
 }
@@ -51,6 +53,7 @@ function askButtons(
 interface RefusedPurchase {
   readonly origin: Pick<Origin, 'channel' | 'parentChannel' | 'user'>;
   readonly model: string;
+  readonly ordered: Ordered;
   readonly fit: Accepted | null;
 }
 
@@ -59,7 +62,7 @@ export async function overBudgetWords(
   ports: BotPorts,
   caller: Caller,
   over: OverBudget,
-  { origin, model, fit }: RefusedPurchase,
+  { origin, model, ordered, fit }: RefusedPurchase,
 ): Promise<string> {
   const [{ timeZone }, budget] = await Promise.all([
     ports.settings.get(teamOf(caller)),
@@ -78,6 +81,7 @@ export async function overBudgetWords(
     period,
     timeZone,
     price: { amount: over.price, currency },
+    ordered,
     figures: missingCurrency === true ? null : { limit, room, held, doubted },
     refunds: ports.refunds,
     currencies: Object.keys(budget?.hard ?? {}),
@@ -131,7 +135,7 @@ function fitOf(ports: BotPorts, { scope, room, missingCurrency }: OverBudget, ch
 
 function shapeOf(order: Accepted) {
   const { request, takes } = order;
-  return { seconds: request.seconds, takes, price: orderPrice(order) };
+  return { seconds: request.seconds, takes, ordered: orderedBy(order), price: orderPrice(order) };
 }
 
 /** Saves the cheaper form of a refused order, unless buying it takes a confirmation of its own. */

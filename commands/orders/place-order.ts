@@ -15,14 +15,14 @@ import { optionValue } from '../input/options.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
 import { type Forbidden, forbiddenOrder } from '../policy/rules-here.ts';
 import { DISCARDED } from '../sentences/offers.ts';
-import { missingRightSentence, refusalSentence, TAKES_NEED_MEMBER, takesNeedApproval } from '../sentences/refusals.ts';
+import { missingRightSentence, refusalSentence, TAKES_NEED_MEMBER } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { refuseOverBudget } from './over-budget.ts';
 import { keepRefused, type RefusedOrder, refuseOverLimit, refusePaused } from './send-again.ts';
 import { decideSpending } from './spending.ts';
-import { type Accepted, orderPrice } from './what-fits.ts';
+import { type Accepted, orderedBy, orderPrice } from './what-fits.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or the reasons for a refusal. */
 export type Placed =
@@ -161,16 +161,10 @@ async function decideOn(
     const reason = { kind: 'price', ...repriced } as const;
     return offered(await offerRequest(ports, caller, kept, { reason }));
   }
-  if (checked.takes > 1 && (decision.kind === 'request_approval' || ask !== undefined))
-    return {
-      placed: {
-        ok: false,
-        sentences: [takesNeedApproval(decision.kind === 'request_approval' ? decision.above : null)],
-      },
-    };
   if (decision.kind === 'request_approval' || ask !== undefined) {
     const above = decision.kind === 'request_approval' ? decision.above : null;
-    const wanted = { price, above, audience, isPromptShown: ask?.isPromptShown ?? null };
+    const ordered = orderedBy(checked);
+    const wanted = { price, ordered, above, audience, isPromptShown: ask?.isPromptShown ?? null };
     const approval = await approvalRequest(ports, caller, wanted);
     return approval === null ? offered(await askForPrompt(ports, caller, confirmed ?? kept, wanted)) : { approval };
   }

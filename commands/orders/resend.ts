@@ -8,7 +8,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { forbiddenAgain, forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
-import { resendNeedsApproval } from '../sentences/approvals.ts';
+import { resendNeedsApproval } from '../sentences/approvals/answers.ts';
 import { type ResendReason, resendCard } from '../sentences/offers.ts';
 import { refusalSentence } from '../sentences/refusals.ts';
 import { spendingSentences } from '../sentences/spending.ts';
@@ -30,7 +30,7 @@ export async function sendAgain(
 ): Promise<Reply> {
   const { origin } = task;
   const refusal = await mayNotDecideOn(ports, caller, origin);
-  const mayApprove = async (): Promise<boolean> => (await approvableBy(ports, caller, [task])).length > 0;
+  const mayApprove = async (): Promise<boolean> => (await approvableBy(ports, caller, [[task]])).length > 0;
   if (refusal !== null && !(await mayApprove())) return refused(refusal);
   const isAccepted = caller.acknowledged === undefined || (await caller.acknowledged(false));
   if (task.state !== 'uncertain' || task.sends !== afterSends)

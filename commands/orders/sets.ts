@@ -15,6 +15,7 @@ import { showDetails } from './details.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 import { nextTake } from './takes.ts';
+import { decide } from './task-actions.ts';
 
 /** Returns the tasks of a set by the id of its card, if the caller may see them; empty for any other id. */
 async function setHere(ports: BotPorts, caller: Caller, card: TaskId): Promise<readonly Task[]> {
@@ -31,6 +32,7 @@ export async function pressOnSet(
 ): Promise<Reply> {
   const tasks = await setHere(ports, caller, press.task);
   if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, tasks);
+  if (tasks.length > 0 && press.action === 'withdraw') return withdrawSet(ports, caller, tasks);
   if (tasks.length > 0 && press.action === 'retry') return repeatSet(ports, caller, tasks, press.price ?? null);
   const [first] = tasks;
   return first !== undefined && press.action === 'details' ? showDetails(ports, first) : refused(UNKNOWN_BUTTON);
@@ -57,15 +59,22 @@ async function cancelSet(ports: BotPorts, caller: Caller, tasks: readonly Task[]
   if (first === undefined) return refused(UNKNOWN_BUTTON);
   const refusal = await mayNotDecideOn(ports, caller, first.origin);
   if (refusal !== null) return refused(refusal);
+  if (first.state === 'requested') return withdrawSet(ports, caller, tasks);
   const done = await Promise.all(
     tasks.map(async (task) => (isCancellable(task) ? ports.tasks.cancel(task.id, caller.user) : { done: false, task })),
   );
   return privately(setCancelledCard(done));
 }
 
+/** Withdraws the request for the approval of a set: of all its tasks, in one commit. */
+async function withdrawSet(ports: BotPorts, caller: Caller, [first]: readonly Task[]): Promise<Reply> {
+  if (first === undefined) return refused(UNKNOWN_BUTTON);
+  return decide(ports, caller, first, 'withdraw', () => ports.tasks.withdraw(first.id, caller.user));
+}
+
 function isCancellable(task: Task): boolean {
   const phase = phaseOf(task, { isRunning: false, isHandedOver: false });
-  return phase === 'queued' || phase === 'running' || phase === 'requested';
+  return phase === 'queued' || phase === 'running';
 }
 
 /** Orders the clips of a set again, as a new set, for the price on the button; offers it for another or none (`null`). */

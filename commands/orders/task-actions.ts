@@ -45,7 +45,9 @@ export async function decisionReply(
   if (decision.forbidden !== undefined) return forbiddenReply(caller, decision.forbidden);
   if (decision.over === undefined) return privately(decisionCard(kind, decision, ports.clock.now()));
   const { origin, request } = task;
-  return refused(await overBudgetWords(ports, caller, decision.over, { origin, model: request.model, fit: null }));
+  return refused(
+    await overBudgetWords(ports, caller, decision.over, { origin, model: request.model, ordered: null, fit: null }),
+  );
 }
 
 /** Cancels a task and reports the actual outcome, including a possible charge. */

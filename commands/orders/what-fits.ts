@@ -3,6 +3,7 @@ import { priceOf, timesPrice } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { type Catalog, type Model, secondsOffered } from '#src/videos/model.ts';
+import type { Ordered } from '../sentences/ordered.ts';
 
 /** Order that the catalog accepts. */
 export type Accepted = Extract<Checked, { readonly ok: true }>;
@@ -10,6 +11,11 @@ export type Accepted = Extract<Checked, { readonly ok: true }>;
 /** Returns the price of an order: that of all its takes. */
 export function orderPrice({ model, request, takes }: Accepted): Price {
   return timesPrice(priceOf(model, request.seconds), takes);
+}
+
+/** Returns what an order makes: a set, or one clip (`null`). */
+export function orderedBy({ takes }: Pick<Accepted, 'takes'>): Ordered {
+  return takes === 1 ? null : { kind: 'takes', of: takes };
 }
 
 /**

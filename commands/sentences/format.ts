@@ -124,3 +124,8 @@ export function plainName(name: string): string {
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
+
+/** Returns a text that begins with a capital letter. */
+export function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,6 +1,5 @@
 import type { MissingRight } from '#src/chat/platform.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Person, Price } from '#src/tasks/task.ts';
+import type { Person } from '#src/tasks/task.ts';
 import { settingNamed } from '#src/videos/model.ts';
 import type { Refusal } from '#src/videos/request.ts';
 import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
@@ -50,12 +49,6 @@ export function refusalSentence(refusal: Refusal, fields?: OptionFields): string
 /** Refuses takes where the bot can post one message only. */
 export const TAKES_NEED_MEMBER =
   'takes: I’m not a member here, so each command can show one clip. Order them one at a time.';
-
-/** Refuses takes that would need an approval: a request for one is about a single clip. @param above `null`: a budget */
-export function takesNeedApproval(above: Price | null): string {
-  const why = above === null ? 'A request for approval' : `Above ${formatPrice(above)}, an approval`;
-  return `takes: ${why} is for one clip at a time. Order fewer takes, or one.`;
-}
 
 /** Returns the refusal as an error of its form field. */
 export function refusalProblem(refusal: Refusal, fields?: OptionFields): FieldProblem {

@@ -3,10 +3,13 @@ import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Approver } from '../tasks/approval.ts';
+import { isContentRemoved } from '../tasks/removal.ts';
 import type { Price, Task } from '../tasks/task.ts';
 import { isVisible } from '../tasks/visibility.ts';
 import type { Audiences } from './audiences.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
+import type { SetCards } from './sets/set-cards.ts';
+import { setOfCard } from './sets/set-view.ts';
 import type { ApprovalNotice } from './view.ts';
 
 /** Posted notice of a request, for its update after the decision. */
@@ -21,6 +24,7 @@ export interface ApprovalNoticesOptions {
   /** Keyv of the posted notices, by task; shared with the delivery records. */
   readonly records: Keyv;
   readonly audiences: Pick<Audiences, 'of'>;
+  readonly sets: Pick<SetCards, 'cardOf' | 'members'>;
   readonly platformOf: (task: Task) => Platform;
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
   readonly leftFor: (task: Task) => Promise<Price | null>;
@@ -46,10 +50,14 @@ export class ApprovalNotices {
     this.#options = options;
   }
 
-  /** Notifies the approvers, each once, and once more for the reminder. Rejects while one is not notified yet. */
-  async send(task: Task, message: MessageRef | null, lock: MessageLock): Promise<void> {
-    const { approval } = task;
-    if (approval === undefined) return;
+  /**
+   * Notifies the approvers, each once, and once more for the reminder; of a set, with its first task. Rejects while one
+   * is not notified yet.
+   */
+  async send(given: Task, message: MessageRef | null, lock: MessageLock): Promise<void> {
+    const task = await this.#requestOf(given);
+    const approval = task?.approval;
+    if (task === null || approval === undefined) return;
     const request = { task, message, lock };
     const isReminder = approval.remindedAtMs !== undefined && (await this.#posted(task)).length > 0;
     const people = approval.askedOf.filter(({ kind }) => kind === 'person');
@@ -65,15 +73,64 @@ export class ApprovalNotices {
     return (await this.#posted(task)).map(({ message }) => message);
   }
 
-  /** Shows the decision in every notice of a request, in place of its buttons. */
-  async settle(task: Task): Promise<void> {
-    const { approval, declined, origin } = task;
-    if (approval === undefined) return;
-    for (const { message, view } of await this.#posted(task)) {
-      const decided = { approval, declined: declined ?? null };
-      const settled: ApprovalNotice = { ...view, price: task.price, decided, isReminder: false };
-      await this.#options.platformOf(task).edit(message, origin, settled, 'final');
+  /** Shows the decision in every notice of a request, in place of its buttons; of a set, with its first task. */
+  async settle(given: Task): Promise<void> {
+    const task = await this.#requestOf(given);
+    if (task !== null) await this.#settle(task);
+  }
+
+  /** Removes the prompt of a task of a set, whose content was removed, from the notices of the set's request. */
+  async retract({ set }: Task): Promise<void> {
+    if (set === undefined) return;
+    const card = await this.#options.sets.cardOf(set);
+    try {
+      const settled = await this.#settle(card);
+      if (settled.length > 0) await this.#options.records.set(approvalNoticesKey(card), settled);
+    } catch (thrown) {
+      const err = asDailiesError(thrown, `editing the notices of request ${card.id}`);
+      if (err.retryable) throw err;
+      this.#options.logger.warn(
+        { event: 'message_kept', task: card.id, err },
+        'a message of a removed task stays: the bot may not change it',
+      );
     }
+  }
+
+  async #settle(task: Task): Promise<readonly Posted[]> {
+    const { approval, declined, origin } = task;
+    if (approval === undefined) return [];
+    const decided = { approval, declined: declined ?? null };
+    const settled: Posted[] = [];
+    for (const posted of await this.#posted(task)) {
+      const isPromptShown = posted.view.prompt !== null;
+      const prompt = isPromptShown ? task.request.prompt : null;
+      const more = { price: task.price, prompt, ...(await this.#setOf(task, isPromptShown)), isReminder: false };
+      const view: ApprovalNotice = { ...posted.view, ...more, decided };
+      await this.#options.platformOf(task).edit(posted.message, origin, view, 'final');
+      settled.push({ ...posted, view });
+    }
+    return settled;
+  }
+
+  /** Returns the task of a request; for a set the stand-in of its card, and `null` for its tasks after the first one. */
+  async #requestOf(task: Task): Promise<Task | null> {
+    if (task.set === undefined || setOfCard(task.id) !== null) return task;
+    return task.set.at === 1 ? this.#options.sets.cardOf(task.set) : null;
+  }
+
+  /** Returns what the notices of a set show of its tasks; nothing for a task of its own. */
+  async #setOf({ set }: Task, isPromptShown: boolean): Promise<Pick<ApprovalNotice, 'set'>> {
+    if (set === undefined) return {};
+    const members = await this.#options.sets.members(set);
+    const left = members.filter((task) => !isContentRemoved(task));
+    const isSame = new Set(left.map(({ request }) => JSON.stringify(request))).size <= 1;
+    const tasks = members.map((task) => ({
+      model: task.request.model,
+      seconds: task.request.seconds,
+      prompt: isPromptShown && !isContentRemoved(task) ? task.request.prompt : null,
+      price: task.price,
+    }));
+    return { set: { kind: set.kind, of: set.of, tasks: isSame ? [] : tasks } };
   }
 
   /** @returns false where the person accepts no direct message, or the platform has none. */
@@ -158,6 +215,7 @@ export class ApprovalNotices {
       left: await this.#options.leftFor(task),
       expiresAtMs: approval?.expiresAtMs ?? 0,
       decided: null,
+      ...(await this.#setOf(task, isPromptShown)),
       ...more,
     };
   }

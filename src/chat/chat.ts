@@ -253,7 +253,7 @@ export class ChatEngine implements Chat {
       const count = await this.#options.locks.run(task.id, 'message', (lock) =>
         this.#retraction.retract({ ...task, origin }, reason, lock),
       );
-      if (count !== null && task.set !== undefined) await this.#retractCard(task.set, reason);
+      if (count !== null && task.set !== undefined) await this.#retractCard(task, task.set, reason);
       if (count !== null) return count;
       const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
       throw new DailiesError(`retracting the messages of task ${task.id}: one is being edited`, code);
@@ -272,10 +272,10 @@ export class ChatEngine implements Chat {
       await platform.expire(message, view);
   }
 
-  /** Retracts the card of a set without content in any of its tasks; until then it shows the prompt of the others. */
-  async #retractCard(place: SetPlace, reason: RemovalReason): Promise<void> {
+  /** Retracts the card of a set without content in any of its tasks; until then it shows the prompts of the others. */
+  async #retractCard(task: Task, place: SetPlace, reason: RemovalReason): Promise<void> {
     const card = await this.#sets.cardOf(place);
-    if (!isContentRemoved(card)) return;
+    if (!isContentRemoved(card)) return this.#approvals.retract(task);
     await this.#options.locks.run(card.id, 'message', (lock) => this.#retraction.retract(card, reason, lock));
   }
 

@@ -158,10 +158,19 @@ export class TaskMessages {
 export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimits, 'showsState'>): string {
   const { state, phase, progress, overdue, longerThanUsual, lateOutcome, buttons } = view;
   const shown = [showsState ? state : null, phase, progress, overdue !== null, longerThanUsual, lateOutcome, buttons];
-  const members = view.members?.map(({ view: one, message }) => [fingerprintOf(one, { showsState }), message !== null]);
+  const members = view.members?.map(({ view: one, message }) => [
+    fingerprintOf(one, { showsState }),
+    message !== null,
+    ...peopleIn(one),
+  ]);
   const more = members === undefined ? [] : [members];
   const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
   return JSON.stringify([...shown, ...retrying, ...more]);
+}
+
+/** Returns the people whom the card of a set names besides its requester: they may be forgotten. */
+function peopleIn({ approval, declined, cancelledBy }: TaskView): readonly (string | null)[] {
+  return [approval?.approved?.by, declined?.by, cancelledBy].map((person) => person?.id ?? null);
 }
 
 /** Returns the percentages that the card of a set shows. */

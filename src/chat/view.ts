@@ -166,6 +166,8 @@ export interface SetOutcome {
   readonly of: number;
   /** Number of clips that are ready. */
   readonly ready: number;
+  /** The end of its request for approval, where it was not approved: none of the tasks was bought. */
+  readonly declined?: Declined;
   /** The tasks without a clip, with the price of a retry where that makes sense. */
   readonly others: readonly {
     readonly at: number;
@@ -202,8 +204,13 @@ export interface ApprovalNotice {
   readonly task: TaskId;
   /** The requester. */
   readonly by: Person;
+  /** Of a set, the price of all its tasks. */
   readonly price: Price;
-  /** Name of the model. */
+  /** Set where it is about a set, whose card has the id `task`; its tasks, in their order, if their requests differ. */
+  readonly set?: Pick<SetPlace, 'kind' | 'of'> & {
+    readonly tasks: readonly Pick<ApprovalNotice, 'model' | 'seconds' | 'prompt' | 'price'>[];
+  };
+  /** Name of the model; of a set, that of its first task. */
   readonly model: string;
   readonly seconds: number;
   /** `null` for recipients outside of a private channel. */

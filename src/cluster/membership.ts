@@ -33,6 +33,8 @@ export interface MembershipOptions {
 export const REPLICA = 'replica:';
 /** Prefix of the lease that every replica holds which counts money in the store's sums (see `money/older-replicas.ts`). */
 export const COUNTING_MONEY = 'counts-money:';
+/** Prefix of the lease that every replica holds which decides on requests for approval of a set as a whole. */
+export const DECIDING_SETS = 'decides-sets:';
 
 /** TTL of a membership lease: the time for which an unresponsive process counts as alive. */
 const LEASE_MS = 15_000;
@@ -41,13 +43,15 @@ const MARGIN_MS = 1_000;
 const RETRY_MS = 500;
 
 /**
- * Creates the membership of one process, by a lease of its own. A second lease, taken before it, marks the process as
- * one that counts money in the store's sums: earlier versions hold only the first one.
+ * Creates the membership of one process, by a lease of its own. Further leases, taken before it, mark what the process
+ * does that those of earlier versions do not: see {@link COUNTING_MONEY}, {@link DECIDING_SETS}.
  */
 export function createMembership({ leases, exclusive, clock }: MembershipOptions): Membership {
   const { owner } = leases;
   const own = new KeptLease({ leases, clock, name: nameOf(owner) });
-  const marker = new KeptLease({ leases, clock, name: `${COUNTING_MONEY}${owner}` });
+  const markers = [COUNTING_MONEY, DECIDING_SETS].map(
+    (prefix) => new KeptLease({ leases, clock, name: `${prefix}${owner}` }),
+  );
 
   return {
     owner,
@@ -62,12 +66,12 @@ export function createMembership({ leases, exclusive, clock }: MembershipOptions
       return isOurs && own.lease?.isHeld() === true && clock.monotonic() - own.lease.sinceMs >= LEASE_MS;
     },
     async join() {
-      await marker.take();
+      await Promise.all(markers.map((marker) => marker.take()));
       await own.take();
     },
     async leave() {
       await own.leave();
-      await marker.leave();
+      await Promise.all(markers.map((marker) => marker.leave()));
     },
   };
 }

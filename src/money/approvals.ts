@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { scheduleNext } from '../pipeline/next-job.ts';
-import type { TaskRepository } from '../pipeline/repository.ts';
+import type { FurtherWrites, RecordedAll, TaskRepository } from '../pipeline/repository.ts';
 import { NO_POLICY, rulesAt, valueRules } from '../policy/policy.ts';
 import { type PolicyRefusal, policyRefusals } from '../policy/values.ts';
 import type { WorkQueue } from '../queue/queue.ts';
@@ -10,9 +10,10 @@ import type { Change, Store } from '../store/store.ts';
 import { amountOf, type Micros, microsOf } from '../tasks/amount.ts';
 import { type Declined, isExpired } from '../tasks/approval.ts';
 import { openIndex } from '../tasks/indexes.ts';
-import { type Grant, limitsOn, type Purchase } from '../tasks/money.ts';
+import { type Grant, limitsOn, type Purchase, type SpendScope } from '../tasks/money.ts';
+import { sumOf } from '../tasks/price.ts';
 import { readTasks } from '../tasks/record-shape.ts';
-import type { Person, Price, Task, TaskEvent } from '../tasks/task.ts';
+import { orderIdOf, type Person, type Price, type Task, type TaskEvent } from '../tasks/task.ts';
 import type { AuditTrail } from './audit.ts';
 import type { Actor, AuditEntry } from './audit-entry.ts';
 import type { BudgetRepository } from './budgets.ts';
@@ -20,31 +21,35 @@ import { exceededLimits, type OverBudget } from './over-budget.ts';
 import { periodOf } from './period.ts';
 import { type Pause, pauseAt, type TeamKey, type TeamSettingsRepository } from './team-settings.ts';
 
+/** Tasks of a request for approval, in their order: one, or all of a set, which are decided on together. */
+export type ApprovalTasks = readonly [Task, ...(readonly Task[])];
+
 /** An approval, as an approver gives it by a button. */
 export interface ApprovalPress {
   readonly by: Person;
-  /** Price on the button. */
+  /** Price of all tasks on the button. */
   readonly offered: Price;
-  /** Price by the current catalog; `null` where it has no such model any more. */
-  readonly current: Price | null;
+  /** Price of each task by the current catalog, in their order; `null` where it no longer has the model of one. */
+  readonly current: readonly Price[] | null;
   /** Amount that the approver grants beyond the budgets, by the button; 0: none. */
   readonly grant: Micros;
 }
 
 /** Outcome of a press on **Approve** or **Deny**. */
-export type ApprovalOutcome =
-  | { readonly kind: 'approved' | 'denied'; readonly task: Task }
+export type ApprovalOutcome = { readonly tasks: ApprovalTasks } & (
+  | { readonly kind: 'approved' | 'denied' }
   /** Someone has decided before, or the request has expired; nothing was changed. */
-  | { readonly kind: 'decided'; readonly task: Task }
+  | { readonly kind: 'decided' }
   /** The price has risen: nothing was bought, and the request has ended. */
-  | { readonly kind: 'repriced'; readonly task: Task }
+  | { readonly kind: 'repriced' }
   /** The model is no longer offered; nothing was changed. */
-  | { readonly kind: 'unavailable'; readonly task: Task }
+  | { readonly kind: 'unavailable' }
   /** `missing`: what an approver may grant once; `null` where a budget is not theirs to exceed. Nothing was changed. */
-  | { readonly kind: 'over'; readonly task: Task; readonly over: OverBudget; readonly missing: Micros | null }
-  | { readonly kind: 'paused'; readonly task: Task; readonly pause: Pause }
+  | { readonly kind: 'over'; readonly over: OverBudget; readonly missing: Micros | null }
+  | { readonly kind: 'paused'; readonly pause: Pause }
   /** The team's policy does not allow it any more; nothing was changed. */
-  | { readonly kind: 'forbidden'; readonly task: Task; readonly refusals: readonly PolicyRefusal[] };
+  | { readonly kind: 'forbidden'; readonly refusals: readonly PolicyRefusal[] }
+);
 
 /** Dependencies of {@link Approvals}. */
 export interface ApprovalsOptions {
@@ -69,40 +74,47 @@ export class Approvals {
   }
 
   /**
-   * Approves a request: the task, the check of the limits, what the approver grants, and the entry in the audit log are
+   * Approves a request: its tasks, the check of the limits, what the approver grants, and the entry in the audit log are
    * one commit. The first decision counts.
    */
-  async approve(task: Task, press: ApprovalPress): Promise<ApprovalOutcome> {
+  async approve(tasks: ApprovalTasks, press: ApprovalPress): Promise<ApprovalOutcome> {
     const { settings, clock } = this.#options;
     const atMs = clock.now();
-    if (isExpired(task, atMs)) return this.#expire(task, atMs);
-    if (task.state !== 'requested') return { kind: 'decided', task };
+    const [task] = tasks;
+    if (isExpired(task, atMs)) return this.#expire(tasks, atMs);
+    if (tasks.some(({ state }) => state !== 'requested')) return { kind: 'decided', tasks };
     const rules = await settings.get(task.origin);
     const pause = pauseAt(rules, atMs);
-    if (pause !== null) return { kind: 'paused', task, pause };
+    if (pause !== null) return { kind: 'paused', tasks, pause };
     const allowed = valueRules(rulesAt(rules.policy ?? NO_POLICY, task.origin));
-    const refusals = policyRefusals(allowed, [task.request]);
-    if (refusals.length > 0) return { kind: 'forbidden', task, refusals };
+    const refusals = policyRefusals(
+      allowed,
+      tasks.map(({ request }) => request),
+    );
+    if (refusals.length > 0) return { kind: 'forbidden', tasks, refusals };
     const { by, offered, current } = press;
-    if (current === null) return { kind: 'unavailable', task };
-    if (hasRisen(current, offered)) {
-      const declined = { how: 'repriced', by, price: current, atMs } as const;
-      const outcome = await this.#decline(task, declined, 'button');
-      return outcome.kind === 'denied' ? { kind: 'repriced', task: outcome.task } : outcome;
+    const price = current === null ? undefined : sumOf(current);
+    if (current === null || price === undefined) return { kind: 'unavailable', tasks };
+    const priceOf = new Map(tasks.map(({ id }, at) => [id, current[at] ?? price]));
+    if (hasRisen(price, offered)) {
+      const declined = { how: 'repriced', by, atMs } as const;
+      const repriced = ({ id }: Task): Declined => ({ ...declined, price: priceOf.get(id) ?? price });
+      const outcome = await this.#decline(tasks, declined, 'button', repriced);
+      return outcome.kind === 'denied' ? { kind: 'repriced', tasks: outcome.tasks } : outcome;
     }
     await Promise.all([this.#options.assertWritable?.(), this.#options.budgets.assertEnforced(task.origin)]);
-    const purchase: Purchase = { ...current, period: periodOf(atMs, rules.timeZone), atMs };
-    return this.#buy(task, press, purchase);
+    const purchase: Purchase = { ...price, period: periodOf(atMs, rules.timeZone), atMs };
+    return this.#buy(tasks, press, { purchase, prices: tasks.map(({ id }) => priceOf.get(id) ?? price) });
   }
 
   /** Denies a request, with an entry in the audit log. @param reason shown to the requester; may be empty. */
-  deny(task: Task, by: Person, reason: string): Promise<ApprovalOutcome> {
+  deny(tasks: ApprovalTasks, by: Person, reason: string): Promise<ApprovalOutcome> {
     const why = reason === '' ? {} : { reason };
-    return this.#decline(task, { how: 'denied', by, ...why, atMs: this.#options.clock.now() }, 'form');
+    return this.#decline(tasks, { how: 'denied', by, ...why, atMs: this.#options.clock.now() }, 'form');
   }
 
   /** Returns a team's requests that wait for an approval, oldest first. */
-  async waiting({ platform, team }: TeamKey): Promise<readonly Task[]> {
+  async waiting({ platform, team }: TeamKey): Promise<readonly ApprovalTasks[]> {
     const { store, clock } = this.#options;
     const waiting: Task[] = [];
     for await (const page of pagesOf(store, openIndex(platform, team))) {
@@ -110,72 +122,94 @@ export class Approvals {
       const open = await readTasks(store.keyv('tasks'), ids);
       waiting.push(...open.filter((task) => task.state === 'requested' && !isExpired(task, clock.now())));
     }
-    return waiting;
+    return byRequest(waiting);
   }
 
-  async #buy(task: Task, { by, grant }: ApprovalPress, purchase: Purchase): Promise<ApprovalOutcome> {
-    const { store, repository } = this.#options;
-    const { period, atMs, amount, currency } = purchase;
-    const lacking = async () => missingIn(await exceededLimits(store, limitsOn(task.origin, purchase), purchase));
+  async #buy(
+    tasks: ApprovalTasks,
+    { by, grant }: ApprovalPress,
+    { purchase, prices }: { readonly purchase: Purchase; readonly prices: readonly Price[] },
+  ): Promise<ApprovalOutcome> {
+    const { store } = this.#options;
+    const { period, atMs } = purchase;
+    const [{ origin }] = tasks;
+    const lacking = async () => missingIn(await exceededLimits(store, limitsOn(origin, purchase), purchase));
     const missing = grant === 0n ? null : await lacking();
     // A grant covers what its button names, and nothing that others have spent since.
     const granted = missing === null || missing.most > grant || missing.most === 0n ? null : missing;
-    const event: TaskEvent = {
-      kind: 'approve',
-      by,
-      period,
-      price: { amount, currency },
-      ...(granted === null ? {} : { granted: granted.grant }),
-      atMs,
+    const grants = granted === null ? [] : divided(granted.grant, prices);
+    const eventOf = ({ id }: Task): TaskEvent => {
+      const at = tasks.findIndex((task) => task.id === id);
+      const part = grants[at];
+      const given = part === undefined || Object.keys(part).length === 0 ? {} : { granted: part };
+      return { kind: 'approve', by, period, price: prices[at] ?? purchase, ...given, atMs };
     };
     const actor: Actor = { person: by, surface: 'button' };
-    const recorded = await repository.record(task.id, event, task, async (next) => ({
-      records: await this.#audited(next, actor, { text: 'approved', price: next.price, grant: granted?.most ?? 0n }),
+    const recorded = await this.#record(tasks, eventOf, async (next) => ({
+      records: await this.#audited(next, actor, { text: 'approved', grant: granted?.most ?? 0n }),
     }));
-    if (recorded === undefined) return { kind: 'decided', task };
-    if (recorded.over !== undefined) {
-      return { kind: 'over', task: recorded.task, over: recorded.over, missing: (await lacking())?.most ?? null };
-    }
-    return this.#decided(recorded, 'approved');
+    if (recorded.over === undefined) return this.#decided(recorded, 'approved');
+    return { kind: 'over', tasks: recorded.tasks, over: recorded.over, missing: (await lacking())?.most ?? null };
   }
 
-  async #decline(task: Task, declined: Declined, surface: Actor['surface']): Promise<ApprovalOutcome> {
+  async #decline(
+    tasks: ApprovalTasks,
+    declined: Declined,
+    surface: Actor['surface'],
+    declinedOf: (task: Task) => Declined = () => declined,
+  ): Promise<ApprovalOutcome> {
     const { by = null } = declined;
-    const event: TaskEvent = { kind: 'decline', ...declined };
-    const recorded = await this.#options.repository.record(task.id, event, task, async (next) => {
-      const how = next.declined?.how ?? 'expired';
-      // Its end by time is nobody's decision.
-      if (how === 'expired') return {};
-      const reason = declined.reason === undefined ? {} : { note: declined.reason };
-      return {
-        records: await this.#audited(next, { person: by, surface }, { text: how, price: next.price, ...reason }),
-      };
-    });
-    return recorded === undefined ? { kind: 'decided', task } : this.#decided(recorded, 'denied');
+    const recorded = await this.#record(
+      tasks,
+      (task) => ({ kind: 'decline', ...declinedOf(task) }),
+      async (next) => {
+        const how = next[0].declined?.how ?? 'expired';
+        // Its end by time is nobody's decision.
+        if (how === 'expired') return {};
+        const reason = declined.reason === undefined ? {} : { note: declined.reason };
+        return { records: await this.#audited(next, { person: by, surface }, { text: how, ...reason }) };
+      },
+    );
+    return this.#decided(recorded, 'denied');
   }
 
-  async #expire(task: Task, atMs: number): Promise<ApprovalOutcome> {
-    const recorded = await this.#options.repository.record(task.id, { kind: 'decline', how: 'expired', atMs });
-    return { kind: 'decided', task: recorded?.task ?? task };
+  async #expire(tasks: ApprovalTasks, atMs: number): Promise<ApprovalOutcome> {
+    const recorded = await this.#record(tasks, () => ({ kind: 'decline', how: 'expired', atMs }));
+    return { kind: 'decided', tasks: recorded.tasks };
+  }
+
+  async #record(
+    tasks: ApprovalTasks,
+    eventOf: (task: Task) => TaskEvent,
+    also: (next: ApprovalTasks) => Promise<FurtherWrites> = async () => ({}),
+  ): Promise<Omit<RecordedAll, 'tasks'> & { readonly tasks: ApprovalTasks }> {
+    const ids = tasks.map(({ id }) => id);
+    const recorded = await this.#options.repository.recordAll(ids, eventOf, async (next) =>
+      isSome(next) ? also(next) : {},
+    );
+    return { ...recorded, tasks: isSome(recorded.tasks) ? recorded.tasks : tasks };
   }
 
   #decided(
-    { done, task }: { readonly done: boolean; readonly task: Task },
+    { done, tasks }: { readonly done: boolean; readonly tasks: ApprovalTasks },
     kind: 'approved' | 'denied',
   ): ApprovalOutcome {
     const { queue, clock, logger } = this.#options;
     // Also where another press decided: its process may have died before it scheduled anything.
-    scheduleNext(queue, task, clock.now());
-    if (!done || task.declined?.how === 'expired') return { kind: 'decided', task };
-    logger.info({ event: 'approval_decision', task: task.id, decision: kind }, 'an approver decided on a request');
-    return { kind, task };
+    for (const task of tasks) scheduleNext(queue, task, clock.now());
+    const [task] = tasks;
+    if (!done || task.declined?.how === 'expired') return { kind: 'decided', tasks };
+    const about = { event: 'approval_decision', task: task.id, tasks: tasks.length, decision: kind };
+    logger.info(about, 'an approver decided on a request');
+    return { kind, tasks };
   }
 
   #audited(
-    task: Task,
+    [task, ...others]: ApprovalTasks,
     actor: Actor,
-    { text, price, grant = 0n, note }: AuditedDecision,
+    { text, grant = 0n, note }: AuditedDecision,
   ): Promise<NonNullable<Change['records']>> {
+    const price = sumOf([task, ...others].map((one) => one.price)) ?? task.price;
     const granted: Price = { amount: amountOf(grant), currency: price.currency };
     const entry: AuditEntry = {
       action: 'approval',
@@ -199,7 +233,6 @@ export class Approvals {
 
 interface AuditedDecision {
   readonly text: string;
-  readonly price: Price;
   readonly grant?: Micros;
   readonly note?: string;
 }
@@ -219,6 +252,40 @@ function missingIn(exceeded: readonly OverBudget[]): { readonly grant: Grant; re
     // The first one has the least room.
     most: missing[0]?.[1] ?? 0n,
   };
+}
+
+/** Groups tasks that wait by their request, in the order of their first ones. */
+function byRequest(tasks: readonly Task[]): readonly ApprovalTasks[] {
+  const requests = Map.groupBy(tasks, orderIdOf).values();
+  const sorted = [...requests].map((request): readonly Task[] =>
+    request.toSorted((one, other) => placeIn(one) - placeIn(other)),
+  );
+  return sorted.filter(isSome);
+}
+
+function placeIn({ set }: Task): number {
+  return set?.at ?? 1;
+}
+
+function isSome(tasks: readonly Task[]): tasks is ApprovalTasks {
+  return tasks.length > 0;
+}
+
+/**
+ * Divides a grant among the tasks of a request: each one gets up to its price, so that its refund ends what it was
+ * granted, and the last one the rest.
+ */
+function divided(grant: Grant, prices: readonly Price[]): readonly Grant[] {
+  const left = new Map((Object.keys(grant) as SpendScope[]).map((scope) => [scope, microsOf(grant[scope] ?? '0')]));
+  return prices.map(({ amount }, at) => {
+    const parts = [...left].map(([scope, rest]) => {
+      const part = at === prices.length - 1 || rest < microsOf(amount) ? rest : microsOf(amount);
+      left.set(scope, rest - part);
+      return [scope, part] as const;
+    });
+    const some = parts.filter(([, part]) => part > 0n);
+    return Object.fromEntries(some.map(([scope, part]) => [scope, amountOf(part)]));
+  });
 }
 
 function hasRisen(one: Price, other: Price): boolean {

@@ -7,7 +7,7 @@ import { budgetsOf, everyoneBudget, type Purchase, type SpendOrigin, type SpendS
 import type { Person } from '../tasks/task.ts';
 import type { AuditedChange, AuditTrail } from './audit.ts';
 import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
-import type { OlderReplicas, UncountedTasks } from './older-replicas.ts';
+import { type OlderReplicas, olderVersion, type UncountedTasks } from './older-replicas.ts';
 
 /** Team as part of a budget's scope. */
 interface OfTeam {
@@ -336,11 +336,4 @@ function subjectOf(scope: BudgetScope): readonly AuditValue[] {
     case 'person':
       return [{ kind: 'person', person: scope.person }];
   }
-}
-
-function olderVersion(doing: string): DailiesError {
-  return new DailiesError(`${doing}: a replica of an older version is running`, {
-    code: 'older_version',
-    retryable: true,
-  });
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { DECIDING_SETS } from '../cluster/membership.ts';
 import type { Config } from '../config/config.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import { usedBeyondExtra } from '../store/sums.ts';
@@ -10,7 +11,7 @@ import { AuditTrail } from './audit.ts';
 import type { Actor, AuditEntry, AuditValue } from './audit-entry.ts';
 import { BudgetRepository } from './budgets.ts';
 import { CarriedSpend } from './forgetting/carried-spend.ts';
-import { OlderReplicas, UncountedTasks } from './older-replicas.ts';
+import { OlderReplicas, olderVersion, UncountedTasks } from './older-replicas.ts';
 import { periodOf } from './period.ts';
 import { TeamSettingsRepository } from './team-settings.ts';
 
@@ -29,6 +30,11 @@ export interface Money {
    * @throws as `BudgetRepository.assertEnforced`
    */
   readonly assertEnforced: (origin: SpendOrigin) => Promise<void>;
+  /**
+   * Asserts that no replica of an older version would decide on one task of a set alone.
+   * @throws `older_version`
+   */
+  readonly assertSetsDecided: () => Promise<void>;
   /** Sets the budget of the deployment, and logs what has changed in the environment since the last start. */
   readonly applyEnvironment: (environment: Environment) => Promise<void>;
   /**
@@ -46,6 +52,7 @@ export function createMoney({ store, clock }: { readonly store: Store; readonly 
   const audit = new AuditTrail(store, clock);
   const settings = new TeamSettingsRepository(store, audit);
   const [older, uncounted] = [new OlderReplicas(store), new UncountedTasks(store)];
+  const olderOfSets = new OlderReplicas(store, DECIDING_SETS);
   const budgets = new BudgetRepository({ store, audit, older, uncounted });
   const carried = new CarriedSpend({ store, clock });
   return {
@@ -59,6 +66,9 @@ export function createMoney({ store, clock }: { readonly store: Store; readonly 
     assertEnforced: async (origin) => {
       await carried.restore(origin);
       await budgets.assertEnforced(origin);
+    },
+    assertSetsDecided: async () => {
+      if (await olderOfSets.areAlive()) throw olderVersion('requesting the approval of a set');
     },
     applyEnvironment: async ({ budgetPerMonth, ...environment }) => {
       await budgets.setDeployment(budgetPerMonth);

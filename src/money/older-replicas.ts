@@ -1,19 +1,29 @@
-import { COUNTING_MONEY, REPLICA } from '../cluster/membership.ts';
+import { COUNTING_MONEY, type DECIDING_SETS, REPLICA } from '../cluster/membership.ts';
+import { DailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { Store, Versioned } from '../store/store.ts';
 
 /**
- * Detects replicas of a version that does not count money in the store's sums: during a rolling update they claim and
- * finish tasks past every budget. Each replica of this version also holds a marker lease.
+ * Detects replicas of a version that does not hold a marker lease, as each replica of this one does. Without that of
+ * counting money in the store's sums they claim and finish tasks past every budget during a rolling update; without that
+ * of deciding on sets they approve one task of a set alone.
  */
 export class OlderReplicas {
   readonly #store: Pick<Store, 'exclusive' | 'contents'>;
+  readonly #marker: typeof COUNTING_MONEY | typeof DECIDING_SETS;
   readonly #lookup = new SingleFlight<'lookup', boolean>();
   #areGone: boolean;
 
-  /** @param store an exclusive one has no other replica, so it is never searched. */
-  constructor(store: Pick<Store, 'exclusive' | 'contents'>) {
+  /**
+   * @param store an exclusive one has no other replica, so it is never searched.
+   * @param marker prefix of the lease that older replicas do not hold.
+   */
+  constructor(
+    store: Pick<Store, 'exclusive' | 'contents'>,
+    marker: typeof COUNTING_MONEY | typeof DECIDING_SETS = COUNTING_MONEY,
+  ) {
     this.#store = store;
+    this.#marker = marker;
     this.#areGone = store.exclusive;
   }
 
@@ -32,9 +42,17 @@ export class OlderReplicas {
     const { contents } = this.#store;
     // In this order: a replica takes its marker first.
     const replicas = await contents.leases(REPLICA);
-    const counting = new Set((await contents.leases(COUNTING_MONEY)).map((name) => name.slice(COUNTING_MONEY.length)));
-    return replicas.some((name) => !counting.has(name.slice(REPLICA.length)));
+    const marked = new Set((await contents.leases(this.#marker)).map((name) => name.slice(this.#marker.length)));
+    return replicas.some((name) => !marked.has(name.slice(REPLICA.length)));
   }
+}
+
+/** Returns the error of what a replica of an older version would do wrong. */
+export function olderVersion(doing: string): DailiesError {
+  return new DailiesError(`${doing}: a replica of an older version is running`, {
+    code: 'older_version',
+    retryable: true,
+  });
 }
 
 /** Key, in the namespace `waits`, of the record that every task is counted in the sums. */

@@ -33,10 +33,9 @@ export function createApprovalSweep({ store, repository, clock, logger }: Approv
     const task = await repository.get(id);
     if (task?.state !== 'requested') return;
     const atMs = clock.now();
-    await repository.record(
-      id,
-      isExpired(task, atMs) ? { kind: 'decline', how: 'expired', atMs } : { kind: 'remind', atMs },
-    );
+    const hasExpired = isExpired(task, atMs);
+    if (!hasExpired && task.approval?.remindedAtMs !== undefined) return;
+    await repository.record(id, hasExpired ? { kind: 'decline', how: 'expired', atMs } : { kind: 'remind', atMs });
   };
   const run = async (): Promise<void> => {
     const max = clock.now() - APPROVAL_TTL_MS + REMINDER_MS;

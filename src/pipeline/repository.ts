@@ -6,12 +6,13 @@ import { toChange } from '../tasks/indexes.ts';
 import { boundsOf, type LimitReached, NO_LIMITS, roomWithin } from '../tasks/limits.ts';
 import { type BudgetLimit, limitsOn, type Purchase } from '../tasks/money.ts';
 import { total } from '../tasks/price.ts';
-import { readTask } from '../tasks/record-shape.ts';
+import { readTask, readTasks } from '../tasks/record-shape.ts';
 import { recount } from '../tasks/recount.ts';
 import { lineageOf, numbered } from '../tasks/review/versions.ts';
 import { transition } from '../tasks/state-machine.ts';
-import type { Task, TaskEvent, TaskId } from '../tasks/task.ts';
+import type { SetPlace, Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
+import { memberIds } from './task-ids.ts';
 import { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
 
 /** Observes tasks. Called after the commit; must not throw. */
@@ -27,6 +28,12 @@ export interface Recorded {
   readonly task: Task;
   /** The budget that the purchase would exceed. */
   readonly over?: OverBudget;
+}
+
+/** Outcome of an event of several tasks. */
+export interface RecordedAll extends Pick<Recorded, 'done' | 'over'> {
+  /** The current tasks, in their order, without missing ones. */
+  readonly tasks: readonly Task[];
 }
 
 /** Outcome of a claim. */
@@ -49,6 +56,9 @@ export type Refusal = { readonly limit: LimitReached } | { readonly over: OverBu
 
 /** Events by which a person adds spend: only these are refused over a budget. */
 const PURCHASES: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'approve']);
+
+/** Events of a request for approval: they count for all tasks of its set. */
+const DECISIONS: ReadonlySet<TaskEvent['kind']> = new Set(['approve', 'decline', 'remind', 'cancel']);
 
 /** Writes to commit with an event, such as an entry of an audit log. */
 export type FurtherWrites = Partial<Pick<Change, 'records'>>;
@@ -117,10 +127,8 @@ export class TaskRepository {
       const room = await roomWithin(this.#store, boundsOf(limits, first), first.createdAtMs);
       if ('reached' in room) return { kind: 'refused', limit: room.reached };
       bounds = room.bounds;
-      for (const joint of purchases) {
-        const [over] = await exceededLimits(this.#store, joint.within, joint.purchase);
-        if (over !== undefined) return { kind: 'refused', over };
-      }
+      const over = await this.#firstExceeded(purchases);
+      if (over !== null) return { kind: 'refused', over };
       // Another task has ended or another version was claimed meanwhile, or a budget was raised.
     }
     throw new DailiesError(`claiming task ${first.id}: its record is there and cannot be read`, {
@@ -131,7 +139,8 @@ export class TaskRepository {
 
   /**
    * Applies an event to the current record of a task: after a concurrent change, the event is judged again by the new
-   * state. An `accepted` with an id that another task holds is recorded as `lost`, with the failure `id_taken`.
+   * state. An `accepted` with an id that another task holds is recorded as `lost`, with the failure `id_taken`. A decision
+   * on a requested task of a set is one on all of them.
    * @param known the record as the caller read or wrote it last: it is read again only if it has changed.
    * @param also returns further writes for the same commit; called again after a concurrent change.
    * @returns undefined when no such task exists.
@@ -146,7 +155,12 @@ export class TaskRepository {
   ): Promise<Recorded | undefined> {
     try {
       let tries = 0;
-      for (let task = known ?? (await this.get(id)); task !== undefined; task = await this.get(id)) {
+      const first = known ?? (await this.get(id));
+      if (first?.set !== undefined && first.state === 'requested' && DECISIONS.has(event.kind)) {
+        const recorded = await this.#recordInSet(first, first.set, event, also);
+        if (recorded !== null) return recorded;
+      }
+      for (let task = first; task !== undefined; task = await this.get(id)) {
         const moved = transition(task, event);
         // `known` may be stale; a record that was just read is current.
         if (moved === null && task !== known) return { done: false, task };
@@ -170,6 +184,76 @@ export class TaskRepository {
       const of = event.of === undefined ? {} : { of: event.of };
       return this.record(id, { kind: 'lost', ...of, failure: { code: 'id_taken', words: null } });
     }
+  }
+
+  /**
+   * Applies a decision to every task of a request for approval, in one commit: to all of those that wait, or to none. A
+   * purchase counts only while all of them wait.
+   * @param ids the only task, or those of a set, in their order.
+   * @param eventOf returns the event of each task: they have the same kind.
+   * @param also returns further writes for the same commit; called again after a concurrent change.
+   * @throws `overloaded` as {@link record} does.
+   */
+  async recordAll(
+    ids: readonly TaskId[],
+    eventOf: (task: Task) => TaskEvent,
+    also: (next: readonly Task[]) => Promise<FurtherWrites> = async () => ({}),
+  ): Promise<RecordedAll> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const tasks = await readTasks(this.#records, ids);
+      const moves = tasks.flatMap((before) => (before.state === 'requested' ? [moveOf(before, eventOf(before))] : []));
+      const isPurchase = moves.some(({ kind }) => PURCHASES.has(kind));
+      const isPartial = isPurchase && moves.length < ids.length;
+      const counting = moves.flatMap(({ before, after, kind }) => (after === null ? [] : [{ before, after, kind }]));
+      if (isPartial || counting.length === 0 || counting.length < moves.length) return { done: false, tasks };
+      const next = counting.map(({ after }) => after);
+      const purchases = isPurchase ? purchasesOf(next) : [];
+      const change = merged(counting.map(({ before, after }) => toChange(before, after)));
+      const records = [...change.records, ...((await also(next)).records ?? [])];
+      if (await this.#store.commit({ ...change, records, within: purchases.flatMap(({ within }) => within) })) {
+        for (const { before, after, kind } of counting) this.#notify(after, kind, before);
+        const current = new Map(next.map((task) => [task.id, task]));
+        return { done: true, tasks: tasks.map((task) => current.get(task.id) ?? task) };
+      }
+      const over = await this.#firstExceeded(purchases);
+      if (over !== null && (await this.#areUnchanged(tasks))) return { done: false, tasks, over };
+    }
+    throw contended(`deciding on request ${ids[0]}`);
+  }
+
+  /** Applies a decision on one task of a set to all. @returns `null` where the task does not wait for it any more. */
+  async #recordInSet(
+    { id }: Task,
+    set: SetPlace,
+    event: TaskEvent,
+    also: (next: Task) => Promise<FurtherWrites>,
+  ): Promise<Recorded | null> {
+    const { done, tasks, over } = await this.recordAll(
+      memberIds(set),
+      () => event,
+      async (next) => {
+        const own = next.find((task) => task.id === id);
+        return own === undefined ? {} : also(own);
+      },
+    );
+    const task = tasks.find((one) => one.id === id);
+    if (task === undefined || (!done && task.state !== 'requested')) return null;
+    return { done, task, ...(over === undefined ? {} : { over }) };
+  }
+
+  async #areUnchanged(tasks: readonly Task[]): Promise<boolean> {
+    const ids = tasks.map(({ id }) => id);
+    const current = await readTasks(this.#records, ids);
+    return current.every(({ revision }, at) => revision === tasks[at]?.revision) && current.length === tasks.length;
+  }
+
+  /** Returns the limit with the least room that one of the purchases would exceed; `null` for none. */
+  async #firstExceeded(purchases: readonly JointPurchase[]): Promise<OverBudget | null> {
+    for (const { within, purchase } of purchases) {
+      const [over] = await exceededLimits(this.#store, within, purchase);
+      if (over !== undefined) return over;
+    }
+    return null;
   }
 
   /**
@@ -207,6 +291,12 @@ export class TaskRepository {
   #notify(...change: Parameters<TaskObserver['changed']>): void {
     for (const observer of this.#observers) observer.changed(...change);
   }
+}
+
+/** Returns a task before and after an event; `after` is `null` where it does not count. */
+function moveOf(before: Task, event: TaskEvent) {
+  const moved = transition(before, event);
+  return { before, after: moved === null ? null : recount(moved), kind: event.kind };
 }
 
 /** Returns the changes as one. */

@@ -56,7 +56,7 @@ export interface SetOrder {
   readonly kind: SetKind;
   /** Address of the further clips, which do not respond to the interaction. Default: that of the order. */
   readonly address?: Origin['address'];
-  /** The clips after the first one, 1 to 11. */
+  /** The clips after the first one, 1 to 11; in the first one's currency, where they need an approval: it has one price. */
   readonly more: readonly Pick<Order, 'request' | 'price'>[];
 }
 
@@ -121,7 +121,7 @@ export interface TaskService {
   open(scope: OpenScope, limit: number): Promise<readonly Task[]>;
   /** Cancels a task: prevents its submission if it was not sent yet, else polls it on quietly. */
   cancel(id: TaskId, by: Person): Promise<Decision>;
-  /** Withdraws a task's request for approval. */
+  /** Withdraws a task's request for approval; that of a set with all of its tasks. */
   withdraw(id: TaskId, by: Person): Promise<Decision>;
   /**
    * Submits an uncertain task again if it was sent `afterSends` times so far (a second press changes nothing) and its
@@ -159,6 +159,8 @@ export interface TaskServiceOptions {
   readonly assertWritable?: () => Promise<void>;
   /** Rejects while a replica runs that would exceed the budgets of an order: then nothing is bought. Default: never. */
   readonly assertEnforced?: (origin: Origin) => Promise<void>;
+  /** Rejects while a replica runs that would approve one task of a set alone: then no set is requested. Default: never. */
+  readonly assertSetsDecided?: () => Promise<void>;
   /** Reads the settings of a team: the time zone of its months, and the pause of its spending. Default: none changed. */
   readonly settingsOf?: (team: Pick<Origin, 'platform' | 'team'>) => Promise<TeamSettings>;
   /** Whether failed tasks count as refunded at once, or once a statement shows it. Default: `assumed`. */
@@ -193,7 +195,7 @@ class Service implements TaskService {
   async submit(order: Order): Promise<Submission> {
     const { repository, queue, clock, limits = NO_LIMITS } = this.#options;
     const id = taskIdOf(order.key);
-    await this.#assertClaimable(id, order.origin);
+    await this.#assertClaimable(id, order);
     const { purchase, paused, forbidden } = await this.#purchase(order);
     const isRefused = paused !== null || forbidden.length > 0;
     if (isRefused && (await this.get(id)) === undefined)
@@ -356,10 +358,11 @@ class Service implements TaskService {
     return { records: await this.#audit.append(origin, { person: by, surface: decision.surface }, [entry]) };
   }
 
-  /** Rejects while clips cannot be stored or budgets not enforced, except for a task that was claimed before. */
-  async #assertClaimable(id: TaskId, origin: Origin): Promise<void> {
-    const { assertWritable, assertEnforced } = this.#options;
-    await Promise.all([assertWritable?.(), assertEnforced?.(origin)]).catch(async (thrown: unknown) => {
+  /** Rejects while clips cannot be stored, or budgets and the approval of sets not enforced; not for a task claimed before. */
+  async #assertClaimable(id: TaskId, { origin, set, approval }: Order): Promise<void> {
+    const { assertWritable, assertEnforced, assertSetsDecided } = this.#options;
+    const decided = set === undefined || approval === undefined ? undefined : assertSetsDecided?.();
+    await Promise.all([assertWritable?.(), assertEnforced?.(origin), decided]).catch(async (thrown: unknown) => {
       if ((await this.get(id)) === undefined) throw thrown;
     });
   }

@@ -20,6 +20,14 @@ export function total(prices: Iterable<Price>): readonly Price[] {
   return [...sums].map(([currency, sum]) => ({ amount: sum.toFixed(), currency }));
 }
 
+/** Returns the sum of prices of one currency; `undefined` for several currencies, since amounts are never converted. */
+export function sumOf(prices: readonly Price[]): Price | undefined {
+  const [only] = prices;
+  const [sum, ...others] = total(prices);
+  if (others.length > 0) return undefined;
+  return prices.length === 1 ? only : sum;
+}
+
 /** Returns whether a price is higher than another one in the same currency. */
 export function isAbove({ amount }: Price, { amount: other }: Price): boolean {
   return new Big(amount).gt(other);

@@ -6,13 +6,14 @@ import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending
 import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import type { RetractionCount } from '#src/chat/retraction.ts';
+import { setOfCard } from '#src/chat/sets/set-view.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/view.ts';
 import type { ForgetOrder } from '#src/library/forgetting/forgetting.ts';
 import type { Opener } from '#src/library/gallery/access.ts';
 import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import type { RemovalOrder } from '#src/library/remover.ts';
-import type { ApprovalOutcome, ApprovalPress } from '#src/money/approvals.ts';
+import type { ApprovalOutcome, ApprovalPress, ApprovalTasks } from '#src/money/approvals.ts';
 import { Approvers } from '#src/money/approvers.ts';
 import { AuditTrail } from '#src/money/audit.ts';
 import { BudgetRepository } from '#src/money/budgets.ts';
@@ -29,7 +30,7 @@ import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import { isEnded, transition } from '#src/tasks/state-machine.ts';
-import type { Audience, Origin, Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
+import { type Audience, type Origin, orderIdOf, type Task, type TaskEvent, type TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -66,15 +67,16 @@ export class BotHouse implements BotPorts {
   /** Outcome of the next approval. Default: the one of the task. */
   outcome: ApprovalOutcome | null = null;
   readonly approvals: BotPorts['approvals'] = {
-    approve: async (task, press) => {
+    approve: async (tasks, press) => {
       this.approved.push(press);
       if (this.outcome !== null) return this.outcome;
-      const price = press.current ?? task.price;
-      const event = { kind: 'approve', by: press.by, period: '2026-11', price, atMs: this.clock.now() } as const;
-      const decision = this.#decide(task.id, event);
-      return { kind: decision.done ? 'approved' : 'decided', task: decision.task };
+      const done = tasks.map(({ id, price: before }, at) => {
+        const price = press.current?.[at] ?? before;
+        return this.#apply(id, { kind: 'approve', by: press.by, period: '2026-11', price, atMs: this.clock.now() });
+      });
+      return { kind: done.every((one) => one.done) ? 'approved' : 'decided', tasks: this.#current(tasks) };
     },
-    deny: async (task, by, reason) => {
+    deny: async (tasks, by, reason) => {
       const event = {
         kind: 'decline',
         how: 'denied',
@@ -82,10 +84,15 @@ export class BotHouse implements BotPorts {
         ...(reason === '' ? {} : { reason }),
         atMs: this.clock.now(),
       } as const;
-      const decision = this.#decide(task.id, event);
-      return { kind: decision.done ? 'denied' : 'decided', task: decision.task };
+      const done = tasks.map(({ id }) => this.#apply(id, event));
+      return { kind: done.every((one) => one.done) ? 'denied' : 'decided', tasks: this.#current(tasks) };
     },
-    waiting: async (scope) => this.#of(scope).filter(({ state }) => state === 'requested'),
+    waiting: async (scope) => {
+      const waiting = this.#of(scope).filter(({ state }) => state === 'requested');
+      return [...Map.groupBy(waiting, orderIdOf).values()].flatMap(([first, ...others]) =>
+        first === undefined ? [] : [[first, ...others] as const],
+      );
+    },
   };
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
@@ -221,6 +228,7 @@ export class BotHouse implements BotPorts {
           ? [task]
           : memberIds({ id, of: count }).map((one, at) => ({
               ...task,
+              ...(at === 0 ? {} : set.more[at - 1]),
               id: one,
               set: { id, kind: set.kind, at: at + 1, of: count },
             }));
@@ -259,7 +267,7 @@ export class BotHouse implements BotPorts {
 
   readonly chat: Chat = {
     show: async (id) => messageOf(this.task(id)),
-    messageOf: async (id) => messageOf(this.task(id)),
+    messageOf: async (id) => ({ ...messageOf(this.task(setOfCard(id) ?? id)), message: `m-${id}` }),
     setOf: async (place) => memberIds(place).flatMap((id) => this.records.get(id) ?? []),
     lastingAddress: () => ({}),
     taskOf: async (_platform, { message }) =>
@@ -360,7 +368,19 @@ export class BotHouse implements BotPorts {
     return pauseAt(await this.settings.get(origin), this.clock.now());
   }
 
+  /** Applies an event; a decision on a requested task of a set is one on all of them, as in the repository. */
   #decide(id: TaskId, event: TaskEvent): Decision {
+    const { state, set } = this.task(id);
+    const isOnAll = set !== undefined && state === 'requested' && (event.kind === 'decline' || event.kind === 'cancel');
+    if (isOnAll) for (const one of memberIds(set)) if (one !== id) this.#apply(one, event);
+    return this.#apply(id, event);
+  }
+
+  #current([first, ...others]: ApprovalTasks): ApprovalTasks {
+    return [this.task(first.id), ...others.map(({ id }) => this.task(id))];
+  }
+
+  #apply(id: TaskId, event: TaskEvent): Decision {
     const next = transition(this.task(id), event);
     if (next !== null) this.records.set(id, next);
     return { done: next !== null, task: this.task(id) };

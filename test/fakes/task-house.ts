@@ -29,6 +29,8 @@ export interface TaskHouseOptions {
   readonly assertWritable?: () => Promise<void>;
   /** Default: every budget is enforced. */
   readonly assertEnforced?: () => Promise<void>;
+  /** Default: every replica decides on sets as a whole. */
+  readonly assertSetsDecided?: () => Promise<void>;
   readonly store?: Store;
   readonly videos?: ScriptedVideos;
   readonly clock?: ManualClock;
@@ -88,6 +90,7 @@ export class TaskHouse {
       ...(limits === undefined ? {} : { limits }),
       ...(assertWritable === undefined ? {} : { assertWritable }),
       ...(assertEnforced === undefined ? {} : { assertEnforced }),
+      ...(options.assertSetsDecided === undefined ? {} : { assertSetsDecided: options.assertSetsDecided }),
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
       storage: new FolderStorage('/clips'),

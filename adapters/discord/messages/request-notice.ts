@@ -1,4 +1,4 @@
-import { approvalCard } from '#commands/sentences/approvals.ts';
+import { approvalCard } from '#commands/sentences/approvals/requests.ts';
 import type { ApprovalNotice } from '#src/chat/view.ts';
 import { type Body, renderCard } from './render.ts';
 

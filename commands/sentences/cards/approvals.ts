@@ -1,14 +1,17 @@
 import type { MessageRef } from '#src/chat/platform.ts';
+import type { ApprovalTasks } from '#src/money/approvals.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
-import { approvalButtons } from '../approvals.ts';
+import { requestId, requestPrice } from '../approvals/answers.ts';
+import { approvalButtons } from '../approvals/requests.ts';
 import { shorten } from '../format.ts';
+import { setSize } from '../ordered.ts';
 
-/** Request in a list. */
+/** Request in a list: one line, also for a set. */
 export interface ListedRequest {
-  readonly task: Task;
+  readonly tasks: ApprovalTasks;
   readonly isPromptShown: boolean;
   /** Its message, if it has one that the caller may see. */
   readonly message: MessageRef | undefined;
@@ -38,7 +41,7 @@ export function approvalsCard({ forCaller, moreForCaller, own, decided }: Listed
       ...(own.length === 0 ? [] : [heading('Your requests'), ...own.map(ownBlock)]),
       ...(decided.length === 0 ? [] : [heading('Lately decided'), ...decided.map(decidedBlock)]),
     ],
-    { buttons: forCaller.flatMap((one, index) => numbered(one.task, index, forCaller.length)) },
+    { buttons: forCaller.flatMap((one, index) => numbered(one.tasks, index, forCaller.length)) },
   );
 }
 
@@ -47,37 +50,43 @@ function heading(text: string): Block {
 }
 
 function waitingBlock(one: ListedRequest, index: number, count: number): Block {
-  const { origin, price, approval } = one.task;
+  const [{ origin, approval }] = one.tasks;
   const number = count === 1 ? '' : `${index + 1}. `;
-  const title: Line = [number, { person: origin.user }, ` · ${formatPrice(price)} · `, ...promptLine(one)];
+  const title: Line = [
+    number,
+    { person: origin.user },
+    ` · ${formatPrice(requestPrice(one.tasks))} · `,
+    ...promptLine(one),
+  ];
   return { kind: 'item', title, small: [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }] };
 }
 
 /** Numbers the buttons like the requests, if there are several. */
-function numbered({ id, price }: Task, index: number, count: number): readonly CardButton[] {
-  return approvalButtons(id, price).map((button) => ({
+function numbered(tasks: ApprovalTasks, index: number, count: number): readonly CardButton[] {
+  return approvalButtons(requestId(tasks), requestPrice(tasks)).map((button) => ({
     ...button,
     label: count === 1 ? button.label : `${index + 1} · ${button.label}`,
   }));
 }
 
 function ownBlock(one: ListedRequest): Block {
-  const { id, price, approval } = one.task;
+  const [{ approval }] = one.tasks;
   const small: Line = [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }];
   return {
     kind: 'item',
-    title: [`${formatPrice(price)} · `, ...promptLine(one)],
+    title: [`${formatPrice(requestPrice(one.tasks))} · `, ...promptLine(one)],
     small,
-    accessory: { id: taskButtonId('withdraw', id), label: 'Withdraw', style: 'plain' },
+    accessory: { id: taskButtonId('withdraw', requestId(one.tasks)), label: 'Withdraw', style: 'plain' },
   };
 }
 
 function decidedBlock(one: ListedRequest): Block {
-  const { task, message } = one;
-  const { origin, price } = task;
+  const { tasks, message } = one;
+  const [task] = tasks;
+  const { origin } = task;
   return {
     kind: 'item',
-    title: [{ person: origin.user }, ` · ${formatPrice(price)} · `, ...promptLine(one)],
+    title: [{ person: origin.user }, ` · ${formatPrice(requestPrice(tasks))} · `, ...promptLine(one)],
     small: [...decisionWords(task), ' · ', ...facts(one)],
     ...(message === undefined ? {} : { accessory: { message, label: 'Open' } }),
   };
@@ -94,10 +103,13 @@ function decisionWords({ approval, declined }: Task): Line {
     : [`${word} by `, { person: by }, ' ', { timeMs: atMs }];
 }
 
-function promptLine({ task, isPromptShown }: ListedRequest): Line {
+function promptLine({ tasks: [task], isPromptShown }: ListedRequest): Line {
   return isPromptShown ? [{ untrusted: shorten(task.request.prompt, 60) }] : ['from a private channel'];
 }
 
-function facts({ task: { id, request } }: ListedRequest): Line {
-  return [{ untrusted: request.model }, ` · ${request.seconds} s · `, { code: shortId(id) }];
+function facts({ tasks }: ListedRequest): Line {
+  const [{ id, request, set }] = tasks;
+  const isSame = new Set(tasks.map((task) => `${task.request.seconds} ${task.request.model}`)).size === 1;
+  const one: Line = isSame ? [{ untrusted: request.model }, ` · ${request.seconds} s · `] : [];
+  return [...one, ...(set === undefined ? [] : [`${setSize(set)} · `]), { code: shortId(id) }];
 }

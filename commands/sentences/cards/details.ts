@@ -8,6 +8,7 @@ import type { MediaKind } from '#src/videos/request.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
+import { capitalised } from '../format.ts';
 import { removalLines } from '../removal.ts';
 import { requestWords } from '../settings.ts';
 import { stateWord } from './history.ts';
@@ -43,7 +44,7 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: 
 function stateLine(task: Task): Line {
   const word = stateWord(task);
   const sends = task.sends === 1 ? 'once' : `${task.sends} times`;
-  return [`${word.slice(0, 1).toUpperCase()}${word.slice(1)}`, task.sends === 0 ? '' : ` · sent ${sends}`];
+  return [`${capitalised(word)}`, task.sends === 0 ? '' : ` · sent ${sends}`];
 }
 
 function failureLines({ state, lateOutcome, failure }: Task): readonly Line[] {

@@ -3,7 +3,7 @@ import type { RemovalReason } from '#src/tasks/removal.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { shortId } from '../../ui/buttons.ts';
 import type { Card, Line, Part } from '../../ui/card.ts';
-import { declinedOutcome } from '../approvals.ts';
+import { declinedOutcome } from '../approvals/requests.ts';
 import { shorten } from '../format.ts';
 import { setNoticeCard } from './set-card.ts';
 

@@ -1,25 +1,11 @@
 import type { EndNotice, SetOutcome, TaskView } from '#src/chat/view.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
-import type { Phase, SetKind, Task } from '#src/tasks/task.ts';
+import type { Phase, Task } from '#src/tasks/task.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
 import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
-import { count, shorten } from '../format.ts';
-
-/** Words for a task of a set. */
-const MEMBERS = {
-  takes: { one: 'take', many: 'takes' },
-  storyboard: { one: 'shot', many: 'shots' },
-} as const satisfies Readonly<Record<SetKind, object>>;
-
-/** Returns the words for the tasks of a set; those of a kind of a later version are takes. */
-function wordsOf(kind: SetKind): (typeof MEMBERS)[SetKind] {
-  return (MEMBERS as Readonly<Partial<typeof MEMBERS>>)[kind] ?? MEMBERS.takes;
-}
-
-/** Counts the tasks of a set: `4 takes`. */
-export function setSize({ kind, of }: { readonly kind: SetKind; readonly of: number }): string {
-  return count(of, wordsOf(kind).one);
-}
+import { declinedOutcome } from '../approvals/requests.ts';
+import { capitalised, count, shorten } from '../format.ts';
+import { memberWords } from '../ordered.ts';
 
 /**
  * Lists the tasks of a set, one line each, with a link to the message of one that has its own.
@@ -29,10 +15,15 @@ export function memberLines(
   { members = [], set }: TaskView,
   linesOf: (view: TaskView) => readonly Line[],
 ): readonly Line[] {
-  const { one } = wordsOf(set?.kind ?? 'takes');
+  const { one } = memberWords(set?.kind ?? 'takes');
   return members.map(({ view, message }, index) => {
     const link: Line = message === null ? [] : [' · ', { message, label: 'See it' }];
-    return [{ strong: `${titled(one)} ${view.set?.at ?? index + 1}` }, ' · ', ...stateOf(view, linesOf(view)), ...link];
+    return [
+      { strong: `${capitalised(one)} ${view.set?.at ?? index + 1}` },
+      ' · ',
+      ...stateOf(view, linesOf(view)),
+      ...link,
+    ];
   });
 }
 
@@ -53,7 +44,7 @@ export function memberButtons({ members = [], set }: TaskView): readonly CardBut
     const isOver = view.phase === 'failed' || view.phase === 'refused' || view.phase === 'lost';
     if (!isOver || view.retryPrice === null || !view.buttons.includes('retry')) return [];
     const { task, retryPrice } = view;
-    return [retryOne(wordsOf(set?.kind ?? 'takes').one, { task, at: view.set?.at ?? index + 1, retryPrice })];
+    return [retryOne(memberWords(set?.kind ?? 'takes').one, { task, at: view.set?.at ?? index + 1, retryPrice })];
   });
 }
 
@@ -62,7 +53,7 @@ export function setCancelledCard(
   decisions: readonly { readonly done: boolean; readonly task: Pick<Task, 'sends' | 'price' | 'set'> }[],
 ): Card {
   const done = decisions.filter((one) => one.done).map(({ task }) => task);
-  const { one } = wordsOf(done[0]?.set?.kind ?? 'takes');
+  const { one } = memberWords(done[0]?.set?.kind ?? 'takes');
   if (done.length === 0)
     return { lines: [['There is nothing to cancel: all of it has ended.']], progress: null, buttons: [] };
   const sent = done.filter(({ sends }) => sends > 0);
@@ -76,10 +67,16 @@ export function setCancelledCard(
 
 /** Renders the notice about a set: `your 4 takes of “a red fox” are ready.`, `3 of 4 takes … are ready; take 4 failed.` */
 export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): Card {
-  const { kind, of, ready, others } = set;
-  const { one, many } = wordsOf(kind);
+  const { kind, of, ready, others, declined } = set;
+  const { one, many } = memberWords(kind);
   const prompt: Part = { untrusted: `“${shorten(notice.prompt, 80)}”` };
   const all = `${of} ${many} of `;
+  if (declined !== undefined)
+    return {
+      lines: [[...ping, `your ${all}`, prompt, ...declinedOutcome(declined, set)]],
+      progress: null,
+      buttons: [],
+    };
   const subject: Line =
     ready === of
       ? [`your ${all}`, prompt, ' are ready.']
@@ -120,8 +117,4 @@ function retryOne(
 ): CardButton {
   const price = retryPrice === null ? '' : ` · ${formatPrice(retryPrice)}`;
   return { id: retryButtonId(task, retryPrice), label: `Retry ${one} ${at}${price}`, style: 'plain' };
-}
-
-function titled(word: string): string {
-  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }

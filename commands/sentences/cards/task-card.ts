@@ -8,14 +8,15 @@ import type { Person, Price } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { resendButtonId, retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
-import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals.ts';
+import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals/requests.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
+import { setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { noticeCard, removedCard } from './notice.ts';
-import { memberButtons, memberLines, setSize } from './set-card.ts';
+import { memberButtons, memberLines } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -41,13 +42,21 @@ function defaultMention(view: AnyView): Person | null {
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
   const isSet = view.members !== undefined;
-  const own = isSet ? memberLines(view, phaseLines) : [...phaseLines(view), ...removalLines(view.removal)];
+  const own =
+    isSet && !isDecidedTogether(view)
+      ? memberLines(view, phaseLines)
+      : [...phaseLines(view), ...removalLines(view.removal)];
   const lines = own.map((line): Block => ({ kind: 'text', line }));
   const buttons = view.buttons.map((action) => taskButton(action, view));
   return layOut([headline(view), ...lines, ...approvedBlocks(view)], {
     progress: isPending(view.phase) ? view.progress : null,
     buttons: isSet ? [...memberButtons(view), ...buttons] : buttons,
   });
+}
+
+/** Returns whether all tasks of a set wait for an approval, or none was approved: there is one line about them. */
+function isDecidedTogether({ phase }: TaskView): boolean {
+  return phase === 'requested' || phase === 'declined';
 }
 
 /** Shows a task as its message does, with its id and a link to that message. */
@@ -272,10 +281,11 @@ export function taskButton(action: ButtonAction, view: TaskView): CardButton {
 }
 
 /** Returns the button of a set's card for an action on all of its tasks. */
-function setButton(action: ButtonAction, { set }: TaskView): Omit<CardButton, 'id'> {
+function setButton(action: ButtonAction, { set, phase }: TaskView): Omit<CardButton, 'id'> {
   const { label, style } = BUTTONS[action];
   if (action === 'cancel') return { label: 'Cancel all', style };
-  return { label: action === 'retry' && set !== undefined ? `${set.of} more` : label, style };
+  if (action !== 'retry' || set === undefined || phase === 'declined') return { label, style };
+  return { label: `${set.of} more`, style };
 }
 
 function priced(label: string, price: Price | null): string {

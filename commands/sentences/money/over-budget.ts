@@ -2,7 +2,8 @@ import { amountOf, type Micros, microsOf } from '#src/tasks/amount.ts';
 import type { Refunds } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
-import { either } from '../format.ts';
+import { capitalised, either } from '../format.ts';
+import { clipsCost, type Ordered, setSize } from '../ordered.ts';
 import { heldWords } from './limit-facts.ts';
 import { formatReset, monthName } from './months.ts';
 
@@ -14,6 +15,7 @@ export interface OverBudgetShown {
   readonly period: string;
   readonly timeZone: string;
   readonly price: Price;
+  readonly ordered: Ordered;
   /** Figures in the price's currency; `null` if the budget has no amount in that currency. */
   readonly figures: {
     readonly limit: string;
@@ -27,7 +29,7 @@ export interface OverBudgetShown {
   /** Cheaper form of the same order that fits; `model` where it is another one. */
   readonly fit: {
     readonly seconds: number;
-    readonly takes: number;
+    readonly ordered: Ordered;
     readonly model: string | null;
     readonly price: Price;
   } | null;
@@ -50,11 +52,11 @@ export function overBudgetSentence(shown: OverBudgetShown): string {
 
 type Figures = NonNullable<OverBudgetShown['figures']>;
 
-function excess({ whose, period, price }: OverBudgetShown, { limit, room }: Figures): string {
+function excess({ whose, period, price, ordered }: OverBudgetShown, { limit, room }: Figures): string {
   const { currency } = price;
   const show = (amount: string) => formatPrice({ amount, currency });
   const budget = `${whose ?? 'the installation’s'} ${monthName(period)} budget`;
-  const cost = `this clip costs ${formatPrice(price)}`;
+  const cost = clipsCost(ordered, price);
   const left = microsOf(room);
   if (microsOf(limit) === 0n && left <= 0n) return `${capitalised(budget)} is ${show('0')}, ${cost}.`;
   if (left < 0n) return `${capitalised(budget)} of ${show(limit)} is over by ${show(amountOf(-left))}, ${cost}.`;
@@ -71,7 +73,7 @@ function partsOf({ price: { currency }, refunds }: OverBudgetShown, { held, doub
 
 function fitSentence({ fit }: OverBudgetShown): string | null {
   if (fit === null) return null;
-  if (fit.takes > 1) return `${fit.takes} takes for ${formatPrice(fit.price)} would fit.`;
+  if (fit.ordered !== null) return `${setSize(fit.ordered)} for ${formatPrice(fit.price)} would fit.`;
   const model = fit.model === null ? '' : ` with ${fit.model}`;
   return `${fit.seconds} s${model} for ${formatPrice(fit.price)} would fit.`;
 }
@@ -95,13 +97,13 @@ function named(raisers: readonly string[]): string {
 }
 
 function missingCurrency(shown: OverBudgetShown): string {
-  const { whose, price, currencies } = shown;
+  const { whose, price, ordered, currencies } = shown;
   const { currency } = price;
   const others = either(currencies);
   const model = others === '' ? '' : `Choose a model priced in ${others}.`;
   const budget = whose === null ? 'The budget of this installation' : `${capitalised(whose)} budget`;
   return sentences(
-    `${budget} has no amount in ${currency}, in which this clip costs ${formatPrice(price)}; amounts are never converted.`,
+    `${budget} has no amount in ${currency}, in which ${clipsCost(ordered, price)}; amounts are never converted.`,
     model,
     addition(shown),
   );
@@ -111,10 +113,6 @@ function addition({ whose, mayRaise, command, raisers }: OverBudgetShown): strin
   if (mayRaise) return `You can add one: ${command}`;
   if (whose === null) return 'Only its operator can add one.';
   return raisers.length === 0 ? `An administrator can add one with ${command}` : `${named(raisers)} can add one.`;
-}
-
-function capitalised(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 function sentences(...all: readonly (string | null)[]): string {

@@ -2,12 +2,13 @@ import type { MessageLocks } from '../../cluster/message-lock.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import { memberIds } from '../../pipeline/task-ids.ts';
+import { sumOf } from '../../tasks/price.ts';
 import { isContentRemoved } from '../../tasks/removal.ts';
 import type { Origin, SetPlace, Task, TaskId } from '../../tasks/task.ts';
 import type { MessageRef, Platform } from '../platform.ts';
 import type { TaskMessages } from '../task-messages.ts';
 import type { TaskView } from '../view.ts';
-import { setCardId, setOfCard, setViewOf } from './set-view.ts';
+import { declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
 
 /** Delay before another attempt where another process holds the lock of the card. */
 const LOCKED_RETRY_MS = 1_000;
@@ -28,6 +29,8 @@ export interface SetCardsOptions {
  */
 export class SetCards {
   readonly #options: SetCardsOptions;
+  /** The last update of each card in this process. */
+  readonly #updates = new Map<TaskId, Promise<void>>();
 
   constructor(options: SetCardsOptions) {
     this.#options = options;
@@ -79,10 +82,22 @@ export class SetCards {
   }
 
   /**
-   * Shows the present state on a card; a deleted card stays deleted.
+   * Shows the present state on a card; a deleted card stays deleted. The tasks of a set often end together: in one
+   * process, each update waits for the one before.
    * @throws DailiesError retryable, also while another process edits it
    */
-  async update(place: SetPlace): Promise<void> {
+  update(place: SetPlace): Promise<void> {
+    const before = this.#updates.get(place.id) ?? Promise.resolve();
+    const update = before.catch(() => undefined).then(() => this.#update(place));
+    this.#updates.set(place.id, update);
+    const end = (): void => {
+      if (this.#updates.get(place.id) === update) this.#updates.delete(place.id);
+    };
+    update.then(end, end);
+    return update;
+  }
+
+  async #update(place: SetPlace): Promise<void> {
     const { cards, locks, platformOf } = this.#options;
     const card = await this.cardOf(place);
     await cards.open(card);
@@ -120,10 +135,12 @@ export class SetCards {
   #standIn(place: SetPlace, members: readonly Task[]): Task | undefined {
     const [first] = members;
     const shown = members.find((task) => !isContentRemoved(task)) ?? first;
+    if (shown === undefined || first === undefined) return undefined;
+    const price = sumOf(members.map((task) => task.price)) ?? shown.price;
+    const declined = declinedOf(members.flatMap((task) => task.declined ?? []));
     // The first one has the response to the interaction.
-    return shown === undefined || first === undefined
-      ? undefined
-      : { ...shown, id: setCardId(place.id), origin: first.origin, presented: true, set: place };
+    const { id, of } = { id: setCardId(place.id), of: { origin: first.origin, presented: true, set: place } };
+    return { ...shown, id, price, ...of, ...(declined === null ? {} : { declined }) };
   }
 }
 

@@ -67,8 +67,8 @@ export class SetNotices {
     const settled = await Promise.all(members.map(async (one) => one.id === task.id || this.#isShown(one)));
     if (settled.includes(false)) return true;
     const phases = members.map(phaseAtEnd);
-    // Nobody waits for a set that was cancelled.
-    if (phases.some((phase) => phase !== 'cancelled')) {
+    // Nobody waits for a set that was cancelled or withdrawn.
+    if (members.some((one) => endPhaseOf(one) !== null)) {
       const message = await sets.open(place);
       const notice = await this.#noticeOf(card, { members, phases, message });
       await notices.sendForSet(card, notice, lock, (await cards.get(card.id))?.isGone !== true);
@@ -115,7 +115,13 @@ export class SetNotices {
       sends: 1,
       handover: null,
       subscribed: false,
-      set: { kind: card.set?.kind ?? 'takes', of: members.length, ready, others },
+      set: {
+        kind: card.set?.kind ?? 'takes',
+        of: members.length,
+        ready,
+        others,
+        ...(card.declined === undefined ? {} : { declined: card.declined }),
+      },
     };
   }
 }

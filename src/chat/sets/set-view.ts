@@ -1,4 +1,5 @@
-import { total } from '../../tasks/price.ts';
+import type { Declined } from '../../tasks/approval.ts';
+import { sumOf, total } from '../../tasks/price.ts';
 import type { Phase, SetPlace, TaskId, TaskState } from '../../tasks/task.ts';
 import { type ButtonAction, isPending, type TaskView } from '../view.ts';
 
@@ -35,6 +36,7 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
   const [price = shown.price] = total(views.map((view) => view.price));
   const retryPrices = views.flatMap(({ retryPrice }) => retryPrice ?? []);
   const [retryPrice = null] = retryPrices.length === views.length ? total(retryPrices) : [];
+  const declined = declinedOf(views.flatMap((view) => view.declined ?? []));
   const ends = views.map(({ endedAtMs }) => endedAtMs);
   return {
     ...shown,
@@ -52,6 +54,7 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
     failure: null,
     sends: views.reduce((sum, { sends }) => sum + sends, 0),
     cancelledBy: null,
+    declined,
     lateOutcome: null,
     leftBy: null,
     handover: null,
@@ -62,7 +65,16 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
   };
 }
 
+/** Returns the end of a set's request for approval, from those of its tasks; `null` while it has none. */
+export function declinedOf(ends: readonly Declined[]): Declined | null {
+  const [first] = ends;
+  if (first?.price === undefined) return first ?? null;
+  const price = sumOf(ends.flatMap((end) => end.price ?? [])) ?? first.price;
+  return { ...first, price };
+}
+
 function buttonsOf(views: readonly TaskView[]): readonly ButtonAction[] {
+  if (views.some(({ phase }) => phase === 'requested')) return ['withdraw', 'details'];
   if (views.some(({ buttons }) => buttons.includes('cancel'))) return ['cancel', 'details'];
   return views.some(({ phase }) => isPending(phase)) ? ['details'] : ['retry', 'details'];
 }

@@ -1,3 +1,4 @@
+import { setOfCard } from '../../chat/sets/set-view.ts';
 import type { Subscriptions } from '../../chat/subscriptions.ts';
 import type { TeamSettings } from '../../money/team-settings.ts';
 import type { Draft } from '../../pipeline/drafts.ts';
@@ -67,7 +68,8 @@ export async function replaceInRecords(store: RecordStore, of: Forgotten): Promi
   await replaceIn(store, 'statements', of, async () => true);
   const tasks = store.keyv('tasks');
   await replaceIn(store, 'deliveries', of, async ({ key }) => {
-    const task = await readTask(tasks, key.slice(key.lastIndexOf(':') + 1) as TaskId).catch(() => undefined);
+    const about = key.slice(key.lastIndexOf(':') + 1) as TaskId;
+    const task = await readTask(tasks, setOfCard(about) ?? about).catch(() => undefined);
     return task?.origin.platform === platform && task.origin.team === team;
   });
   await dropMessagesTo(store, of);

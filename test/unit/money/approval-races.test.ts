@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ApprovalPress, Approvals } from '#src/money/approvals.ts';
+import { type ApprovalPress, Approvals, type ApprovalTasks } from '#src/money/approvals.ts';
+import { checkBooks } from '#src/money/books/check.ts';
 import { createMoney } from '#src/money/money.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
-import { amountOf } from '#src/tasks/amount.ts';
+import { ZERO_SUM } from '#src/store/sums.ts';
 import { sumsOf } from '#src/tasks/money.ts';
-import type { Person, Task } from '#src/tasks/task.ts';
+import { total } from '#src/tasks/price.ts';
+import type { Person } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
-import { ADA, BOB, NOON_MS, requestedTask } from '#test/fakes/tasks.ts';
+import { ADA, BOB, NOON_MS, originOf, requestedTask } from '#test/fakes/tasks.ts';
 
 const CLEO: Person = { id: 'cleo', name: 'Cleo' };
 const PRICE = { amount: '0.30', currency: 'USD' };
@@ -69,46 +71,93 @@ describe.each([
     const queue = new MemoryQueue({ clock, logger, concurrency });
     const money = createMoney({ store, clock });
     const approvals = new Approvals({ ...money, store, repository, queue, clock, logger });
-    return { repository, approvals, audit: money.audit };
+    return { repository, approvals, audit: money.audit, uncounted: money.uncounted };
   }
 
-  const press = (by: Person): ApprovalPress => ({ by, offered: PRICE, current: PRICE, grant: 0n });
-
-  type Decide = (on: ReturnType<typeof replica>, task: Task) => Promise<unknown>;
+  type Decide = (on: ReturnType<typeof replica>, tasks: ApprovalTasks) => Promise<unknown>;
   const others: readonly (readonly [string, Decide])[] = [
-    ['another approval', ({ approvals }, task) => approvals.approve(task, press(CLEO))],
-    ['a denial', ({ approvals }, task) => approvals.deny(task, CLEO, 'too long')],
+    ['another approval', ({ approvals }, tasks) => approvals.approve(tasks, press(tasks, CLEO))],
+    ['a denial', ({ approvals }, tasks) => approvals.deny(tasks, CLEO, 'too long')],
     [
       'a withdrawal',
-      ({ repository }, { id }) => repository.record(id, { kind: 'decline', how: 'withdrawn', by: ADA, atMs: NOON_MS }),
+      // By any of its tasks.
+      ({ repository }, tasks) =>
+        repository.record((tasks.at(-1) ?? tasks[0]).id, { kind: 'decline', how: 'withdrawn', by: ADA, atMs: NOON_MS }),
     ],
   ];
 
-  it.each(others)('an approval and %s count once, and the books agree', async (_name, decide) => {
+  it.each(others)('an approval and %s count once, also of a set, and the books agree', async (_name, decide) => {
     const [first, second] = opened.stores;
     const events: string[] = [];
     const [one, two] = [replica(first, events), replica(second, events)];
-    for (const isApprovalFirst of [true, false]) {
-      const task = requestedTask({ id: taskIdOf(`race:${isApprovalFirst}`) });
-      await one.repository.claim(task);
+    for (const { isApprovalFirst, of } of [
+      { isApprovalFirst: true, of: 1 },
+      { isApprovalFirst: false, of: 1 },
+      { isApprovalFirst: true, of: 12 },
+      { isApprovalFirst: false, of: 4 },
+    ]) {
+      const tasks = requestOf(`race:${isApprovalFirst}:${of}`, of);
+      const [task] = tasks;
+      await one.repository.claimAll(tasks);
       events.length = 0;
-      const decisions = [() => one.approvals.approve(task, press(BOB)), () => decide(two, task)];
+      const decisions = [() => one.approvals.approve(tasks, press(tasks, BOB)), () => decide(two, tasks)];
       const inOrder = isApprovalFirst ? decisions : decisions.toReversed();
       const entriesBefore = (await one.audit.page(task.origin, { offset: 0, limit: 100 })).entries.length;
       const [before] = await first.sums([sumsOf(task.origin, { period: '2026-11', currency: 'USD' }).team]);
       await Promise.all(inOrder.map((start) => start()));
 
-      expect(events.filter((event) => event === 'approve' || event === 'decline')).toHaveLength(1);
-      const stored = await two.repository.get(task.id);
+      const decided = events.filter((event) => event === 'approve' || event === 'decline');
+      expect([decided.length, new Set(decided).size]).toEqual([of, 1]);
       const isApproved = events.includes('approve');
-      expect(stored?.state).toBe(isApproved ? 'claimed' : 'declined');
+      const stored = await Promise.all(tasks.map(({ id }) => two.repository.get(id)));
+      expect(new Set(stored.map((found) => found?.state))).toEqual(new Set([isApproved ? 'claimed' : 'declined']));
       const [after] = await first.sums([sumsOf(task.origin, { period: '2026-11', currency: 'USD' }).team]);
-      expect(amountOf((after?.held ?? 0n) - (before?.held ?? 0n))).toBe(isApproved ? '0.3' : '0');
-      // A withdrawal is no administrative decision.
-      const isLogged = isApproved || stored?.declined?.how === 'denied';
+      expect((after?.held ?? 0n) - (before?.held ?? 0n)).toBe(isApproved ? 300_000n * BigInt(of) : 0n);
+      // A withdrawal is no administrative decision; a set is one.
+      const isLogged = isApproved || stored[0]?.declined?.how === 'denied';
       const { entries } = await two.audit.page(task.origin, { offset: 0, limit: 100 });
       expect(entries.length - entriesBefore).toBe(isLogged ? 1 : 0);
       expect(await two.audit.verify(task.origin)).toMatchObject({ ok: true });
     }
   });
+
+  it('an approval of a set over a budget buys none of its tasks, and a grant covers all of them', async () => {
+    const [store] = opened.stores;
+    const { approvals, repository, uncounted } = replica(store, []);
+    await uncounted.end();
+    await store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: '1000000' }, soft: {} });
+    const tasks = requestOf('over', 4);
+    await repository.claimAll(tasks);
+    expect(await approvals.approve(tasks, press(tasks, BOB))).toMatchObject({
+      kind: 'over',
+      over: { scope: 'team', price: '1.2', room: '1' },
+      missing: 200_000n,
+    });
+    const sums = async () => (await store.sums([sumsOf(originOf(), { period: '2026-11', currency: 'USD' }).team]))[0];
+    expect(await sums()).toEqual(ZERO_SUM);
+    for (const { id } of tasks) expect(await repository.get(id)).toMatchObject({ state: 'requested', revision: 1 });
+    const granted = { ...press(tasks, BOB), grant: 200_000n };
+    expect(await approvals.approve(tasks, granted)).toMatchObject({ kind: 'approved' });
+    expect(await sums()).toMatchObject({ held: 1_200_000n, extra: 200_000n });
+    // Each refund ends what was granted for its task: no room is left to others, and the books agree.
+    for (const { id } of tasks) await repository.record(id, { kind: 'cancel', by: ADA, atMs: NOON_MS });
+    expect(await sums()).toEqual(ZERO_SUM);
+    expect((await checkBooks(store)).disagreements).toEqual([]);
+  });
 });
+
+/** Ada's request for $0.30 each. */
+function requestOf(name: string, of: number): ApprovalTasks {
+  const id = taskIdOf(name);
+  const task = requestedTask({ id });
+  if (of === 1) return [task];
+  const [first = task, ...others] = memberIds({ id, of }).map((member, index) =>
+    requestedTask({ id: member, set: { id, kind: 'takes', at: index + 1, of } }),
+  );
+  return [first, ...others];
+}
+
+function press(tasks: ApprovalTasks, by: Person): ApprovalPress {
+  const [offered = PRICE] = total(tasks.map(() => PRICE));
+  return { by, offered, current: tasks.map(() => PRICE), grant: 0n };
+}

@@ -75,14 +75,17 @@ async function house(changes: Partial<Task> = {}) {
 }
 
 function press(changes: Partial<ApprovalPress> = {}): ApprovalPress {
-  return { by: BOB, offered: USD('0.30'), current: USD('0.30'), grant: 0n, ...changes };
+  return { by: BOB, offered: USD('0.30'), current: [USD('0.30')], grant: 0n, ...changes };
 }
 
 describe('an approval', () => {
   it('claims the task, holds its price and logs the decision in one commit', async () => {
     const { one, task, current, used, logged, store } = await house();
     expect(await used()).toEqual({ held: 0n, settled: 0n, doubted: 0n, extra: 0n });
-    expect(await one.approvals.approve(task, press())).toMatchObject({ kind: 'approved', task: { state: 'claimed' } });
+    expect(await one.approvals.approve([task], press())).toMatchObject({
+      kind: 'approved',
+      tasks: [{ state: 'claimed' }],
+    });
     expect(await current()).toMatchObject({ state: 'claimed', approval: { approved: { by: BOB, atMs: NOON_MS } } });
     expect(await used()).toMatchObject({ held: 300_000n, extra: 0n });
     expect(await logged()).toEqual([{ by: BOB, after: ['approved', { kind: 'price', price: USD('0.30') }] }]);
@@ -112,22 +115,22 @@ describe('an approval', () => {
     const { team } = sumsOf(task.origin, { period: other, currency: 'USD' });
     await store.commit({ records: [], sums: [{ sum: team, add: { doubted: 300_000n } }] });
     clock.advance(atMs - NOON_MS);
-    expect(await one.approvals.approve(task, press())).toMatchObject({ kind: 'approved' });
+    expect(await one.approvals.approve([task], press())).toMatchObject({ kind: 'approved' });
     expect((await current()).money?.sends).toMatchObject([{ period: month, atMs, counted: 'held' }]);
     expect([await used(month), await used(other)]).toMatchObject([{ held: 300_000n }, { held: 0n }]);
   });
 
   it('is taken once on two replicas: approve and approve, deny, withdraw, expire', async () => {
     const others: readonly ((house_: Awaited<ReturnType<typeof house>>) => Promise<unknown>)[] = [
-      ({ two, task }) => two.approvals.approve(task, press({ by: CLEO })),
-      ({ two, task }) => two.approvals.deny(task, CLEO, 'too long'),
+      ({ two, task }) => two.approvals.approve([task], press({ by: CLEO })),
+      ({ two, task }) => two.approvals.deny([task], CLEO, 'too long'),
       ({ two, task }) => two.repository.record(task.id, decline('withdrawn', ADA)),
       ({ two, task }) => two.repository.record(task.id, decline('expired')),
     ];
     for (const other of others)
       for (const isFirst of [true, false]) {
         const there = await house();
-        const approve = () => there.one.approvals.approve(there.task, press());
+        const approve = () => there.one.approvals.approve([there.task], press());
         if (isFirst) await Promise.all([approve(), other(there)]);
         else await Promise.all([other(there), approve()]);
         const decided = there.events.filter((event) => event === 'approve' || event === 'decline');
@@ -142,20 +145,24 @@ describe('an approval', () => {
 
   it('names the first decision to the second', async () => {
     const { one, two, task } = await house();
-    await one.approvals.approve(task, press());
-    expect(await two.approvals.approve(task, press({ by: CLEO }))).toMatchObject({
+    await one.approvals.approve([task], press());
+    expect(await two.approvals.approve([task], press({ by: CLEO }))).toMatchObject({
       kind: 'decided',
-      task: { approval: { approved: { by: BOB } } },
+      tasks: [{ approval: { approved: { by: BOB } } }],
     });
-    expect(await two.approvals.deny(task, CLEO, '')).toMatchObject({ kind: 'decided', task: { state: 'claimed' } });
+    expect(await two.approvals.deny([task], CLEO, '')).toMatchObject({
+      kind: 'decided',
+      tasks: [{ state: 'claimed' }],
+    });
   });
 
   it('of an expired request buys nothing, although no sweep has run; a denial of it is no denial', async () => {
     for (const decide of ['approve', 'deny'] as const) {
       const { one, task, clock, current, logged } = await house();
       clock.advance(DAY_MS);
-      const outcome = decide === 'approve' ? one.approvals.approve(task, press()) : one.approvals.deny(task, BOB, 'no');
-      expect(await outcome).toMatchObject({ kind: 'decided', task: { state: 'declined' } });
+      const outcome =
+        decide === 'approve' ? one.approvals.approve([task], press()) : one.approvals.deny([task], BOB, 'no');
+      expect(await outcome).toMatchObject({ kind: 'decided', tasks: [{ state: 'declined' }] });
       expect((await current()).declined).toEqual({ how: 'expired', atMs: NOON_MS + DAY_MS });
       expect(await logged()).toEqual([]);
     }
@@ -163,7 +170,7 @@ describe('an approval', () => {
 
   it('is refused to the requester, whatever the caller checked', async () => {
     const { one, task, current } = await house();
-    expect(await one.approvals.approve(task, press({ by: { ...ADA, name: 'Another' } }))).toMatchObject({
+    expect(await one.approvals.approve([task], press({ by: { ...ADA, name: 'Another' } }))).toMatchObject({
       kind: 'decided',
     });
     expect(await current()).toMatchObject({ state: 'requested' });
@@ -171,7 +178,7 @@ describe('an approval', () => {
 
   it('buys nothing once the price has risen, and offers the new price to the requester', async () => {
     const { one, task, current, used } = await house();
-    const outcome = await one.approvals.approve(task, press({ current: USD('0.36') }));
+    const outcome = await one.approvals.approve([task], press({ current: [USD('0.36')] }));
     expect(outcome).toMatchObject({ kind: 'repriced' });
     expect(await current()).toMatchObject({ state: 'declined', declined: { how: 'repriced', price: USD('0.36') } });
     expect((await used())?.held).toBe(0n);
@@ -179,43 +186,43 @@ describe('an approval', () => {
 
   it('buys at a price that has fallen', async () => {
     const { one, task, current, used } = await house();
-    expect(await one.approvals.approve(task, press({ current: USD('0.24') }))).toMatchObject({ kind: 'approved' });
+    expect(await one.approvals.approve([task], press({ current: [USD('0.24')] }))).toMatchObject({ kind: 'approved' });
     expect(await current()).toMatchObject({ price: USD('0.24') });
     expect((await used())?.held).toBe(240_000n);
   });
 
   it('waits where the model is gone, the team is paused or the store is away', async () => {
     const { one, task, settings, store, current } = await house();
-    expect(await one.approvals.approve(task, press({ current: null }))).toMatchObject({ kind: 'unavailable' });
+    expect(await one.approvals.approve([task], press({ current: null }))).toMatchObject({ kind: 'unavailable' });
     const pause = { reason: 'audit', by: BOB, atMs: NOON_MS };
     await settings.change(TEAM, { person: BOB, surface: 'command' }, { pause });
-    expect(await one.approvals.approve(task, press())).toMatchObject({ kind: 'paused', pause });
+    expect(await one.approvals.approve([task], press())).toMatchObject({ kind: 'paused', pause });
     await settings.change(TEAM, { person: BOB, surface: 'command' }, { pause: null });
     const policy = { team: {}, channels: { [task.origin.channel]: { models: ['epic-pro'] } } };
     await settings.change(TEAM, { person: BOB, surface: 'command' }, { policy });
     const refusal = { reason: 'not_allowed', option: 'model', given: task.request.model, allowed: ['epic-pro'] };
-    expect(await one.approvals.approve(task, press())).toMatchObject({ kind: 'forbidden', refusals: [refusal] });
+    expect(await one.approvals.approve([task], press())).toMatchObject({ kind: 'forbidden', refusals: [refusal] });
     await settings.change(TEAM, { person: BOB, surface: 'command' }, { policy: null });
     const commit = store.commit.bind(store);
     store.commit = () => Promise.reject(new TypeError('the store is away'));
-    await expect(one.approvals.approve(task, press())).rejects.toThrow('the store is away');
+    await expect(one.approvals.approve([task], press())).rejects.toThrow('the store is away');
     store.commit = commit;
     expect(await current()).toMatchObject({ state: 'requested' });
-    expect(await one.approvals.approve(task, press())).toMatchObject({ kind: 'approved' });
+    expect(await one.approvals.approve([task], press())).toMatchObject({ kind: 'approved' });
   });
 });
 
 it('is refused while the audit log is damaged, rather than tried forever', async () => {
   const { one, task, store, current } = await house();
   await store.keyv('audit').set('head:fake:T1', { damaged: true });
-  await expect(one.approvals.approve(task, press())).rejects.toMatchObject({ code: 'overloaded' });
+  await expect(one.approvals.approve([task], press())).rejects.toMatchObject({ code: 'overloaded' });
   expect(await current()).toMatchObject({ state: 'requested' });
 });
 
 it('is refused while a replica of an older version could exceed the budgets', async () => {
   const { one, task, older, current } = await house();
   older.isAlive = true;
-  await expect(one.approvals.approve(task, press())).rejects.toMatchObject({ code: 'older_version' });
+  await expect(one.approvals.approve([task], press())).rejects.toMatchObject({ code: 'older_version' });
   expect(await current()).toMatchObject({ state: 'requested' });
 });
 
@@ -223,13 +230,13 @@ describe('over a budget', () => {
   it('an approval is refused with what is missing; the approver may grant that once', async () => {
     const { one, task, budget, current, used, logged } = await house();
     await budget('team:fake:T1', '200000');
-    expect(await one.approvals.approve(task, press())).toMatchObject({
+    expect(await one.approvals.approve([task], press())).toMatchObject({
       kind: 'over',
       over: { scope: 'team', room: '0.2' },
       missing: 100_000n,
     });
     expect(await current()).toMatchObject({ state: 'requested' });
-    expect(await one.approvals.approve(task, press({ grant: 100_000n }))).toMatchObject({ kind: 'approved' });
+    expect(await one.approvals.approve([task], press({ grant: 100_000n }))).toMatchObject({ kind: 'approved' });
     expect(await used()).toEqual({ held: 300_000n, settled: 0n, doubted: 0n, extra: 100_000n });
     expect(await logged()).toEqual([
       {
@@ -245,7 +252,7 @@ describe('over a budget', () => {
   it('a grant ends with its clip: a refund makes no room for others', async () => {
     const { one, task, store, budget, used } = await house();
     await budget('team:fake:T1', '200000');
-    await one.approvals.approve(task, press({ grant: 100_000n }));
+    await one.approvals.approve([task], press({ grant: 100_000n }));
     expect((await checkBooks(store)).disagreements).toEqual([]);
     for (const event of [send, accepted, failed]) await one.repository.record(task.id, event);
     expect(await used()).toEqual({ held: 0n, settled: 0n, doubted: 0n, extra: 0n });
@@ -259,7 +266,7 @@ describe('over a budget', () => {
     await budget('team:fake:T1', '400000');
     await two.repository.claim(newTask({ id: 'other' as never, origin: originOf({ interaction: 'i2' }) }));
     await budget('team:fake:T1', '300000');
-    expect(await one.approvals.approve(task, press({ grant: 100_000n }))).toMatchObject({
+    expect(await one.approvals.approve([task], press({ grant: 100_000n }))).toMatchObject({
       kind: 'over',
       missing: 300_000n,
     });
@@ -270,7 +277,7 @@ describe('over a budget', () => {
     const { one, task, budget, used } = await house();
     await budget('team:fake:T1', '250000');
     await budget('person:fake:T1:ada', '290000');
-    expect(await one.approvals.approve(task, press({ grant: 100_000n }))).toMatchObject({ kind: 'approved' });
+    expect(await one.approvals.approve([task], press({ grant: 100_000n }))).toMatchObject({ kind: 'approved' });
     expect(await used()).toMatchObject({ extra: 50_000n });
   });
 
@@ -278,10 +285,10 @@ describe('over a budget', () => {
     const { one, task, budget, store } = await house();
     await budget('deployment', '200000');
     for (const grant of [0n, 10_000_000n])
-      expect(await one.approvals.approve(task, press({ grant }))).toMatchObject({ kind: 'over', missing: null });
+      expect(await one.approvals.approve([task], press({ grant }))).toMatchObject({ kind: 'over', missing: null });
     const euros = { revision: 1, hard: { EUR: '1' }, soft: {} };
     await store.commit({ records: [{ namespace: 'budgets', key: 'deployment', value: euros, expected: 'any' }] });
-    expect(await one.approvals.approve(task, press({ grant: 1_000_000n }))).toMatchObject({
+    expect(await one.approvals.approve([task], press({ grant: 1_000_000n }))).toMatchObject({
       kind: 'over',
       missing: null,
     });
@@ -303,9 +310,9 @@ it('lists a team’s waiting requests, oldest first, without expired ones', asyn
     };
     await one.repository.claim(requestedTask(changes));
   }
-  expect((await two.approvals.waiting(TEAM)).map(({ id }) => id)).toEqual([task.id, 'later']);
+  expect((await two.approvals.waiting(TEAM)).map(([{ id }]) => id)).toEqual([task.id, 'later']);
   clock.advance(DAY_MS);
-  expect((await two.approvals.waiting(TEAM)).map(({ id }) => id)).toEqual(['later']);
+  expect((await two.approvals.waiting(TEAM)).map(([{ id }]) => id)).toEqual(['later']);
 });
 
 it('lists a team’s requests whatever the number of those of other teams', async () => {
@@ -314,7 +321,7 @@ it('lists a team’s requests whatever the number of those of other teams', asyn
     const origin = originOf({ interaction: `i-${at}`, team: 'T2' });
     await one.repository.claim(requestedTask({ id: `other-${at}` as never, createdAtMs: NOON_MS - 1, origin }));
   }
-  expect((await one.approvals.waiting(TEAM)).map(({ id }) => id)).toEqual([task.id]);
+  expect((await one.approvals.waiting(TEAM)).map(([{ id }]) => id)).toEqual([task.id]);
 });
 
 function decline(how: 'withdrawn' | 'expired', by?: Person): TaskEvent {

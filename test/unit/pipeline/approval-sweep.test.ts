@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createApprovalSweep } from '#src/pipeline/approval-sweep.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
+import { memberIds } from '#src/pipeline/task-ids.ts';
 import { OUTBOX } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -50,4 +51,21 @@ it('leaves a request that was decided on alone', async () => {
   await repository.record(request.id, EVENTS.approve);
   await sweep(NOON_MS + 25 * HOUR_MS);
   expect(events).toEqual(['approve request']);
+});
+
+it('reminds of a set and expires it as a whole', async () => {
+  const { repository, events, sweep } = await replicas();
+  const id = 'set' as TaskId;
+  const tasks = memberIds({ id, of: 4 }).map((one, at) =>
+    requestedTask({ id: one, set: { id, kind: 'takes', at: at + 1, of: 4 } }),
+  );
+  await repository.claimAll(tasks);
+  events.length = 0;
+  await sweep(NOON_MS + 20 * HOUR_MS);
+  const ofSet = (event: string) => tasks.map((task) => `${event} ${task.id}`);
+  expect(events).toEqual(expect.arrayContaining(ofSet('remind')));
+  expect(events).toHaveLength(5);
+  await sweep(NOON_MS + 24 * HOUR_MS);
+  expect(events.slice(5)).toEqual(expect.arrayContaining(ofSet('decline')));
+  for (const task of tasks) expect(await repository.get(task.id)).toMatchObject({ state: 'declined', revision: 3 });
 });

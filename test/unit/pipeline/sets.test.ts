@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DailiesError } from '#src/errors.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Order, Submission } from '#src/pipeline/task-service.ts';
@@ -11,12 +12,12 @@ import type { Store } from '#src/store/store.ts';
 import { ZERO_SUM } from '#src/store/sums.ts';
 import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
 import { sumsOf } from '#src/tasks/money.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { ADA, EVENTS, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
+import { ADA, BOB, EVENTS, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
 import { status } from '#test/fakes/videos.ts';
 
 /** An order of a number of takes, each for $0.30. */
@@ -117,9 +118,67 @@ describe('a set', () => {
     expect(team).toEqual({ ...ZERO_SUM, settled: 300_000n });
   });
 
+  const approval = { above: { amount: '1', currency: 'USD' }, askedOf: [], isPromptShown: false };
+  const approve: TaskEvent = {
+    kind: 'approve',
+    by: BOB,
+    period: '2026-11',
+    price: { amount: '0.30', currency: 'USD' },
+    atMs: NOON_MS,
+  };
+
+  it('is sent whole after its approval, by another process if the one that stored it was killed', async () => {
+    const house = new TaskHouse();
+    await house.submit(takesOf(12, { approval }));
+    expect(await house.repository.recordAll(idsOf(12), () => approve)).toMatchObject({ done: true });
+    expect(await house.repository.recordAll(idsOf(12), () => approve)).toMatchObject({ done: false });
+    expect(await held(house.store)).toEqual([3_600_000n, 3_600_000n, 3_600_000n, 3_600_000n]);
+    const next = house.another().start();
+    await next.service.resume();
+    await next.pass(1_000);
+    expect(house.videos.posts).toHaveLength(12);
+  });
+
+  it.each(['withdraw', 'cancel'] as const)('is withdrawn whole by a %s of one of its tasks', async (way) => {
+    const house = new TaskHouse();
+    await house.submit(takesOf(4, { approval }));
+    const third = idsOf(4)[2] as TaskId;
+    expect(await house.service[way](third, ADA)).toMatchObject({ done: true, task: { id: third, state: 'declined' } });
+    for (const id of idsOf(4)) expect(await house.task(id)).toMatchObject({ state: 'declined', revision: 2 });
+    expect(await house.service[way](third, ADA)).toMatchObject({ done: false });
+    expect(await house.store.count('open:fake:T1')).toBe(0);
+  });
+
+  it('is decided on by no one in part: where one of its tasks waits no more, it is not bought', async () => {
+    const house = new TaskHouse();
+    await house.submit(takesOf(3, { approval }));
+    // As an older version does, one by one.
+    const [first] = idsOf(3) as [TaskId];
+    const before = await house.task(first);
+    const declined = { ...before, state: 'declined', revision: before.revision + 1 } as const;
+    await house.store.commit({ records: [{ namespace: 'tasks', key: first, value: declined, expected: 1 }] });
+    expect(await house.repository.recordAll(idsOf(3), () => approve)).toMatchObject({ done: false });
+    expect(await held(house.store)).toEqual([0n, 0n, 0n, 0n]);
+    const expired: TaskEvent = { kind: 'decline', how: 'expired', atMs: NOON_MS + 86_400_000 };
+    expect(await house.repository.recordAll(idsOf(3), () => expired)).toMatchObject({ done: true });
+    for (const id of idsOf(3)) expect((await house.task(id)).state).toBe('declined');
+  });
+
+  it('is not requested while a replica runs that would approve one task of it alone', async () => {
+    let isOld = true;
+    const old = new DailiesError('requesting', { code: 'older_version', retryable: true });
+    const house = new TaskHouse({ assertSetsDecided: () => (isOld ? Promise.reject(old) : Promise.resolve()) });
+    await expect(house.submit(takesOf(4, { approval }))).rejects.toMatchObject({ code: 'older_version' });
+    expect(await house.store.count('history:fake:T1')).toBe(0);
+    await house.submit(orderOf({ key: 'one', approval }));
+    isOld = false;
+    const { task } = await house.submit(takesOf(4, { approval }));
+    isOld = true;
+    expect(await house.submit(takesOf(4, { approval }))).toMatchObject({ isNew: false, task: { id: task.id } });
+  });
+
   it('waits for an approval as a whole, and holds nothing meanwhile', async () => {
     const house = new TaskHouse().start();
-    const approval = { above: { amount: '1', currency: 'USD' }, askedOf: [], isPromptShown: false };
     await house.submit(takesOf(4, { approval }));
     for (const id of idsOf(4)) expect(await house.task(id)).toMatchObject({ state: 'requested' });
     expect(await held(house.store)).toEqual([0n, 0n, 0n, 0n]);

@@ -250,14 +250,14 @@ describe('a press on Approve', () => {
     const task = await requested(there);
     const figures = { limit: '1', used: '0.9', held: '0', doubted: '0', room: '0.1', price: '0.4' };
     const over = { scope: 'team', budget: 'team', period: '2026-11', currency: 'USD', ...figures } as const;
-    there.outcome = { kind: 'over', task: there.task(task), over, missing: 300_000n };
+    there.outcome = { kind: 'over', tasks: [there.task(task)], over, missing: 300_000n };
     const reply = await there.bot.press(ben, approveId(there, task));
     expect(replyText(reply)).toContain('This would exceed the team’s November budget by $0.30.');
     expect(replyText(reply)).toContain('You can grant $0.30 once. The budget itself stays at $1.00.');
     there.outcome = null;
     await there.bot.press({ ...ben, interaction: 'grant' }, idsOf(reply)[0] ?? '');
     expect(there.approved.at(-1)).toMatchObject({ grant: 300_000n });
-    there.outcome = { kind: 'over', task: there.task(task), over: { ...over, scope: 'deployment' }, missing: null };
+    there.outcome = { kind: 'over', tasks: [there.task(task)], over: { ...over, scope: 'deployment' }, missing: null };
   });
 
   it('while purchases are paused keeps the request waiting', async () => {
@@ -265,7 +265,7 @@ describe('a press on Approve', () => {
     const task = await requested(there);
     for (const reason of ['over the plan', 'over the plan.', '']) {
       const pause = { reason, by: admin.user, atMs: 0, timeZone: 'UTC' };
-      there.outcome = { kind: 'paused', task: there.task(task), pause };
+      there.outcome = { kind: 'paused', tasks: [there.task(task)], pause };
       const words = reason === '' ? '' : ': over the plan';
       expect(replyText(await there.bot.press(ben, approveId(there, task)))).toBe(
         `refused: Root paused all purchases${words}. The request keeps waiting.`,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Caller } from '#commands/bot-port.ts';
+import { buttonsOf } from '#commands/ui/card.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
@@ -95,14 +97,6 @@ describe('--takes', () => {
     expect(house.records.size).toBe(2);
   });
 
-  it('above the threshold of approvals is refused for now', async () => {
-    const house = new BotHouse(CATALOG);
-    house.rules = { budgets: [], approveAbove: { amount: '1', currency: 'USD' } };
-    const reply = await house.bot.text(ada(), 'a red fox --seconds 6 --takes 4');
-    expect(replyText(reply)).toContain('takes: Above $1.00, an approval is for one clip at a time.');
-    expect(house.records.size).toBe(0);
-  });
-
   it('is refused where the bot can show one message only', async () => {
     const house = new BotHouse(CATALOG);
     const reply = await house.bot.text(ada({ isGuest: true }), 'a red fox --takes 2');
@@ -168,4 +162,149 @@ describe('the card of a set', () => {
     expect(replyText(await house.bot.press(ada({ team: 'T2' }), `cancel:${card}`))).toContain('refused');
     expect(replyText(await house.bot.press(ada(), 'cancel:set-nothing'))).toContain('refused');
   });
+});
+
+describe('the approval of a set', () => {
+  const DAY_MS = 24 * 3_600_000;
+  const USD = (amount: string) => ({ amount, currency: 'USD' });
+  const admin = (changes: Partial<Caller> = {}) => bob({ mayAdminister: true, ...changes });
+
+  /** A house with Ada's request for four takes at $0.30 each. */
+  async function requested(changes: Partial<Caller> = {}) {
+    const house = new BotHouse(CATALOG);
+    house.rules = { budgets: [], approveAbove: USD('1') };
+    const caller = ada(changes);
+    const reply = await house.bot.text(caller, 'a red fox --seconds 6 --takes 4');
+    const set = taskIdOf(`slack:${caller.interaction}`);
+    const ids = memberIds({ id: set, of: 4 });
+    const states = () => ids.map((id) => house.records.get(id)?.state);
+    const [approve, deny] = [`approve:set-${set}:1.2USD`, `deny:set-${set}`];
+    return { house, reply, set, ids, states, approve, deny };
+  }
+
+  it('is asked for once, about the price of all, and given to all', async () => {
+    const { house, reply, set, states, approve } = await requested();
+    expect(reply).toEqual({ kind: 'task', task: set });
+    expect(states()).toEqual(['requested', 'requested', 'requested', 'requested']);
+    const done = await house.bot.press(admin(), approve);
+    expect(replyText(done)).toContain('Approved for $1.20. The 4 takes for Ada are on their way.');
+    expect(house.approved).toMatchObject([
+      { offered: USD('1.2'), current: Array.from({ length: 4 }, () => USD('0.3')) },
+    ]);
+    expect(states()).toEqual(['claimed', 'claimed', 'claimed', 'claimed']);
+    // A second press, the same one redelivered, and another approver's.
+    expect(replyText(await house.bot.press(admin(), approve))).toContain('Approved for $1.20.');
+    const other = admin({ user: { id: 'U7', name: 'Cleo' } });
+    expect(replyText(await house.bot.press(other, approve))).toContain('Bob already approved this just now.');
+    expect(replyText(await house.bot.press(ada(), `withdraw:set-${set}`))).toContain('Bob already approved this');
+    expect(states()).toEqual(['claimed', 'claimed', 'claimed', 'claimed']);
+  });
+
+  it('is denied for all of it, with one reason', async () => {
+    const { house, states, ids, deny } = await requested();
+    expect(await house.bot.press(admin(), deny)).toMatchObject({ kind: 'form', form: { id: deny } });
+    const reply = await house.bot.submit(admin(), deny, { reason: 'too many' });
+    expect(replyText(reply)).toContain('Denied. Ada sees that under the 4 takes.');
+    expect(states()).toEqual(['declined', 'declined', 'declined', 'declined']);
+    for (const id of ids) expect(house.task(id).declined).toMatchObject({ how: 'denied', reason: 'too many' });
+  });
+
+  it.each(['withdraw', 'cancel', '❌', '/video cancel'] as const)('is withdrawn for all of it by %s', async (way) => {
+    const { house, set, ids, states, approve } = await requested();
+    const ref = { channel: 'clips', message: `m-set-${set}` };
+    const reply =
+      way === '❌'
+        ? await house.bot.react(ada(), ref, way)
+        : way === '/video cancel'
+          ? await house.bot.text(ada(), `cancel ${ids[2]}`)
+          : await house.bot.press(ada(), `${way}:set-${set}`);
+    expect(replyText(reply)).toContain('Withdrawn. Nothing was charged.');
+    expect(states()).toEqual(['declined', 'declined', 'declined', 'declined']);
+    expect(replyText(await house.bot.press(admin(), approve))).toContain('Ada already withdrew this request');
+  });
+
+  it('is no one’s own, and a stranger’s neither', async () => {
+    const { house, approve, deny, states, set } = await requested();
+    const presses = [
+      house.bot.press(ada({ mayAdminister: true }), approve),
+      house.bot.press(bob(), approve),
+      house.bot.press(bob(), deny),
+      house.bot.press(bob(), `withdraw:set-${set}`),
+      house.bot.press(admin({ team: 'T2' }), approve),
+    ];
+    for (const reply of await Promise.all(presses)) expect(reply.kind).toBe('refused');
+    expect(new Set(states())).toEqual(new Set(['requested']));
+  });
+
+  it('of one task alone is not given: the reply has the button for all of them', async () => {
+    const { house, ids, states, approve, deny } = await requested();
+    const reply = await house.bot.press(admin(), `approve:${ids[1]}:0.3USD`);
+    expect(replyText(reply)).toContain('The 4 takes are approved together. Nothing has been bought yet.');
+    expect(reply.kind === 'private' ? buttonsOf(reply.card).map(({ id }) => id) : []).toEqual([approve, deny]);
+    expect(house.approved).toEqual([]);
+    expect(new Set(states())).toEqual(new Set(['requested']));
+  });
+
+  it('counts no more once it has expired, without a sweep', async () => {
+    const { house, approve, states } = await requested();
+    house.clock.advance(DAY_MS);
+    expect(replyText(await house.bot.press(admin(), approve))).toContain('This request has expired.');
+    expect(new Set(states())).toEqual(new Set(['requested']));
+  });
+
+  it('asks in a private channel whether approvers may see the prompt, and redelivered presses request it once', async () => {
+    const house = new BotHouse(CATALOG);
+    house.rules = { budgets: [], approveAbove: USD('1') };
+    house.audiences.set('secret', 'channel');
+    const reply = await house.bot.text(ada({ channel: 'secret' }), 'a red fox --seconds 6 --takes 4');
+    expect(replyText(reply)).toContain('These 4 takes cost $1.20. Orders above $1.00 need an approval');
+    expect(house.records.size).toBe(0);
+    const [shown] = reply.kind === 'offer' ? buttonsOf(reply.card) : [];
+    for (let press = 0; press < 2; press += 1) await house.bot.press(ada({ channel: 'secret' }), shown?.id ?? '');
+    expect(house.records.size).toBe(4);
+    for (const task of house.records.values()) expect(task.approval).toMatchObject({ isPromptShown: true });
+  });
+
+  it('may be asked for over a budget', async () => {
+    const house = new BotHouse(CATALOG);
+    const figures = { limit: '1', used: '1', held: '0', doubted: '0', room: '0', price: '1.2' };
+    house.over = { scope: 'team', budget: 'team:slack:T1', period: '2026-11', currency: 'USD', ...figures };
+    const reply = await house.bot.text(ada(), 'a red fox --seconds 6 --takes 4');
+    expect(replyText(reply)).toContain('$0.00 of $1.00 left, these 4 takes cost $1.20.');
+    const ask = reply.kind === 'refused' ? reply.buttons?.find(({ label }) => label.startsWith('Ask')) : undefined;
+    expect(ask?.label).toBe('Ask for approval · $1.20');
+    await house.bot.press(ada(), ask?.id ?? '');
+    expect([...house.records.values()].map(({ state }) => state)).toEqual(Array(4).fill('requested'));
+  });
+
+  it('is one line in the list, with one pair of buttons, and one afterwards', async () => {
+    const { house, set, approve, deny } = await requested();
+    await house.bot.text(ada(), 'a blue fox --seconds 8 --takes 3');
+    const forBob = await house.bot.text(admin(), 'approvals');
+    expect(replyText(forBob)).toMatch(/Ada · \$1\.20 · ‹a red fox› .* 6 s · 4 takes/);
+    expect(forBob.kind === 'private' ? buttonsOf(forBob.card).map(({ id }) => id) : []).toEqual(
+      expect.arrayContaining([approve, deny]),
+    );
+    expect(forBob.kind === 'private' ? buttonsOf(forBob.card) : []).toHaveLength(4);
+    const forAda = await house.bot.text(ada(), 'approvals');
+    expect(forAda.kind === 'private' ? buttonsOf(forAda.card).map(({ id }) => id) : []).toContain(
+      `withdraw:set-${set}`,
+    );
+    await house.bot.press(admin(), approve);
+    expect(replyText(await house.bot.text(admin(), 'approvals')).match(/approved by Bob/g)).toHaveLength(1);
+  });
+
+  it('at a price that has risen is refused, and the catalog’s price is asked about again', async () => {
+    const { house, states, ids, approve } = await requested();
+    house.outcome = {
+      kind: 'repriced',
+      tasks: [repriced(house.task(ids[0] as TaskId)), ...ids.slice(1).map((id) => repriced(house.task(id)))],
+    };
+    expect(replyText(await house.bot.press(admin(), approve))).toContain('The price is now $1.60, not $1.20');
+    expect(new Set(states())).toEqual(new Set(['requested']));
+  });
+
+  function repriced(task: Task): Task {
+    return { ...task, declined: { how: 'repriced', price: USD('0.4'), atMs: NOON_MS } };
+  }
 });

@@ -1,19 +1,21 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { setCardId } from '#src/chat/sets/set-view.ts';
 import { Forgetting } from '#src/library/forgetting/forgetting.ts';
 import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createRemover, type Remover } from '#src/library/remover.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
+import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { NamedSum, Store } from '#src/store/store.ts';
 import { FORGETTINGS } from '#src/tasks/indexes.ts';
-import type { Person, TaskId } from '#src/tasks/task.ts';
+import type { Person, Task, TaskId } from '#src/tasks/task.ts';
 import { wrongBooks } from '#test/fakes/books.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { MortalStore } from '#test/fakes/mortal-store.ts';
 import { storedIn } from '#test/fakes/stored.ts';
-import { BOB, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
+import { BOB, CLIP, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
 
 const TEAM = { platform: 'fake', team: 'T1' };
 /** A person whose id and name occur nowhere by chance. */
@@ -202,6 +204,43 @@ describe('forgetting a person', () => {
     expect(entries[0]).toMatchObject({ action: 'erasure', by: BOB, subject: [{ kind: 'erased' }] });
     expect(entries.find(({ action }) => action === 'pause')).toMatchObject({ by: 'erased' });
     expect(await audit.verifyAll()).toEqual([]);
+  });
+
+  it('knows sets: the card of theirs is retracted, and that of a set which they approved names them no more', async () => {
+    const parts = await livedIn();
+    const { house } = parts;
+    const asked = requestedTask({ origin: originOf({ user: BOB, audience: 'team' }) });
+    const approval = { ...asked.approval, askedOf: [{ kind: 'person', ...EVE }] } as NonNullable<Task['approval']>;
+    const theirs = { id: 'approved' as TaskId, kind: 'takes', of: 2 } as const;
+    const own = { id: 'hers' as TaskId, kind: 'takes', of: 3 } as const;
+    const created = { createdAtMs: house.clock.now(), price: { amount: '0.10', currency: 'USD' } };
+    const tasks = memberIds(theirs).map((id, at) => ({ ...asked, approval, id, set: { ...theirs, at: at + 1 } }));
+    const hers = memberIds(own).map((id, at) =>
+      newTask({ id, origin, request, ...created, set: { ...own, at: at + 1 } }),
+    );
+    for (const set of [tasks, hers]) await house.repository.claimAll(set);
+    for (const id of [theirs.id, own.id]) await house.chat.show(id);
+    await house.pass(0);
+    await house.happen(theirs.id, { ...EVENTS.approve, by: EVE });
+    for (const { id } of tasks) await house.happen(id, { ...EVENTS.cancel, by: BOB });
+    const [first, second, third] = memberIds(own) as [TaskId, TaskId, TaskId];
+    const done = [
+      { kind: 'completed', atMs: house.clock.now() },
+      { kind: 'fetched', clip: CLIP },
+    ] as const;
+    await house.happen(first, EVENTS.send, EVENTS.accepted, ...done);
+    await house.happen(second, EVENTS.send, EVENTS.accepted, EVENTS.failed);
+    await house.happen(third, { ...EVENTS.cancel, by: EVE });
+    await forget(parts);
+    await finish(parts);
+    expect(await dumpOf(house.store)).not.toMatch(TRACES);
+    const shown = (id: TaskId) => house.platform.messages.find(({ task }) => task === setCardId(id));
+    const retracted = house.platform.retracted.map(({ ref }) => ref.message);
+    expect(retracted).toContain(shown(own.id)?.ref.message);
+    expect(retracted).toContain(house.platform.messages.find(({ task }) => task === first)?.ref.message);
+    expect(retracted).not.toContain(shown(theirs.id)?.ref.message);
+    expect(JSON.stringify(shown(theirs.id)?.shown.at(-1))).not.toMatch(TRACES);
+    expect(await wrongBooks(house.store)).toEqual([]);
   });
 
   it('does the work of two requests once', async () => {

@@ -1,0 +1,212 @@
+import { setOfCard } from '#src/chat/sets/set-view.ts';
+import type { ApprovalNotice, TaskView } from '#src/chat/view.ts';
+import type { Approver, Declined } from '#src/tasks/approval.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
+import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
+import { capitalised, fullStop, shorten } from '../format.ts';
+import { clipsCost, memberWords, type Ordered, ordersAbove, setSize, shownId, someClips } from '../ordered.ts';
+
+/** Largest number of approvers that a sentence names. */
+export const MAX_NAMED = 3;
+/** Largest length of a reason in a sentence, in UTF-16 units. */
+const REASON_LENGTH = 300;
+/** Largest length of a prompt in a notice, in UTF-16 units. */
+const PROMPT_LENGTH = 200;
+/** Largest length of a prompt in the list of a set, of up to 12 lines. */
+const MEMBER_PROMPT_LENGTH = 80;
+
+/** Names the users who may approve: `Ada or Ben`, `Ada, Ben, Cleo or 2 others`; without any, administrators. */
+function approverNames(approvers: readonly Approver[]): Line {
+  if (approvers.length === 0) return ['an administrator'];
+  const named = approvers.slice(0, MAX_NAMED).map(approverPart);
+  const others = approvers.length - named.length;
+  const all: readonly Part[] = others === 0 ? named : [...named, others === 1 ? '1 other' : `${others} others`];
+  return all.flatMap((part, index) => (index === 0 ? [part] : [index === all.length - 1 ? ' or ' : ', ', part]));
+}
+
+function approverPart({ kind, id, name }: Approver): Part {
+  return kind === 'person' ? { person: { id, name } } : { untrusted: name };
+}
+
+/** Explains what a task waits for, why, and until when. */
+export function requestedLines({ approval, price, set, members }: TaskView): readonly Line[] {
+  if (approval === null) return [['Waiting for approval.']];
+  const { askedOf, above, expiresAtMs } = approval;
+  // A task of a set costs a part of what the approval is about.
+  const cost = set === undefined || members !== undefined ? formatPrice(price) : `the price of all ${setSize(set)}`;
+  const why =
+    above === null
+      ? `${cost} would exceed the budget.`
+      : `${cost} is above the team’s limit of ${formatPrice(above)}${set === undefined ? ' for a clip' : ''}.`;
+  return [['Waiting for approval by ', ...approverNames(askedOf), `: ${why} Expires `, { timeMs: expiresAtMs }, '.']];
+}
+
+/** Explains why a requested task was not approved. */
+export function declinedLines({
+  declined,
+  task,
+  by,
+  createdAtMs,
+  approval,
+  price,
+}: Pick<TaskView, 'declined' | 'task' | 'by' | 'createdAtMs' | 'approval' | 'price'>): readonly Line[] {
+  if (declined === null || declined.how === 'expired') {
+    const hours = Math.round(((approval?.expiresAtMs ?? createdAtMs) - createdAtMs) / 3_600_000);
+    const expired = `Expired: no one answered within ${hours} h. Nothing was charged.`;
+    if (setOfCard(task) !== null) return [[`${expired} Retry requests them again.`]];
+    return [[`${expired} Request again: `, { code: `/video retry ${shortId(task)}` }]];
+  }
+  if (declined.how === 'denied') return [['Denied', ...deniedBy(declined)]];
+  if (declined.how === 'repriced') return [[repricedSentence(declined, price)]];
+  return [
+    declined.by === undefined || declined.by.id === by.id ? ['Withdrawn.'] : ['Withdrawn', ...deniedBy(declined)],
+  ];
+}
+
+function repricedSentence({ price: now }: Declined, before: Price): string {
+  const rise =
+    now === undefined ? 'The price has risen.' : `The price is now ${formatPrice(now)}, not ${formatPrice(before)}.`;
+  return `${rise} Nothing was charged; Retry asks again.`;
+}
+
+/** Continues `Denied`: ` by Ben: too long for a test.` */
+function deniedBy({ by, reason }: Declined): Line {
+  const whose: Line = by === undefined ? [] : [' by ', { person: by }];
+  return reason === undefined ? [...whose, '.'] : [...whose, ': ', ...reasonLine(reason)];
+}
+
+/** Shows a reason as a sentence: with a full stop unless it ends with punctuation. */
+function reasonLine(reason: string): Line {
+  const text = shorten(reason, REASON_LENGTH);
+  return [{ untrusted: text }, fullStop(text)];
+}
+
+/** Names the person who approved a task, below its message. */
+export function approvedBlocks({ approval }: Pick<TaskView, 'approval'>): readonly Block[] {
+  const by = approval?.approved?.by;
+  return by === undefined ? [] : [{ kind: 'small', line: ['Approved by ', { person: by }, '.'] }];
+}
+
+/** Renders the notice to approvers: who requests what for how much, what is left, and the buttons of the decision. */
+export function approvalCard(view: ApprovalNotice): Card {
+  const { task, by, price, prompt, left, pings, isReminder, decided, expiresAtMs } = view;
+  const clips = someClips(view.set ?? null);
+  const to = pings.flatMap((approver, at): Line => [pingOf(approver), at === pings.length - 1 ? ': ' : ' ']);
+  const still = isReminder ? ` still waits for the approval of ${clips} for ` : ` requests ${clips} for `;
+  const room = left === null ? '' : ` The team has ${formatPrice(left)} left.`;
+  const ask: Line = [...(decided === null ? to : []), { person: by }, `${still}${formatPrice(price)}.${room}`];
+  const title: Line = prompt === null ? ['From a private channel'] : [{ untrusted: shorten(prompt, PROMPT_LENGTH) }];
+  const end: readonly Line[] =
+    decided === null ? [['Expires ', { timeMs: expiresAtMs }, '.']] : decisionLines(decided, view);
+  return layOut(
+    [
+      { kind: 'text', line: ask },
+      { kind: 'item', title, small: noticeFacts(view) },
+      ...setLines(view).map((line): Block => ({ kind: 'small', line })),
+      ...end.map((line): Block => ({ kind: 'text', line })),
+    ],
+    { buttons: decided === null ? approvalButtons(task, price) : [] },
+  );
+}
+
+function noticeFacts({ task, model, seconds, message, set }: ApprovalNotice): Line {
+  const request: Line = set === undefined || set.tasks.length === 0 ? [{ untrusted: model }, ` · ${seconds} s · `] : [];
+  const link: Line =
+    message === null ? [] : [' · ', { message, label: set === undefined ? 'its message' : 'their message' }];
+  return [...request, ...(set === undefined ? [] : [`${setSize(set)} · `]), { code: shownId(task) }, ...link];
+}
+
+/** Lists the tasks of a set with different requests, one line each. */
+function setLines({ set, prompt: first }: ApprovalNotice): readonly Line[] {
+  if (set === undefined) return [];
+  const { one } = memberWords(set.kind);
+  const isSamePrompt = set.tasks.every(({ prompt }) => prompt === first);
+  return set.tasks.map(({ model, seconds, prompt, price }, index): Line => {
+    const about: Line = [
+      `${capitalised(one)} ${index + 1} · `,
+      { untrusted: model },
+      ` · ${seconds} s · ${formatPrice(price)}`,
+    ];
+    if (prompt === null || isSamePrompt) return about;
+    return [...about, ' · ', { untrusted: shorten(prompt, MEMBER_PROMPT_LENGTH) }];
+  });
+}
+
+/** Buttons of a decision on a request. */
+export function approvalButtons(task: TaskId, price: Price): readonly CardButton[] {
+  return [
+    { id: approveButtonId(task, price), label: `Approve · ${formatPrice(price)}`, style: 'primary' },
+    { id: denyButtonId(task), label: 'Deny', style: 'plain' },
+  ];
+}
+
+function pingOf({ kind, id, name }: Approver): Part {
+  return kind === 'person' ? { mention: { id, name } } : { group: { id, name } };
+}
+
+function decisionLines(
+  { approval, declined }: NonNullable<ApprovalNotice['decided']>,
+  { task, by, price }: ApprovalNotice,
+): readonly Line[] {
+  const approver = approval?.approved?.by;
+  if (approver !== undefined) return [['Approved by ', { person: approver }, '.']];
+  if (declined?.how === 'expired') return [['Expired. Nothing was charged.']];
+  return declinedLines({ declined, task, by, createdAtMs: 0, approval, price });
+}
+
+/** Continues a notice, `your clip “a red fox”`, with the end of its request for approval. */
+export function declinedOutcome(declined: Declined | undefined, ordered: Ordered = null): Line {
+  const was = ordered === null ? 'was' : 'were';
+  if (declined?.how === 'denied') return [` ${was} denied`, ...deniedBy(declined)];
+  const whose = ordered === null ? 'its' : 'their';
+  if (declined?.how === 'repriced') return [` ${was} not bought: ${whose} price has risen. Retry asks again.`];
+  return [` ${was} not approved in time. Nothing was charged.`];
+}
+
+/** Confirms a withdrawal, or reports that the request had expired. */
+export function withdrawnLine({ declined }: Task): Line {
+  return [`${declined?.how === 'expired' ? 'This request has expired' : 'Withdrawn'}. Nothing was charged.`];
+}
+
+/** Asks the requester in a private channel whether approvers outside of it may see the prompt. */
+export function askCard(
+  {
+    price,
+    ordered,
+    above,
+    askedOf,
+  }: {
+    readonly price: Price;
+    readonly ordered: Ordered;
+    readonly above: Price | null;
+    readonly askedOf: readonly Approver[];
+  },
+  ids: { readonly shown: string; readonly hidden: string; readonly discard: string },
+): Card {
+  const cost = formatPrice(price);
+  const why = above === null ? 'That is over a budget' : `${capitalised(ordersAbove(ordered, above))} need an approval`;
+  const it = ordered === null ? 'it' : 'them';
+  return {
+    lines: [
+      [
+        `${capitalised(clipsCost(ordered, price))}. ${why}, so `,
+        ...approverNames(askedOf),
+        ` would have to approve ${it}.`,
+      ],
+      ['This channel is private. May approvers who aren’t in it see the prompt?'],
+    ],
+    progress: null,
+    buttons: [
+      { id: ids.shown, label: `Ask, with the prompt · ${cost}`, style: 'primary' },
+      { id: ids.hidden, label: `Ask without the prompt · ${cost}`, style: 'plain' },
+      { id: ids.discard, label: 'Discard', style: 'plain' },
+    ],
+  };
+}
+
+/** Returns the button of a refusal that asks for an approval instead. */
+export function askButton(id: string, price: Price): CardButton {
+  return { id, label: `Ask for approval · ${formatPrice(price)}`, style: 'plain' };
+}
