@@ -1,6 +1,7 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import { setOfCard } from '#src/chat/sets/set-view.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { isCutId } from '#src/studio/cuts/cut.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
@@ -49,7 +50,7 @@ export function createBot(ports: BotPorts): Bot {
       const task = await ports.tasks.get(taskIdOf(orderKey(caller)));
       return task !== undefined && isContentRemoved(task) ? refused(removedSentence(task)) : null;
     },
-    show: (task) => ports.chat.show(task),
+    show: (task) => (isCutId(task) ? ports.cuts.show(task) : ports.chat.show(task)),
   };
 }
 

@@ -5,6 +5,7 @@ import { createBot } from '#commands/bot.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { createGalleryPress } from '#commands/gallery/press.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
+import { createCuts } from './app/cuts.ts';
 import { createVideos, openAppQueue, pipelineSettingsOf, serviceKeyOf } from './app/services.ts';
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { AudienceBackfill, Audiences } from './chat/audiences.ts';
@@ -34,7 +35,7 @@ import { FolderCheck, prepareClipsFolder } from './media/folder-check.ts';
 import type { Relay } from './media/relay.ts';
 import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
-import { instrumentPlatform } from './metrics/calls.ts';
+import { instrumentPlatforms } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { Approvals } from './money/approvals.ts';
 import { createMoney, type Money } from './money/money.ts';
@@ -52,6 +53,7 @@ import { STEERING } from './sandbox/steering.ts';
 import { type OpenStorage, openStorage } from './storage/open.ts';
 import { assertNotMigrating } from './store/migrate/unfinished.ts';
 import type { Store } from './store/store.ts';
+import type { Cuts } from './studio/cuts/cuts.ts';
 import { createPipeline, type Pipeline } from './task-pipeline.ts';
 import { createDurationEstimates, type DurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
 import type { TaskId } from './tasks/task.ts';
@@ -160,24 +162,23 @@ export async function createApp(deps: AppDeps): Promise<App> {
     storage,
   });
   const http = createHttpServer(logger);
-  const find = createFileFinder({ ...deps, ...pipeline });
+  const find = createFileFinder({ ...deps, ...pipeline, findCut: (id) => cuts.find(id as TaskId) });
   const clipLinks = createClipLinks({ ...deps, ...pipeline, storage });
   const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks });
-  const platforms = new Map(
-    adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, clock, metrics.meters.platform)]),
-  );
+  const platforms = instrumentPlatforms(adapters, clock, metrics.meters.platform);
   const audiences = new Audiences({ store, platforms, clock, logger });
   const basis = { money, queue, pipeline, http, platforms, opened };
   const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
-  const removing = { messages: chat, space, retention: config.retention };
+  const cuts = createCuts(deps, { ...parts, storage });
+  const removing = { cuts, messages: chat, space, retention: config.retention };
   const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
   const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };
   const teamNotices = createTeamNotices({ ...deps, ...money, ...exporting, platforms });
   const gallery = createGallery({ ...deps, ...parts });
-  const bot = createAppBot(deps, { ...parts, chat, statements, teamNotices, gallery, library, assertWritable });
+  const bot = createAppBot(deps, { ...parts, chat, cuts, statements, teamNotices, gallery, library, assertWritable });
   for (const adapter of adapters) adapter.serve(bot);
 
   const learning = learningDurations(durationEstimates, logger);
@@ -187,7 +188,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const draining = new Draining(clock);
   const reasons = () => missing({ store, platforms, folders, storageProblem: opened.problem });
   addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
-  const order = orderOf(deps, { ...parts, chat, draining, find, teamNotices, statements, library, gallery, bot });
+  const order = orderOf(deps, { ...parts, chat, cuts, draining, find, teamNotices, statements, library, gallery, bot });
   return new App([...platforms.values()], order, [
     { name: 'the HTTP server', stop: () => http.close() },
     { name: 'the storage of clips', stop: opened.close },
@@ -215,6 +216,7 @@ interface Parts {
   readonly teamNotices: TeamNotices;
   readonly statements: Statements;
   readonly library: Library;
+  readonly cuts: Cuts;
   readonly gallery: Gallery;
   readonly bot: Bot;
 }
@@ -245,6 +247,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
       name: 'the open tasks',
       start: ({ ending }) => resume({ tasks: pipeline.tasks, chat }, { logger, clock, ending }),
     },
+    { name: 'the cuts', start: () => parts.cuts.start(), stop: () => parts.cuts.stop() },
     { name: 'the reconciler', start: () => reconciler.start(), stop: () => reconciler.stop() },
     { name: 'the requests for approval', start: () => approvals.start(), stop: () => approvals.stop() },
     { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
@@ -324,17 +327,18 @@ function createAppChat(
 
 type BotParts = Pick<
   Parts,
-  'pipeline' | 'chat' | 'money' | 'statements' | 'teamNotices' | 'queue' | 'gallery' | 'library'
+  'pipeline' | 'chat' | 'cuts' | 'money' | 'statements' | 'teamNotices' | 'queue' | 'gallery' | 'library'
 > & { readonly assertWritable: () => Promise<void> };
 
 function createAppBot(deps: AppDeps, parts: BotParts): Bot {
-  const { pipeline, chat, money, statements, teamNotices, gallery, library } = parts;
+  const { pipeline, chat, cuts, money, statements, teamNotices, gallery, library } = parts;
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
   return createBot({
     ...deps,
     tasks: pipeline.tasks,
     chat,
+    cuts,
     ledger: createLedger(store),
     notices: teamNotices.notices,
     ...money,
@@ -373,7 +377,10 @@ async function addPages(
 }
 
 /** Starts the queue with its job handlers. */
-function startJobs({ metrics }: AppDeps, { queue, pipeline, chat }: Pick<Parts, 'queue' | 'pipeline' | 'chat'>): void {
+function startJobs(
+  { metrics }: AppDeps,
+  { queue, pipeline, chat, cuts }: Pick<Parts, 'queue' | 'pipeline' | 'chat' | 'cuts'>,
+): void {
   const handlers = pipeline.createHandlers({
     progressed: (task, upstream) => chat.progressed(task, upstream),
     retrying: (task, retry, seen) => chat.retrying(task, retry, seen),
@@ -381,5 +388,6 @@ function startJobs({ metrics }: AppDeps, { queue, pipeline, chat }: Pick<Parts, 
   });
   const deliver = (id: string) => chat.deliver(id);
   const notify = (id: string) => chat.notify(id);
-  queue.start(metrics.stepping({ ...handlers, deliver, notify }));
+  const join = (id: string, signal: AbortSignal) => cuts.run(id, signal);
+  queue.start(metrics.stepping({ ...handlers, deliver, notify, join }));
 }

@@ -17,6 +17,7 @@ import type { TeamSettingsRepository } from '#src/money/team-settings.ts';
 import type { Drafts } from '#src/pipeline/drafts.ts';
 import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
+import type { Cuts } from '#src/studio/cuts/cuts.ts';
 import type { Ledger } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Refunds, SpendScope } from '#src/tasks/money.ts';
@@ -39,6 +40,8 @@ export interface SteeringHint {
 export interface BotPorts {
   readonly tasks: TaskService;
   readonly chat: Chat;
+  /** Joins clips into one file. */
+  readonly cuts: Pick<Cuts, 'request' | 'show' | 'tasksOf'>;
   readonly ledger: Ledger;
   /** Posts messages besides the response, such as a file for the caller. */
   readonly notices: Pick<Notices, 'postNow'>;

@@ -1,4 +1,5 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
+import { isCutId } from '#src/studio/cuts/cut.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { showAudit } from '../administration/audit.ts';
@@ -17,6 +18,7 @@ import { pressNotify } from '../notify.ts';
 import { pressPrivacy } from '../privacy/forget.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
+import { joinAgain } from '../studio/join.ts';
 import { type Page, type Press, parseButton } from '../ui/buttons.ts';
 import { turnUsagePage } from '../usage.ts';
 import { withDefaults } from './defaults.ts';
@@ -40,6 +42,8 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press.action === 'approve') return pressApprove(ports, caller, press);
   if (press.action === 'deny') return pressDeny(ports, caller, press.request);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
+  if (isCutId(press.task))
+    return press.action === 'join' ? joinAgain(ports, caller, press.task) : refused(UNKNOWN_BUTTON);
   if (setOfCard(press.task) !== null) return pressOnSet(ports, caller, press);
   const task = await taskHere(ports, caller, press.task);
   return task === undefined ? refused(UNKNOWN_BUTTON) : pressOn(ports, caller, task, press);
@@ -113,6 +117,8 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
       return decide(ports, caller, task, 'show', () => tasks.want(task.id, user));
     case 'delete':
       return confirmDelete(ports, caller, task);
+    case 'join':
+      return refused(UNKNOWN_BUTTON);
     case 'refetch':
       return decide(ports, caller, task, 'refetch', () => tasks.refetch(task.id, user));
   }

@@ -285,7 +285,8 @@ async function missingRight({ chat, logger }: BotPorts, caller: Caller): Promise
   }
 }
 
-function originOf(caller: Caller, audience: Audience, replyTo: string | undefined): Origin {
+/** Returns the origin of what a caller requests. @param replyTo the message that its own replies to. */
+export function originOf(caller: Caller, audience: Audience, replyTo: string | undefined): Origin {
   const { platform, team, channel, parentChannel, user, interaction, uploadLimitBytes, address } = caller;
   return {
     platform,

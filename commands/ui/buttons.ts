@@ -113,6 +113,7 @@ const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
   show: { response: 'private', isManaged: true },
   refetch: { response: 'private', isManaged: true },
   delete: { response: 'update', isManaged: true },
+  join: { response: 'public', isManaged: false },
 };
 
 /** All actions; the wire format of their ids is below. */

@@ -9,7 +9,8 @@ import type { VideoService } from '../videos/service.ts';
 /** Opens the queue, with the concurrency of each kind of job. */
 export function openAppQueue({ config, store, platforms, clock, logger }: AppDeps) {
   const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
-  const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries };
+  // Of two cuts, one is joined while the other is uploaded.
+  const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries, join: 2 };
   const names = queueNamesOf(platforms.map(({ name }) => name));
   const { storeUrl: url, maxRate } = config;
   return openQueue({ url, maxRate, concurrency, names, pauses: store.keyv('waits'), clock, logger });

@@ -1,3 +1,4 @@
+import { DailiesError, type ErrorCode } from '../errors.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { Handover, SignedLink } from './view.ts';
@@ -70,4 +71,55 @@ export async function withFreshLink(
   if (handover.kind !== 'kept') return { ...handover, link };
   const { bytes, limitBytes } = handover;
   return { kind: 'linked', bytes, limitBytes, link };
+}
+
+/** What is known from refused uploads; stored, so that a restart goes on from it. */
+export interface RefusedUploads {
+  /** Largest upload to try after the platform refused a larger one, in bytes. */
+  readonly limitBytes?: number;
+  /** {@link limitBytes} is a guess: the platform stated none. */
+  readonly isGuess?: boolean;
+  /** Size in bytes of a file that was refused as too large although it is within every known limit. */
+  readonly refusedBytes?: number;
+}
+
+/** Delay before a retry of a file that was refused as too large although it is within the limit. */
+const REFUSED_AGAIN_MS = 10_000;
+
+/** Returns the largest upload to try: `statedBytes` of the origin or the platform, or less after a refusal. */
+export function limitAfter({ limitBytes, isGuess = false }: RefusedUploads, statedBytes: number): UploadLimit {
+  if (limitBytes === undefined || limitBytes >= statedBytes) return { bytes: statedBytes, isStated: true };
+  return { bytes: limitBytes, isStated: !isGuess };
+}
+
+/**
+ * Returns what is known from a file that was refused as too large: the limit where the platform states one; else the
+ * refused size, and from the second refusal on half of it as a guessed limit.
+ */
+export function afterRefusal(bytes: number, { limitBytes }: DailiesError, before: RefusedUploads): RefusedUploads {
+  if (limitBytes !== undefined && limitBytes < bytes) return { limitBytes, isGuess: false };
+  if (before.refusedBytes === undefined) return { refusedBytes: bytes };
+  return { limitBytes: Math.floor(bytes / 2), isGuess: true };
+}
+
+/** Makes the error of a file that is within the known limit: it may be accepted later. */
+export function refusedForNow(cause: DailiesError): DailiesError {
+  return new DailiesError(`${cause.message}: it is within the limit that is known, and is sent again`, {
+    code: 'platform_unavailable',
+    retryable: true,
+    retryAfterMs: REFUSED_AGAIN_MS,
+    cause,
+  });
+}
+
+/** Returns whether the chat refuses files permanently, for another reason than the size or a deleted message. */
+export function isRefusal(thrown: unknown): thrown is DailiesError {
+  return (
+    thrown instanceof DailiesError && !thrown.retryable && thrown.code !== 'too_large' && thrown.code !== 'message_gone'
+  );
+}
+
+/** Returns whether something thrown is a `DailiesError` of a code. */
+export function hasCode(thrown: unknown, code: ErrorCode): thrown is DailiesError {
+  return thrown instanceof DailiesError && thrown.code === code;
 }

@@ -1,7 +1,7 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
-import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
+import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
 import { deliverQueue, notifyQueue } from '../pipeline/next-job.ts';
@@ -11,7 +11,16 @@ import type { JobKind, WorkQueue } from '../queue/queue.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
 import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
-import type { AttachmentPlanner, UploadLimit } from './attachment-plan.ts';
+import {
+  type AttachmentPlanner,
+  afterRefusal,
+  hasCode,
+  isRefusal,
+  limitAfter,
+  type RefusedUploads,
+  refusedForNow,
+  type UploadLimit,
+} from './attachment-plan.ts';
 import type { CompletionNotices } from './completion-notices.ts';
 import { fileNameOf } from './file-name.ts';
 import type { MessageRef, Platform } from './platform.ts';
@@ -28,15 +37,9 @@ const LOCKED_RETRY_MS = 1_000;
 const MAX_FIND_ATTEMPTS = 10;
 
 /** Progress of a task's delivery, stored after each step so that a restart resumes it. */
-export interface DeliveryRecord {
+export interface DeliveryRecord extends RefusedUploads {
   /** Form in which the clip was delivered. Absent: not yet. */
   readonly handover?: Handover;
-  /** Largest upload to try after the platform refused a larger one, in bytes. */
-  readonly limitBytes?: number;
-  /** {@link limitBytes} is a guess: the platform stated none. */
-  readonly isGuess?: boolean;
-  /** Size in bytes of a file that was refused as too large although it is within every known limit. */
-  readonly refusedBytes?: number;
   /** Number of messages opened for the task, deleted ones included. Default 1. */
   readonly copies?: number;
   /** Number of the task's `wants` that were fulfilled. Default 0. */
@@ -348,50 +351,7 @@ function keyOf(lane: JobKind, { id }: Task): string {
   return `${lane}:${id}`;
 }
 
-function uploadLimitOf(task: Task, platform: Platform): number {
-  return task.origin.uploadLimitBytes ?? platform.limits.uploadBytes;
-}
-
 /** Returns the largest upload to try: the limit of the origin or the platform, or less after a refusal. */
-function limitOf({ limitBytes, isGuess = false }: DeliveryRecord, task: Task, platform: Platform): UploadLimit {
-  const statedBytes = uploadLimitOf(task, platform);
-  if (limitBytes === undefined || limitBytes >= statedBytes) return { bytes: statedBytes, isStated: true };
-  return { bytes: limitBytes, isStated: !isGuess };
-}
-
-/**
- * Returns the delivery record's fields for a file that was refused as too large: the limit where the platform states
- * one; else the refused size, and from the second refusal on half of it as a guessed limit.
- */
-function afterRefusal(
-  refusedBytes: number,
-  { limitBytes }: DailiesError,
-  before: DeliveryRecord,
-): Pick<DeliveryRecord, 'limitBytes' | 'isGuess' | 'refusedBytes'> {
-  if (limitBytes !== undefined && limitBytes < refusedBytes) return { limitBytes, isGuess: false };
-  if (before.refusedBytes === undefined) return { refusedBytes };
-  return { limitBytes: Math.floor(refusedBytes / 2), isGuess: true };
-}
-
-/** Delay before a retry of a file that was refused as too large although it is within the limit. */
-const REFUSED_AGAIN_MS = 10_000;
-
-function refusedForNow(cause: DailiesError): DailiesError {
-  return new DailiesError(`${cause.message}: it is within the limit that is known, and is sent again`, {
-    code: 'platform_unavailable',
-    retryable: true,
-    retryAfterMs: REFUSED_AGAIN_MS,
-    cause,
-  });
-}
-
-/** Returns whether the chat refuses files permanently, for another reason than the size or a deleted message. */
-function isRefusal(thrown: unknown): thrown is DailiesError {
-  return (
-    thrown instanceof DailiesError && !thrown.retryable && thrown.code !== 'too_large' && thrown.code !== 'message_gone'
-  );
-}
-
-function hasCode(thrown: unknown, code: ErrorCode): thrown is DailiesError {
-  return thrown instanceof DailiesError && thrown.code === code;
+function limitOf(delivery: DeliveryRecord, task: Task, platform: Platform): UploadLimit {
+  return limitAfter(delivery, task.origin.uploadLimitBytes ?? platform.limits.uploadBytes);
 }

@@ -120,7 +120,7 @@ export class TaskMessages {
   }
 
   /** Returns the writes that delete everything recorded about the messages of a task. */
-  async deletions({ id, origin }: Task): Promise<readonly RecordWrite[]> {
+  async deletions({ id, origin }: Pick<Task, 'id' | 'origin'>): Promise<readonly RecordWrite[]> {
     const messages = (await this.messages(id)).map((message) => messageKey(origin.platform, message));
     const keys = [id, openingKey(id), ...messages];
     return keys.map((key) => ({ namespace: 'cards', key, value: null, expected: 'any' }));

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
+import type { CutFacts } from '../studio/cuts/facts.ts';
 import { type Approval, type Approver, asOf, type Declined } from '../tasks/approval.ts';
 import type { UsualDuration } from '../tasks/duration-estimates.ts';
 import { priceOf } from '../tasks/price.ts';
@@ -101,7 +102,9 @@ export type ButtonAction =
   /** Lost, or not downloaded yet: retry the download now. */
   | 'refetch'
   /** Confirms that it is to be deleted; on a question only. */
-  | 'delete';
+  | 'delete'
+  /** Joins clips into one file; buys nothing. */
+  | 'join';
 
 /** Data from which a platform renders a task's message; the wording comes from `commands/sentences.ts`. */
 export interface TaskView {
@@ -156,6 +159,8 @@ export interface TaskView {
   readonly buttons: readonly ButtonAction[];
   /** The set that it belongs to, or that it is the card of. Absent: none. */
   readonly set?: SetPlace;
+  /** Set in the message of a cut, which stands in for a task. */
+  readonly cut?: CutFacts;
   /** Set on the card of a set: its tasks, in their order, each with its message (`null`: it has none). */
   readonly members?: readonly { readonly view: TaskView; readonly message: MessageRef | null }[];
 }

@@ -29,6 +29,7 @@ interface LibraryOptions
   extends RemoverOptions,
     Omit<RetentionOptions, 'remover' | 'store' | 'clock' | 'logger'>,
     Pick<ForgettingOptions, 'relay' | 'platforms'> {
+  readonly cuts: RemoverOptions['cuts'] & ForgettingOptions['cuts'];
   readonly audit: RemoverOptions['audit'] & ForgettingOptions['audit'];
   readonly carried: ForgettingOptions['carried'] & Pick<CarriedSpend, 'sweep'>;
   readonly space: Pick<DataSpace, 'start' | 'stop'>;

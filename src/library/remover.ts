@@ -8,6 +8,7 @@ import type { FurtherWrites, TaskRepository } from '../pipeline/repository.ts';
 import type { FilesOfClips } from '../storage/clip-storage.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { RecordWrite, Store, Versioned } from '../store/store.ts';
+import type { Cuts } from '../studio/cuts/cuts.ts';
 import { REMOVALS } from '../tasks/indexes.ts';
 import type { RemovalReason } from '../tasks/removal.ts';
 import type { Origin, Person, Task, TaskId } from '../tasks/task.ts';
@@ -63,6 +64,8 @@ export interface RemoverOptions {
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly clips: Pick<Clips, 'list' | 'remove'>;
   readonly messages: RemovableMessages;
+  /** Cuts, which are removed with any of their clips. */
+  readonly cuts: Pick<Cuts, 'removeWith'>;
   readonly audit: Pick<AuditTrail, 'append'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -163,7 +166,7 @@ async function writesOf(
 
 /** Deletes the files, messages and records of a removed task. May be repeated. */
 async function complete(
-  { store, repository, clips, messages }: RemoverOptions,
+  { store, repository, clips, messages, cuts }: RemoverOptions,
   id: TaskId,
   {
     files,
@@ -179,6 +182,7 @@ async function complete(
       continue;
     }
     await clips.remove(id, files);
+    await cuts.removeWith(id, job.reason);
     const { reason, keepsContent, address, revision } = job;
     if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
     else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));

@@ -112,6 +112,15 @@ export function instrumentPlatform(platform: Platform, clock: Clock, meter: Mete
   });
 }
 
+/** Wraps platforms as {@link instrumentPlatform} does. @returns them by name */
+export function instrumentPlatforms(
+  platforms: readonly Platform[],
+  clock: Clock,
+  meter: Meters['platform'],
+): ReadonlyMap<string, Platform> {
+  return new Map(platforms.map((platform) => [platform.name, instrumentPlatform(platform, clock, meter)]));
+}
+
 /** A call that ended. */
 interface EndedCall {
   readonly ms: number;

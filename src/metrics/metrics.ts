@@ -4,6 +4,7 @@ import { VERSION } from '../config/version.ts';
 import type { Entrance } from '../http/access-tokens.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
+import type { CutObserver } from '../studio/cuts/cuts.ts';
 import type { LimitReached } from '../tasks/limits.ts';
 import type { SpendScope } from '../tasks/money.ts';
 import { rowOf } from '../tasks/state-machine.ts';
@@ -61,6 +62,7 @@ export function createMetrics() {
       counters.expired.inc({ what });
       counters.freedBytes.inc(bytes);
     },
+    cutObserver: cutObserverOf(registry),
     unhandled: (kind: 'rejection' | 'exception') => counters.unhandled.inc({ kind }),
     stepping: (handlers: Readonly<Record<JobKind, JobHandler>>) =>
       counted(handlers, (kind) => counters.jobFailures.inc({ kind })),
@@ -87,6 +89,29 @@ function deliveryObserverOf(registry: Registry, counters: ReturnType<typeof coun
       if (lagMs !== null) deliveryLag.observe({ platform }, lagMs / 1_000);
     },
     failedOnce: (task, error) => counters.failures.inc({ platform: task.origin.platform, code: error.code }),
+  };
+}
+
+/** Creates the observer of joins. */
+function cutObserverOf(registry: Registry): CutObserver {
+  const joins = new Counter({
+    name: 'dailies_joins_total',
+    help: 'Joins of clips into a cut, by outcome: joined, or why not',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'dailies_join_seconds',
+    help: 'Duration of the joins that made a cut',
+    buckets: LAG_SECONDS,
+    registers: [registry],
+  });
+  joins.inc({ outcome: 'joined' }, 0);
+  return {
+    joined(outcome, ms) {
+      joins.inc({ outcome });
+      if (outcome === 'joined') seconds.observe(ms / 1_000);
+    },
   };
 }
 

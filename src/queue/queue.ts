@@ -2,16 +2,16 @@ import { DailiesError } from '../errors.ts';
 
 /**
  * The kinds of job: `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver`
- * (uploads to a chat), `notify` (mentions in a chat).
+ * (uploads to a chat), `notify` (mentions in a chat), `join` (cuts: several clips made into one, and uploaded).
  */
-export const JOB_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify'] as const;
+export const JOB_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify', 'join'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 /**
  * Names of the queues, each with its own concurrency. Each platform has queues of its own, so that a slow or
  * unavailable one does not delay the others.
  */
-export type QueueName = 'send' | 'poll' | 'fetch' | `deliver:${string}` | `notify:${string}`;
+export type QueueName = 'send' | 'poll' | 'fetch' | 'join' | `deliver:${string}` | `notify:${string}`;
 
 /** Returns the kind of the jobs in a queue. */
 export function jobKindOf(name: QueueName): JobKind {
@@ -21,7 +21,7 @@ export function jobKindOf(name: QueueName): JobKind {
 /** Returns the names of all queues of a process with these platforms. */
 export function queueNamesOf(platforms: Iterable<string>): readonly QueueName[] {
   const ofPlatforms = [...platforms].flatMap((name) => [`deliver:${name}`, `notify:${name}`] as const);
-  return ['send', 'poll', 'fetch', ...ofPlatforms];
+  return ['send', 'poll', 'fetch', 'join', ...ofPlatforms];
 }
 
 /**

@@ -49,6 +49,8 @@ export const NAMESPACES = [
   'defaults',
   /** Order, skipped shots and chosen takes of a storyboard, by the id of its set. */
   'boards',
+  /** Cuts: one file of several clips each, with the delivery of its message. */
+  'cuts',
 ] as const;
 
 /** One of {@link NAMESPACES}. */

@@ -59,7 +59,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     url: at.url,
     clock,
     logger,
-    concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4 },
+    concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, join: 1 },
     maxRate: { createsPerMinute: 0, pollsPerSecond: 0 },
     names: queueNamesOf([]),
   });
@@ -88,7 +88,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     repository,
     tasks,
     polls: () => polls,
-    start: () => queue.start({ ...handlers, deliver: nothing, notify: nothing }),
+    start: () => queue.start({ ...handlers, deliver: nothing, notify: nothing, join: nothing }),
     async close() {
       await queue.drain();
       await queue.close();

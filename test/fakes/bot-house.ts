@@ -25,6 +25,8 @@ import { Drafts } from '#src/pipeline/drafts.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
+import { cutIdOf } from '#src/studio/cuts/cut.ts';
+import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
 import { requestAt } from '#src/tasks/approval.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
@@ -312,6 +314,18 @@ export class BotHouse implements BotPorts {
   /** Notices posted at once, and the outcome of the next ones. */
   readonly posted: NoticeOrder[] = [];
   postOutcome: Awaited<ReturnType<Notices['postNow']>> = 'posted';
+  /** Requests to join clips, and the outcome of the next ones. */
+  readonly joined: CutOrder[] = [];
+  cutRequested: CutRequested | null = null;
+  readonly cuts: BotPorts['cuts'] = {
+    request: async (order) => {
+      this.joined.push(order);
+      return this.cutRequested ?? { kind: 'accepted', cut: cutIdOf(order.tasks) };
+    },
+    show: async (id) => ({ channel: 'clips', message: `m-${id}` }),
+    tasksOf: async (id) => this.joined.find(({ tasks }) => cutIdOf(tasks) === id)?.tasks ?? [],
+  };
+
   readonly notices: Pick<Notices, 'postNow'> = {
     postNow: async (order) => {
       this.posted.push(order);

@@ -16,6 +16,7 @@ import type { UpstreamId } from '#src/videos/service.ts';
 import { ChatHouse } from './chat-house.ts';
 import { LeaseTable } from './lease-table.ts';
 import type { ManualClock } from './manual-clock.ts';
+import { NO_CUTS } from './no-cuts.ts';
 import { lived, newTask, originOf } from './tasks.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -64,7 +65,8 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
   };
   const remove: typeof clips.remove = (...args) => clips.remove(...args);
   const audit = new AuditTrail(store, clock);
-  const remover = createRemover({ store, repository, clips: { list, remove }, messages: chat, audit, clock, logger });
+  const removable = { clips: { list, remove }, cuts: NO_CUTS };
+  const remover = createRemover({ ...removable, store, repository, messages: chat, audit, clock, logger });
   return {
     house,
     async fill(count) {

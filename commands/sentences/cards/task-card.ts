@@ -15,6 +15,7 @@ import { handoverLines } from '../handover.ts';
 import { setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
+import { cutCard } from '../studio/cuts.ts';
 import { noticeCard, removedCard } from './notice.ts';
 import { memberButtons, memberLines } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
@@ -41,6 +42,7 @@ function defaultMention(view: AnyView): Person | null {
 
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
+  if (view.cut !== undefined) return cutCard(view, view.cut);
   const isSet = view.members !== undefined;
   const own =
     isSet && !isDecidedTogether(view)
@@ -304,6 +306,7 @@ const BUTTONS: Readonly<Record<ButtonAction, Omit<CardButton, 'id'>>> = {
   show: { label: 'Show the clip', style: 'primary' },
   refetch: { label: 'Fetch it again', style: 'primary' },
   delete: { label: 'Delete', style: 'danger' },
+  join: { label: 'Join', style: 'primary' },
 };
 
 /** Returns the lines on a failed step of a task: its reason, the time of the next attempt, and the remedy. */

@@ -12,6 +12,7 @@ import type { CarriedSpend } from '../../money/forgetting/carried-spend.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import { pagesOf } from '../../store/pages.ts';
 import type { Store, Versioned } from '../../store/store.ts';
+import type { Cuts } from '../../studio/cuts/cuts.ts';
 import { newPseudonym } from '../../tasks/forgetting/pseudonym.ts';
 import { FORGETTINGS, REMOVALS } from '../../tasks/indexes.ts';
 import { isTask } from '../../tasks/record-shape.ts';
@@ -36,6 +37,8 @@ export interface ForgettingOptions {
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly remover: Pick<Remover, 'remove' | 'complete'>;
   readonly relay: Pick<Relay, 'remove'>;
+  /** Cuts, which are removed with the person who asked for them. */
+  readonly cuts: Pick<Cuts, 'forget'>;
   readonly carried: Pick<CarriedSpend, 'writesOf' | 'carryRest'>;
   readonly audit: Pick<AuditTrail, 'commitAudited' | 'erase'>;
   /** Enabled platforms, by name. */
@@ -140,6 +143,7 @@ export class Forgetting {
     }
     await this.#replaceInTasks(job);
     const { platform, team, person, pseudonym } = job;
+    await this.#options.cuts.forget({ platform, team, user: person.id });
     await this.#options.carried.carryRest({ platform, team, user: person.id });
     await replaceInRecords(store, job);
     await this.#options.platforms.get(platform)?.forget(team, person, pseudonym);

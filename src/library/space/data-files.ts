@@ -6,6 +6,8 @@ export const DATA_KINDS = [
   'clips',
   /** Copies of clips within an upload limit. */
   'fitted',
+  /** Clips joined into one. */
+  'cuts',
   /** Pictures of clips. */
   'posters',
   /** Reference files that were passed on to the video service. */
@@ -59,7 +61,8 @@ const AT_ONCE = 64;
 
 function kindOfClip(name: string): DataKind {
   if (name.includes('.poster.')) return 'posters';
-  return name.includes('.fitted-') ? 'fitted' : 'clips';
+  if (name.includes('.fitted-')) return 'fitted';
+  return name.startsWith('cut-') ? 'cuts' : 'clips';
 }
 
 /** Reads the files of the data folder, of all kinds or of some. One that is deleted meanwhile is left out. */

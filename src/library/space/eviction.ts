@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { relayIdIn } from '../../media/relay.ts';
 import { pagesOf } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
+import { OPEN_CUTS } from '../../studio/cuts/cut.ts';
 import { OUTBOX, stateIndex } from '../../tasks/indexes.ts';
 import { readTasks } from '../../tasks/record-shape.ts';
 import { statesWhere } from '../../tasks/state-machine.ts';
@@ -10,7 +11,7 @@ import { MEDIA_KINDS } from '../../videos/request.ts';
 import { type DataFile, type DataKind, type DataPlace, filesIn } from './data-files.ts';
 
 /** Kinds of files that can be made or fetched again. */
-const REBUILDABLE: readonly DataKind[] = ['fitted', 'posters', 'references'];
+const REBUILDABLE: readonly DataKind[] = ['fitted', 'cuts', 'posters', 'references'];
 /** Age below which a file may belong to an order or a delivery that is just being made. */
 const FRESH_MS = 3_600_000;
 const OPEN_STATES = statesWhere(({ isEnded }) => isEnded !== true);
@@ -28,7 +29,8 @@ export interface Eviction {
 
 /**
  * Deletes files that can be rebuilt: first local copies of clips that are in a bucket, which are there again in a
- * moment; then, oldest first, copies of clips within an upload limit, pictures, and reference files. What belongs to a task that is open or not delivered stays, as does what is less than an hour old.
+ * moment; then, oldest first, copies of clips within an upload limit, cuts, pictures, and reference files. What belongs to a
+ * task or cut that is open or not delivered stays, as does what is less than an hour old.
  * @returns the bytes that were freed, by kind.
  */
 export async function evict({
@@ -57,12 +59,12 @@ export async function evict({
   return freed;
 }
 
-/** Returns the task of a file made from a clip, or the id of a reference file. */
+/** Returns the task or cut of a file made from a clip, or the id of a reference file. */
 function ownerOf({ name }: DataFile): string {
   return name.slice(0, name.indexOf('.') < 0 ? undefined : name.indexOf('.'));
 }
 
-/** Returns the ids of the tasks that are open or not delivered, and of the reference files that they name. */
+/** Returns the ids of the tasks and cuts that are open or not delivered, and of the reference files that they name. */
 async function neededBy(store: Store): Promise<ReadonlySet<string>> {
   const needed = new Set<string>();
   for (const index of [...OPEN_STATES.map(stateIndex), OUTBOX]) {
@@ -74,6 +76,7 @@ async function neededBy(store: Store): Promise<ReadonlySet<string>> {
       for (const task of tasks) for (const id of [task.id, ...referencesOf(task)]) needed.add(id);
     }
   }
+  for await (const page of pagesOf(store, OPEN_CUTS)) for (const { member } of page) needed.add(member);
   return needed;
 }
 

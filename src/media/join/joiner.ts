@@ -40,6 +40,23 @@ export class ShotsDifferError extends DailiesError {
   }
 }
 
+/** A shot is not a video, or damaged. */
+export class UnreadableShotError extends DailiesError {
+  /** Its number in the cut, from 1. */
+  readonly shot: number;
+
+  constructor(shot: number, reason: string) {
+    super(`joining clips: shot ${shot}: ${reason}`, { code: 'not_a_video', retryable: false });
+    this.shot = shot;
+  }
+}
+
+/** A cut. */
+export interface JoinedClip extends Clip {
+  /** Its length; `null` for one from the cache. */
+  readonly seconds: number | null;
+}
+
 /** Part of the names of cuts; another one, once cuts of an earlier version are no longer good. */
 const VERSION = 1;
 const PART = /^cut-[0-9a-f]{32}\..+\.part$/;
@@ -68,8 +85,8 @@ export class Joiner {
    * @throws ShotsDifferError where they differ and there is no ffmpeg; `not_a_video`, `disk_full`, `timed_out`,
    *   `overloaded` (retryable), `internal`.
    */
-  async join(inputs: readonly JoinInput[], signal: AbortSignal): Promise<Clip> {
-    const path = join(this.#options.folder, cutNameOf(inputs.map(({ id }) => id)));
+  async join(inputs: readonly JoinInput[], signal: AbortSignal): Promise<JoinedClip> {
+    const path = join(this.#options.folder, fileOf(inputs.map(({ id }) => id)));
     const cached = await findCut(path);
     if (cached !== null) return cached;
     if (this.#waiting >= MAX_WAITING) throw overloaded('joining clips');
@@ -85,7 +102,7 @@ export class Joiner {
 
   /** Deletes the cut of these clips: to be called when one of them is removed. Idempotent. */
   async remove(ids: readonly string[]): Promise<void> {
-    await rm(join(this.#options.folder, cutNameOf(ids)), { force: true });
+    await rm(join(this.#options.folder, fileOf(ids)), { force: true });
   }
 
   /** Deletes partial files of processes that died hours ago. */
@@ -100,13 +117,13 @@ export class Joiner {
     }
   }
 
-  async #make(inputs: readonly JoinInput[], path: string, signal: AbortSignal): Promise<Clip> {
+  async #make(inputs: readonly JoinInput[], path: string, signal: AbortSignal): Promise<JoinedClip> {
     const { clock, logger, folder } = this.#options;
     // Unique, since another replica may make the same cut.
     const part = `${path}.${randomUUID()}.part`;
     const startedAtMs = clock.monotonic();
     try {
-      const differences = await this.#write(inputs, part, signal);
+      const { seconds, differences } = await this.#write(inputs, part, signal);
       signal.throwIfAborted();
       await rename(part, path);
       await syncFolder(folder);
@@ -114,7 +131,7 @@ export class Joiner {
       const ms = Math.round(clock.monotonic() - startedAtMs);
       logger.info({ event: 'clips_joined', clips: inputs.length, bytes, ms, differences }, 'joined clips');
       await this.sweep();
-      return { path, bytes, contentType: 'video/mp4' };
+      return { path, bytes, contentType: 'video/mp4', seconds };
     } catch (thrown) {
       signal.throwIfAborted();
       throw asJoinError(thrown);
@@ -123,26 +140,35 @@ export class Joiner {
     }
   }
 
-  /** Writes a cut. @returns the differences because of which it was encoded; empty if it was copied. */
-  async #write(inputs: readonly JoinInput[], part: string, signal: AbortSignal): Promise<readonly ShotDifference[]> {
+  /** Writes a cut. @returns its length, and the differences because of which it was encoded; empty if it was copied. */
+  async #write(inputs: readonly JoinInput[], part: string, signal: AbortSignal): Promise<Written> {
     const { ffmpeg } = this.#options;
     const copied = checked(await runCopyProcess({ shots: inputs.map(({ path }) => ({ path })), output: part }, signal));
-    if (copied.kind === 'copied') return [];
+    if (copied.kind === 'copied') return { seconds: copied.seconds, differences: [] };
     if (ffmpeg === null) throw new ShotsDifferError(copied.differences);
-    await encodeAll({ ffmpeg, inputs, shots: copied.shots, part, signal });
-    return copied.differences;
+    const seconds = await encodeAll({ ffmpeg, inputs, shots: copied.shots, part, signal });
+    return { seconds, differences: copied.differences };
   }
 }
 
-/** Returns the file name of a cut of these clips. */
-function cutNameOf(ids: readonly string[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([VERSION, ids]));
-  return `cut-${hash.digest('hex').slice(0, 32)}.mp4`;
+interface Written {
+  readonly seconds: number;
+  readonly differences: readonly ShotDifference[];
 }
 
-function findCut(path: string): Promise<Clip | null> {
+/** Returns the id of the cut of these clips: the beginning of the names of its files. */
+export function cutIdOf(ids: readonly string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([VERSION, ids]));
+  return `cut-${hash.digest('hex').slice(0, 32)}`;
+}
+
+function fileOf(ids: readonly string[]): string {
+  return `${cutIdOf(ids)}.mp4`;
+}
+
+function findCut(path: string): Promise<JoinedClip | null> {
   return stat(path).then(
-    ({ size: bytes }) => ({ path, bytes, contentType: 'video/mp4' }),
+    ({ size: bytes }) => ({ path, bytes, contentType: 'video/mp4', seconds: null }),
     () => null,
   );
 }
@@ -155,8 +181,11 @@ interface EncodingOfAll {
   readonly signal: AbortSignal;
 }
 
-/** Encodes each shot in the format of the cut, so that one is open at a time, and copies these into one file. */
-async function encodeAll({ ffmpeg, inputs, shots, part, signal }: EncodingOfAll): Promise<void> {
+/**
+ * Encodes each shot in the format of the cut, so that one is open at a time, and copies these into one file.
+ * @returns its length in seconds
+ */
+async function encodeAll({ ffmpeg, inputs, shots, part, signal }: EncodingOfAll): Promise<number> {
   const [first] = shots;
   if (first === undefined) throw new TypeError('there are no shots');
   const encoded: { readonly path: string; readonly seconds: number }[] = [];
@@ -170,6 +199,7 @@ async function encodeAll({ ffmpeg, inputs, shots, part, signal }: EncodingOfAll)
     }
     const joined = checked(await runCopyProcess({ shots: encoded, output: part }, signal));
     if (joined.kind === 'differing') throw new TypeError(new ShotsDifferError(joined.differences).message);
+    return joined.seconds;
   } finally {
     await Promise.all(encoded.map(({ path }) => rm(path, { force: true })));
   }
@@ -181,10 +211,7 @@ type Readable = Extract<CopyOutcome, { readonly kind: 'copied' | 'differing' }>;
 function checked(outcome: CopyOutcome | null): Readable {
   if (outcome === null) throw new DailiesError('joining clips: the timeout', { code: 'timed_out', retryable: true });
   if (outcome.kind === 'copied' || outcome.kind === 'differing') return outcome;
-  if (outcome.kind === 'unreadable') {
-    const { shot, reason } = outcome;
-    throw new DailiesError(`joining clips: shot ${shot}: ${reason}`, { code: 'not_a_video', retryable: false });
-  }
+  if (outcome.kind === 'unreadable') throw new UnreadableShotError(outcome.shot, outcome.reason);
   throw Object.assign(new Error(outcome.reason), { code: outcome.code });
 }
 

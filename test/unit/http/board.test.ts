@@ -22,7 +22,7 @@ const http = createHttpServer(logger);
 
 beforeAll(async () => {
   redis = await RedisServer.start();
-  const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
+  const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1 };
   const names = queueNamesOf(['fake']);
   queue = await openBullmqQueue({ url: redis.url, clock: systemClock, logger, concurrency, names });
   await serveBoard(http, { queues: queue.queues(), token: TOKEN, wrongTokens });

@@ -7,6 +7,7 @@ import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
 import type { RedisServer } from '#test/fakes/redis-server.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
@@ -47,6 +48,7 @@ it('takes at most 1,100 bytes per expired task', async () => {
   const tasks = new TaskHouse({ store, exclusive: false });
   const chat = new ChatHouse({ store });
   const remover = createRemover({
+    cuts: NO_CUTS,
     store,
     repository: chat.repository,
     clips: { list: async () => new Map(), remove: async () => undefined },

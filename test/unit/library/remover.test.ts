@@ -8,6 +8,7 @@ import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import type { MemoryStore } from '#test/fakes/memory-store.ts';
+import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { ADA, BOB, EVENTS, originOf } from '#test/fakes/tasks.ts';
 
 const EXPIRED = { reason: 'expired' } as const;
@@ -26,6 +27,7 @@ function removerOf(house: ChatHouse) {
   const { store, repository, clock, chat } = house;
   const audit = new AuditTrail(store, clock);
   const remover: Remover = createRemover({
+    cuts: NO_CUTS,
     store,
     repository,
     clips: { list: async () => new Map(), remove: (id) => step(`file ${id}`) },

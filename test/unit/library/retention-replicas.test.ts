@@ -9,6 +9,7 @@ import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { type CrewMember, ReplicaCrew } from '#test/fakes/replica-crew.ts';
 import { NOON_MS, originOf } from '#test/fakes/tasks.ts';
 
@@ -43,7 +44,7 @@ class Replicas {
       },
     };
     const audit = new AuditTrail(store, clock);
-    const remover = createRemover({ store, repository, clips, messages: chat, audit, clock, logger });
+    const remover = createRemover({ cuts: NO_CUTS, store, repository, clips, messages: chat, audit, clock, logger });
     const settings = { get: async () => DEFAULT_SETTINGS };
     const retention = createRetention({
       store,

@@ -9,6 +9,7 @@ import { historyIndex } from '#src/tasks/indexes.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { ADA, CLIP, EVENTS, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -75,6 +76,7 @@ class Library {
       deletions: chat.deletions.bind(chat),
     };
     const remover = createRemover({
+      cuts: NO_CUTS,
       store,
       repository,
       clips,

@@ -108,7 +108,14 @@ it('reports zero polls right after the start', async () => {
 });
 
 describe('the job handlers', () => {
-  const steps = (step: JobHandler) => ({ send: step, poll: step, fetch: step, deliver: step, notify: step });
+  const steps = (step: JobHandler) => ({
+    send: step,
+    poll: step,
+    fetch: step,
+    deliver: step,
+    notify: step,
+    join: step,
+  });
   const fail: JobHandler = () => Promise.reject(new Error('the store is away'));
 
   it('run unchanged, and their errors are counted unless they were aborted', async () => {

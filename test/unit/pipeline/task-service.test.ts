@@ -367,6 +367,7 @@ describe('resuming', () => {
       fetch: note('fetch'),
       deliver: note('deliver'),
       notify: note('notify'),
+      join: note('join'),
     });
     expect(await house.service.resume()).toBe(6);
     await house.pass(5_000);

@@ -170,6 +170,7 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   details: null,
   leave: null,
   delete: null,
+  join: null,
   show: null,
   refetch: null,
   discard: null,

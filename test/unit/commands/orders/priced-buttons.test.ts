@@ -108,6 +108,7 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   statement: null,
   privacy: null,
   delete: null,
+  join: null,
 };
 
 const ROWS = Object.values(ACTIONS).flatMap((rows) => (typeof rows === 'string' ? [] : (rows ?? [])));

@@ -14,6 +14,7 @@ import { wrongBooks } from '#test/fakes/books.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { MortalStore } from '#test/fakes/mortal-store.ts';
+import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 import { BOB, CLIP, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
 
@@ -36,11 +37,20 @@ function partsOf(house: ChatHouse): House {
   const logger = pino({ level: 'silent' });
   const money = createMoney({ store, clock });
   const clips = { list: async () => new Map(), remove: async () => undefined };
-  const remover = createRemover({ store, repository, clips, messages: chat, audit: money.audit, clock, logger });
+  const remover = createRemover({
+    cuts: NO_CUTS,
+    store,
+    repository,
+    clips,
+    messages: chat,
+    audit: money.audit,
+    clock,
+    logger,
+  });
   const references: string[] = [];
   const relay = { remove: async (url: string) => void references.push(url) };
   const platforms = new Map([[platform.name, platform]]);
-  const options = { ...money, store, repository, remover, relay, platforms, clock, logger };
+  const options = { cuts: NO_CUTS, ...money, store, repository, remover, relay, platforms, clock, logger };
   return { house, money, remover, forgetting: new Forgetting(options), references };
 }
 

@@ -58,6 +58,7 @@ describe('the space that the data takes', () => {
     await file('other.db', 1_000);
     await file('clips/a.mp4', 100);
     await file('clips/a.fitted-50.mp4', 50);
+    await file('clips/cut-a.mp4', 11);
     await file('clips/a.poster.jpg', 7);
     await file(`relay/${RELAY}`, 20);
     await file('sandbox/sandbox.db', 3);
@@ -67,6 +68,7 @@ describe('the space that the data takes', () => {
     expect(await measured(spaceOf())).toEqual({
       clips: 100,
       fitted: 50,
+      cuts: 11,
       posters: 7,
       references: 20,
       playground: 9,

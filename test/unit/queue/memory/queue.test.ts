@@ -18,14 +18,22 @@ class Lanes {
     this.queue = new MemoryQueue({
       clock: this.clock,
       logger: pino({ level: 'silent' }),
-      concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, notify: 1, ...concurrency },
+      concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, notify: 1, join: 1, ...concurrency },
       limits,
     });
   }
 
   /** Starts with a job handler that records its runs; a job waits to be ended by the test. */
   start(steps: Partial<Readonly<Record<JobKind, JobHandler>>> = {}): this {
-    this.queue.start({ send: nothing, poll: this.byHand, fetch: nothing, deliver: nothing, notify: nothing, ...steps });
+    this.queue.start({
+      send: nothing,
+      poll: this.byHand,
+      fetch: nothing,
+      deliver: nothing,
+      notify: nothing,
+      join: nothing,
+      ...steps,
+    });
     return this;
   }
 

@@ -1,0 +1,119 @@
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { TaskView } from '#src/chat/view.ts';
+import type { ShotDifference, ShotProperty } from '#src/media/join/shot.ts';
+import type { CutFacts, CutFailure } from '#src/studio/cuts/facts.ts';
+import { taskButtonId } from '../../ui/buttons.ts';
+import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
+import { all, count, formatBytes, formatElapsed } from '../format.ts';
+import { handoverLines } from '../handover.ts';
+import { promptPart } from '../removal.ts';
+
+/** Longest prompt of a shot in the message of a cut. */
+const PROMPT_LENGTH = 60;
+
+/** Renders the message of a cut: its shots, length and size, or why there is none. */
+export function cutCard(view: TaskView, cut: CutFacts): Card {
+  const { shots, file, failure } = cut;
+  const number = count(shots.length, 'shot');
+  const isPending = file === null && failure === null;
+  const title = failure === null ? (isPending ? `Joining ${number}…` : `Cut of ${number}`) : `Couldn’t join ${number}`;
+  const ordered = `${shots.reduce((sum, { seconds }) => sum + seconds, 0)} s`;
+  const facts = file === null ? ordered : `${formatElapsed(file.seconds * 1_000)} · ${formatBytes(file.bytes)}`;
+  const lines = [...(failure === null ? handoverLines(view.handover) : failureLines(failure))];
+  return layOut(
+    [
+      { kind: 'item', title: [{ strong: title }], small: [`${facts} · `, { person: view.by }] },
+      ...lines.map((line): Block => ({ kind: 'text', line })),
+      ...shots.map((shot, at): Block => ({ kind: 'small', line: shotLine(shot, at) })),
+    ],
+    {
+      buttons: failure === null ? [] : [{ id: taskButtonId('join', view.task), label: 'Join again', style: 'primary' }],
+    },
+  );
+}
+
+function shotLine({ prompt, seconds }: CutFacts['shots'][number], at: number): Line {
+  const what: Part = prompt === null ? 'its prompt was removed' : promptPart(prompt, PROMPT_LENGTH);
+  return [`${at + 1}. `, what, ` · ${seconds} s`];
+}
+
+function failureLines(failure: CutFailure): readonly Line[] {
+  switch (failure.code) {
+    case 'clip_missing':
+      return [[missingShots(failure.shots)]];
+    case 'not_a_video':
+      return [[`I can’t read shot ${failure.shot} as a video. Retry it or leave it out, then join again.`]];
+    case 'timed_out':
+      return [['Joining took too long, so I stopped it. Try again when less is going on here.']];
+    case 'disk_full':
+      return [['My disk is full. Your administrator has to free some space; then join again.']];
+    case 'failed':
+      return [['Something went wrong while I joined them. Your administrator can find it in the log.']];
+    case 'shots_differ':
+      return differenceLines(failure.differences);
+  }
+}
+
+function differenceLines(differences: readonly ShotDifference[]): readonly Line[] {
+  const byShot = [...Map.groupBy(differences, ({ shot }) => shot)];
+  return [
+    ['They differ too much to be put together as they are:'],
+    ...byShot.map(
+      ([shot, some]): Line => ['• ', `shot ${shot}: `, { untrusted: some.map(differenceWords).join(', ') }],
+    ),
+    [
+      'Retry them with the settings of the first shot, or ask your administrator to install ffmpeg or to name it in ',
+      { code: 'FFMPEG_PATH' },
+      ': with it, I can convert them.',
+    ],
+  ];
+}
+
+const PROPERTIES: Readonly<Record<ShotProperty, string>> = {
+  video_codec: 'video codec',
+  size: 'size',
+  rotation: 'rotation',
+  frame_rate: 'frame rate',
+  codec_parameters: 'other encoder settings',
+  audio_codec: 'audio codec',
+  sample_rate: 'sample rate',
+  channels: 'audio channels',
+  edit_list: 'parts that are cut away',
+};
+
+function differenceWords({ property, value, expected }: ShotDifference): string {
+  const name = PROPERTIES[property];
+  return value === '' ? name : `${name} ${value} instead of ${expected}`;
+}
+
+/** Says which shots have no clip, and what to do. */
+export function missingShots(shots: readonly number[]): string {
+  const numbers = all(shots.map(String));
+  return shots.length === 1
+    ? `Shot ${numbers} has no clip. Retry it or leave it out, then join again.`
+    : `Shots ${numbers} have no clip. Retry them or leave them out, then join again.`;
+}
+
+/** Refuses to join a single shot. */
+export const TOO_FEW_SHOTS = 'A cut needs at least two shots with a clip.';
+
+/** Refuses to join while too many cuts are waiting. */
+export const TOO_MANY_CUTS = 'Too many cuts are waiting to be joined. Try again in a few minutes.';
+
+/** Refuses to show clips of a private channel elsewhere. */
+export const PRIVATE_SHOTS = 'Some of these shots are from a private channel. Join them there.';
+
+/** Refuses to join where the bot can post one message only. */
+export const NO_CUTS_HERE = 'I’m not a member here, so I can’t post a cut. Add me to the server first.';
+
+/** Says where a cut is that was requested before. */
+export function cutKnown(kind: 'joining' | 'there' | 'again', message: MessageRef | undefined): Card {
+  const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
+  return { lines: [[KNOWN[kind], ...jump]], progress: null, buttons: [] };
+}
+
+const KNOWN = {
+  joining: 'These shots are being joined already.',
+  there: 'These shots are joined already.',
+  again: 'Joining them again.',
+} as const;

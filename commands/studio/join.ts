@@ -1,0 +1,61 @@
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { visibleAmong } from '../input/task-lookup.ts';
+import { originOf } from '../orders/place-order.ts';
+import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import {
+  cutKnown,
+  missingShots,
+  NO_CUTS_HERE,
+  PRIVATE_SHOTS,
+  TOO_FEW_SHOTS,
+  TOO_MANY_CUTS,
+} from '../sentences/studio/cuts.ts';
+
+/** Shots to join. */
+export interface JoinRequest {
+  /** Tasks of the clips, in the order of the cut. Sentences number them from 1. */
+  readonly tasks: readonly TaskId[];
+  /** The message below which the cut is posted. Default: none. */
+  readonly replyTo?: string | undefined;
+}
+
+/**
+ * Has clips joined into one file, which is delivered like a clip. It buys nothing: whoever may see all of them may join
+ * them.
+ */
+export async function joinShots(ports: BotPorts, caller: Caller, { tasks, replyTo }: JoinRequest): Promise<Reply> {
+  if (caller.isGuest === true) return refused(NO_CUTS_HERE);
+  const found = await Promise.all(tasks.map((id) => ports.tasks.get(id)));
+  const known = found.filter((task) => task !== undefined);
+  const visible = await visibleAmong(ports, caller, known);
+  if (visible.length < known.length) return refused(UNKNOWN_BUTTON);
+  const missing = found.flatMap((task, at) => (hasClip(task) ? [] : [at + 1]));
+  if (missing.length > 0) return refused(missingShots(missing));
+  if (tasks.length < 2) return refused(TOO_FEW_SHOTS);
+  const audiences = await Promise.all(known.map(({ origin }) => ports.chat.audienceOf(origin)));
+  if (known.some(({ origin }, at) => audiences[at] === 'channel' && origin.channel !== caller.channel))
+    return refused(PRIVATE_SHOTS);
+  const audience = audiences.includes('channel') ? 'channel' : 'team';
+  const requested = await ports.cuts.request({ tasks, origin: below(originOf(caller, audience, replyTo)) });
+  if (requested.kind === 'accepted') return { kind: 'task', task: requested.cut };
+  if (requested.kind === 'full') return refused(TOO_MANY_CUTS);
+  return privately(cutKnown(requested.kind, requested.message));
+}
+
+/** Handles the button of a cut that failed. */
+export async function joinAgain(ports: BotPorts, caller: Caller, cut: TaskId): Promise<Reply> {
+  const tasks = await ports.cuts.tasksOf(cut);
+  return tasks.length === 0 ? refused(UNKNOWN_BUTTON) : joinShots(ports, caller, { tasks });
+}
+
+function hasClip(task: Task | undefined): boolean {
+  return task?.clip !== undefined && task.removal === undefined;
+}
+
+/** Keeps a reply in the thread of its message, where the platform has threads. */
+function below(origin: ReturnType<typeof originOf>): ReturnType<typeof originOf> {
+  const { replyTo } = origin;
+  return replyTo === undefined ? origin : { ...origin, address: { ...origin.address, below: replyTo } };
+}

@@ -1,0 +1,38 @@
+import { dirname } from 'node:path';
+import type { AppDeps } from '../app.ts';
+import { createAttachmentPlanner } from '../chat/attachment-plan.ts';
+import type { Platform } from '../chat/platform.ts';
+import type { MessageLocks } from '../cluster/message-lock.ts';
+import type { ClipLinks } from '../media/clip-links.ts';
+import { createFfmpegFitter } from '../media/ffmpeg.ts';
+import { Joiner } from '../media/join/joiner.ts';
+import type { WorkQueue } from '../queue/queue.ts';
+import type { ClipStorage } from '../storage/clip-storage.ts';
+import { Cuts } from '../studio/cuts/cuts.ts';
+import type { Pipeline } from '../task-pipeline.ts';
+import type { TaskId } from '../tasks/task.ts';
+
+/** Parts that the cuts depend on. */
+interface CutParts {
+  readonly queue: WorkQueue;
+  readonly pipeline: Pipeline;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly locks: MessageLocks;
+  readonly clipLinks: ClipLinks;
+  readonly storage: ClipStorage;
+}
+
+/** Creates the service that joins clips; their files are beside those of the clips. */
+export function createCuts(deps: AppDeps, { pipeline, clipLinks: links, ...parts }: CutParts): Cuts {
+  const { ffmpeg, logger } = deps;
+  const folder = dirname(parts.storage.pathOf('cut' as TaskId));
+  return new Cuts({
+    ...deps,
+    ...parts,
+    ...pipeline,
+    links,
+    handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
+    joiner: new Joiner({ ...deps, folder }),
+    observer: deps.metrics.cutObserver,
+  });
+}

@@ -1,0 +1,252 @@
+import {
+  type AttachmentPlanner,
+  afterRefusal,
+  hasCode,
+  isRefusal,
+  type Links,
+  limitAfter,
+  refusedForNow,
+  withFreshLink,
+} from '../../chat/attachment-plan.ts';
+import { fileNameOf } from '../../chat/file-name.ts';
+import type { MessageRef, Platform } from '../../chat/platform.ts';
+import { TaskMessages } from '../../chat/task-messages.ts';
+import type { Handover, TaskView } from '../../chat/view.ts';
+import type { Clock } from '../../clock.ts';
+import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
+import { asDailiesError, DailiesError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import type { TaskRepository } from '../../pipeline/repository.ts';
+import type { RecordWrite, Store } from '../../store/store.ts';
+import type { RemovalReason } from '../../tasks/removal.ts';
+import type { Origin, Task, TaskId } from '../../tasks/task.ts';
+import type { Clip } from '../../videos/service.ts';
+import type { Cut } from './cut.ts';
+import type { CutRepository } from './cut-repository.ts';
+import { cutViewOf, describeCut, standInOf } from './cut-view.ts';
+
+/** Options of {@link CutMessages}. */
+export interface CutMessagesOptions {
+  readonly store: Store;
+  readonly cuts: CutRepository;
+  readonly repository: Pick<TaskRepository, 'get'>;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly locks: MessageLocks;
+  readonly handing: AttachmentPlanner;
+  readonly links: Links;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Delay before another attempt where another process holds the lock of the message. */
+const LOCKED_RETRY_MS = 1_000;
+
+/** Messages of cuts: one each, which ends with the file, delivered like a clip. */
+export class CutMessages {
+  readonly #options: CutMessagesOptions;
+  readonly #messages: TaskMessages;
+
+  constructor(options: CutMessagesOptions) {
+    this.#options = options;
+    this.#messages = new TaskMessages({
+      ...options,
+      platformOf: (origin) => this.#platformOf(origin),
+      firstView: async ({ id }) => this.#view(await this.#cutOf(id)),
+      placeOf: async ({ origin }) => origin,
+    });
+  }
+
+  /** Posts the message of a cut, or returns it. */
+  async open(cut: Cut): Promise<MessageRef> {
+    const [task, record] = await Promise.all([this.#standIn(cut), this.#messages.get(cut.id)]);
+    const { copies = 1 } = cut;
+    if (copies <= (record?.copy ?? 1)) return (await this.#messages.open(task)).message;
+    return (await this.#messages.reopen(task, copies)).message;
+  }
+
+  /** Returns the message of a cut, unless it has none or that is known to be deleted. */
+  async of(id: TaskId): Promise<MessageRef | undefined> {
+    const record = await this.#messages.get(id);
+    return record?.isGone === true ? undefined : record?.message;
+  }
+
+  /** Shows a delivered cut as it is, with a new link where it has one. @returns whether its message still exists. */
+  async isThere(cut: Cut): Promise<boolean> {
+    const message = await this.of(cut.id);
+    if (message === undefined || cut.handover?.kind === 'unshown') return false;
+    try {
+      const view = await this.#view(cut);
+      await this.#platformOf(cut.origin).edit(message, cut.origin, view, 'final');
+      return true;
+    } catch (thrown) {
+      if (!hasCode(thrown, 'message_gone')) throw thrown;
+      await this.#messages.gone(cut.id);
+      return false;
+    }
+  }
+
+  /**
+   * Shows the outcome of a cut in its message, with the file. One that was deleted before is posted again, once.
+   * @param find returns the file; `null` where it has to be made first.
+   * @returns the delay until the next attempt in milliseconds; `null` once the outcome is in the chat.
+   */
+  async deliver(id: TaskId, find: (cut: Cut) => Promise<Clip | null>): Promise<number | null> {
+    const shown = await this.#options.locks.run(id, 'message', (lock) => this.#show(id, find, lock));
+    return shown === null ? LOCKED_RETRY_MS : shown.dueInMs;
+  }
+
+  /** Retracts every message of a cut, or deletes what the adapter stores of an expired one. May be repeated. */
+  async retract({ id, origin }: Cut, reason: RemovalReason): Promise<void> {
+    const platform = this.#platformOf(origin);
+    const view = { kind: 'removed', reason } as const;
+    const retracted = await this.#options.locks.run(id, 'message', async (lock) => {
+      for (const message of await this.#messages.messages(id)) {
+        lock.assertHeld();
+        if (reason === 'expired') await platform.expire(message, view);
+        else await this.#retractOne(id, () => platform.retract(message, origin, view));
+      }
+      return true;
+    });
+    if (retracted !== null) return;
+    const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
+    throw new DailiesError(`retracting the message of cut ${id}: it is being edited`, code);
+  }
+
+  /** Returns the writes that delete what is recorded about the messages of a cut. */
+  deletions(cut: Cut): Promise<readonly RecordWrite[]> {
+    return this.#messages.deletions(cut);
+  }
+
+  async #retractOne(id: TaskId, retract: () => Promise<void>): Promise<void> {
+    try {
+      await retract();
+    } catch (thrown) {
+      const err = asDailiesError(thrown, `retracting a message of cut ${id}`);
+      if (err.retryable) throw err;
+      const about = { event: 'message_kept', task: id, err };
+      this.#options.logger.warn(about, 'a message of a removed cut stays: the bot may not change it');
+    }
+  }
+
+  async #show(
+    id: TaskId,
+    find: (cut: Cut) => Promise<Clip | null>,
+    lock: MessageLock,
+  ): Promise<{ readonly dueInMs: number | null }> {
+    const cut = await this.#options.cuts.get(id);
+    if (cut === undefined || cut.presented || cut.state === 'joining') return { dueInMs: null };
+    const clip = cut.state === 'failed' ? undefined : await find(cut);
+    if (clip === null) return { dueInMs: 0 };
+    const message = await this.open(cut);
+    try {
+      if (clip === undefined) await this.#edit(cut, { message, handover: null, lock });
+      const delivered = clip === undefined ? cut : await this.#present(cut, { message, clip, lock });
+      const written = await this.#options.cuts.write({ ...delivered, presented: true });
+      return { dueInMs: written === null ? 0 : null };
+    } catch (thrown) {
+      if (!hasCode(thrown, 'message_gone')) throw thrown;
+      await this.#messages.gone(id);
+      return this.#presentAgain(cut);
+    }
+  }
+
+  /** Has a message posted again that never had the file; nobody waits for the others. */
+  async #presentAgain(cut: Cut): Promise<{ readonly dueInMs: number | null }> {
+    const { cuts, logger } = this.#options;
+    logger.info({ event: 'cut_message_gone', cut: cut.id }, 'the message of a cut was deleted');
+    const current = (await cuts.get(cut.id)) ?? cut;
+    if (cut.state === 'failed' || cut.isPostedAgain === true) {
+      await cuts.write({ ...current, presented: true, handover: { kind: 'unshown' } });
+      return { dueInMs: null };
+    }
+    await cuts.write({ ...current, copies: (current.copies ?? 1) + 1, isPostedAgain: true });
+    return { dueInMs: 0 };
+  }
+
+  /**
+   * Attaches the file of a cut to its message, or a link. @returns the cut with its handover, which is not stored yet.
+   * @throws DailiesError, `message_gone` among them
+   */
+  async #present(
+    cut: Cut,
+    { message, clip, lock }: { readonly message: MessageRef; readonly clip: Clip; readonly lock: MessageLock },
+  ): Promise<Cut> {
+    const platform = this.#platformOf(cut.origin);
+    const limit = limitAfter(cut, cut.origin.uploadLimitBytes ?? platform.limits.uploadBytes);
+    const task = await this.#standIn(cut);
+    const { handover, file } = await this.#options.handing.prepare(task, clip, limit);
+    if (file === null) {
+      await this.#edit(cut, { message, handover, lock });
+      return { ...cut, handover };
+    }
+    const view = await this.#view(cut, handover);
+    lock.assertHeld();
+    try {
+      const description = describeCut(await this.#shotsOf(cut));
+      const upload = { ...file, name: fileNameOf(task), description };
+      await platform.attach(message, cut.origin, view, upload);
+      await this.#messages.shown(task, view);
+      return { ...cut, handover };
+    } catch (thrown) {
+      if (isRefusal(thrown)) return { ...cut, handover: await this.#withhold(cut, { message, refusal: thrown, lock }) };
+      if (!hasCode(thrown, 'too_large')) throw thrown;
+      const refusal = afterRefusal(file.bytes, thrown, cut);
+      const next = await this.#options.cuts.write({ ...cut, ...refusal });
+      // A file within the limit may be accepted later: it is retried after a delay. A smaller copy is tried at once.
+      if (refusal.limitBytes === undefined || next === null) throw refusedForNow(thrown);
+      return this.#present(next, { message, clip, lock });
+    }
+  }
+
+  /** Shows the missing permission, with a link where there is one; else rejects, so that the job is retried. */
+  async #withhold(
+    cut: Cut,
+    shown: { readonly message: MessageRef; readonly refusal: DailiesError; readonly lock: MessageLock },
+  ): Promise<Handover> {
+    const { refusal } = shown;
+    const handover = await this.#options.handing.withhold(await this.#standIn(cut), refusal.words ?? 'attach files');
+    await this.#edit(cut, { ...shown, handover });
+    if (handover.link === null) throw refusal;
+    return handover;
+  }
+
+  async #edit(
+    cut: Cut,
+    shown: { readonly message: MessageRef; readonly handover: Handover | null; readonly lock: MessageLock },
+  ): Promise<void> {
+    const view = await this.#view(cut, shown.handover);
+    shown.lock.assertHeld();
+    await this.#platformOf(cut.origin).edit(shown.message, cut.origin, view, 'final');
+    await this.#messages.shown(await this.#standIn(cut), view);
+  }
+
+  /** @param handover default: that of an earlier delivery, with a new link. */
+  async #view(cut: Cut, handover?: Handover | null): Promise<TaskView> {
+    const shots = await this.#shotsOf(cut);
+    const fresh = async () => this.#options.links.forClip(standInOf(cut, shots));
+    const current = handover === undefined ? await withFreshLink(cut.handover ?? null, fresh) : handover;
+    return cutViewOf(cut, shots, { nowMs: this.#options.clock.now(), handover: current });
+  }
+
+  async #standIn(cut: Cut): Promise<Task> {
+    return standInOf(cut, await this.#shotsOf(cut));
+  }
+
+  async #shotsOf({ tasks }: Cut): Promise<readonly Task[]> {
+    const found = await Promise.all(tasks.map((id) => this.#options.repository.get(id)));
+    return found.filter((task) => task !== undefined);
+  }
+
+  async #cutOf(id: TaskId): Promise<Cut> {
+    const cut = await this.#options.cuts.get(id);
+    if (cut !== undefined) return cut;
+    throw new DailiesError(`showing cut ${id}: it was removed`, { code: 'message_gone', retryable: false });
+  }
+
+  #platformOf({ platform }: Pick<Origin, 'platform'>): Platform {
+    const found = this.#options.platforms.get(platform);
+    if (found !== undefined) return found;
+    const code = { code: 'platform_unavailable', retryable: true } as const;
+    throw new DailiesError(`showing a cut on ${platform}: that platform is not turned on`, code);
+  }
+}

@@ -1,0 +1,306 @@
+import { readdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileNameOf } from '../../chat/file-name.ts';
+import type { MessageRef } from '../../chat/platform.ts';
+import { OnOneReplica } from '../../cluster/on-one-replica.ts';
+import { withLease } from '../../cluster/with-lease.ts';
+import { asDailiesError, DailiesError } from '../../errors.ts';
+import type { Joiner } from '../../media/join/joiner.ts';
+import type { WorkQueue } from '../../queue/queue.ts';
+import { backoffMs, FailureCounter } from '../../retry.ts';
+import type { RemovalReason } from '../../tasks/removal.ts';
+import type { Origin, TaskId } from '../../tasks/task.ts';
+import type { Clip } from '../../videos/service.ts';
+import { type Cut, cutIdOf, isCutId } from './cut.ts';
+import { CutMaker, type CutMakerOptions } from './cut-maker.ts';
+import { CutMessages, type CutMessagesOptions } from './cut-messages.ts';
+import { CutRepository } from './cut-repository.ts';
+import type { CutFailure } from './facts.ts';
+
+/** Clips to join. */
+export interface CutOrder {
+  /** Tasks of the clips, in the order of the cut; at least two. */
+  readonly tasks: readonly TaskId[];
+  /** The request; the message of the cut is its response. */
+  readonly origin: Origin;
+}
+
+/** Outcome of a request. */
+export type CutRequested =
+  /** Its message is the response to this request. */
+  | { readonly kind: 'accepted'; readonly cut: TaskId }
+  /** It is being made, or was made before. `message`: `undefined` while it is not posted. */
+  | { readonly kind: 'joining' | 'there' | 'again'; readonly message: MessageRef | undefined }
+  /** Too many cuts are waiting. */
+  | { readonly kind: 'full' };
+
+/** Observes joins. */
+export interface CutObserver {
+  /** Called at the end of each join. @param outcome `joined` or the code of a {@link CutFailure} */
+  joined(outcome: 'joined' | CutFailure['code'], ms: number): void;
+}
+
+/** Options of {@link Cuts}. */
+export interface CutsOptions extends CutMakerOptions, Omit<CutMessagesOptions, 'cuts'> {
+  readonly joiner: CutMakerOptions['joiner'] & Pick<Joiner, 'sweep'>;
+  readonly queue: Pick<WorkQueue, 'schedule' | 'ensure'>;
+  /** From 0 to below 1, such as `Math.random`. */
+  readonly random: () => number;
+  readonly observer: CutObserver;
+}
+
+/** Cuts whose outcome may be missing in the chat at a time. */
+const MAX_OPEN = 20;
+/** TTL of the lease on a cut: the time until another replica goes on with that of one that died. */
+const LEASE_MS = 15_000;
+const LOCKED_RETRY_MS = 1_000;
+/** Longest wait of a removal for the join that it ends. */
+const REMOVAL_TIMEOUT_MS = 10_000;
+const FIRST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 5 * 60_000;
+/** Failed attempts to join, after which the requester is told. */
+const MAX_FAILURES = 5;
+const SWEEP_EVERY_MS = 20_000;
+const OF_A_CUT = /^(cut-[0-9a-f]{32})\./u;
+
+/**
+ * Joins clips into cuts and delivers them. A cut is a record from the request on, and a job until its outcome is in the
+ * chat, so that a restart goes on with it. It buys nothing, and can be made again at any time.
+ */
+export class Cuts {
+  readonly #options: CutsOptions;
+  readonly #cuts: CutRepository;
+  readonly #maker: CutMaker;
+  readonly #messages: CutMessages;
+  /** Ends the work on a cut that is removed. */
+  readonly #running = new Map<TaskId, AbortController>();
+  readonly #failures: FailureCounter;
+  readonly #sweeper: OnOneReplica;
+
+  constructor(options: CutsOptions) {
+    const { store, clock, logger } = options;
+    this.#options = options;
+    this.#cuts = new CutRepository(store);
+    this.#maker = new CutMaker(options);
+    this.#messages = new CutMessages({ ...options, cuts: this.#cuts });
+    this.#failures = new FailureCounter(clock);
+    this.#sweeper = new OnOneReplica({
+      leases: store.leases,
+      clock,
+      name: 'cuts',
+      ttlMs: LEASE_MS,
+      everyMs: SWEEP_EVERY_MS,
+      run: () => this.#resume(),
+      failed: (thrown) => logger.warn({ event: 'cuts_sweep_failed', err: thrown }, 'failed to read the cuts, retrying'),
+    });
+  }
+
+  /** Schedules what an earlier process left, and deletes its partial files. */
+  async start(): Promise<void> {
+    const { logger } = this.#options;
+    await this.#sweepFiles().catch((thrown: unknown) =>
+      logger.warn({ event: 'cuts_sweep_failed', err: thrown }, 'failed to delete what was left of cuts'),
+    );
+    this.#sweeper.start(0);
+  }
+
+  stop(): Promise<void> {
+    return this.#sweeper.stop();
+  }
+
+  /** Returns the clips of a cut, in their order. */
+  async tasksOf(id: TaskId): Promise<readonly TaskId[]> {
+    return (await this.#cuts.get(id))?.tasks ?? [];
+  }
+
+  /**
+   * Has clips joined. The same clips in the same order are the same cut: it is made once, and one that was made before
+   * is posted again only where its message is gone, or in another channel.
+   */
+  async request({ tasks, origin }: CutOrder): Promise<CutRequested> {
+    const id = cutIdOf(tasks);
+    for (;;) {
+      const known = await this.#cuts.get(id);
+      if (known === undefined) {
+        if ((await this.#cuts.countOpen()) >= MAX_OPEN) return { kind: 'full' };
+        const requestedAtMs = this.#options.clock.now();
+        const cut: Cut = { revision: 1, id, tasks, origin, requestedAtMs, state: 'joining', presented: false };
+        if (!(await this.#cuts.claim(cut))) continue;
+        this.#schedule(id);
+        return { kind: 'accepted', cut: id };
+      }
+      if (known.origin.interaction === origin.interaction) return { kind: 'accepted', cut: id };
+      if (!known.presented) return { kind: 'joining', message: await this.#messages.of(id) };
+      const requested = await this.#requestAgain(known, origin);
+      if (requested !== null) return requested;
+    }
+  }
+
+  /** Posts the message of a cut, or returns it. */
+  async show(id: TaskId): Promise<MessageRef> {
+    const cut = await this.#cuts.get(id);
+    if (cut !== undefined) return this.#messages.open(cut);
+    throw new DailiesError(`showing cut ${id}: it was removed`, { code: 'message_gone', retryable: false });
+  }
+
+  /**
+   * Returns the file of a cut, to serve it; `undefined` where there is no such cut.
+   * @throws `timed_out`, retryable, where it has to be made again first, which is scheduled
+   */
+  async find(id: TaskId): Promise<(Clip & { readonly name: string }) | undefined> {
+    const cut = isCutId(id) ? await this.#cuts.get(id) : undefined;
+    if (cut?.state !== 'joined') return undefined;
+    const [clip, first] = await Promise.all([this.#maker.find(cut), this.#options.repository.get(cut.tasks[0] ?? id)]);
+    if (clip !== null && first !== undefined) return { ...clip, name: fileNameOf({ id, request: first.request }) };
+    this.#schedule(id);
+    throw new DailiesError(`finding cut ${id}: it is made again`, { code: 'timed_out', retryable: true });
+  }
+
+  /** Handles jobs of the `join` queue: makes the file, and delivers it. */
+  async run(id: string, signal: AbortSignal): Promise<number | null> {
+    const { store, clock } = this.#options;
+    const cut = id as TaskId;
+    const ran = await withLease({ leases: store.leases, clock, name: `join:${id}`, ttlMs: LEASE_MS }, async (lease) => {
+      const removal = new AbortController();
+      this.#running.set(cut, removal);
+      try {
+        return await this.#attempt(cut, AbortSignal.any([signal, lease.signal, removal.signal]), signal);
+      } finally {
+        this.#running.delete(cut);
+      }
+    });
+    return ran === null ? LOCKED_RETRY_MS : ran.dueInMs;
+  }
+
+  /** Deletes every cut that a removed clip is in, with files and messages. May be repeated. @throws DailiesError retryable */
+  async removeWith(task: TaskId, reason: RemovalReason): Promise<void> {
+    for (const id of await this.#cuts.ofTask(task)) await this.#remove(id, reason);
+  }
+
+  /** Deletes every cut that a person asked for. May be repeated. @throws DailiesError retryable */
+  async forget(person: { readonly platform: string; readonly team: string; readonly user: string }): Promise<void> {
+    for (const id of await this.#cuts.of(person)) await this.#remove(id, 'forgotten');
+  }
+
+  async #requestAgain(known: Cut, origin: Origin): Promise<CutRequested | null> {
+    const { id } = known;
+    const isHere = known.origin.channel === origin.channel && (await this.#messages.isThere(known));
+    if (isHere && known.state === 'joined') return { kind: 'there', message: await this.#messages.of(id) };
+    const { handover: _, failure: _failure, failures: _failures, isPostedAgain: _again, ...rest } = known;
+    const state = known.state === 'failed' ? 'joining' : known.state;
+    const moved = isHere ? {} : { origin, copies: (known.copies ?? 1) + 1 };
+    const requestedAtMs = this.#options.clock.now();
+    const written = await this.#cuts.write({ ...rest, ...moved, state, requestedAtMs, presented: false });
+    if (written === null) return null;
+    this.#schedule(id);
+    return isHere ? { kind: 'again', message: await this.#messages.of(id) } : { kind: 'accepted', cut: id };
+  }
+
+  #schedule(id: TaskId): void {
+    this.#options.queue.schedule('join', id, this.#options.clock.now());
+  }
+
+  /** Schedules the jobs that were lost. */
+  async #resume(): Promise<void> {
+    const { queue, clock } = this.#options;
+    await queue.ensure({ queue: 'join', ids: await this.#cuts.open(), atMs: clock.now() });
+  }
+
+  /** Runs a job once; a failure that may pass is retried with backoff. @param ending aborted when the process stops. */
+  async #attempt(id: TaskId, signal: AbortSignal, ending: AbortSignal): Promise<{ readonly dueInMs: number | null }> {
+    try {
+      const dueInMs = await this.#step(id, signal);
+      this.#failures.forget(id);
+      return { dueInMs };
+    } catch (thrown) {
+      if (ending.aborted) throw thrown;
+      if (signal.aborted) return { dueInMs: LOCKED_RETRY_MS };
+      const error = asDailiesError(thrown, `making cut ${id}`);
+      const { count } = this.#failures.failedAgain(id);
+      const { logger, random } = this.#options;
+      logger.warn({ event: 'cut_failed', cut: id, failures: count, err: error }, 'failed to make a cut, retrying');
+      const cut = await this.#cuts.get(id);
+      if (cut?.state === 'joining' && count >= MAX_FAILURES) return { dueInMs: await this.#giveUp(cut, error) };
+      const backoff = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
+      return { dueInMs: backoffMs(count, { ...backoff, askedMs: error.retryAfterMs }) };
+    }
+  }
+
+  async #giveUp(cut: Cut, err: DailiesError): Promise<number> {
+    const { clock, logger, observer } = this.#options;
+    logger.error({ event: 'cut_given_up', cut: cut.id, err }, 'gave up a cut after several attempts');
+    observer.joined('failed', 0);
+    this.#failures.forget(cut.id);
+    await this.#cuts.write({ ...cut, state: 'failed', failure: { code: 'failed' }, endedAtMs: clock.now() });
+    return 0;
+  }
+
+  /** Makes the file of a cut unless it is there, and delivers it unless it is delivered. */
+  async #step(id: TaskId, signal: AbortSignal): Promise<number | null> {
+    const cut = await this.#cuts.get(id);
+    if (cut === undefined) return null;
+    if (cut.state === 'joining') await this.#showJoining(cut);
+    const isMade = cut.state === 'failed' || (cut.state === 'joined' && (await this.#maker.find(cut)) !== null);
+    if (!isMade && !(await this.#make(cut, signal))) return 0;
+    return cut.presented ? null : this.#messages.deliver(id, (current) => this.#maker.find(current));
+  }
+
+  /** Shows that a cut is being made. It is made in any case. */
+  async #showJoining(cut: Cut): Promise<void> {
+    await this.#messages.open(cut).catch((thrown: unknown) => {
+      const about = { event: 'cut_not_shown', cut: cut.id, err: thrown };
+      this.#options.logger.warn(about, 'failed to post the message of a cut, which is made meanwhile');
+    });
+  }
+
+  /** Makes the file, and records the outcome. @returns `false` where the cut was removed or changed meanwhile. */
+  async #make(cut: Cut, signal: AbortSignal): Promise<boolean> {
+    const { clock, logger, observer } = this.#options;
+    const startedAtMs = clock.monotonic();
+    const made = await this.#maker.make(cut, signal);
+    const outcome = made.kind === 'made' ? 'joined' : made.failure.code;
+    observer.joined(outcome, clock.monotonic() - startedAtMs);
+    if (made.kind === 'failed') {
+      logger.warn({ event: 'cut_impossible', cut: cut.id, failure: made.failure.code }, 'clips cannot be joined');
+      // Only a link to it fails: what was delivered is in the chat.
+      if (cut.presented) return true;
+      return (
+        (await this.#cuts.write({ ...cut, state: 'failed', failure: made.failure, endedAtMs: clock.now() })) !== null
+      );
+    }
+    const file = { bytes: made.clip.bytes, seconds: made.seconds };
+    const endedAtMs = cut.endedAtMs ?? clock.now();
+    if ((await this.#cuts.write({ ...cut, state: 'joined', file, endedAtMs })) !== null) return true;
+    if ((await this.#cuts.get(cut.id)) === undefined) await this.#maker.remove(cut);
+    return false;
+  }
+
+  async #remove(id: TaskId, reason: RemovalReason): Promise<void> {
+    const { store, clock } = this.#options;
+    this.#running.get(id)?.abort(new DailiesError(`joining cut ${id}: it is removed`, REMOVED));
+    const waiting = { retryMs: LOCKED_RETRY_MS / 4, timeoutMs: REMOVAL_TIMEOUT_MS };
+    const lease = { leases: store.leases, clock, name: `join:${id}`, ttlMs: LEASE_MS, ...waiting };
+    const removed = await withLease(lease, async () => {
+      for (;;) {
+        const cut = await this.#cuts.get(id);
+        if (cut === undefined) return true;
+        await this.#maker.remove(cut);
+        await this.#messages.retract(cut, reason);
+        if (await this.#cuts.remove(cut, await this.#messages.deletions(cut))) return true;
+      }
+    });
+    if (removed !== null) return;
+    throw new DailiesError(`removing cut ${id}: it is being made`, { code: 'timed_out', retryable: true });
+  }
+
+  /** Deletes files of cuts that were removed while a process was killed, and partial files. */
+  async #sweepFiles(): Promise<void> {
+    const { joiner, storage } = this.#options;
+    await joiner.sweep();
+    const names = await readdir(dirname(storage.pathOf('cut' as TaskId)));
+    const ids = new Set(names.flatMap((name) => OF_A_CUT.exec(name)?.[1] ?? []));
+    for (const id of ids as Set<TaskId>) if ((await this.#cuts.get(id)) === undefined) await this.#maker.remove({ id });
+  }
+}
+
+const REMOVED = { code: 'gone', retryable: false } as const;

@@ -1,0 +1,7 @@
+import type { Cuts } from '#src/studio/cuts/cuts.ts';
+
+/** Cuts of a house in which nothing is joined. */
+export const NO_CUTS: Pick<Cuts, 'removeWith' | 'forget'> = {
+  removeWith: async () => undefined,
+  forget: async () => undefined,
+};
