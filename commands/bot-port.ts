@@ -23,6 +23,8 @@ export interface OptionDeclaration {
   readonly defaultWords?: string;
   /** Takes the words of a typed command that belong to no flag. At most one such option per command. Default: false. */
   readonly positional?: boolean;
+  /** A positional option that takes the rest of a typed command as it is, line by line, flags included. Default: false. */
+  readonly perLine?: boolean;
   /** Accepts several values (reference media). Default: false. */
   readonly repeated?: boolean;
   readonly minLength?: number;
@@ -116,6 +118,8 @@ export interface FormField {
   readonly value: string;
   readonly required: boolean;
   readonly long: boolean;
+  /** A long field that may be filled from a text file, on a platform whose forms can. Default: false. */
+  readonly lines?: boolean;
   /** In UTF-16 units. Default: that of the platform's input. */
   readonly maxLength?: number;
   /** Reason for replacing the given value, at most 100 characters. */

@@ -59,7 +59,7 @@ export async function runCommand(all: BotPorts, caller: Caller, invocation: Invo
 /** Returns the ports of a command: with the caller's defaults for an order, and as far as they are known for the help. */
 async function portsFor(ports: BotPorts, caller: Caller, name: string): Promise<BotPorts> {
   if (name === 'help') return withDefaults(ports, caller).catch(() => ports);
-  return name === 'create' ? withDefaults(ports, caller) : ports;
+  return name === 'create' || name === 'storyboard' ? withDefaults(ports, caller) : ports;
 }
 
 function problemsOf(

@@ -20,6 +20,7 @@ import { erase } from './privacy/forget.ts';
 import { privacy } from './privacy/privacy.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
+import { storyboard } from './storyboard/storyboard.ts';
 import { usage } from './usage.ts';
 
 const all: readonly Subcommand[] = [
@@ -30,6 +31,7 @@ const all: readonly Subcommand[] = [
   cancel,
   retry,
   deleteClip,
+  storyboard,
   models,
   usage,
   notify,

@@ -5,11 +5,12 @@ import { createSubmitter, type SubmitterOptions } from './pipeline/submit.ts';
 import { createTaskService, type TaskService, type TaskServiceOptions } from './pipeline/task-service.ts';
 import type { JobHandler, JobKind } from './queue/queue.ts';
 import { deferUpload } from './storage/uploads.ts';
+import { StoryboardPacing } from './studio/storyboards/pacing.ts';
 
 /** Dependencies of {@link createPipeline}. */
 export interface PipelineDeps
   extends Omit<TaskServiceOptions, 'repository' | 'videos'>,
-    Omit<SubmitterOptions, 'repository' | 'observer' | 'firstPollMs'>,
+    Omit<SubmitterOptions, 'repository' | 'observer' | 'pacing' | 'firstPollMs'>,
     Omit<PollerOptions, 'repository' | 'followed' | 'observer' | 'clips'>,
     Pick<ClipsOptions, 'storage'> {
   /** Scope of task ids at the video service, such as its base URL. */
@@ -33,7 +34,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const { store, queue, clock, pace } = deps;
   const repository = new TaskRepository(store, deps.upstreamService);
   const followed = new PollCache({ repository, queue, clock, exclusive: store.exclusive });
-  repository.subscribe(followed);
+  const pacing = new StoryboardPacing({ repository, queue, clock, deadlineMs: pace.deadlineMs });
+  for (const observer of [followed, pacing]) repository.subscribe(observer);
   const clips = createClips({
     ...deps,
     leases: store.leases,
@@ -46,7 +48,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     pollCache: followed,
     tasks: createTaskService({ ...deps, repository }),
     createHandlers: (observer) => ({
-      send: createSubmitter({ ...deps, repository, observer, firstPollMs: pace.firstMs }),
+      send: createSubmitter({ ...deps, repository, observer, pacing, firstPollMs: pace.firstMs }),
       ...createPoller({ ...deps, repository, followed, observer, clips }),
     }),
   };

@@ -110,10 +110,7 @@ class Slack implements Adapter {
     this.#messageStore = new MessageStore(store);
     this.#workspaces = openWorkspaces(options, (id) => this.#health.forget(id));
     const workspaces = this.#workspaces;
-    options.relay.openBy(PLATFORM, async ({ team = '', enterprise }) => {
-      const { botToken } = await workspaces.of(team, enterprise);
-      return { authorization: `Bearer ${botToken}` };
-    });
+    options.relay.openBy(PLATFORM, ({ team = '', enterprise }) => this.#headersFor({ team, enterprise }));
     const health = this.#health;
     const clients = new Clients({ workspaces, store, apiUrl, clock, logger, health });
     this.#clients = clients;
@@ -128,6 +125,12 @@ class Slack implements Adapter {
     const { publicUrl, installation } = options;
     const reinstallAt = installation === undefined ? APP_PAGE : `${publicUrl ?? ''}/slack/install`;
     this.#permissions = new Permissions({ clients, workspaces, profiles, health, reinstallAt, clock });
+  }
+
+  /** Returns the request headers to download files of a team. */
+  async #headersFor({ team, enterprise }: TeamRef): Promise<Readonly<Record<string, string>>> {
+    const { botToken } = await this.#workspaces.of(team, enterprise);
+    return { authorization: `Bearer ${botToken}` };
   }
 
   serve(bot: Bot): void {
@@ -324,7 +327,14 @@ class Slack implements Adapter {
     });
     const workspaces = this.#workspaces;
     const messageStore = this.#messageStore;
-    const media = new ReferenceMedia({ clients, relay, canKeep: publicUrl !== undefined, apiUrl, logger });
+    const media = new ReferenceMedia({
+      clients,
+      relay,
+      headersFor: (to) => this.#headersFor(to),
+      canKeep: publicUrl !== undefined,
+      apiUrl,
+      logger,
+    });
     admit(app, { clients, clock, logger, workspaces, profiles, home, rules: rulesFor(this.#options) });
     registerListeners(app, {
       clients,

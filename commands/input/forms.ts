@@ -15,7 +15,7 @@ import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decide } from '../orders/task-actions.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { shorten } from '../sentences/format.ts';
-import { FORM_WORDS, modelLabel, settingLabel } from '../sentences/forms.ts';
+import { FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
 import {
   notAnUpstreamId,
   refusalProblem,
@@ -27,7 +27,8 @@ import {
 } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { filesLabel, formChoices, modelChoices, ORDER_LABELS } from '../sentences/settings.ts';
-import { formId, parseForm } from '../ui/buttons.ts';
+import { orderEntered } from '../storyboard/order-script.ts';
+import { type FormPurpose, formId, parseForm } from '../ui/buttons.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
 
@@ -47,8 +48,43 @@ export function editForm(catalog: Catalog, { id, request }: Task): Reply {
   return orderForm(form, catalog, draftOfRequest(request));
 }
 
+/** Returns the form of a storyboard, with its text as far as it was written. */
+export function storyboardForm(
+  catalog: Catalog,
+  purpose: Extract<FormPurpose, { readonly form: 'storyboard' }>,
+  request: RequestDraft,
+): Reply {
+  const { field: label, ...words } = FORM_WORDS.storyboard;
+  const shots = {
+    name: 'shots',
+    label,
+    value: request.script ?? '',
+    required: true,
+    long: true,
+    lines: true,
+    note: SHOTS_NOTE,
+  };
+  const settings = ['model', ...SETTINGS.map(({ name }) => name)] as const;
+  const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
+  const fields = settings.map((name): FormField => {
+    const setting = settingNamed(name);
+    const choices =
+      setting === undefined ? modelChoices(catalog, request.seconds?.toString()) : formChoices(catalog, setting);
+    return {
+      name,
+      ...(choices === undefined ? {} : { choices }),
+      label: setting === undefined ? modelLabel(catalog) : settingLabel(setting, model),
+      value: String(request[name] ?? ''),
+      required: false,
+      long: false,
+    };
+  });
+  return { kind: 'form', form: { id: formId(purpose), ...words, fields: [shots, ...fields] } };
+}
+
 /** Returns the form of **Fix it**: the valid values of a refused request, with notes on the invalid ones. */
 export function fixForm(catalog: Catalog, { id, request }: Draft): Reply {
+  if (request.script !== undefined) return storyboardForm(catalog, { form: 'storyboard', task: id }, request);
   return orderForm({ id: formId({ form: 'fix', task: id }), ...FORM_WORDS.fix }, catalog, request, true);
 }
 
@@ -151,6 +187,7 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   if (purpose === null) return refused(UNKNOWN_BUTTON);
   if (purpose.form === 'create')
     return orderFilledIn(ports, caller, { request: { ...enteredIn(values), ...mediaOf(values) } });
+  if (purpose.form === 'storyboard') return submitStoryboard(ports, caller, values, purpose.task);
   if (purpose.form === 'fix') return orderFixed(ports, caller, values, purpose.task);
   if (purpose.form === 'deny') return submitDeny(ports, caller, purpose.task, values);
   const task = await taskHere(ports, caller, purpose.task);
@@ -163,6 +200,17 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   const request = { ...completed(ports.catalog(), values, original), ...media };
   const question = await askBeforeShowing(ports, caller, task, request);
   return question ?? orderFilledIn(ports, caller, { request, retryOf: task.id });
+}
+
+/** Orders a storyboard from its form; a corrected one under the key of the refused one. */
+async function submitStoryboard(ports: BotPorts, caller: Caller, values: FormValues, id?: TaskId): Promise<Reply> {
+  const { prompt: _, takes: _takes, ...shared } = enteredIn(values);
+  const written = values['shots'] ?? '';
+  if (id === undefined) return orderEntered(ports, caller, { request: shared }, written);
+  const found = await draftFor(ports, caller, id);
+  if ('reply' in found) return found.reply;
+  const { key, replyTo } = found.draft;
+  return orderEntered(ports, caller, { key, ...(replyTo === undefined ? {} : { replyTo }), request: shared }, written);
 }
 
 /** Orders a corrected request under the key of the refused one, so that both create one task. */

@@ -31,6 +31,15 @@ export function parseText(text: string, commands: readonly Command[]): ParsedTex
     const problems = [notYet(first.toLowerCase(), typed)];
     return { command: command.name, isNamed, given: { prompt: [typed] }, problems };
   }
+  // The command itself reads its lines, each of which has its own flags.
+  const lines = command.options.find(({ perLine }) => perLine === true);
+  if (lines !== undefined)
+    return {
+      command: command.name,
+      isNamed,
+      given: rest.trim() === '' ? {} : { [lines.name]: [rest.trim()] },
+      problems: [],
+    };
   return { command: command.name, isNamed, ...readFlags(rest, command) };
 }
 
@@ -72,7 +81,8 @@ const VALUE = /["“”„«]([^"“”„«»]*)["“”»](?=\s|$)|['‘’]([
 const WORD = /\S*/uy;
 const SPACE = /\s*/uy;
 
-function readFlags(text: string, command: Command): Pick<ParsedText, 'given' | 'problems'> {
+/** Reads the flags of a text; its other words are the value of the positional option. */
+export function readFlags(text: string, command: Command): Pick<ParsedText, 'given' | 'problems'> {
   const given: Record<string, string[]> = Object.create(null);
   const problems: string[] = [];
   const words: string[] = [];

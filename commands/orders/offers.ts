@@ -6,7 +6,14 @@ import type { RequestDraft } from '#src/videos/request.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
-import { DISCARDED, fixButton, type OfferedClip, type OfferReason, offerCard } from '../sentences/offers.ts';
+import {
+  DISCARDED,
+  fixButton,
+  type OfferedClip,
+  type OfferedShots,
+  type OfferReason,
+  offerCard,
+} from '../sentences/offers.ts';
 import { spendingSentences } from '../sentences/spending.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import { type Card, type Line, withText } from '../ui/card.ts';
@@ -196,15 +203,28 @@ function cardOf(
 ): Card {
   const { id, request, command } = draft;
   const clips = [...(other === null ? [] : [other]), draft].map((one) => clipOf(ports, one));
-  const isFixable = clips.every((clip) => clip === null) || reason.kind === 'option';
+  const isFixable =
+    clips.every((clip) => clip === null) || reason.kind === 'option' || (request.script !== undefined && isOwn(reason));
   return offerCard({
     reason,
     prompt: request.prompt ?? '',
+    ...(request.shots === undefined ? {} : { shots: boardOf(ports, draft) }),
     clips: clips.filter((clip) => clip !== null),
     run: command === undefined ? null : draftButtonId('run', id),
     fix: isFixable ? draftButtonId('fix', id) : null,
     discard: draftButtonId('discard', id),
   });
+}
+
+/** Returns whether a question is one that a storyboard’s form can be opened from. */
+function isOwn({ kind }: OfferReason): boolean {
+  return kind === 'storyboard' || kind === 'price';
+}
+
+/** Returns the shots of a storyboard; `null` if the catalog does not accept it as it is. */
+function boardOf(ports: BotPorts, { request }: Pick<Draft, 'request'>): OfferedShots | null {
+  const checked = checkRequest(ports.catalog(), request);
+  return checked.ok && checked.storyboard !== undefined ? checked.storyboard.shots : null;
 }
 
 /** Returns a draft with its button; `null` if the catalog does not accept it as it is. */

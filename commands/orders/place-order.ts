@@ -1,27 +1,27 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
-import { type Order, type SetOrder, taskIdOf } from '#src/pipeline/task-service.ts';
+import { type Order, taskIdOf } from '#src/pipeline/task-service.ts';
 import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Audience, Origin, Price, Task } from '#src/tasks/task.ts';
+import type { Audience, Origin, Price, Task, TaskId } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
-import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
+import { type Checked, type CheckedStoryboard, checkRequest, draftOfOrder } from '#src/videos/check.ts';
 import { SETTINGS } from '#src/videos/model.ts';
-import { MEDIA_KINDS, type RequestDraft, type VideoRequest } from '#src/videos/request.ts';
+import { MEDIA_KINDS, type Refusal, type RequestDraft, type VideoRequest } from '#src/videos/request.ts';
 import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
-import { type Forbidden, forbiddenOrder } from '../policy/rules-here.ts';
+import { type Forbidden, forbiddenOrder, mayNotDecideOn } from '../policy/rules-here.ts';
 import { DISCARDED } from '../sentences/offers.ts';
-import { missingRightSentence, refusalSentence, TAKES_NEED_MEMBER } from '../sentences/refusals.ts';
+import { missingRightSentence, refusalSentence, SETS_NEED_MEMBER } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { refuseOverBudget } from './over-budget.ts';
 import { keepRefused, type RefusedOrder, refuseOverLimit, refusePaused } from './send-again.ts';
-import { decideSpending } from './spending.ts';
+import { decideSpending, isOverHardLimit } from './spending.ts';
 import { type Accepted, orderedBy, orderPrice } from './what-fits.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or the reasons for a refusal. */
@@ -59,15 +59,15 @@ export async function placeOrder(
     return { ok: false, sentences: checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)) };
   const { platform, team, channel, address } = caller;
   const { chat } = ports;
-  if (checked.takes > 1 && caller.isGuest === true) return { ok: false, sentences: [TAKES_NEED_MEMBER] };
+  if (orderedBy(checked) !== null && caller.isGuest === true) return { ok: false, sentences: [SETS_NEED_MEMBER] };
   const forbidden = await refuseForbidden(ports, caller, { checked, ordering });
   if (forbidden !== null) return forbidden;
   const place = { team, channel, address };
-  const request = withRenewedMedia(ports, checked.request);
+  const clips = clipsOf(checked).map((clip) => ({ ...clip, request: withRenewedMedia(ports, clip.request) }));
   const [lacking, audience, unreachable] = await Promise.all([
     missingRight(ports, caller),
     ports.chat.audienceAt(platform, place),
-    ports.checkReferences(request),
+    unreachableIn(ports, clips),
   ]);
   const order = { checked, ordering };
   if (lacking !== null) {
@@ -85,16 +85,18 @@ export async function placeOrder(
   if ('placed' in spending) return spending.placed;
   const offer = (await refusedEarlier(ports, caller, ordering)) ?? (await lateOffer(ports, caller, checked, ordering));
   if (offer !== null) return offer;
-  const submission = await ports.tasks.submit({
+  const [first = { request: checked.request, price }, ...more] = clips.map(({ request, model }) => ({
     request,
+    price: priceOf(model, request.seconds),
+  }));
+  const kind = orderedBy(checked)?.kind ?? 'takes';
+  const submission = await ports.tasks.submit({
+    ...first,
     origin: originOf(caller, audience, replyTo),
-    price: priceOf(checked.model, request.seconds),
-    ...(checked.takes === 1
-      ? {}
-      : { set: { ...takesOf(checked, request), address: chat.lastingAddress(platform, address) } }),
+    ...(more.length === 0 ? {} : { set: { kind, more, address: chat.lastingAddress(platform, address) } }),
     key,
     ...spending,
-    ...(retryOf === undefined ? {} : { retryOf }),
+    ...(retryOf === undefined ? {} : { retryOf, ...(await shotOf(ports, caller, retryOf)) }),
     ...(press === undefined ? {} : { press }),
   });
   if (submission.ok) return submission;
@@ -148,14 +150,18 @@ async function decideOn(
 ): Promise<{ readonly placed: Placed } | Pick<Order, 'approval'>> {
   const { draft: confirmed, ask, ...identity } = ordering;
   const isConfirmed = confirmed !== undefined;
-  const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), isConfirmed);
+  const rules = await ports.spendingRules(caller, price.currency);
+  const decision = decideSpending(price, rules, isConfirmed);
   const repriced = isConfirmed ? null : priceDifference(ports, caller, { price, checked });
-  if (decision.kind === 'buy' && repriced === null && ask === undefined) return {};
-  const kept = draftOf(caller, { ...identity, request: draftOfRequest(checked.request, checked.takes) });
+  // The price and the length of a storyboard are always shown first.
+  const isShown = checked.storyboard === undefined || isConfirmed || isOverHardLimit(price, rules);
+  if (decision.kind === 'buy' && repriced === null && ask === undefined && isShown) return {};
+  const kept = draftOf(caller, { ...identity, request: draftOfOrder(checked) });
   if ((await ports.tasks.get(taskIdOf(kept.key))) !== undefined) return {};
   if (decision.kind === 'paused')
     return { placed: { ok: false, ...(await refusePaused(ports, caller, decision.pause, { checked, ordering })) } };
   const offered = (offer: Reply) => ({ placed: { ok: false, offer } as const });
+  if (!isShown) return offered(await offerRequest(ports, caller, kept, { reason: { kind: 'storyboard' } }));
   // A confirmation names the price, so it also asks about one that was not shown.
   if (repriced !== null && (repriced.before !== null || decision.kind !== 'confirm')) {
     const reason = { kind: 'price', ...repriced } as const;
@@ -200,12 +206,8 @@ async function refusedEarlier(ports: BotPorts, caller: Caller, { key, draft }: O
 
 /** Refuses an order that the policy does not allow here, unless it was claimed before; `null` if it is allowed. */
 async function refuseForbidden(ports: BotPorts, caller: Caller, order: RefusedOrder): Promise<Placed | null> {
-  const { request, takes } = order.checked;
-  const forbidden = await forbiddenOrder(
-    ports,
-    caller,
-    Array.from({ length: takes }, () => request),
-  );
+  const requests = clipsOf(order.checked).map(({ request }) => request);
+  const forbidden = await forbiddenOrder(ports, caller, requests);
   if (forbidden === null) return null;
   const claimed = await ports.tasks.get(taskIdOf(order.ordering.key ?? orderKey(caller)));
   return claimed === undefined ? refuseByPolicy(ports, caller, forbidden, order) : null;
@@ -231,12 +233,12 @@ async function refuseByPolicy(
 async function lateOffer(
   ports: BotPorts,
   caller: Caller,
-  { request, takes }: Accepted,
+  checked: Accepted,
   { draft: confirmed, ...identity }: Ordering,
 ): Promise<Placed | null> {
   const { acknowledged, interaction } = caller;
   if (acknowledged === undefined) return null;
-  const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request, takes) });
+  const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfOrder(checked) });
   const { draft, before } = await ports.drafts.save({ ...kept, interaction });
   const isRepeated = before?.interaction === interaction;
   const claimed = isRepeated ? await ports.tasks.get(taskIdOf(draft.key)) : undefined;
@@ -253,10 +255,41 @@ async function offerDraft(ports: BotPorts, caller: Caller, draft: Draft): Promis
     : { ok: false, offer: await offerLate(ports, caller, draft) };
 }
 
-/** Returns the takes after the first one. */
-function takesOf({ model, takes }: Accepted, request: VideoRequest): SetOrder {
-  const price = priceOf(model, request.seconds);
-  return { kind: 'takes', more: Array.from({ length: takes - 1 }, () => ({ request, price })) };
+/** Clip of an order. */
+type OrderedClip = CheckedStoryboard['shots'][number];
+
+/** Returns the clips of an order. */
+function clipsOf({ request, model, takes, storyboard }: Accepted): readonly OrderedClip[] {
+  return storyboard?.shots ?? Array.from({ length: takes }, () => ({ request, model }));
+}
+
+/** Checks the hosts of the reference media of all clips; each problem names its line. */
+async function unreachableIn(
+  { checkReferences }: BotPorts,
+  clips: readonly OrderedClip[],
+): Promise<readonly Refusal[]> {
+  const isRepeated = clips.every(({ line }) => line === undefined);
+  const found = await Promise.all(
+    (isRepeated ? clips.slice(0, 1) : clips).map(async ({ request, line }) =>
+      (await checkReferences(request)).map((refusal) => (line === undefined ? refusal : { ...refusal, line })),
+    ),
+  );
+  return found.flat();
+}
+
+/**
+ * Returns the shot of a storyboard that a retry is another take of: one by somebody who may decide on the storyboard, in its own
+ * channel. Any other retry is a clip of its own.
+ */
+async function shotOf(ports: BotPorts, caller: Caller, retryOf: TaskId): Promise<Pick<Order, 'takeOf'>> {
+  const { tasks } = ports;
+  const original = await tasks.get(retryOf);
+  const takeOf = original?.takeOf ?? original?.set;
+  const board = takeOf === undefined ? undefined : await tasks.get(takeOf.id);
+  if (takeOf?.kind !== 'storyboard' || board === undefined) return {};
+  const isTheirs =
+    caller.channel === board.origin.channel && (await mayNotDecideOn(ports, caller, board.origin)) === null;
+  return isTheirs ? { takeOf } : {};
 }
 
 /** Signs the addresses of relayed reference media anew, which may have expired since an earlier order. */

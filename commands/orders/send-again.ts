@@ -1,7 +1,7 @@
 import type { PauseInEffect } from '#src/money/team-settings.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
-import { type Checked, draftOfRequest } from '#src/videos/check.ts';
+import { type Checked, draftOfOrder } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
@@ -41,9 +41,8 @@ export async function keepRefused(
   { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
   way: 'again' | 'fix',
 ): Promise<Refusal> {
-  const { request, takes } = checked;
   try {
-    const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request, takes) });
+    const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfOrder(checked) });
     const { draft } = await ports.drafts.save(kept);
     if (way === 'fix') return { sentences: [], buttons: [fixButton(draftButtonId('fix', draft.id))] };
     const price = orderPrice(checked);

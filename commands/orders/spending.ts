@@ -72,12 +72,16 @@ export function decideSpending(price: Price, rules: SpendingRules, isConfirmed: 
   if (!isAbove(price, { ...price, amount: '0' })) return { kind: 'buy' };
   if (approveAbove !== undefined && exceeds(price, approveAbove))
     return { kind: 'request_approval', above: approveAbove };
-  if (isConfirmed || budgets.some(({ limit, used }) => limit !== undefined && !fits(price, limit, used)))
-    return { kind: 'buy' };
+  if (isConfirmed || isOverHardLimit(price, rules)) return { kind: 'buy' };
   const above = confirmAbove !== undefined && exceeds(price, confirmAbove) ? confirmAbove : null;
   const soft = budgets.filter(({ soft: limit, used }) => limit !== undefined && !fits(price, limit, used));
   if (above === null && soft.length === 0) return { kind: 'buy' };
   return { kind: 'confirm', question: { price, above, soft, budgets } };
+}
+
+/** Returns whether an order would exceed a hard limit, so that the claim refuses it. */
+export function isOverHardLimit(price: Price, { budgets }: Pick<SpendingRules, 'budgets'>): boolean {
+  return budgets.some(({ limit, used }) => limit !== undefined && !fits(price, limit, used));
 }
 
 function exceeds(price: Price, threshold: Price): boolean {

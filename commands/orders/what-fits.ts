@@ -1,5 +1,5 @@
 import { type Micros, microsOf } from '#src/tasks/amount.ts';
-import { priceOf, timesPrice } from '#src/tasks/price.ts';
+import { priceOf, timesPrice, total } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { type Catalog, type Model, secondsOffered } from '#src/videos/model.ts';
@@ -8,13 +8,17 @@ import type { Ordered } from '../sentences/ordered.ts';
 /** Order that the catalog accepts. */
 export type Accepted = Extract<Checked, { readonly ok: true }>;
 
-/** Returns the price of an order: that of all its takes. */
-export function orderPrice({ model, request, takes }: Accepted): Price {
-  return timesPrice(priceOf(model, request.seconds), takes);
+/** Returns the price of an order: that of all its clips. */
+export function orderPrice({ model, request, takes, storyboard }: Accepted): Price {
+  if (storyboard === undefined) return timesPrice(priceOf(model, request.seconds), takes);
+  const prices = storyboard.shots.map((shot) => priceOf(shot.model, shot.request.seconds));
+  const [sum = priceOf(model, request.seconds)] = total(prices);
+  return sum;
 }
 
 /** Returns what an order makes: a set, or one clip (`null`). */
-export function orderedBy({ takes }: Pick<Accepted, 'takes'>): Ordered {
+export function orderedBy({ takes, storyboard }: Pick<Accepted, 'takes' | 'storyboard'>): Ordered {
+  if (storyboard !== undefined) return { kind: 'storyboard', of: storyboard.shots.length };
   return takes === 1 ? null : { kind: 'takes', of: takes };
 }
 
@@ -24,7 +28,9 @@ export function orderedBy({ takes }: Pick<Accepted, 'takes'>): Ordered {
  * nothing fits.
  */
 export function whatFits(catalog: Catalog, order: Accepted, room: Micros): Accepted | null {
-  const { model, request, takes } = order;
+  const { model, request, takes, storyboard } = order;
+  // Which of its shots to leave out is for its author to say.
+  if (storyboard !== undefined) return null;
   for (let fewer = takes - 1; fewer > 0; fewer -= 1)
     if (microsOf(orderPrice({ ...order, takes: fewer }).amount) <= room) return { ...order, takes: fewer };
   const others = catalog.models.filter(({ name, currency }) => name !== model.name && currency === model.currency);

@@ -20,6 +20,11 @@ export function noReferenceFile(name: string): string {
   return `${name} can’t be used; reference files are images, audio or video`;
 }
 
+/** Refuses a file that is no plain text: `file: notes.pdf can’t be used; …`. */
+export function noTextFile(option: string, name: string): string {
+  return `${option}: ${name} can’t be used; a storyboard is a plain text file with one shot per line`;
+}
+
 /** Lists the reference files that a form leaves unchanged: `Reference files stay: fox.png, theme.mp3`. */
 export function keptFiles(names: readonly string[]): string {
   return `Reference files stay: ${names.join(', ')}`;

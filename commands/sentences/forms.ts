@@ -15,6 +15,7 @@ export const FORM_WORDS = {
   create: { title: 'New clip', submit: 'Create clip' },
   edit: { title: 'Edit & retry', submit: 'Create clip' },
   fix: { title: 'Fix it', submit: 'Create' },
+  storyboard: { title: 'New storyboard', submit: 'Continue', field: 'Shots, one per line' },
   lookup: { title: 'Enter its ID', submit: 'Track it', field: 'The task’s ID in the service’s console' },
   deny: { title: 'Deny this request', submit: 'Deny', field: 'Reason, for the requester' },
 } as const;
@@ -46,6 +47,10 @@ export const IMAGE_FORGOTTEN = 'I no longer know which image this was for. Use �
 
 /** Reply if a form could not be opened in time. */
 export const PRESS_AGAIN = 'The form took too long to open. Try again.';
+
+/** Note on the field of a storyboard's shots. */
+export const SHOTS_NOTE =
+  'A line may end with its own options, such as --seconds 4. The price is shown before you buy.';
 
 /** Notes that a prompt was cut to fit into a form. @param most number of characters that fit. */
 export function cutNote(most: number): string {

@@ -1,8 +1,11 @@
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
+import type { Model } from '#src/videos/model.ts';
+import { MEDIA_KINDS, type VideoRequest } from '#src/videos/request.ts';
 import type { SpendingQuestion } from '../orders/spending.ts';
 import type { Card, CardButton, Line } from '../ui/card.ts';
-import { shorten } from './format.ts';
+import { count, shorten } from './format.ts';
+import { MEDIA_WORDS, requestWords } from './settings.ts';
 import { spendingSentences } from './spending.ts';
 
 /** Reason for offering a request instead of sending it. */
@@ -21,6 +24,8 @@ export type OfferReason =
   | { readonly kind: 'private' }
   /** The price differs from the one offered before; `null` if none was. */
   | { readonly kind: 'price'; readonly before: Price | null }
+  /** The price and the length of a storyboard, which are always shown before it is ordered. */
+  | { readonly kind: 'storyboard' }
   /** The price exceeds a threshold or a soft limit. `question`: absent where others see the offer. */
   | { readonly kind: 'spending'; readonly price: Price; readonly question?: SpendingQuestion };
 
@@ -32,10 +37,15 @@ export interface OfferedClip {
   readonly price: Price;
 }
 
+/** Shots of a storyboard that is offered. */
+export type OfferedShots = readonly { readonly request: VideoRequest; readonly model: Pick<Model, 'title'> }[];
+
 /** Content of an offer, with the ids of its buttons. */
 export interface OfferSubject {
   readonly reason: OfferReason;
   readonly prompt: string;
+  /** Set for a storyboard; `null` if it cannot be ordered as it is. */
+  readonly shots?: OfferedShots | null;
   /** Empty if the request cannot be sent as it is. */
   readonly clips: readonly OfferedClip[];
   readonly run: string | null;
@@ -47,17 +57,53 @@ export interface OfferSubject {
 const FIX = 'Fix it';
 
 /** Asks for a confirmation, with the price on the button; nothing has been bought. */
-export function offerCard({ reason, prompt, clips, run, fix, discard }: OfferSubject): Card {
+export function offerCard({ reason, prompt, shots, clips, run, fix, discard }: OfferSubject): Card {
+  const price = clips[0]?.price ?? null;
+  const isCancel = reason.kind === 'spending' || reason.kind === 'storyboard';
+  const edit = { id: fix ?? '', label: 'Edit', style: 'plain' } as const;
   return {
-    lines: offerLines(reason, prompt, clips[0]?.price ?? null),
+    lines: shots === undefined ? offerLines(reason, prompt, price) : boardLines(reason, shots ?? [], price),
     progress: null,
     buttons: [
       ...(run === null || reason.kind !== 'slip' ? [] : [runButton(run, reason.run ?? reason.command)]),
-      ...clips.map((clip) => clipButton(clip, reason)),
-      ...(fix === null ? [] : [fixButton(fix)]),
-      { id: discard, label: reason.kind === 'spending' ? 'Cancel' : 'Discard', style: 'plain' },
+      ...clips.map((clip) => (shots === undefined ? clipButton(clip, reason) : boardButton(clip, shots ?? []))),
+      ...(fix === null ? [] : [shots === undefined || clips.length === 0 ? fixButton(fix) : edit]),
+      { id: discard, label: isCancel ? 'Cancel' : 'Discard', style: 'plain' },
     ],
   };
+}
+
+/** Lists the shots of a storyboard with what each costs, after its total length and price. */
+function boardLines(reason: OfferReason, shots: OfferedShots, price: Price | null): readonly Line[] {
+  const [first] = reason.kind === 'storyboard' ? [] : offerLines(reason, '', price);
+  const seconds = shots.reduce((sum, { request }) => sum + request.seconds, 0);
+  const cost = price === null ? [] : [formatPrice(price)];
+  const total = [count(shots.length, 'shot'), `${seconds} s in total`, ...cost].join(' · ');
+  const words = shots.map(shotWords);
+  const common = words[0]?.filter((word) => words.every((own) => own.includes(word))) ?? [];
+  return [
+    ...(first === undefined ? [] : [first]),
+    [{ strong: total }, ...(common.length === 0 ? [] : [' · ', { untrusted: common.join(' · ') }])],
+    ...shots.map(({ request }, index): Line => {
+      const own = words[index]?.filter((word) => !common.includes(word)) ?? [];
+      const prompt = { untrusted: shorten(request.prompt, 80) };
+      return [`${index + 1}. `, prompt, ...(own.length === 0 ? [] : [' · ', { untrusted: own.join(' · ') }])];
+    }),
+    ['Two shots are made at a time. Nothing has been started.'],
+  ];
+}
+
+/** Returns the model, the settings and the reference media of a shot. */
+function shotWords({ request, model }: OfferedShots[number]): readonly string[] {
+  const media = MEDIA_KINDS.flatMap((kind) => {
+    const number = request.media[kind].length;
+    return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
+  });
+  return [model.title, ...requestWords(request), ...media];
+}
+
+function boardButton({ button, price }: OfferedClip, shots: OfferedShots): CardButton {
+  return { id: button, label: `Create ${count(shots.length, 'shot')} · ${formatPrice(price)}`, style: 'primary' };
 }
 
 /** Returns a refusal's button that opens the request in a form. */
@@ -119,6 +165,8 @@ function offerLines(reason: OfferReason, prompt: string, price: Price | null): r
       return [[`You asked for this while I was unavailable${cost === null ? '' : ` · ${cost}`}`], quoted];
     case 'price':
       return [[priceWords(reason.before, cost)], quoted];
+    case 'storyboard':
+      return [quoted];
     case 'spending':
       return [...spendingLines(reason), quoted];
   }

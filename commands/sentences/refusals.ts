@@ -1,10 +1,10 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { settingNamed } from '#src/videos/model.ts';
-import type { Refusal } from '#src/videos/request.ts';
+import { type Refusal, SHOTS } from '#src/videos/request.ts';
 import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
 import { policyRefusal } from './administration/policy.ts';
-import { count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
+import { all, count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
 
 // All of these are plain text that includes user input: adapters escape all of it.
@@ -14,10 +14,33 @@ import { MEDIA_WORDS, valueWords } from './settings.ts';
  * `seconds: swift-1 can’t make 30 s. Choose 4, 6 or 8.`.
  */
 export function refusalSentence(refusal: Refusal, fields?: OptionFields): string {
+  const sentence = sentenceOf(refusal, fields);
+  return refusal.line === undefined ? sentence : onLine(refusal.line, sentence);
+}
+
+/** Names the line of a storyboard that a sentence is about. */
+export function onLine(line: number, sentence: string): string {
+  return `Line ${line}: ${sentence}`;
+}
+
+/** Refuses a storyboard that is too long as a text. */
+export function scriptTooLong(given: number, max: number): string {
+  return `A storyboard may have up to ${formatCount(max)} characters; this one has ${formatCount(given)}.`;
+}
+
+function sentenceOf(refusal: Refusal, fields?: OptionFields): string {
   const link = fields?.links[refusal.option] ?? refusal.option;
   switch (refusal.reason) {
     case 'missing':
       return `${refusal.option}: say what the clip should show, such as a red fox in snow`;
+    case 'few_shots':
+      return refusal.given === 0
+        ? 'There is no shot yet. Write what each one shows, one shot per line.'
+        : `A storyboard has ${SHOTS.min} to ${SHOTS.max} shots, one per line, and this is one. For a single clip, use /video create.`;
+    case 'many_shots':
+      return `A storyboard has at most ${SHOTS.max} shots, and this is one more. Leave it out, or make two storyboards.`;
+    case 'currencies':
+      return `The models of these shots are priced in ${all(refusal.currencies)}. Choose models with one currency.`;
     case 'too_long':
       return `${refusal.option}: it has ${count(refusal.given, 'character')}; ${refusal.model} takes up to ${formatCount(refusal.max)}`;
     case 'unknown_model':
@@ -46,13 +69,15 @@ export function refusalSentence(refusal: Refusal, fields?: OptionFields): string
   }
 }
 
-/** Refuses takes where the bot can post one message only. */
-export const TAKES_NEED_MEMBER =
+/** Refuses several clips at once where the bot can post one message only. */
+export const SETS_NEED_MEMBER =
   'takes: I’m not a member here, so each command can show one clip. Order them one at a time.';
 
 /** Returns the refusal as an error of its form field. */
 export function refusalProblem(refusal: Refusal, fields?: OptionFields): FieldProblem {
-  return { field: refusal.option, sentence: refusalSentence(refusal, fields) };
+  // A storyboard’s form has one field for all of its shots.
+  const field = refusal.line === undefined ? refusal.option : 'shots';
+  return { field, sentence: refusalSentence(refusal, fields) };
 }
 
 function mediaCountSentence({ option, model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {

@@ -357,27 +357,33 @@ function isAction(text: string): text is ButtonAction {
 /** Parsed form id: the form and its task. */
 export type FormPurpose =
   | { readonly form: 'create' }
+  /** A storyboard; `task` as of `fix`, where it was refused. */
+  | { readonly form: 'storyboard'; readonly task?: TaskId }
   /** `task` of `fix`: the task that the draft becomes. */
   | { readonly form: 'edit' | 'lookup' | 'fix' | 'deny'; readonly task: TaskId };
 
 /** Returns the id of a form. */
 export function formId(purpose: FormPurpose): string {
-  return purpose.form === 'create' ? 'create' : `${purpose.form}:${purpose.task}`;
+  return 'task' in purpose && purpose.task !== undefined ? `${purpose.form}:${purpose.task}` : purpose.form;
 }
 
 /** Parses a form id; `null` for one that no version of Dailies created. */
 export function parseForm(id: string): FormPurpose | null {
-  if (id === 'create') return { form: 'create' };
+  if (id === 'create' || id === 'storyboard') return { form: id };
   const [form, task = '', ...more] = id.split(':');
-  if (task === '' || more.length > 0 || (form !== 'edit' && form !== 'lookup' && form !== 'fix' && form !== 'deny'))
-    return null;
-  return { form, task: task as TaskId };
+  const known = TASK_FORMS.find((one) => one === form);
+  return task === '' || more.length > 0 || known === undefined ? null : { form: known, task: task as TaskId };
 }
 
-/** Returns true for a form that orders a clip, whose outcome everyone in the channel sees. */
+const TASK_FORMS = ['edit', 'lookup', 'fix', 'deny', 'storyboard'] as const;
+
+/**
+ * Returns true for a form that orders a clip, whose outcome everyone in the channel sees. That of a storyboard leads to a
+ * question.
+ */
 export function isOrderForm(id: string): boolean {
   const form = parseForm(id)?.form;
-  return form !== 'lookup' && form !== 'deny';
+  return form !== 'lookup' && form !== 'deny' && form !== 'storyboard';
 }
 
 /** Maps a reaction (emoji or short name) on a task's message to its action; `null` for any other emoji. */

@@ -116,6 +116,7 @@ function pressKey(press: string): string {
 function equalityKey({ platform, team, channel, by, request, retryOf }: Draft): string {
   const { prompt, model, seconds, aspect, resolution, image = [], audio = [], video = [] } = request;
   const settings = [prompt, model, seconds?.toString(), aspect, resolution].map((value) => value ?? null);
-  const parts = [platform, team, channel, by.id, retryOf ?? null, ...settings, image, audio, video];
+  const shots = request.shots === undefined ? [] : [request.shots];
+  const parts = [platform, team, channel, by.id, retryOf ?? null, ...settings, image, audio, video, ...shots];
   return `equal:${hash('sha256', JSON.stringify(parts), 'hex')}`;
 }

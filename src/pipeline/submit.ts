@@ -6,6 +6,7 @@ import type { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { backoffMs } from '../retry.ts';
+import { PACED_RECHECK_MS, type StoryboardPacing } from '../studio/storyboards/pacing.ts';
 import { attemptOf, isBehind } from '../tasks/attempt.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
 import { type Attempt, failureOf, type Task, type TaskEvent, type TaskId } from '../tasks/task.ts';
@@ -48,6 +49,8 @@ export interface SubmitterOptions {
   readonly logger: Logger;
   readonly membership: Membership;
   readonly observer: RetryObserver;
+  /** Lets the shots of a storyboard start a few at a time. */
+  readonly pacing: Pick<StoryboardPacing, 'mayStart'>;
   readonly createTimeoutMs: number;
   readonly firstPollMs: number;
 }
@@ -102,7 +105,8 @@ class Submitter {
       if (recorded !== undefined) scheduleNext(queue, recorded.task, clock.now());
       return null;
     }
-    if (task.state === 'claimed') return this.#send(task);
+    if (task.state === 'claimed')
+      return (await this.#options.pacing.mayStart(task)) ? this.#send(task) : PACED_RECHECK_MS;
     if (this.#isUnposted(task)) {
       const unsent = await repository.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
       return unsent?.task.state === 'claimed' ? 0 : null;

@@ -17,6 +17,8 @@ import {
   type Refusal,
   type RequestDraft,
   type RequestSettings,
+  SHOTS,
+  type ShotDraft,
   type VideoRequest,
 } from './request.ts';
 
@@ -31,14 +33,28 @@ export const MAX_TAKES = 4;
 /** Request with its defaults filled in, or all problems of the draft. */
 export type Checked =
   /** `takes`: number of clips to make of it, 1 to {@link MAX_TAKES}. */
-  | { readonly ok: true; readonly request: VideoRequest; readonly model: Model; readonly takes: number }
+  | {
+      readonly ok: true;
+      /** Of a storyboard, the first shot. */
+      readonly request: VideoRequest;
+      readonly model: Model;
+      readonly takes: number;
+      readonly storyboard?: CheckedStoryboard;
+    }
   | { readonly ok: false; readonly refusals: readonly Refusal[] };
+
+/** Shots of a storyboard that the catalog accepts. */
+export interface CheckedStoryboard {
+  readonly shots: readonly (Pick<ShotDraft, 'line'> & { readonly request: VideoRequest; readonly model: Model })[];
+  readonly draft: RequestDraft;
+}
 
 /**
  * Validates a draft against the catalog and fills in the defaults: the default model, its first length and aspect
  * ratio, 720p or its first resolution. Blank options count as missing.
  */
 export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
+  if (draft.shots !== undefined) return checkShots(catalog, draft, draft.shots);
   const refusals: Refusal[] = [];
   const refuse = (refusal: Refusal): undefined => void refusals.push(refusal);
   const { policy = {} } = catalog;
@@ -58,6 +74,36 @@ export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
   // Where the policy leaves no model, those of the catalog are whole.
   const forbidden = policyRefusals(policy, [request]);
   return forbidden.length > 0 ? { ok: false, refusals: forbidden } : { ok: true, request, model, takes };
+}
+
+/** Validates the shots of a storyboard, each with the options that all share. */
+function checkShots(catalog: Catalog, draft: RequestDraft, shots: readonly ShotDraft[]): Checked {
+  const refusals: Refusal[] = [];
+  const { shots: _shots, script: _script, takes: _takes, ...shared } = draft;
+  const accepted = shots.flatMap(({ line, ...own }) => {
+    const checked = checkRequest(catalog, { ...shared, ...own });
+    const at = line === undefined ? {} : { line };
+    if (checked.ok) return [{ ...at, request: checked.request, model: checked.model }];
+    refusals.push(...checked.refusals.map((refusal) => ({ ...refusal, ...at })));
+    return [];
+  });
+  if (shots.length < SHOTS.min) refusals.push({ reason: 'few_shots', option: 'shots', given: shots.length });
+  const beyond = shots
+    .slice(SHOTS.max)
+    .map(({ line = 0 }) => ({ reason: 'many_shots', option: 'shots', line }) as const);
+  refusals.push(...beyond);
+  const currencies = [...new Set(accepted.map(({ model }) => model.currency))];
+  if (currencies.length > 1) refusals.push({ reason: 'currencies', option: 'shots', currencies });
+  const [first] = accepted;
+  if (first === undefined || refusals.length > 0) return { ok: false, refusals };
+  return { ok: true, request: first.request, model: first.model, takes: 1, storyboard: { shots: accepted, draft } };
+}
+
+/** Returns a checked order as the options that would order it, with its defaults filled in. */
+export function draftOfOrder({ request, takes, storyboard }: Extract<Checked, { readonly ok: true }>): RequestDraft {
+  if (storyboard === undefined) return draftOfRequest(request, takes);
+  const shots = storyboard.shots.map(({ line, request: own }) => ({ ...draftOfRequest(own), line }));
+  return { ...storyboard.draft, shots };
 }
 
 /** Validates an earlier request against the current catalog; returns `request` unchanged. */

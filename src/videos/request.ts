@@ -34,13 +34,38 @@ export type RequestDraft = {
   readonly [Option in 'prompt' | 'model']?: string | undefined;
 } & { readonly [Option in SettingName | 'takes']?: string | number | undefined } & {
   readonly [Kind in MediaKind]?: readonly string[] | undefined;
+} & {
+  /** Shots of a storyboard, in place of a prompt. They inherit the options that they don't have themselves. */
+  readonly shots?: readonly ShotDraft[] | undefined;
+  /** The storyboard as it was written, for a form. */
+  readonly script?: string | undefined;
 };
+
+/** Options of one shot of a storyboard. */
+export type ShotDraft = Omit<RequestDraft, 'shots' | 'script' | 'takes'> & {
+  /** Line on which it was written, from 1. */
+  readonly line?: number | undefined;
+};
+
+/** Fewest and most shots of a storyboard; the most is that of a set (`MAX_SET_SIZE` of `tasks`). */
+export const SHOTS = { min: 2, max: 12 } as const;
 
 /**
  * Validation problem of a draft: the option, the given value and the allowed ones. Worded in `commands/sentences.ts`.
  */
-export type Refusal =
+export type Refusal = RefusalReason & {
+  /** Line of the storyboard. Absent: it is about the whole order. */
+  readonly line?: number;
+};
+
+type RefusalReason =
   | { readonly reason: 'missing'; readonly option: 'prompt' }
+  /** Too few shots. */
+  | { readonly reason: 'few_shots'; readonly option: 'shots'; readonly given: number }
+  /** A shot beyond the most. */
+  | { readonly reason: 'many_shots'; readonly option: 'shots' }
+  /** A storyboard has one price, so the models of its shots need one currency. */
+  | { readonly reason: 'currencies'; readonly option: 'shots'; readonly currencies: readonly string[] }
   | {
       readonly reason: 'too_long';
       readonly option: 'prompt';

@@ -216,9 +216,18 @@ export class BotHouse implements BotPorts {
       if (this.over !== null && order.approval === undefined) return { ok: false, over: this.over };
       const paused = await this.#pauseOf(order.origin);
       if (paused !== null) return { ok: false, paused };
-      const { request, origin, price, retryOf, press, approval } = order;
+      const { request, origin, price, retryOf, takeOf, press, approval } = order;
       const counts = { revision: 0, sends: 0, unsentTries: 0, presented: true, createdAtMs: this.clock.now() };
-      const of = { id, request, origin, price, ...counts, ...(retryOf && { retryOf }), ...(press && { press }) };
+      const of = {
+        id,
+        request,
+        origin,
+        price,
+        ...counts,
+        ...(retryOf && { retryOf }),
+        ...(takeOf && { takeOf }),
+        ...(press && { press }),
+      };
       const task: Task =
         approval === undefined
           ? { ...of, state: 'claimed' }

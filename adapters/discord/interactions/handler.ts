@@ -30,6 +30,7 @@ import { callerOf, isBroughtAlong } from './caller.ts';
 import { orderOf, readFilledIn, readFormId, renderForm } from './modals.ts';
 import { merged, parseCommand, type ReferenceMedia, type ResolvedMedia } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
+import { separated, textOf } from './text-files.ts';
 
 /** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
@@ -186,9 +187,13 @@ export class InteractionHandler {
     const given = parseCommand(interaction.data.options, interaction.data.resolved);
     const command = bot.commands.find(({ name }) => name === given?.command);
     await this.#answer(interaction, command?.visibility ?? 'private', async (ctx) => {
-      const taken = this.#options.media.resolve(given?.attachments ?? []);
-      if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
-      const reply = await bot.command(ctx.caller, given?.command ?? '', merged(given?.options ?? {}, taken.addresses));
+      const [texts, media] = separated(given?.attachments ?? []);
+      const taken = this.#options.media.resolve(media);
+      const written = await textOf(texts[0], this.#options.logger);
+      const wrong = [...taken.wrong, ...('wrong' in written ? [written.wrong] : [])];
+      if (wrong.length > 0 || !('options' in written)) return { kind: 'refused', sentence: wrong.join('\n') };
+      const options = merged(merged(given?.options ?? {}, written.options), taken.addresses);
+      const reply = await bot.command(ctx.caller, given?.command ?? '', options);
       this.#warn(ctx, reply, taken);
       return reply;
     });

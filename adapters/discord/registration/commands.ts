@@ -28,9 +28,12 @@ export function addressOption(name: string): string {
   return `${name}_url`;
 }
 
-/** Names of the options of reference media, for the help and error messages. */
+/** Option for a text file, in place of one that takes several lines, which Discord's options cannot. */
+export const TEXT_OPTION = 'file';
+
+/** Names of the options that take files or links, for the help and error messages. */
 export const OPTION_FIELDS: OptionFields = {
-  files: ATTACHMENT_OPTIONS,
+  files: { ...ATTACHMENT_OPTIONS, shots: [TEXT_OPTION] },
   links: Object.fromEntries(Object.keys(ATTACHMENT_OPTIONS).map((kind) => [kind, addressOption(kind)])),
   administration: '/video-admin',
 };
@@ -110,6 +113,10 @@ function optionsOf(option: OptionDeclaration, translations: Translations): reado
   const head = { ...named(name, description, translations), required };
   switch (option.kind) {
     case 'text':
+      if (option.perLine === true) {
+        const file = named(TEXT_OPTION, 'Text file with one shot per line; without it, a form opens', translations);
+        return [{ type: ApplicationCommandOptionType.Attachment, ...file, required }];
+      }
       return [{ type: ApplicationCommandOptionType.String, ...head, ...textLimits(option) }];
     case 'integer':
       return [{ type: ApplicationCommandOptionType.Integer, ...head, ...numberLimits(option) }];

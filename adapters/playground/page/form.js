@@ -7,7 +7,7 @@ import { html } from './html.js';
 export function FormDialog({ form, models, user, channel, onForm, onAnswer, onClose }) {
   const dialog = useRef(null);
   const pending = useRef(null);
-  const isOrder = form.fields.some(({ name }) => name === 'model') && models.length > 0;
+  const isOrder = ['prompt', 'model'].every((one) => form.fields.some(({ name }) => name === one)) && models.length > 0;
   const [values, setValues] = useState(() => filledIn(form, isOrder));
   const [trouble, setTrouble] = useState({ sentence: '', problems: [] });
   const [isSending, setSending] = useState(false);
@@ -112,8 +112,23 @@ function orderFields(form, model, models) {
   ];
 }
 
-function plainField({ name, label, required, long, note, maxLength }) {
-  return { name, label, required, long: long ? 4 : 0, note, maxLength };
+function plainField({ name, label, required, long, note, maxLength, choices, lines }) {
+  const field = {
+    name,
+    label: choices?.title ?? label,
+    required,
+    long: long ? (lines ? 8 : 4) : 0,
+    note,
+    maxLength,
+    lines,
+  };
+  if (choices === undefined) return field;
+  const none = required ? [] : [{ value: '', label: choices.placeholder }];
+  const all = choices.all.map(({ value, label: text, description }) => ({
+    value,
+    label: description === undefined ? text : `${text} · ${description}`,
+  }));
+  return { ...field, choices: [...none, ...all] };
 }
 
 /** Returns the label of the submit button, with the price of an order. */
@@ -130,7 +145,7 @@ function lengthOf(values, model) {
   return lengths.find(({ value }) => value === length);
 }
 
-function Field({ field: { name, label, required, long, note, maxLength, choices }, value, problem, onValue }) {
+function Field({ field: { name, label, required, long, note, maxLength, choices, lines }, value, problem, onValue }) {
   const described = [note && `note-${name}`, problem && `problem-${name}`].filter(Boolean).join(' ');
   const attributes = {
     id: `field-${name}`,
@@ -158,8 +173,21 @@ function Field({ field: { name, label, required, long, note, maxLength, choices 
     <div class="field">
       <label for=${`field-${name}`}>${label}${required ? '' : html` <i>optional</i>`}</label>
       ${control()}
+      ${lines && html`<${TextFile} name=${name} onText=${onValue} />`}
       ${note && html`<p class="small" id=${`note-${name}`}>${note}</p>`}
       <p class="trouble" id=${`problem-${name}`} role="alert">${problem}</p>
     </div>
+  `;
+}
+
+/** Fills a field from a text file, which stays in the browser until the form is sent. */
+function TextFile({ name, onText }) {
+  const read = async ({ target }) => {
+    const [file] = target.files;
+    if (file !== undefined) onText(await file.text());
+    target.value = '';
+  };
+  return html`
+    <label class="small file">From a text file <input type="file" name=${`${name}-file`} accept=".txt,.md,text/plain" onChange=${read} /></label>
   `;
 }

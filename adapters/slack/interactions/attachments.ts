@@ -7,9 +7,10 @@ import {
   UNNAMED_FILE,
   wrongKindOfFile,
 } from '#commands/sentences/attachments.ts';
-import { DailiesError } from '#src/errors.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay, RelayedFile } from '#src/media/relay.ts';
+import { isTextFile, readTextFile } from '#src/media/text-file.ts';
 import { isLoopbackHost } from '#src/videos/addresses.ts';
 import { readableMedia } from '#src/videos/media-kind.ts';
 import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
@@ -39,6 +40,8 @@ export interface TakenMedia {
 export interface ReferenceMediaOptions {
   readonly clients: Clients;
   readonly relay: Relay;
+  /** Returns the request headers to download files of a team. */
+  readonly headersFor: (to: TeamRef) => Promise<Readonly<Record<string, string>>>;
   /** True if files can be relayed through a public URL of this server. */
   readonly canKeep: boolean;
   readonly apiUrl?: string | undefined;
@@ -71,6 +74,30 @@ export class ReferenceMedia {
       if ('address' in one) addresses[one.kind] = [...(addresses[one.kind] ?? []), one.address];
     }
     return { addresses, wrong: taken.flatMap((one) => ('wrong' in one ? [one.wrong] : [])) };
+  }
+
+  /**
+   * Reads a text file as lines to append to a command; none without a file. Needs no public address: the text stays here.
+   */
+  async textOf(
+    to: TeamRef,
+    given: SlackFile | undefined,
+  ): Promise<{ readonly text: string; readonly wrong: readonly FieldProblem[] }> {
+    if (given === undefined) return { text: '', wrong: [] };
+    const { name = 'the file' } = given;
+    try {
+      const [{ url }, headers] = await Promise.all([this.#describe(to, given), this.#options.headersFor(to)]);
+      return { text: `\n${await readTextFile({ url }, headers)}`, wrong: [] };
+    } catch (thrown) {
+      const error = asDailiesError(thrown, 'fetching a text file from Slack');
+      this.#options.logger.warn(
+        { event: 'slack_text_file_failed', err: error },
+        'failed to fetch a text file from Slack',
+      );
+      const sentence =
+        error.code === 'too_large' ? fileTooLarge('file', name, error.limitBytes) : fileNotFetched('file', name);
+      return { text: '', wrong: [{ field: null, sentence }] };
+    }
   }
 
   /** Returns the display name of a request's reference file; a typed URL is its own name. */
@@ -135,6 +162,17 @@ export class ReferenceMedia {
     if (isLoopbackHost(home)) return isLoopbackHost(hostname);
     return protocol === 'https:' && (isWithin(hostname, home) || isWithin(hostname, 'slack.com'));
   }
+}
+
+/** Separates the text files of a storyboard from reference files. @param text the command that they were attached to */
+export function textFilesOf(
+  text: string,
+  files: readonly SlackFile[],
+): readonly [texts: readonly SlackFile[], others: readonly SlackFile[]] {
+  const isText = ({ name = '', mimetype: contentType }: SlackFile): boolean => isTextFile({ name, contentType });
+  const isStoryboard = /^(?:\/video\s+)?storyboard\b/iu.test(text.trim());
+  if (!isStoryboard) return [[], files];
+  return [files.filter(isText), files.filter((file) => !isText(file))];
 }
 
 /** Returns the refusal of a file that video services cannot read. */

@@ -17,7 +17,7 @@ import { renderCard, renderSentence } from '../messages/render.ts';
 import { readAddress } from '../origin.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
-import type { FoundImage, ReferenceMedia, SlackFile } from './attachments.ts';
+import { type FoundImage, type ReferenceMedia, type SlackFile, textFilesOf } from './attachments.ts';
 import {
   errorsOf,
   type ModalChoice,
@@ -95,9 +95,15 @@ export class InteractionHandler {
     files: readonly SlackFile[] = [],
   ): Promise<void> {
     await this.#run(interaction, async () => {
-      const taken = await this.#options.media.take(interaction.to, files);
-      if (taken.wrong.length > 0) return refusedWith(taken.wrong);
-      return this.#options.bot.text(interaction.caller, text, addressing, taken.addresses);
+      const { media, bot } = this.#options;
+      const [texts, others] = textFilesOf(text, files);
+      const [taken, written] = await Promise.all([
+        media.take(interaction.to, others),
+        media.textOf(interaction.to, texts[0]),
+      ]);
+      const wrong = [...taken.wrong, ...written.wrong];
+      if (wrong.length > 0) return refusedWith(wrong);
+      return bot.text(interaction.caller, `${text}${written.text}`, addressing, taken.addresses);
     });
   }
 
@@ -285,7 +291,7 @@ function valuesOf({ fields }: Form): ModalValues {
 function titleOf(id: string): Pick<Form, 'title' | 'submit'> {
   if (id === ANIMATE_FORM) return { ...FORM_WORDS.create, title: ANIMATE_TITLE };
   const { form } = parseForm(id) ?? { form: 'create' };
-  return form === 'lookup' || form === 'deny' ? FORM_WORDS.create : FORM_WORDS[form];
+  return form === 'edit' || form === 'fix' ? FORM_WORDS[form] : FORM_WORDS.create;
 }
 
 function metadataOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMetadata {

@@ -2,6 +2,7 @@ import type { types } from '@slack/bolt';
 import { z } from 'zod';
 import type { Caller, Form, FormField, Reply } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
+import { cutNote } from '#commands/sentences/forms.ts';
 import { parsePriceId } from '#commands/ui/buttons.ts';
 import { plain } from '../messages/render.ts';
 import type { SlackFile } from './attachments.ts';
@@ -74,24 +75,63 @@ export function modal(
   };
 }
 
-/** Renders a form as a modal with a text input for each field. */
+/** Renders a form as a modal: a select for a field with choices, a text input for any other. */
 export function renderForm(form: Form, metadata: ViewMetadata): types.ModalView {
   return modal(form, metadata, form.fields.map(renderField));
 }
 
-function renderField({ name, label, value, required, long, maxLength = MOST_TYPED }: FormField): types.InputBlock {
+function renderField(field: FormField): types.InputBlock {
+  const { name, label, value, required, note, choices, maxLength = MOST_TYPED } = field;
+  const isCut = value.length > maxLength;
+  // A cut-off value, which would be sent incomplete, takes precedence over the note.
+  const hint = isCut ? cutNote(maxLength) : note;
+  const select = choices === undefined ? null : renderSelect(field, choices);
   return {
     type: 'input',
     block_id: name,
-    label: plain(label, 2000),
+    label: plain(select === null ? label : (choices?.title ?? label), 2000),
     optional: !required,
-    element: {
-      type: 'plain_text_input',
-      action_id: name,
-      multiline: long,
-      max_length: maxLength,
-      ...(value === '' ? {} : { initial_value: beginning(value, maxLength) }),
-    },
+    element: select ?? renderTextInput(field, maxLength),
+    ...(hint === undefined ? {} : { hint: plain(hint, 2000) }),
+  };
+}
+
+function renderTextInput({ name, value, long }: FormField, maxLength: number): types.PlainTextInput {
+  return {
+    type: 'plain_text_input',
+    action_id: name,
+    multiline: long,
+    max_length: maxLength,
+    ...(value === '' ? {} : { initial_value: beginning(value, maxLength) }),
+  };
+}
+
+/** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
+const MOST_OPTIONS = 100;
+/** @see https://docs.slack.dev/reference/block-kit/composition-objects/option-object */
+const OPTION_LENGTH = 75;
+/** Maximum length of a select's placeholder. */
+const PLACEHOLDER_LENGTH = 150;
+
+/** Renders a select. @returns `null` if it does not fit: too many choices, none, or a value not among them. */
+function renderSelect(
+  { name, value }: FormField,
+  { placeholder, all }: NonNullable<FormField['choices']>,
+): types.StaticSelect | null {
+  if (all.length === 0 || all.length > MOST_OPTIONS) return null;
+  const options = all.map((one) => ({
+    value: one.value,
+    text: plain(one.label, OPTION_LENGTH),
+    ...(one.description === undefined ? {} : { description: plain(one.description, OPTION_LENGTH) }),
+  }));
+  const chosen = options.find((option) => option.value === value);
+  if (value !== '' && chosen === undefined) return null;
+  return {
+    type: 'static_select',
+    action_id: name,
+    placeholder: plain(placeholder, PLACEHOLDER_LENGTH),
+    options,
+    ...(chosen === undefined ? {} : { initial_option: chosen }),
   };
 }
 

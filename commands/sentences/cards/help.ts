@@ -19,7 +19,7 @@ export interface HelpSubject {
 
 /** Groups of the help, in order; the last one also contains all other commands. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
-  ['Create', ['create', 'retry', 'cancel', 'delete']],
+  ['Create', ['create', 'retry', 'cancel', 'delete', 'storyboard']],
   ['Find', ['status', 'list', 'gallery', 'models']],
   ['Money', ['usage', 'approvals']],
   ['More', []],
@@ -100,13 +100,15 @@ function usageOf(command: Command, fields: OptionFields | undefined): string {
 }
 
 function commandBlock(command: Command, subject: HelpSubject): Block {
-  const options = command.options.flatMap(
-    (option, index): Line => [index === 0 ? '' : ' · ', ...optionWords(option, subject)],
-  );
+  const create = subject.commands.find(({ name }) => name === 'create');
+  const isOwn = (option: OptionDeclaration): boolean => command === create || !create?.options.includes(option);
+  const own = command.options.filter(isOwn);
+  const options = own.flatMap((option, index): Line => [index === 0 ? '' : ' · ', ...optionWords(option, subject)]);
+  const others = own.length < command.options.length ? [' · and options of ', { code: 'create' }] : [];
   return {
     kind: 'item',
     title: [{ code: usageOf(command, subject.fields) }, ` ${command.description}`],
-    small: options,
+    small: [...options, ...others],
   };
 }
 
@@ -115,7 +117,10 @@ function positionalWords({ name, required }: OptionDeclaration): string {
 }
 
 function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject): Line {
-  const names = [...(fields?.files[option.name] ?? []), fields?.links[option.name] ?? option.name];
+  const files = fields?.files[option.name] ?? [];
+  // Fields cannot have several lines: only a file has.
+  const names =
+    option.perLine === true && files.length > 0 ? files : [...files, fields?.links[option.name] ?? option.name];
   const codes = names.flatMap((name, index): Line => [index === 0 ? '' : ', ', { code: name }]);
   return [...codes, ': ', { untrusted: rangeOf(option, catalog, fields) }];
 }
@@ -140,7 +145,9 @@ function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFiel
 }
 
 function generalRange(option: OptionDeclaration, hasFields: boolean): string {
-  const { kind, maxLength, min, max, autocomplete, choices } = option;
+  const { kind, maxLength, min, max, autocomplete, choices, perLine } = option;
+  if (perLine === true)
+    return hasFields ? 'a text file, one shot per line (default a form)' : 'one per line (default a form)';
   if (choices !== undefined)
     return choices.length > MAX_CHOICES ? 'one of these' : either(choices.map(({ value }) => value));
   switch (kind) {

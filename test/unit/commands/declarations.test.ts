@@ -15,6 +15,7 @@ describe('declarations', () => {
       'cancel',
       'retry',
       'delete',
+      'storyboard',
       'models',
       'usage',
       'notify',

@@ -49,6 +49,7 @@ describe('/video help', () => {
       '`/video cancel id` Cancels a clip; once it is rendering, you may still be charged · `id`: ‹the first 4 or more characters of it›',
       '`/video retry id` Creates another take of a clip, under your name · `id`: ‹the first 4 or more characters of it›',
       '`/video delete id` Deletes a clip and its prompt; its price stays in the books · `id`: ‹the first 4 or more characters of it›',
+      '`/video storyboard [shots]` Creates a storyboard: 2 to 12 shots, which become one cut · `shots`: ‹one per line (default a form)› · and options of `create`',
       'Find',
       '`/video status [id]` Shows one clip, or all of yours in progress · `id`: ‹the first 4 or more characters of it (default your clips in progress)›',
       '`/video list [search]` Lists the team’s clips, newest first · `search`: ‹up to 40 characters (default all clips)› · `who`: ‹everyone, me or @name (default everyone)›',

@@ -13,6 +13,7 @@ const CALLERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'commands/orders/task-actions.ts': 'command retry, button retry, reaction',
     'commands/orders/sets.ts': 'button retry and reaction of a set: sets.test.ts',
     'commands/input/forms.ts': 'forms create, edit, fix',
+    'commands/storyboard/order-script.ts': 'command and form storyboard: storyboard.test.ts',
   },
   orderDraft: { 'commands/create.ts': 'command create, texts, button run' },
   'tasks.submit': { 'commands/orders/place-order.ts': 'placeOrder' },

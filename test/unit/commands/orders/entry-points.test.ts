@@ -185,6 +185,8 @@ const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   fix: { seed: draft, run: ({ bot }, caller, id) => bot.submit(caller, `fix:${id}`, FILLED) },
   lookup: null,
   deny: null,
+  // Its price is asked about whatever it costs.
+  storyboard: 'storyboard/storyboard.test.ts',
 };
 
 const named = (kind: string, rows: Readonly<Record<string, Row>>): readonly (readonly [string, Way])[] =>
@@ -201,7 +203,7 @@ const WAYS = [
 
 /** Commands that buy nothing, so that a new one is either here or in {@link COMMANDS}. */
 const FREE_COMMANDS =
-  'delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person';
+  'storyboard delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person';
 
 /** Returns what happened to the clip. */
 async function outcomeOf(

@@ -1,0 +1,40 @@
+import { checkRequest } from '#src/videos/check.ts';
+import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
+import type { BotPorts } from '../input/subcommand.ts';
+import { type Kept, refuseRequest } from '../orders/offers.ts';
+import { placedReply, placeOrder } from '../orders/place-order.ts';
+import { refusalProblem } from '../sentences/refusals.ts';
+import { parseShots, sharedOptions, splitScript } from './script.ts';
+
+/**
+ * Orders the storyboard of `kept.request.script`; its price and length are asked about first. Reports all problems at once, with
+ * **Fix it**, which brings the text back in a form.
+ * @param problems those of the options that all shots share
+ */
+export async function orderScript(
+  ports: BotPorts,
+  caller: Caller,
+  kept: Kept,
+  problems: readonly FieldProblem[] = [],
+): Promise<Reply> {
+  const { shots, problems: ofLines } = parseShots(kept.request.script ?? '');
+  const request = { ...kept.request, shots };
+  const checked = checkRequest(ports.catalog(), request);
+  const refusals = checked.ok ? [] : checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields));
+  const wrong = [...problems, ...ofLines, ...refusals];
+  if (!checked.ok || wrong.length > 0) return refuseRequest(ports, caller, { ...kept, request }, wrong);
+  const { key, replyTo } = kept;
+  const identity = { ...(key === undefined ? {} : { key }), ...(replyTo === undefined ? {} : { replyTo }) };
+  return placedReply(await placeOrder(ports, caller, checked, identity));
+}
+
+/** Orders a storyboard as entered in a form, whose first line may also have options for all shots. */
+export function orderEntered(ports: BotPorts, caller: Caller, kept: Kept, written: string): Promise<Reply> {
+  const { shared, text, problems } = splitScript(written);
+  return orderScript(
+    ports,
+    caller,
+    { ...kept, request: { ...kept.request, ...sharedOptions(shared), script: text } },
+    problems,
+  );
+}

@@ -1,0 +1,88 @@
+import { SETTINGS } from '#src/videos/model.ts';
+import { MEDIA_KINDS, type RequestDraft, type ShotDraft } from '#src/videos/request.ts';
+import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../bot-port.ts';
+import { create } from '../create.ts';
+import { checkShape, optionValue } from '../input/options.ts';
+import { readFlags } from '../input/text.ts';
+import { onLine, scriptTooLong } from '../sentences/refusals.ts';
+
+/** Options that all shots may share, by name. */
+const SHARED: readonly string[] = ['model', ...SETTINGS.map(({ name }) => name)];
+
+/** Declarations of the options that all shots may share. */
+export const SHARED_OPTIONS: readonly OptionDeclaration[] = create.declaration.options.filter(({ name }) =>
+  SHARED.includes(name),
+);
+
+/** Line of a storyboard as a command: a prompt and flags. */
+const LINE: Command = {
+  name: 'storyboard',
+  description: '',
+  example: '',
+  options: create.declaration.options.filter(
+    ({ name }) => name === 'prompt' || SHARED.includes(name) || (MEDIA_KINDS as readonly string[]).includes(name),
+  ),
+  visibility: 'private',
+};
+
+/** Longest storyboard in UTF-16 units; `typedWords` cuts a longer text off. */
+const MAX_LENGTH = 20_000;
+
+/** Storyboard as it was written, without the options for all of its shots. */
+export interface Script {
+  readonly shared: GivenOptions;
+  /** The lines of the shots; their numbers are those in this text. */
+  readonly text: string;
+  readonly problems: readonly FieldProblem[];
+}
+
+/** Splits off a first line that has flags and no prompt: its options are for all shots. */
+export function splitScript(written: string): Script {
+  const text = written
+    .replace(/^\uFEFF/u, '')
+    .replace(/\r\n?|\u2028|\u2029/gu, '\n')
+    .replace(/^\s*\n/u, '')
+    .trimEnd();
+  if (text.length > MAX_LENGTH) {
+    return { shared: {}, text, problems: [problem(scriptTooLong(text.length, MAX_LENGTH))] };
+  }
+  const [first = '', ...rest] = text.split('\n');
+  const { given, problems } = readFlags(first.trim(), LINE);
+  if (optionValue(given, 'prompt') !== undefined || (Object.keys(given).length === 0 && problems.length === 0))
+    return { shared: {}, text, problems: [] };
+  const wrong = [...problems, ...checkShape(LINE, given)].map(problem);
+  return { shared: given, text: rest.join('\n').replace(/^\s*\n/u, ''), problems: wrong };
+}
+
+/** Parses the shots of a storyboard, one per line; empty lines are ignored. Reports the problems of all lines. */
+export function parseShots(text: string): {
+  readonly shots: readonly ShotDraft[];
+  readonly problems: readonly FieldProblem[];
+} {
+  const lines = text
+    .split('\n')
+    .map((typed, index) => ({ line: index + 1, ...readFlags(typed.trim(), LINE) }))
+    .filter(({ given, problems }) => Object.keys(given).length > 0 || problems.length > 0);
+  return {
+    shots: lines.map(({ line, given }) => ({ ...optionsOf(given), line })),
+    problems: lines.flatMap(({ line, given, problems }) =>
+      [...problems, ...checkShape(LINE, given)].map((sentence) => problem(onLine(line, sentence))),
+    ),
+  };
+}
+
+/** Returns the options that all shots share, as far as they are given. */
+export function sharedOptions(given: GivenOptions): RequestDraft {
+  const { prompt: _, ...shared } = optionsOf(given);
+  return shared;
+}
+
+function optionsOf(given: GivenOptions): ShotDraft {
+  const values = ['prompt', ...SHARED].map((name) => [name, optionValue(given, name)] as const);
+  const media = MEDIA_KINDS.map((kind) => [kind, given[kind]] as const);
+  return Object.fromEntries([...values, ...media].filter(([, value]) => value !== undefined));
+}
+
+function problem(sentence: string): FieldProblem {
+  return { field: 'shots', sentence };
+}

@@ -1,0 +1,40 @@
+import type { Command } from '../bot-port.ts';
+import { storyboardForm } from '../input/forms.ts';
+import { refused, type Subcommand } from '../input/subcommand.ts';
+import { mayNotCreateHere } from '../policy/rules-here.ts';
+import { orderScript } from './order-script.ts';
+import { SHARED_OPTIONS, sharedOptions, splitScript } from './script.ts';
+
+const declaration: Command = {
+  name: 'storyboard',
+  description: 'Creates a storyboard: 2 to 12 shots, which become one cut',
+  example: '/video storyboard',
+  options: [
+    {
+      name: 'shots',
+      description: 'One shot per line, each with its own options if needed; without any, a form opens',
+      kind: 'text',
+      positional: true,
+      perLine: true,
+    },
+    ...SHARED_OPTIONS,
+  ],
+  // Only its requester sees it until its price is confirmed.
+  visibility: 'private',
+};
+
+/** `/video storyboard`: a set of different shots; without any, a form. */
+export const storyboard: Subcommand = {
+  declaration,
+  // `run` finds all problems, and brings the text back in a form.
+  check: () => [],
+  run: async (ports, caller, given) => {
+    const { shared, text, problems } = splitScript(given['shots']?.join('\n') ?? '');
+    const request = { ...sharedOptions({ ...given, ...shared }), script: text };
+    if (text.trim() === '' && problems.length === 0) {
+      const refusal = await mayNotCreateHere(ports, caller);
+      return refusal === null ? storyboardForm(ports.catalog(), { form: 'storyboard' }, request) : refused(refusal);
+    }
+    return orderScript(ports, caller, { request }, problems);
+  },
+};

@@ -1,0 +1,46 @@
+import { request } from 'undici';
+import { DailiesError } from '../errors.ts';
+
+/** Largest text file in bytes: more than the longest storyboard. */
+const MAX_BYTES = 100_000;
+const TIMEOUT_MS = 10_000;
+
+/** A file at an address of a chat platform. */
+export interface ChatFile {
+  readonly url: string;
+  readonly name: string;
+  readonly contentType?: string | undefined;
+}
+
+/** Returns whether a file is plain text, by its content type or else by its extension. */
+export function isTextFile({ name, contentType = '' }: Omit<ChatFile, 'url'>): boolean {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return type === '' || type === 'application/octet-stream'
+    ? /\.(?:txt|md|markdown|text)$/iu.test(name)
+    : type === 'text/plain' || type === 'text/markdown';
+}
+
+/**
+ * Downloads a small text file in UTF-8 from a chat platform.
+ * @throws `too_large`; `unavailable` where the platform does not send it.
+ */
+export async function readTextFile(
+  { url }: Pick<ChatFile, 'url'>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { statusCode, body } = await request(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (statusCode !== 200) {
+    await body.dump();
+    throw new DailiesError(`fetching a text file: HTTP ${statusCode}`, { code: 'unavailable', retryable: true });
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    chunks.push(chunk);
+    if (bytes <= MAX_BYTES) continue;
+    const limit = { code: 'too_large', retryable: false, limitBytes: MAX_BYTES } as const;
+    throw new DailiesError(`fetching a text file: more than ${MAX_BYTES} bytes`, limit);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
