@@ -369,7 +369,7 @@ async function addPages(
   { http, queue, find, clipLinks, gallery, bot, platforms }: PageParts,
 ): Promise<void> {
   await serveMedia(http, { links, find, redirectFor: (id) => clipLinks.redirectFor(id as TaskId) });
-  await gallery.serve(createGalleryPress({ bot, platforms, logger }));
+  await gallery.serve(createGalleryPress({ bot, platforms, admins: config.admins, logger }));
   if (config.boardToken === undefined || !('queues' in queue)) return;
   const { serveBoard } = await import('./http/board.ts');
   const wrongTokens = new WrongTokens({ entrance: 'board', clock, logger, counted: metrics.wrongToken });

@@ -1,4 +1,5 @@
 import type { MemberRights, Platform } from '#src/chat/platform.ts';
+import { type Admin, isAmong } from '#src/config/admins.ts';
 import type { GalleryPress, GalleryReply, PressInGallery } from '#src/library/gallery/orders.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Bot, Caller, Reply } from '../bot-port.ts';
@@ -13,6 +14,8 @@ export interface GalleryPressDeps {
   readonly bot: Bot;
   /** Enabled platforms, by name. */
   readonly platforms: ReadonlyMap<string, Pick<Platform, 'rights' | 'lastingAddress'>>;
+  /** Persons named in `ADMINS`. */
+  readonly admins: readonly Admin[];
   readonly logger: Logger;
 }
 
@@ -25,9 +28,9 @@ const OFFERED: ReadonlySet<string> = new Set(['retry', 'order', 'ask', 'discard'
  * Creates the handler of presses in the gallery. Each is an interaction in the clip's channel, by a person who may post
  * there, so that prices, confirmations, approvals and limits are those of the chat, and so is the message of the order.
  */
-export function createGalleryPress({ bot, platforms, logger }: GalleryPressDeps): PressInGallery {
+export function createGalleryPress({ bot, platforms, admins, logger }: GalleryPressDeps): PressInGallery {
   return async (press) => {
-    const caller = await callerOf(press, platforms.get(press.session.platform));
+    const caller = await callerOf(press, platforms.get(press.session.platform), admins);
     if (caller === null) return textReply([isDeletion(press) ? NOT_DELETED : NOT_IN_CHANNEL]);
     let shown: GalleryReply = textReply([IN_THE_CHAT]);
     const show = async (card: Card): Promise<void> => {
@@ -76,23 +79,25 @@ function isDeletion({ action }: GalleryPress): boolean {
 
 /**
  * Returns the person as a caller in the clip's channel; `null` unless they may post there. A deletion posts nothing, and
- * one's own clip may be deleted from a channel that one has left, or that is gone.
+ * one's own clip may be deleted from a channel that one has left, or that is gone; an administrator may delete any.
  */
 async function callerOf(
   press: GalleryPress,
   platform: Pick<Platform, 'rights' | 'lastingAddress'> | undefined,
+  admins: readonly Admin[],
 ): Promise<Caller | null> {
   if (platform === undefined) return null;
   const { session, task, id } = press;
-  const deletesOwn = isDeletion(press) && task.origin.user.id === session.user.id;
+  const isOwn = task.origin.user.id === session.user.id;
+  const deletesAnyway = isDeletion(press) && (isOwn || isAmong(admins, session.platform, session.user.id));
   const { platform: name, team, user, isExternal = false } = session;
   const { channel, parentChannel, uploadLimitBytes, address: given } = task.origin;
   const address = platform.lastingAddress(given);
   const rights = await platform.rights({ team, channel, address }, user.id).catch((thrown: unknown) => {
-    if (deletesOwn) return NO_RIGHTS;
+    if (deletesAnyway) return NO_RIGHTS;
     throw thrown;
   });
-  if (!deletesOwn && !(rights.view && (rights.post || isDeletion(press)))) return null;
+  if (!deletesAnyway && !(rights.view && (rights.post || isDeletion(press)))) return null;
   return {
     platform: name,
     team,

@@ -1,7 +1,7 @@
 import type { Chat } from '#src/chat/chat.ts';
 import type { Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Clock } from '#src/clock.ts';
-import type { Admin } from '#src/config/admins.ts';
+import { type Admin, isAmong } from '#src/config/admins.ts';
 import type { Gallery } from '#src/library/gallery/gallery.ts';
 import type { Library } from '#src/library/library.ts';
 import type { PersonalDefaults } from '#src/library/personal-defaults.ts';
@@ -105,7 +105,7 @@ export function mayRun({ mayAdminister }: Caller, { isAdministrative }: Command)
 
 /** Returns true for a person named in `ADMINS`, who administers the installation as well. */
 export function isOperator({ admins }: Pick<BotPorts, 'admins'>, caller: Pick<Caller, 'platform' | 'user'>): boolean {
-  return admins.some(({ platform, user }) => platform === caller.platform && user === caller.user.id);
+  return isAmong(admins, caller.platform, caller.user.id);
 }
 
 /** Returns the caller's team as a scope of the task service. */

@@ -9,6 +9,11 @@ export interface Admin {
   readonly user: string;
 }
 
+/** Returns whether a person is named in a list of administrators. @param user id, as in `Person.id` */
+export function isAmong(admins: readonly Admin[], platform: string, user: string): boolean {
+  return admins.some((admin) => admin.platform === platform && admin.user === user);
+}
+
 /** Persons who administer a platform without being named in `ADMINS`. */
 export const BUILT_IN_ADMINS: readonly Admin[] = [{ platform: 'playground', user: 'operator' }];
 

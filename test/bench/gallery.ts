@@ -65,7 +65,12 @@ async function measure(folder: string): Promise<void> {
   const logger = createLogger('error');
   const store = await openStore(`sqlite:${join(folder, 'store.db')}`, { logger });
   await fill(store, folder);
-  const access = new GalleryAccess({ store, clock: systemClock, platforms: new Map([['fake', new FakePlatform()]]) });
+  const access = new GalleryAccess({
+    store,
+    admins: [],
+    clock: systemClock,
+    platforms: new Map([['fake', new FakePlatform()]]),
+  });
   const repository = new TaskRepository(store);
   const audienceOf = async ({ audience = 'channel' as const }: { readonly audience?: 'team' | 'channel' }) => audience;
   const http = createHttpServer(logger);

@@ -352,14 +352,14 @@ test('excuses a sender that was killed, paused or cut off', () => {
 test('recognizes a mention for a submission that was taken back later', () => {
   const refused = lived(newTask(), EVENTS.send, EVENTS.lost, EVENTS.refused);
   const id = messageIdOf('notice', `end:${refused.id}:uncertain:1`);
-  const said = { id, channel: 'clips', replyTo: 'm1', visibleTo: null, asked: null, state: null, task: null };
+  const said = { id, channel: 'clips', replyTo: 'm1', text: '', visibleTo: null, asked: null, state: null, task: null };
   const [shown] = shownOf([{ ...said, mentions: ['ana'], attachments: [], buttons: [] }], [refused]);
   expect([refused.sends, shown?.end]).toEqual([0, 'uncertain:1']);
 });
 
 test('tells the messages to the approvers from the mention of a denial', () => {
   const denied = lived(requestedTask(), EVENTS.decline);
-  const said = { channel: 'clips', replyTo: 'm1', visibleTo: null, asked: null, state: null, task: null };
+  const said = { channel: 'clips', replyTo: 'm1', text: '', visibleTo: null, asked: null, state: null, task: null };
   const messages = [
     `ask:${denied.id}:`,
     `remind:${denied.id}:`,

@@ -7,6 +7,7 @@ import { checkLimits } from './check/limits.ts';
 import { checkMessages } from './check/messages.ts';
 import { checkMoney } from './check/money.ts';
 import { checkProcesses } from './check/processes.ts';
+import { checkRemovals } from './check/removals.ts';
 import { checkTasks } from './check/tasks.ts';
 import { checkUncertain } from './check/uncertain.ts';
 import type { History, Violation } from './history.ts';
@@ -14,5 +15,7 @@ import type { History, Violation } from './history.ts';
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
-  return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit].flatMap((part) => part(history));
+  return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit, checkRemovals].flatMap((part) =>
+    part(history),
+  );
 }

@@ -2,16 +2,10 @@ import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '../fakes/discord-house.ts';
+import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import { CHAT_THRESHOLD, type ChatApprovers } from './money.ts';
-import {
-  type ChatFault,
-  type Deletable,
-  MISCHIEF,
-  type Mischief,
-  type PlannedDeed,
-  type PlannedOrder,
-} from './plan.ts';
+import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
 import {
   cardOf,
   mentionOf,

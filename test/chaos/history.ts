@@ -2,8 +2,9 @@ import type { SumParts } from '#src/store/store.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from './commits.ts';
+import type { PlannedDeed } from './deeds.ts';
 import type { CreateFate } from './fates.ts';
-import type { Chat, FaultKind, PlannedDeed } from './plan.ts';
+import type { Chat, FaultKind } from './plan.ts';
 
 /** Events of a run seen from outside, the only input of the checker. Times are in milliseconds since the run began. */
 export interface History {
@@ -136,6 +137,8 @@ export interface Shown {
   readonly replyTo: string | null;
   /** End that a mention reports, such as `done:1` (phase and number of submissions); `?` if it is unknown. */
   readonly end: string | null;
+  /** Its text, where it is known. */
+  readonly words?: string;
 }
 
 /** Who may approve besides the people who are named; people as `platform:user`. */

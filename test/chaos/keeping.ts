@@ -3,7 +3,9 @@ import { createClient } from '@keyv/redis';
 import { deserialize } from '#src/store/envelope.ts';
 import type { NamedSum } from '#src/store/store.ts';
 import { partsFrom } from '#src/store/sums.ts';
+import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Kept } from './history.ts';
 
@@ -93,9 +95,15 @@ function keptOf({ records, entries, sums }: Raw): Kept {
   for (const { index, member, score } of entries) {
     indexes.set(index, (indexes.get(index) ?? new Map<string, number>()).set(member, score));
   }
+  const tasks = namespaceOf<Task>('tasks');
+  // Removed tasks have no records in the ledger: their entries are derived, as by `pipeline/ledger-reader.ts`.
+  const removed = [...tasks.values()].filter(isContentRemoved).flatMap(ledgerOf);
   return {
-    tasks: namespaceOf<Task>('tasks'),
-    ledger: namespaceOf<LedgerEntry>('ledger'),
+    tasks,
+    ledger: new Map([
+      ...namespaceOf<LedgerEntry>('ledger'),
+      ...removed.map((entry) => [ledgerKey(entry), entry] as const),
+    ]),
     cards: namespaceOf('cards'),
     audit: namespaceOf('audit'),
     sums: new Map(sums.map(({ sum, parts }) => [sum, parts])),

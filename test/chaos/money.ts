@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
-import type { PlannedDeed } from './plan.ts';
+import type { PlannedDeed } from './deeds.ts';
 import type { Random } from './random.ts';
 
 /** Change of what orders may cost, by the operator. */

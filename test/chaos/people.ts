@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Price } from '#src/tasks/task.ts';
+import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Pressed } from './history.ts';
 import { OPERATOR } from './money.ts';
-import type { Plan, PlannedDeed, PlannedOrder } from './plan.ts';
+import type { Plan, PlannedOrder } from './plan.ts';
 import type { Replica } from './replica.ts';
 
 /** Timeout of a user or a platform for a response: longer than an abandoned lease lasts. */
@@ -13,12 +14,15 @@ const CHANNELS = ['general', 'clips'] as const;
 const COMMAND_TRIES = 20;
 /** Looks for a button in the reply to a press. */
 const REPLY_LOOKS = 4;
+/** Tries to delete a clip: its outcome is in the chat a moment before that is recorded. */
+const DELETION_TRIES = 8;
 
 /** Message as returned by `GET /playground/messages`, with the fields used here. @see adapters/playground/readme.md */
 export interface Message {
   readonly id: string;
   readonly channel: string;
   readonly replyTo: string | null;
+  readonly text: string;
   readonly visibleTo: string | null;
   readonly asked: unknown;
   readonly state: string | null;
@@ -186,6 +190,7 @@ export class People {
     const task = taskOf(order);
     const { user } = order;
     if (isDecision(planned)) return this.#decideRequest(planned, task);
+    if (planned.action === 'delete') return this.#delete(planned, task, order);
     const button = message.buttons.find(({ id }) => id.startsWith(`${planned.action}:`))?.id;
     const isReaction = planned.action === '🔁' || planned.action === '❌';
     if (button === undefined && !isReaction) return;
@@ -208,6 +213,28 @@ export class People {
         );
       }),
     );
+  }
+
+  /** Deletes a clip by `/video delete`, then has its order delivered once more, which must not buy. */
+  async #delete({ when, copies }: PlannedDeed, task: string, order: PlannedOrder): Promise<void> {
+    const { user, channel } = order;
+    for (let tries = 0; tries < DELETION_TRIES; tries += 1) {
+      const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, copies);
+      this.#presses += 1;
+      const asked = { id: `x-${task}-${this.#presses}`, user, channel, text: `/video delete ${task}` };
+      const question = up[0] === undefined ? NO_ANSWER : await post(up[0], '/playground/interactions', asked);
+      const button = question.message === null ? undefined : await this.#buttonIn(question.message, 'delete');
+      if (button !== undefined) {
+        const press = { id: `y-${asked.id}`, user, message: question.message, button };
+        const answers = await Promise.all(up.map((replica) => post(replica, '/playground/presses', press)));
+        const status = answers.some((answer) => answer.status === 202) ? 202 : null;
+        this.pressed.push({ user, action: 'delete', task, afterSends: null, status, message: null });
+        if (status !== null) await this.ask(order);
+        if (status !== null) return;
+      }
+      if (when !== 'ended') return;
+      await delay(LOOK_EVERY_MS);
+    }
   }
 
   /** Returns the button of a decision in the message that asks the approvers. */
@@ -236,17 +263,18 @@ export class People {
     await Promise.all(
       up.map(async (replica) => {
         const reply = await press(replica, found);
-        const grant = times > 1 && reply !== null ? await this.#approvalIn(reply) : undefined;
+        // Approves in spite of a budget.
+        const grant = times > 1 && reply !== null ? await this.#buttonIn(reply, 'approve') : undefined;
         if (grant !== undefined) await press(replica, { message: reply ?? '', button: grant });
       }),
     );
   }
 
-  /** Returns the button in a reply that approves in spite of a budget. */
-  async #approvalIn(reply: string): Promise<string | undefined> {
+  /** Returns a button in a reply, once it is there. */
+  async #buttonIn(reply: string, action: PlannedDeed['action']): Promise<string | undefined> {
     for (let looks = 0; looks < REPLY_LOOKS; looks += 1) {
       const shown = this.#messages.find(({ id }) => id === reply);
-      if (shown !== undefined) return shown.buttons.find(({ id }) => id.startsWith('approve:'))?.id;
+      if (shown !== undefined) return shown.buttons.find(({ id }) => id.startsWith(`${action}:`))?.id;
       await delay(LOOK_EVERY_MS);
     }
     return undefined;

@@ -1,6 +1,7 @@
 import { DIALECTS } from '../fakes/dialects.ts';
+import { drawDecisions, drawDeletion, drawUserActions, type PlannedDeed } from './deeds.ts';
 import { drawFate, type Fate, NO_FATE } from './fates.ts';
-import { drawMoney, NO_MONEY, OPERATOR, type PlannedMoney, USERS } from './money.ts';
+import { drawMoney, NO_MONEY, type PlannedMoney, USERS } from './money.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** Fault kinds by the names that `--faults` takes. */
@@ -41,6 +42,8 @@ export const FAULT_KINDS = [
   'scope',
   /** Sets and changes budgets, thresholds of approval and prices; three runs in four include it. */
   'money',
+  /** Users delete clips by `/video delete`, in whatever state they are. */
+  'remove',
   /** Makes the service misbehave on its own ({@link Fate}). */
   'service',
 ] as const;
@@ -103,7 +106,7 @@ export interface PlannedReplica {
 
 /** Planned fault. Times are in milliseconds since the run began. */
 export interface PlannedFault {
-  readonly kind: Exclude<FaultKind, 'service' | 'money'>;
+  readonly kind: Exclude<FaultKind, 'service' | 'money' | 'remove'>;
   /** Affected replica; `null` for all. */
   readonly replica: number | null;
   readonly atMs: number;
@@ -116,29 +119,6 @@ export interface PlannedFault {
   readonly chat?: Chat;
   readonly deletes?: Deletable;
   readonly redisReplica?: PlannedReplica;
-}
-
-/** User action on a task once its message is in the state `when`. */
-export interface PlannedDeed {
-  readonly when: 'refused' | 'requested' | 'open' | 'uncertain' | 'ended';
-  readonly action:
-    | 'ask'
-    | 'cancel'
-    | 'retry'
-    | 'again'
-    | 'lookup'
-    | 'leave'
-    | 'approve'
-    | 'deny'
-    | 'withdraw'
-    | '🔁'
-    | '❌';
-  /** Number of replicas that receive the same press. */
-  readonly copies: number;
-  /** Number of presses. */
-  readonly times: number;
-  /** User who decides on a request, approver or not; absent: the requester of the clip acts. */
-  readonly by?: string;
 }
 
 /** Interaction that requests a clip. */
@@ -245,7 +225,10 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
     channel: random.pick(['general', 'clips']),
     againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
     fate: misbehaves ? drawFate(random) : NO_FATE,
-    deeds: drawUserActions(random),
+    deeds: [
+      ...drawUserActions(random),
+      ...(faults.includes('remove') ? drawDeletion(random.fork(`deletion ${place}`)) : []),
+    ],
   }));
 }
 
@@ -301,43 +284,6 @@ function drawReplica(random: Random, { store, faults }: PlanOptions): readonly P
   return [{ kind: 'replica', replica: null, atMs, forMs: attachedForMs + cutForMs, cut, redisReplica }];
 }
 
-/** Draws what users of a chat do with a request. */
-function drawDecisions(random: Random): readonly PlannedDeed[] {
-  const drawn: PlannedDeed[] = Array.from({ length: random.between(0, 3) }, () => ({
-    when: 'requested',
-    action: random.pick(['approve', 'approve', 'deny'] as const),
-    copies: 1,
-    times: random.between(1, 2),
-    by: random.pick(['bob', 'bob', 'carol', 'alice'] as const),
-  }));
-  return [
-    ...drawn,
-    ...(random.chance(0.2) ? [{ when: 'requested', action: 'withdraw', copies: 1, times: 1 } as const] : []),
-  ];
-}
-
-function drawUserActions(random: Random): readonly PlannedDeed[] {
-  const planned = (when: PlannedDeed['when'], action: PlannedDeed['action']): PlannedDeed => ({
-    when,
-    action,
-    copies: random.between(1, 3),
-    times: random.between(1, 2),
-  });
-  const decision = (action: 'approve' | 'deny'): PlannedDeed => ({
-    ...planned('requested', action),
-    by: random.pick([OPERATOR, OPERATOR, ...USERS]),
-  });
-  return [
-    ...(random.chance(0.12) ? [planned('open', random.pick(['cancel', '❌']))] : []),
-    ...(random.chance(0.15) ? [planned('ended', random.pick(['retry', '🔁']))] : []),
-    ...(random.chance(0.6) ? [decision('approve')] : []),
-    ...(random.chance(0.25) ? [decision(random.pick(['approve', 'deny']))] : []),
-    ...(random.chance(0.15) ? [planned('requested', 'withdraw')] : []),
-    ...(random.chance(0.4) ? [planned('refused', 'ask')] : []),
-    ...(random.chance(0.6) ? [planned('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
-  ];
-}
-
 function drawSchedule(random: Random, { store, replicas, faults }: PlanOptions): readonly PlannedFault[] {
   const kinds = faults.filter((kind) => !isDrawnApart(kind) && (store === 'redis' || !kind.startsWith('redis')));
   const [first, ...others] = kinds as PlannedFault['kind'][];
@@ -387,6 +333,7 @@ function isDrawnApart(kind: FaultKind): boolean {
   return (
     kind === 'service' ||
     kind === 'money' ||
+    kind === 'remove' ||
     kind === 'replica' ||
     isChatFault(kind) ||
     CHATS.some((chat) => chat === kind)

@@ -20,6 +20,7 @@ export function rowOf({ plan, history, violations, tookMs, restedMs }: Ran): str
     `${plan.orders.length} asked, ${creates.length} POSTs, ${made.length} created; ${states.join(', ')}`,
     ...(history.asked.some(({ platform }) => platform === 'slack') ? [`Slack by ${plan.slackBy}`] : []),
     ...requestsIn([...store.tasks.values()]),
+    `${[...store.tasks.values()].filter(({ removal }) => removal !== undefined).length} deleted`,
     `${lives.length} processes`,
     `${(tookMs / 1000).toFixed(1)} s (rest after ${(restedMs / 1000).toFixed(1)} s)`,
     violations.length === 0 ? 'ok' : `${violations.length} VIOLATIONS`,

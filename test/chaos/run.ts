@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { isExpired } from '#src/tasks/approval.ts';
+import { REMOVALS } from '#src/tasks/indexes.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { check } from './check.ts';
@@ -130,10 +131,11 @@ function isUndecided(task: Task, clockMs: number): boolean {
 }
 
 /** Returns whether nothing is in flight any more. */
-function isAtRest({ sides }: Stage, { tasks }: Kept, clockMs: number): boolean {
+function isAtRest({ sides }: Stage, { tasks, indexes }: Kept, clockMs: number): boolean {
   const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
   return (
     [...sides.values()].every(({ hasBot }) => hasBot) &&
+    (indexes.get(REMOVALS)?.size ?? 0) === 0 &&
     promised.every(({ platform, id }) => tasks.has(taskIdOf(`${platform}:${id}`))) &&
     [...tasks.values()].every((task) => task.presented && (isEnded(task) || isUndecided(task, clockMs)))
   );

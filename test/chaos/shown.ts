@@ -29,6 +29,7 @@ export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): re
     files: message.attachments.map(({ bytes }) => bytes),
     buttons: message.buttons.map((button) => button.id.split(':')[0] ?? ''),
     replyTo: message.replyTo,
+    words: message.text,
     end: reports(message) ? (ends.get(message.id) ?? '?') : null,
   }));
 }

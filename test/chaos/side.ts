@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Task } from '#src/tasks/task.ts';
+import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import type { ChatApprovers } from './money.ts';
-import type { ChatFault, Deletable, Mischief, PlannedDeed, PlannedOrder } from './plan.ts';
+import type { ChatFault, Deletable, Mischief, PlannedOrder } from './plan.ts';
 
 /** Chat of a run, with users who order there. */
 export interface Side {

@@ -3,17 +3,10 @@ import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '../fakes/slack-house.ts';
+import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import { CHAT_THRESHOLD, type ChatApprovers } from './money.ts';
-import {
-  type ChatFault,
-  type Deletable,
-  MISCHIEF,
-  type Mischief,
-  type PlannedDeed,
-  type PlannedOrder,
-  type SlackMode,
-} from './plan.ts';
+import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
 import {
   cardOf,
   mentionOf,

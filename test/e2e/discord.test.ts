@@ -136,7 +136,22 @@ test('12 MB with an upload limit of 10 MB: attaches a smaller copy', async () =>
   await look.mentioned(discord.users.alice);
 });
 
-test('the same interaction twice, a double press and two reactions: one task each', async () => {
+/** Deletes the clip of a message as its requester: asks, then confirms. */
+async function deleteClip(message: string): Promise<void> {
+  const task =
+    buttonsOf(discord.message(message))
+      .find(({ id }) => id.startsWith('details:'))
+      ?.id.split(':')[1] ?? '';
+  // Its outcome is in the chat a moment before that is recorded.
+  const ask = () => look.card(discord.people.slash('video delete', { id: task }));
+  await expect.poll(async () => buttonsOf(await ask()).length, { timeout: 60_000, interval: 100 }).toBe(1);
+  const question = await ask();
+  expect(question.visibleTo).toBe(discord.users.alice);
+  discord.people.press(question.id, buttonsOf(question)[0]?.id ?? '');
+  await look.says(message, 'This clip was deleted');
+}
+
+test('the same interaction twice, a double press and two reactions: one task each; a deleted one is not made again', async () => {
   await start();
   const asked = await look.create();
   discord.redeliver(asked);
@@ -152,6 +167,21 @@ test('the same interaction twice, a double press and two reactions: one task eac
   discord.people.react(card.id, '🔁', { user: discord.users.bob });
   await look.mentioned(discord.users.alice, 2);
   expect(upstream.creates).toBe(2);
+
+  await deleteClip(card.id);
+  const replies = discord
+    .messages(discord.channels.general)
+    .filter(({ replyTo, visibleTo }) => replyTo === card.id && visibleTo === null);
+  // The retry, which replies to it as well, is a clip of its own.
+  const left = [discord.message(card.id), ...replies.filter(({ attachments }) => attachments.length === 0)];
+  expect(left.filter((message) => plainOf(message).includes('a red fox'))).toEqual([]);
+  expect(discord.message(card.id).attachments).toEqual([]);
+  expect(discord.takeVanished().map(({ messageId }) => messageId)).toEqual([card.id]);
+  discord.redeliver(asked);
+  expect(buttonsOf(discord.message(card.id))).toEqual([]);
+  // By the time of a later answer, the redelivered order is handled.
+  expect(plainOf(await look.card(discord.people.slash('video usage')))).toContain('$0.40');
+  expect(upstream.posts).toBe(2);
 });
 
 describe('the gateway', () => {

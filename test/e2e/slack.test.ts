@@ -75,7 +75,7 @@ const wished = (): Record<string, unknown> =>
 test('a command: progress in one message, the clip in its thread, one mention', async () => {
   const letGo = keepRunning(upstream);
   await start();
-  slack.people.slash('/video a red fox in snow, *bold* <!channel> --seconds 6 --aspect 9:16');
+  const asked = slack.people.slash('/video a red fox in snow, *bold* <!channel> --seconds 6 --aspect 9:16');
   const message = await card();
   await says(message, 'Running · 33 %');
   expect(plainOf(message)).toContain('a red fox in snow, *bold* @channel');
@@ -92,6 +92,28 @@ test('a command: progress in one message, the clip in its thread, one mention', 
       .every(({ threadTs }) => threadTs === message.ts),
   ).toBe(true);
   expect(upstream.creates).toBe(1);
+
+  const task = buttonOf(message, 'Details').split(':')[1];
+  const questions = () =>
+    slack.messages(slack.channels.general).filter((one) => one.visibleTo !== null && buttonsOf(one).length > 0);
+  // Its outcome is in the chat a moment before that is recorded.
+  await expect
+    .poll(
+      () => {
+        if (questions().length === 0) slack.people.slash(`/video delete ${task}`);
+        return questions().length;
+      },
+      { ...WITHIN, interval: 500 },
+    )
+    .toBeGreaterThan(0);
+  const [question] = questions();
+  slack.people.press(question?.ts ?? '', buttonsOf(question as Message)[0]?.id ?? '');
+  await says(message, 'This clip was deleted');
+  await expect.poll(() => slack.files.map(({ isDeleted }) => isDeleted), WITHIN).toEqual([true]);
+  expect(everything().filter((one) => plainOf(one).includes('a red fox'))).toEqual([]);
+  slack.redeliver(asked);
+  await expect.poll(() => asked.attempts.filter(({ ackedMs }) => ackedMs === null).length, WITHIN).toBe(0);
+  expect(upstream.posts).toBe(1);
 });
 
 test('the form: adapts to the model, and orders the submitted values', async () => {

@@ -55,6 +55,7 @@ export class GalleryHouse {
     store: this.store,
     clock: this.clock,
     platforms: new Map([['fake', this.platform]]),
+    admins: [{ platform: 'fake', user: 'root' }],
   });
   readonly repository = new TaskRepository(this.store);
   readonly clips = new GalleryClips({

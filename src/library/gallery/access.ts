@@ -3,6 +3,7 @@ import type { Keyv } from 'keyv';
 import { BoundedMap } from '../../bounded-map.ts';
 import type { Place, Platform } from '../../chat/platform.ts';
 import type { Clock } from '../../clock.ts';
+import { type Admin, isAmong } from '../../config/admins.ts';
 import type { Store } from '../../store/store.ts';
 import type { Origin, Person } from '../../tasks/task.ts';
 import type { Viewer } from '../../tasks/visibility.ts';
@@ -53,6 +54,8 @@ export interface GalleryAccessOptions {
   readonly store: Pick<Store, 'keyv' | 'commit'>;
   /** Enabled platforms, by name. */
   readonly platforms: ReadonlyMap<string, MemberCheck>;
+  /** Persons named in `ADMINS`. */
+  readonly admins: readonly Admin[];
   readonly clock: Clock;
 }
 
@@ -131,9 +134,12 @@ export class GalleryAccess {
     return { user: user.id, channel: (await this.#seesChannel(session)) ? channel : '', isExternal };
   }
 
-  /** Returns whether the person may delete a clip: its requester, and those who manage its channel. Never rejects. */
+  /**
+   * Returns whether the person may delete a clip, as in the chat: its requester, administrators, and those who manage its
+   * channel. Never rejects.
+   */
   async mayDelete(session: GallerySession, { user, team, channel, address }: Origin): Promise<boolean> {
-    if (user.id === session.user.id) return true;
+    if (user.id === session.user.id || isAmong(this.#options.admins, session.platform, session.user.id)) return true;
     const nowMs = this.#options.clock.monotonic();
     const key = `${session.id}:${channel}`;
     const known = this.#managed.get(key);

@@ -41,7 +41,7 @@ export interface Gallery {
 
 /** Dependencies of {@link createGallery}. */
 export interface GalleryDeps {
-  readonly config: Pick<Config, 'http' | 'links' | 'dataDir'>;
+  readonly config: Pick<Config, 'admins' | 'http' | 'links' | 'dataDir'>;
   readonly http: FastifyInstance;
   readonly store: Store;
   readonly platforms: ReadonlyMap<string, Platform>;
@@ -59,7 +59,7 @@ export interface GalleryDeps {
 /** Creates the gallery. */
 export function createGallery(deps: GalleryDeps): Gallery {
   const { config, http, platforms } = deps;
-  const access = new GalleryAccess(deps);
+  const access = new GalleryAccess({ ...deps, admins: config.admins });
   const publicUrl = config.links === undefined ? null : new URL(config.links.publicUrl);
   return {
     async linkFor({ address, ...opener }) {

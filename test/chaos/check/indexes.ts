@@ -1,9 +1,11 @@
+import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { History, Kept, Violation } from '../history.ts';
 
-const OURS = /^(history|history-in|shared|open|open-in|state|outbox|spend)(:|$)/;
+const OURS = /^(history|history-in|shared|open|open-in|state|outbox|removals|spend)(:|$)/;
 
 /** Checks that the indexes match the records. */
 export function checkIndexes({ store }: History): readonly Violation[] {
@@ -41,6 +43,8 @@ function scoreOf(name: string, { approval, createdAtMs }: Task): number {
 function namesOf(task: Task): readonly string[] {
   const { platform, team, channel, user } = task.origin;
   const scopes = [`${platform}:${team}`, `${platform}:${team}:${user.id}`];
+  // One that was deleted is found by its entries in the ledger; where it has none, in its requester's history.
+  if (isContentRemoved(task)) return ledgerOf(task).length === 0 ? [`history:${scopes[1]}`] : [];
   return [
     ...scopes.map((scope) => `history:${scope}`),
     ...(task.origin.audience === 'team' ? [`shared:${platform}:${team}`] : []),

@@ -1,3 +1,4 @@
+import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Deleted, History, Shown, Trouble, Violation } from '../history.ts';
 import type { FaultKind } from '../plan.ts';
@@ -11,6 +12,8 @@ export function checkMessages({ store, messages, made, deleted, troubles }: Hist
     ...[...store.tasks.values()].flatMap((task) => {
       const own = messages.filter((message) => message.task === task.id);
       const [message] = own;
+      // Its messages are blanked, and those of a redelivered order say so.
+      if (isContentRemoved(task)) return [];
       const gone = deleted.filter((one) => one.task === task.id);
       if (message === undefined) return withoutMessage(task, gone, messages);
       const violations: Violation[] = [

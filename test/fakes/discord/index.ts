@@ -64,6 +64,8 @@ export interface FakeDiscord {
   readonly pings: readonly Ping[];
   /** Files that an edit removed from a message. */
   readonly vanished: readonly Vanished[];
+  /** Returns {@link vanished} and empties it: files that had to be removed. */
+  takeVanished(): readonly Vanished[];
   readonly requests: readonly RecordedRequest[];
   /** Every interaction, oldest first. */
   readonly interactions: readonly Interaction[];
@@ -214,6 +216,7 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     violations: world.violations,
     pings: world.pings,
     vanished: world.vanished,
+    takeVanished: () => world.vanished.splice(0),
     requests,
     get interactions() {
       return [...world.interactions.values()];

@@ -9,8 +9,12 @@ import { CATALOG } from '../../videos/models.ts';
 
 const PRICE: Price = { amount: '0.2', currency: 'USD' };
 
+const ROOT = { id: 'root', name: 'Root' };
+const ADMINS = [{ platform: 'slack', user: ROOT.id }];
+
 async function setUp() {
   const house = new BotHouse(CATALOG);
+  house.admins = ADMINS;
   let rights: MemberRights | Error = { view: true, post: true, manage: false };
   const platform = {
     rights: async () => {
@@ -22,6 +26,7 @@ async function setUp() {
   const press = createGalleryPress({
     bot: house.bot,
     platforms: new Map([['slack', platform]]),
+    admins: ADMINS,
     logger: house.logger,
   });
   const task = await house.seed(
@@ -146,6 +151,8 @@ describe('a press in the gallery', () => {
       expect(await by(bob(), task, DELETE)).toMatchObject({ buttons: [{ label: 'Delete' }] });
       grant({ view: false, post: false, manage: false });
       expect(await by(ada(), task, DELETE)).toMatchObject({ buttons: [{ label: 'Delete' }] });
+      // As in the chat, administrators need no right in a channel.
+      expect(await by(bob({ user: ROOT }), task, DELETE, 'root')).toMatchObject({ buttons: [{ label: 'Delete' }] });
       grant(new TypeError('the channel is gone'));
       expect(await by(ada(), task, button)).toMatchObject({ kind: 'deleted' });
     });

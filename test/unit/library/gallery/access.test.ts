@@ -23,7 +23,7 @@ function setUp() {
     rights: (): Promise<MemberRights> => ask({ view: facts.view, post: true, manage: facts.manage }),
     lastingAddress: () => ({}),
   };
-  const access = new GalleryAccess({ store, clock, platforms: new Map([['fake', fake]]) });
+  const access = new GalleryAccess({ store, clock, platforms: new Map([['fake', fake]]), admins: [] });
   const opened = async (opener = ADA): Promise<string> => {
     const session = await access.redeem((await access.createLink(opener)).key);
     if (session === null) throw new TypeError('the link was refused');

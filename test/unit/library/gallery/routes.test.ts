@@ -127,6 +127,9 @@ it('offers the deletion of a clip to those who may delete it, and passes it on',
   const cookie = await house.open();
   const mayDelete = async (id: string) => (await house.get(`api/clips/${id}`, cookie)).json().mayDelete;
   expect([await mayDelete(own.id), await mayDelete(others.id)]).toEqual([true, false]);
+  // One of ADMINS, who manages no channel.
+  const admins = await house.open({ ...OPENER, user: { id: 'root', name: 'Root' } });
+  expect((await house.get(`api/clips/${others.id}`, admins)).json()).toMatchObject({ mayDelete: true });
   house.reply = { kind: 'deleted', lines: ['Deleted.'] };
   const press = { id: 'ab'.repeat(16), task: own.id, action: { kind: 'delete' } };
   expect((await house.post('presses', cookie, press)).json()).toEqual(house.reply);

@@ -1,0 +1,74 @@
+import { OPERATOR, USERS } from './money.ts';
+import type { Random } from './random.ts';
+
+/** User action on a task once its message is in the state `when`. */
+export interface PlannedDeed {
+  readonly when: 'refused' | 'requested' | 'open' | 'uncertain' | 'ended';
+  readonly action:
+    | 'ask'
+    | 'cancel'
+    | 'retry'
+    | 'again'
+    | 'lookup'
+    | 'leave'
+    | 'approve'
+    | 'deny'
+    | 'withdraw'
+    | 'delete'
+    | '🔁'
+    | '❌';
+  /** Number of replicas that receive the same press. */
+  readonly copies: number;
+  /** Number of presses. */
+  readonly times: number;
+  /** User who decides on a request, approver or not; absent: the requester of the clip acts. */
+  readonly by?: string;
+}
+
+/** Share of the orders whose clip is deleted. */
+const DELETION_SHARE = 0.2;
+
+/** Draws the deletion of a clip: also of one that runs or is uncertain, which is refused. */
+export function drawDeletion(random: Random): readonly PlannedDeed[] {
+  if (!random.chance(DELETION_SHARE)) return [];
+  const when = random.pick(['ended', 'ended', 'ended', 'ended', 'open', 'uncertain'] as const);
+  return [{ when, action: 'delete', copies: random.between(1, 3), times: 1 }];
+}
+
+/** Draws what users of a chat do with a request. */
+export function drawDecisions(random: Random): readonly PlannedDeed[] {
+  const drawn: PlannedDeed[] = Array.from({ length: random.between(0, 3) }, () => ({
+    when: 'requested',
+    action: random.pick(['approve', 'approve', 'deny'] as const),
+    copies: 1,
+    times: random.between(1, 2),
+    by: random.pick(['bob', 'bob', 'carol', 'alice'] as const),
+  }));
+  return [
+    ...drawn,
+    ...(random.chance(0.2) ? [{ when: 'requested', action: 'withdraw', copies: 1, times: 1 } as const] : []),
+  ];
+}
+
+/** Draws what the requester of a clip does. */
+export function drawUserActions(random: Random): readonly PlannedDeed[] {
+  const planned = (when: PlannedDeed['when'], action: PlannedDeed['action']): PlannedDeed => ({
+    when,
+    action,
+    copies: random.between(1, 3),
+    times: random.between(1, 2),
+  });
+  const decision = (action: 'approve' | 'deny'): PlannedDeed => ({
+    ...planned('requested', action),
+    by: random.pick([OPERATOR, OPERATOR, ...USERS]),
+  });
+  return [
+    ...(random.chance(0.12) ? [planned('open', random.pick(['cancel', '❌']))] : []),
+    ...(random.chance(0.15) ? [planned('ended', random.pick(['retry', '🔁']))] : []),
+    ...(random.chance(0.6) ? [decision('approve')] : []),
+    ...(random.chance(0.25) ? [decision(random.pick(['approve', 'deny']))] : []),
+    ...(random.chance(0.15) ? [planned('requested', 'withdraw')] : []),
+    ...(random.chance(0.4) ? [planned('refused', 'ask')] : []),
+    ...(random.chance(0.6) ? [planned('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
+  ];
+}
