@@ -19,6 +19,7 @@ import { defaults } from './orders/defaults.ts';
 import { erase } from './privacy/forget.ts';
 import { privacy } from './privacy/privacy.ts';
 import { retry } from './retry.ts';
+import { review } from './review/settings.ts';
 import { status } from './status.ts';
 import { storyboard } from './storyboard/storyboard.ts';
 import { usage } from './usage.ts';
@@ -42,6 +43,7 @@ const all: readonly Subcommand[] = [
   statement,
   approvers,
   settings,
+  review,
   pause,
   audit,
   erase,

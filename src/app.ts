@@ -54,6 +54,7 @@ import { type OpenStorage, openStorage } from './storage/open.ts';
 import { assertNotMigrating } from './store/migrate/unfinished.ts';
 import type { Store } from './store/store.ts';
 import type { Cuts } from './studio/cuts/cuts.ts';
+import { createReviews } from './studio/reviews.ts';
 import { createPipeline, type Pipeline } from './task-pipeline.ts';
 import { createDurationEstimates, type DurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
 import type { TaskId } from './tasks/task.ts';
@@ -321,6 +322,7 @@ function createAppChat(
     slowestPollMs: config.poll.maxMs,
     refundKnown: config.videoService === undefined,
     leftFor: money.leftFor,
+    reviewRules: (team) => money.settings.get(team),
     keptUntil: createKeptUntil({ ...deps, ...money, retention: config.retention }),
   });
 }
@@ -347,6 +349,7 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     subscriptions: createSubscriptions(store),
     statements,
     gallery,
+    reviews: createReviews({ ...deps, ...pipeline }),
     ...library,
     defaults: new PersonalDefaults(store),
     admins: config.admins,

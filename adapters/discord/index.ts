@@ -29,7 +29,7 @@ import {
   TEXT_LENGTH,
 } from './messages/render.ts';
 import { renderRequest } from './messages/request-notice.ts';
-import { retractMessage } from './messages/retraction.ts';
+import { replacing, retractMessage } from './messages/retraction.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
@@ -169,6 +169,8 @@ class Discord implements Adapter {
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
+    if (view.kind === 'review')
+      return this.#messages.replace(message, replacing(renderCard(cardOf(view), { guild: null })));
     const record = await this.#records.message(message.message);
     const plain = this.#render(view, origin, record?.clip);
     const { hasBot } = readAddress(origin.address);

@@ -14,6 +14,7 @@ import { askBeforeShowing, type Kept, type OrderIdentity, refuseRequest } from '
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decide } from '../orders/task-actions.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
+import { submitChanges } from '../review/decide.ts';
 import { shorten } from '../sentences/format.ts';
 import { FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
 import {
@@ -192,6 +193,7 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   if (purpose.form === 'deny') return submitDeny(ports, caller, purpose.task, values);
   const task = await taskHere(ports, caller, purpose.task);
   if (task === undefined) return refused(UNKNOWN_BUTTON);
+  if (purpose.form === 'changes') return submitChanges(ports, caller, task, { after: purpose.after, values });
   if (purpose.form === 'lookup') return identify(ports, caller, task, values);
   if (isContentRemoved(task)) return refused(PROMPT_REMOVED);
   const original = draftOfRequest(task.request);

@@ -18,6 +18,7 @@ import type { Drafts } from '#src/pipeline/drafts.ts';
 import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { Cuts } from '#src/studio/cuts/cuts.ts';
+import type { Reviews } from '#src/studio/reviews.ts';
 import type { Ledger } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Refunds, SpendScope } from '#src/tasks/money.ts';
@@ -62,6 +63,8 @@ export interface BotPorts {
   readonly approvals: Pick<Approvals, 'approve' | 'deny' | 'waiting'>;
   /** Time at which a failed clip counts as refunded. */
   readonly refunds: Refunds;
+  /** Records the decisions of reviewers. */
+  readonly reviews: Reviews;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
   /** Creates links to the gallery. */

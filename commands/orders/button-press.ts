@@ -16,6 +16,7 @@ import { turnBudgetsPage } from '../money/budget.ts';
 import { pressStatement } from '../money/statement.ts';
 import { pressNotify } from '../notify.ts';
 import { pressPrivacy } from '../privacy/forget.ts';
+import { pressReview } from '../review/decide.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
 import { joinAgain } from '../studio/join.ts';
@@ -115,6 +116,9 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
       return decide(ports, caller, task, 'leave', () => tasks.leave(task.id, user));
     case 'show':
       return decide(ports, caller, task, 'show', () => tasks.want(task.id, user));
+    case 'sign_off':
+    case 'changes':
+      return pressReview(ports, caller, task, press);
     case 'delete':
       return confirmDelete(ports, caller, task);
     case 'join':

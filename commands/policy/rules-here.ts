@@ -6,7 +6,7 @@ import type { VideoRequest } from '#src/videos/request.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
-import { mayNotCreate, mayNotDecide } from '../sentences/administration/policy.ts';
+import { mayNotCreate, mayNotDecide, mayNotReviewHere } from '../sentences/administration/policy.ts';
 import { mayNot, refusalSentence } from '../sentences/refusals.ts';
 import { mayDecide } from '../ui/buttons.ts';
 
@@ -91,4 +91,12 @@ export async function mayNotDecideOn(
   if (caller.mayAdminister || (await membershipIn(ports, caller, decide)).isAmong) return null;
   const sentence = mayNotDecide(origin.user.name, decide, caller.fields);
   return instead === null ? sentence : `${sentence} ${instead}`;
+}
+
+/** Returns why the caller may not review a clip; `null` for those whom the policy names, by default everyone who sees it. */
+export async function mayNotReview(ports: BotPorts, caller: Caller, origin: PolicyPlace): Promise<string | null> {
+  const { review } = await rulesIn(ports, caller, origin);
+  if (review === undefined || review === 'any' || caller.mayAdminister) return null;
+  const { isAmong, unread } = await membershipIn(ports, caller, review);
+  return isAmong ? null : mayNotReviewHere(review, caller.fields, unread);
 }

@@ -3,6 +3,7 @@ import type { SpendKey } from '#src/money/reports/spend-groups.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 import type { CardButton } from './card.ts';
 import { type PrivacyPress, parsePrivacyButton } from './privacy-buttons.ts';
+import { changesId, parseReviewId, type ReviewPress } from './review-buttons.ts';
 import { parseStatementButton, type StatementPress } from './statement-buttons.ts';
 
 /** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */
@@ -57,9 +58,12 @@ export interface AuditPage {
 /** Page of a list, as encoded in a button id. */
 export type Page = ListPage | ModelsPage | UsagePage | BudgetsPage | AuditPage;
 
+/** Action on a task whose button names the task alone. */
+type PlainAction = Exclude<ButtonAction, 'again' | 'retry' | ReviewPress['action']>;
+
 /** Parsed button id. */
 export type Press =
-  | { readonly action: Exclude<ButtonAction, 'again' | 'retry'>; readonly task: TaskId }
+  | { readonly action: PlainAction; readonly task: TaskId }
   /** `price`: the price shown on the button; `null` if none. */
   | { readonly action: 'retry'; readonly task: TaskId; readonly price: Price | null }
   /** `afterSends`: number of submissions then; `price`: as for `retry`; `isConfirmed`: the button of a question. */
@@ -83,6 +87,7 @@ export type Press =
   | { readonly action: 'ask'; readonly draft: TaskId; readonly price: Price; readonly isPromptShown: boolean | null }
   | { readonly action: DraftAction; readonly draft: TaskId }
   | PrivacyPress
+  | ReviewPress
   | StatementPress
   /** Announces everyone's clips in this channel, or to the user by direct message. */
   | { readonly action: 'notify'; readonly what: 'on' | 'direct' }
@@ -114,6 +119,8 @@ const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
   refetch: { response: 'private', isManaged: true },
   delete: { response: 'update', isManaged: true },
   join: { response: 'public', isManaged: false },
+  sign_off: { response: 'private', isManaged: false },
+  changes: { response: 'form', isManaged: false },
 };
 
 /** All actions; the wire format of their ids is below. */
@@ -141,7 +148,7 @@ export function actionOf(id: string): ActionRow {
 }
 
 /** Returns the id of a task's button that buys nothing: `cancel:7f3a…`. */
-export function taskButtonId(action: Exclude<ButtonAction, 'again' | 'retry'>, task: TaskId): string {
+export function taskButtonId(action: PlainAction, task: TaskId): string {
   return `${action}:${task}`;
 }
 
@@ -260,7 +267,7 @@ export function parseButton(id: string): Press | null {
   if (id.startsWith('notify:')) return parseNotify(id);
   if (id.startsWith('privacy:')) return parsePrivacyButton(id);
   if (id.startsWith('statement:')) return parseStatementButton(id);
-  return parsePriced(id) ?? parseResend(id) ?? parseDecision(id) ?? parseTask(id);
+  return parsePriced(id) ?? parseResend(id) ?? parseDecision(id) ?? parseReviewId(id) ?? parseTask(id);
 }
 
 /** Returns the id of a button that turns a notification on: `notify:on`, `notify:direct`. */
@@ -307,7 +314,7 @@ function parseDecision(id: string): Press | null {
 
 function parseTask(id: string): Press | null {
   const [action = '', task = '', ...more] = id.split(':');
-  if (task === '' || more.length > 0 || !isAction(action) || action === 'retry' || action === 'again') return null;
+  if (task === '' || more.length > 0 || !isPlain(action)) return null;
   return { action, task: task as TaskId };
 }
 
@@ -350,8 +357,11 @@ function parseListPage(id: string): ListPage | null {
   return { offset: Number(offset), user: user === '' ? null : user, search: search === '' ? null : search };
 }
 
-function isAction(text: string): text is ButtonAction {
-  return Object.hasOwn(TASK_ACTIONS, text);
+/** Actions whose ids hold more than the task. */
+const MORE: ReadonlySet<string> = new Set(['again', 'retry', 'sign_off', 'changes']);
+
+function isPlain(text: string): text is PlainAction {
+  return Object.hasOwn(TASK_ACTIONS, text) && !MORE.has(text);
 }
 
 /** Parsed form id: the form and its task. */
@@ -360,16 +370,21 @@ export type FormPurpose =
   /** A storyboard; `task` as of `fix`, where it was refused. */
   | { readonly form: 'storyboard'; readonly task?: TaskId }
   /** `task` of `fix`: the task that the draft becomes. */
-  | { readonly form: 'edit' | 'lookup' | 'fix' | 'deny'; readonly task: TaskId };
+  | { readonly form: 'edit' | 'lookup' | 'fix' | 'deny'; readonly task: TaskId }
+  /** `after`: as in {@link ReviewPress}. */
+  | { readonly form: 'changes'; readonly task: TaskId; readonly after: number };
 
 /** Returns the id of a form. */
 export function formId(purpose: FormPurpose): string {
+  if (purpose.form === 'changes') return changesId(purpose.task, purpose.after);
   return 'task' in purpose && purpose.task !== undefined ? `${purpose.form}:${purpose.task}` : purpose.form;
 }
 
 /** Parses a form id; `null` for one that no version of Dailies created. */
 export function parseForm(id: string): FormPurpose | null {
   if (id === 'create' || id === 'storyboard') return { form: id };
+  const review = parseReviewId(id);
+  if (review?.action === 'changes') return { form: 'changes', task: review.task, after: review.after };
   const [form, task = '', ...more] = id.split(':');
   const known = TASK_FORMS.find((one) => one === form);
   return task === '' || more.length > 0 || known === undefined ? null : { form: known, task: task as TaskId };
@@ -383,7 +398,7 @@ const TASK_FORMS = ['edit', 'lookup', 'fix', 'deny', 'storyboard'] as const;
  */
 export function isOrderForm(id: string): boolean {
   const form = parseForm(id)?.form;
-  return form !== 'lookup' && form !== 'deny' && form !== 'storyboard';
+  return form !== 'lookup' && form !== 'deny' && form !== 'storyboard' && form !== 'changes';
 }
 
 /** Maps a reaction (emoji or short name) on a task's message to its action; `null` for any other emoji. */

@@ -25,6 +25,8 @@ import { Delivery, type DeliveryObserver, type DeliveryRecord } from './deliver.
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { type RetractionCount, TaskRetraction } from './retraction.ts';
+import { createReviewContext, type ReviewContext } from './reviews/review-context.ts';
+import { ReviewNotices, type ReviewNoticesOptions } from './reviews/review-notices.ts';
 import { SetCards } from './sets/set-cards.ts';
 import { SetNotices } from './sets/set-notices.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
@@ -69,7 +71,7 @@ export interface Chat {
 }
 
 /** Options of {@link ChatEngine}. */
-export interface ChatOptions {
+export interface ChatOptions extends Pick<ReviewNoticesOptions, 'reviewRules'> {
   readonly store: Store;
   readonly repository: TaskRepository;
   readonly queue: WorkQueue;
@@ -124,6 +126,7 @@ export class ChatEngine implements Chat {
   readonly #delivery: Delivery;
   readonly #approvals: ApprovalNotices;
   readonly #retraction: TaskRetraction;
+  readonly #reviewContext: (task: Task) => Promise<ReviewContext>;
   /** Latest pause of submissions, of this or another replica: the next refusal broadcasts a missed one again. */
   #pause: StepRetry | null = null;
   readonly #unsubscribe: () => void;
@@ -131,12 +134,13 @@ export class ChatEngine implements Chat {
   constructor(options: ChatOptions) {
     const platformOf = (task: Task): Platform => this.#platformOf(task.origin);
     this.#options = options;
+    this.#reviewContext = createReviewContext(options);
     this.#deliveries = options.store.keyv('deliveries');
     this.#messages = new TaskMessages({
       ...options,
       platformOf: (origin) => this.#platformOf(origin),
       firstView: async (task) =>
-        setOfCard(task.id) === null ? this.#viewOf(task, undefined, null) : this.#sets.view(task),
+        setOfCard(task.id) === null ? this.#keptView(task, undefined, null) : this.#sets.view(task),
       placeOf: (task) => this.#sets.placeOf(task),
     });
     this.#sets = new SetCards({
@@ -153,7 +157,8 @@ export class ChatEngine implements Chat {
       viewOf: (task) => this.view(task),
     });
     const setNotices = new SetNotices({ ...shared, viewOf: (task) => this.view(task) });
-    const notices = new CompletionNotices({ ...shared, approvals: this.#approvals, setNotices });
+    const reviews = new ReviewNotices(shared);
+    const notices = new CompletionNotices({ ...shared, approvals: this.#approvals, setNotices, reviews });
     this.#retraction = new TaskRetraction({ ...shared, notices, approvals: this.#approvals });
     this.#delivery = new Delivery({
       ...shared,
@@ -193,9 +198,15 @@ export class ChatEngine implements Chat {
 
   /** Returns the view of a task with the time until which its clip is kept. */
   async #keptView(task: Task, message: ShownBefore | undefined, handover: Handover | null): Promise<TaskView> {
-    const keptUntilMs = (await this.#options.keptUntil?.(task)) ?? null;
+    const [keptUntilMs = null, review] = await Promise.all([
+      this.#options.keptUntil?.(task),
+      this.#reviewContext(task),
+    ]);
     const fresh = await withFreshLink(handover, () => this.#options.links.forClip(task));
-    return { ...this.#viewOf(task, message, fresh), ...(keptUntilMs === null ? {} : { keptUntilMs }) };
+    return {
+      ...this.#viewOf(task, message, { handover: fresh, review }),
+      ...(keptUntilMs === null ? {} : { keptUntilMs }),
+    };
   }
 
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
@@ -367,7 +378,11 @@ export class ChatEngine implements Chat {
     return this.#keptView(task, message ?? before, delivery?.handover ?? null);
   }
 
-  #viewOf(task: Task, message: ShownBefore | undefined, handover: Handover | null): TaskView {
+  #viewOf(
+    task: Task,
+    message: ShownBefore | undefined,
+    delivered: { readonly handover: Handover | null; readonly review: ReviewContext },
+  ): TaskView {
     const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown } = this.#options;
     const live = this.#edits.liveOf(task.id);
     const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
@@ -382,7 +397,7 @@ export class ChatEngine implements Chat {
       deadlineMs,
       slowestPollMs,
       refundKnown,
-      handover,
+      ...delivered,
     });
   }
 

@@ -7,6 +7,7 @@ import type { Task } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { Audiences } from './audiences.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
+import type { ReviewNotices } from './reviews/review-notices.ts';
 import type { SetNotices } from './sets/set-notices.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 import { type EndNotice, type Handover, hasNotice } from './view.ts';
@@ -33,6 +34,7 @@ export interface CompletionNoticesOptions {
   readonly platformOf: (task: Task) => Platform;
   readonly approvals: Pick<ApprovalNotices, 'send' | 'settle'>;
   readonly setNotices: Pick<SetNotices, 'covers'>;
+  readonly reviews: Pick<ReviewNotices, 'send'>;
   readonly logger: Logger;
 }
 
@@ -89,7 +91,15 @@ export class CompletionNotices {
    * Notifies the approvers of a request. At its end, mentions the requester below the task's message and notifies every subscribed channel, each once however often this
    * is repeated. Rejects while a reachable recipient is not notified yet.
    */
-  async send(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
+  async send(task: Task, shown: Shown, lock: MessageLock): Promise<void> {
+    // Who subscribes after the end is not notified of it because of a review.
+    const isReview = task.review !== undefined && (await this.#posted(task)).includes(endKey(task, 'done'));
+    if (!isReview) await this.#sendEnd(task, shown, lock);
+    if (task.review !== undefined)
+      await this.#options.reviews.send({ ...shown, task, lock, recordKey: noticesKey(task) });
+  }
+
+  async #sendEnd(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
     if (task.state === 'requested') return this.#options.approvals.send(task, isThere ? message : null, lock);
     if (task.state === 'declined') await this.#options.approvals.settle(task);
     if (task.set !== undefined && (await this.#options.setNotices.covers(task, task.set, this))) return;

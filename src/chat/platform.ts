@@ -1,7 +1,7 @@
 import type { Audience, Origin, Person, TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { TeamNotice } from './team-notice.ts';
-import type { ApprovalNotice, EndNotice, RemovedView, TaskView, View } from './view.ts';
+import type { ApprovalNotice, EndNotice, RemovedView, ReviewNotice, SignedOffNotice, TaskView, View } from './view.ts';
 
 /** Reference to a message on a platform, by which its adapter finds it after a restart. */
 export interface MessageRef {
@@ -54,7 +54,7 @@ export interface Notice {
   readonly replyTo: MessageRef | null;
   /** The only user whom it mentions. */
   readonly mention: Person | null;
-  readonly view: EndNotice | ApprovalNotice | TeamNotice;
+  readonly view: EndNotice | ApprovalNotice | ReviewNotice | SignedOffNotice | TeamNotice;
   /** Files to attach; on a platform without files in a message of the bot, posted below it. Default: none. */
   readonly files?: readonly Upload[];
   /**

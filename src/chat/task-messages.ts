@@ -165,7 +165,8 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
   ]);
   const more = members === undefined ? [] : [members];
   const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
-  return JSON.stringify([...shown, ...retrying, ...more]);
+  const review = view.review?.map(({ kind, isErased }) => [kind, isErased === true]);
+  return JSON.stringify([...shown, ...retrying, ...more, ...(review === undefined ? [] : [{ review }])]);
 }
 
 /** Returns the people whom the card of a set names besides its requester: they may be forgotten. */

@@ -4,6 +4,7 @@ import { type Approval, type Approver, asOf, type Declined } from '../tasks/appr
 import type { UsualDuration } from '../tasks/duration-estimates.ts';
 import { priceOf } from '../tasks/price.ts';
 import type { Removal, RemovalReason } from '../tasks/removal.ts';
+import { isSignedOff, type ReviewDecision, type ReviewKind, type ReviewNote } from '../tasks/review/review.ts';
 import { isFetching, phaseOf } from '../tasks/state-machine.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import {
@@ -20,6 +21,7 @@ import {
 import type { Model } from '../videos/model.ts';
 import type { MediaKind, RequestSettings } from '../videos/request.ts';
 import type { MessageRef } from './platform.ts';
+import type { EarlierNotes, ReviewContext } from './reviews/review-context.ts';
 
 /** Facts about a phase. */
 interface PhaseRow {
@@ -97,6 +99,10 @@ export type ButtonAction =
   | 'again'
   /** Uncertain: dismiss it. */
   | 'leave'
+  /** Signs the clip off, where its channel has reviews. */
+  | 'sign_off'
+  /** Opens the form for what should change, where its channel has reviews. */
+  | 'changes'
   /** The clip is not in the chat (cancelled, or its message was deleted): post it. */
   | 'show'
   /** Lost, or not downloaded yet: retry the download now. */
@@ -147,6 +153,10 @@ export interface TaskView {
   readonly retryOf: TaskId | null;
   /** Number of a retry among the versions of a clip. Absent: the first version, or unknown. */
   readonly version?: number;
+  /** Decisions of its reviewers, oldest first. Absent: none. */
+  readonly review?: readonly ReviewDecision[];
+  /** Notes on the version that it repeats. Absent: none. */
+  readonly earlierNotes?: EarlierNotes;
   /** Its request for approval; `null` where none was needed. */
   readonly approval: Approval | null;
   readonly declined: Declined | null;
@@ -232,7 +242,38 @@ export interface ApprovalNotice {
   readonly decided: Pick<TaskView, 'approval' | 'declined'> | null;
 }
 
-export type View = TaskView | EndNotice | ApprovalNotice;
+/** Notice of a decision on a clip, to its requester. */
+export interface ReviewNotice {
+  readonly kind: 'review';
+  readonly task: TaskId;
+  readonly decision: ReviewKind;
+  readonly by: Person;
+  readonly requester: Person;
+  readonly prompt: string;
+  /** As in `versionOf`. */
+  readonly version: number | null;
+  /** `null`: none, or its author was forgotten. */
+  readonly note: ReviewNote | null;
+}
+
+/** A signed-off clip in the team's channel for them. */
+export interface SignedOffNotice {
+  readonly kind: 'signed_off';
+  readonly task: TaskId;
+  /** The requester. */
+  readonly by: Person;
+  readonly prompt: string;
+  /** As in `versionOf`. */
+  readonly version: number | null;
+  /** The clip's own message; `null` once it is gone. */
+  readonly message: MessageRef | null;
+  /** The clip's own channel. */
+  readonly channel: string;
+  /** Link to the original, where the file is too large. */
+  readonly link: SignedLink | null;
+}
+
+export type View = TaskView | EndNotice | ApprovalNotice | ReviewNotice;
 
 /** Text in place of a message whose content was removed. It names no one. */
 export interface RemovedView {
@@ -257,6 +298,8 @@ export interface ViewContext {
   readonly refundKnown: boolean;
   /** Form in which the clip was delivered; `null` until it is. */
   readonly handover: Handover | null;
+  /** Default: its channel has no reviews. */
+  readonly review?: ReviewContext;
 }
 
 /** Builds the view of a task's message; pure. */
@@ -301,12 +344,14 @@ export function viewOf(stored: Task, context: ViewContext): TaskView {
     handover: phase === 'done' ? handoverOf(task, context) : null,
     retryOf: task.retryOf ?? null,
     ...(task.version === undefined ? {} : { version: task.version.number }),
+    ...(task.review === undefined ? {} : { review: task.review }),
+    ...(context.review?.earlier === undefined ? {} : { earlierNotes: context.review.earlier }),
     approval: task.approval ?? null,
     declined: task.declined ?? null,
     ...(task.removal === undefined ? {} : { removal: task.removal }),
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
     ...(task.set === undefined ? {} : { set: task.set }),
-    buttons: buttonsLeft(task, buttonsOf(task, phase, { retrying, handover: context.handover })),
+    buttons: buttonsLeft(task, buttonsOf(task, phase, { ...context, retrying })),
   };
 }
 
@@ -328,12 +373,12 @@ function buttonsLeft({ removal }: Task, buttons: readonly ButtonAction[]): reado
   return buttons.filter((action) => (removal.hasContent ? !CLIP_ACTIONS.has(action) : action === 'details'));
 }
 
-const CLIP_ACTIONS: ReadonlySet<ButtonAction> = new Set(['show', 'refetch']);
+const CLIP_ACTIONS: ReadonlySet<ButtonAction> = new Set(['show', 'refetch', 'sign_off', 'changes']);
 
 function buttonsOf(
   task: Task,
   phase: Phase,
-  { retrying, handover }: Pick<ViewContext, 'retrying' | 'handover'>,
+  { retrying, handover, review }: Pick<ViewContext, 'retrying' | 'handover' | 'review'>,
 ): readonly ButtonAction[] {
   switch (phase) {
     case 'requested':
@@ -346,7 +391,8 @@ function buttonsOf(
     case 'lost':
       return ['refetch', 'retry', 'details'];
     case 'done':
-      return handover?.kind === 'unshown' ? ['show', 'retry', 'edit', 'details'] : ['retry', 'edit', 'details'];
+      if (handover?.kind === 'unshown') return ['show', 'retry', 'edit', 'details'];
+      return [...reviewButtons(task, review), 'retry', 'edit', 'details'];
     case 'failed':
     case 'declined':
       return ['retry', 'edit', 'details'];
@@ -359,4 +405,9 @@ function buttonsOf(
       if (task.lateOutcome !== 'completed' || isFetching(task)) return ['retry', 'edit', 'details'];
       return ['show', 'retry', 'edit', 'details'];
   }
+}
+
+function reviewButtons(task: Task, review: ReviewContext | undefined): readonly ButtonAction[] {
+  if (review?.isReviewed !== true || task.clip === undefined) return [];
+  return isSignedOff(task) ? ['changes'] : ['sign_off', 'changes'];
 }

@@ -2,6 +2,7 @@ import type { Keyv } from 'keyv';
 import type { Policy } from '../policy/policy.ts';
 import { policyEntries } from '../policy/policy-entries.ts';
 import type { Store, Versioned } from '../store/store.ts';
+import type { ReviewRules } from '../tasks/review/rules.ts';
 import type { Person, Price } from '../tasks/task.ts';
 import type { AuditTrail } from './audit.ts';
 import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
@@ -25,7 +26,7 @@ export interface Keep {
 }
 
 /** Settings of a team. */
-export interface TeamSettings extends Versioned {
+export interface TeamSettings extends Versioned, ReviewRules {
   /** IANA name of the time zone in which the team's months begin and end. Default `UTC`. */
   readonly timeZone: string;
   /** Currency of amounts typed without one, ISO 4217. Default: that of the catalog's default model. */
@@ -124,7 +125,7 @@ function patched(before: TeamSettings, patch: SettingsPatch): TeamSettings {
 /** Audit action of each setting, and its value as an entry shows it. */
 const AUDITED: Readonly<
   Record<
-    Exclude<keyof TeamSettings, 'revision' | 'policy'>,
+    Exclude<keyof TeamSettings, 'revision' | 'policy' | 'reviewIn'>,
     { readonly action: AuditAction; readonly values: (settings: TeamSettings) => readonly AuditValue[] }
   >
 > = {
@@ -140,14 +141,40 @@ const AUDITED: Readonly<
   unusualSpend: { action: 'unusual_spend', values: ({ unusualSpend }) => priceValue(unusualSpend) },
   keepClips: { action: 'keep_clips', values: ({ keepClips }) => daysValue(keepClips) },
   keepPrompts: { action: 'keep_prompts', values: ({ keepPrompts }) => daysValue(keepPrompts) },
+  signOffOwn: {
+    action: 'sign_off_own',
+    values: ({ signOffOwn = true }) => textValue(signOffOwn ? 'on' : 'off'),
+  },
+  signedOffChannel: {
+    action: 'signed_off_channel',
+    values: ({ signedOffChannel: channel }) => (channel === undefined ? [] : [{ kind: 'channel', channel }]),
+  },
+  keepSignedOff: {
+    action: 'keep_signed_off',
+    values: ({ keepSignedOff = false }) => textValue(keepSignedOff ? 'on' : 'off'),
+  },
   pause: { action: 'pause', values: ({ pause }) => (pause === undefined ? [] : pauseValues(pause)) },
 };
 
 function entriesOf(before: TeamSettings, after: TeamSettings): readonly AuditEntry[] {
-  const settings = Object.values(AUDITED)
+  const changed = Object.values(AUDITED)
     .map(({ action, values }) => ({ action, before: values(before), after: values(after) }))
     .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after));
-  return [...settings, ...policyEntries(before.policy, after.policy)];
+  return [...changed, ...policyEntries(before.policy, after.policy), ...reviewEntries(before, after)];
+}
+
+/** Returns an entry for each channel whose review was turned on or off. */
+function reviewEntries(
+  { reviewIn: before = [] }: ReviewRules,
+  { reviewIn: after = [] }: ReviewRules,
+): readonly AuditEntry[] {
+  const isOn = (channels: readonly string[], channel: string) => textValue(channels.includes(channel) ? 'on' : 'off');
+  return [...new Set(before).symmetricDifference(new Set(after))].map((channel) => ({
+    action: 'review',
+    subject: [{ kind: 'channel', channel }],
+    before: isOn(before, channel),
+    after: isOn(after, channel),
+  }));
 }
 
 function textValue(text: string | undefined): readonly AuditValue[] {

@@ -73,6 +73,11 @@ export const FORGETTINGS = 'forgettings';
 /** Index of the tasks whose clip is on a machine's disk and not in the bucket yet; scores are the times of their first failure. */
 export const UPLOADS = 'uploads';
 
+/** Names the index of a team's clips that were signed off, also if changes were requested since; scores are creation times. */
+function signedOffIndex(platform: string, team: string): string {
+  return `signed-off:${platform}:${team}`;
+}
+
 /** Names the index of a team's ledger entries of one month, such as `2026-11`. */
 export function spendIndex(platform: string, team: string, month: string): string {
   return `spend:${platform}:${team}:${month}`;
@@ -126,6 +131,8 @@ function indexesOf(task: Task): ReadonlySet<string> {
     indexes.add(stateIndex(task.state));
   }
   if (!task.presented) indexes.add(OUTBOX);
+  const wasSignedOff = task.review?.some(({ kind }) => kind === 'signed_off') === true;
+  if (wasSignedOff && task.clip !== undefined) indexes.add(signedOffIndex(platform, team));
   if (task.takeOf !== undefined && !isContentRemoved(task)) indexes.add(boardTakesIndex(task.takeOf.id));
   return indexes;
 }

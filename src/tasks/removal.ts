@@ -47,7 +47,14 @@ export function removedBy(task: Task, { reason, keepsContent, atMs, person }: Re
 }
 
 /** Events that need the clip of a task, or bring it back. */
-const CLIP_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['fetched', 'unfetchable', 'vanished', 'want', 'refetch']);
+const CLIP_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set([
+  'fetched',
+  'unfetchable',
+  'vanished',
+  'want',
+  'refetch',
+  'review',
+]);
 /** Events that lead to another submission, which needs the prompt of a task. */
 const PROMPT_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'unsent', 'send']);
 
@@ -59,7 +66,17 @@ export function isRefusedAfterRemoval(task: Task, { kind }: TaskEvent): boolean 
 
 /** Returns a task without its content. The required fields of its record stay, since earlier versions read them. */
 function withoutContent(task: Task): Task {
-  const { request, origin, failure, approval, declined, busyTries: _busy, wants: _wants, ...rest } = task;
+  const {
+    request,
+    origin,
+    failure,
+    approval,
+    declined,
+    review: _review,
+    busyTries: _busy,
+    wants: _wants,
+    ...rest
+  } = task;
   const { uploadLimitBytes: _limit, replyTo: _replyTo, ...located } = origin;
   const media = { image: [], audio: [], video: [] };
   return {

@@ -17,6 +17,7 @@ import { forgottenIn } from './forgetting/forgotten.ts';
 import type { LedgerState } from './ledger.ts';
 import { statesOf, withBooking } from './money.ts';
 import { isRefusedAfterRemoval, removedBy } from './removal.ts';
+import { reviewedBy } from './review/review.ts';
 import type { EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: EventOf<Kind>) => Task | null;
@@ -80,6 +81,7 @@ interface StateRow {
  * | `completed` | vanished    | `completed` | of the current revision: `clip` is dropped, `failure` is set      |
  * | `completed` | refetch     | `completed` | `failure` is cleared                                              |
  * | `completed` | want        | `completed` | the clip is shown again where its message is gone                 |
+ * | `completed` | review      | `completed` | signed off, or changes requested; after the decision that was seen |
  * | `cancelled` | accepted    | `cancelled` | of an earlier attempt, if it has no id: polled quietly            |
  * | `cancelled` | completed   | `cancelled` | `lateOutcome` is set; the clip is fetched, to be offered          |
  * | `cancelled` | failed      | `cancelled` | `lateOutcome` is set                                              |
@@ -199,6 +201,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
       vanished: (task, { revision, failure }) =>
         task.clip !== undefined && task.revision === revision ? { ...without(task, 'clip'), failure } : null,
       want: (task) => (task.clip === undefined ? null : { ...task, wants: (task.wants ?? 0) + 1 }),
+      review: reviewedBy,
       refetch: (task) => (task.clip === undefined && task.failure !== undefined ? without(task, 'failure') : null),
     },
   },

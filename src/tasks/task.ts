@@ -6,6 +6,7 @@ import type { Approval, Declined } from './approval.ts';
 import type { ForgetEvent } from './forgetting/forgotten.ts';
 import type { BookedState, Grant, Purchase, TaskMoney } from './money.ts';
 import type { Removal, RemovalEvent } from './removal.ts';
+import type { ReviewDecision, ReviewEvent } from './review/review.ts';
 import type { Version } from './review/versions.ts';
 
 /** Our id of a task, derived from its idempotency key: the same interaction always has the same id. */
@@ -164,6 +165,8 @@ export interface Task extends Versioned {
   readonly retryOf?: TaskId;
   /** Its number among the versions of a clip, where it is a retry. Absent: the first version, or a record of an earlier release. */
   readonly version?: Version;
+  /** Decisions of its reviewers, oldest first. Absent: none. */
+  readonly review?: readonly ReviewDecision[];
   /** Hash of the press on Retry that made it, which always leads back to it. Absent: another order, or an older record. */
   readonly press?: string;
   /** The set that it was ordered in. Absent: it was ordered alone. */
@@ -246,6 +249,7 @@ export type TaskEvent =
   /** A user retries the download. */
   | { readonly kind: 'refetch' }
   | ForgetEvent
+  | ReviewEvent
   | RemovalEvent;
 
 /** Event of one kind. */

@@ -8,7 +8,15 @@ import type { MessageRef, Notice, Platform, Upload } from '#src/chat/platform.ts
 import type { TaskView } from '#src/chat/view.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
-import { approvalNotice, doneView, endNotice, spendReport, taskView } from '#test/fakes/views.ts';
+import {
+  approvalNotice,
+  doneView,
+  endNotice,
+  reviewNotice,
+  signedOffNotice,
+  spendReport,
+  taskView,
+} from '#test/fakes/views.ts';
 
 /** Message as users of the platform see it, read without going through the adapter. */
 export interface SeenMessage {
@@ -310,6 +318,75 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(shown?.text).toContain('Denied by Ben: too *long*.');
         expect(shown?.buttons).toEqual([]);
         expect(shown?.pings).toEqual([]);
+      });
+    });
+
+    describe('reviewing', () => {
+      const note = (changes: Partial<Notice> = {}): Notice => ({
+        key: `review:${task}:1`,
+        place: { team: origin.team, channel: origin.channel, address: origin.address },
+        replyTo: null,
+        mention: origin.user,
+        view: reviewNotice({ task, requester: origin.user }),
+        ...changes,
+      });
+
+      it('offers the decisions under a finished clip, in one row with its other buttons', async () => {
+        const message = await open();
+        const buttons = ['sign_off', 'changes', 'retry', 'edit', 'details'] as const;
+        await harness.platform.attach(message, origin, done({ buttons, version: 2 }), await upload());
+        const [shown] = await seen();
+        expect(shown?.text).toContain('· v2 ·');
+        expect(shown?.buttons.slice(0, 2)).toMatchObject([
+          { id: `sign_off:${task}:0`, label: 'Sign off' },
+          { id: `changes:${task}:0`, label: 'Request changes' },
+        ]);
+        expect(shown?.buttons).toHaveLength(5);
+      });
+
+      it('posts a note below the clip that pings its requester, once, even after a restart', async () => {
+        const message = await open();
+        const first = await harness.platform.notify(note({ replyTo: message }));
+        await harness.restart();
+        expect(await harness.platform.notify(note({ replyTo: message }))).toEqual(first);
+        const [, posted, ...more] = await seen();
+        expect(more).toEqual([]);
+        expect(posted).toMatchObject({ replyTo: message.message, pings: [origin.user.id], buttons: [] });
+        expect(posted?.text).toContain('Ben requested changes to v2 of “a red fox”: ');
+        expect(posted?.text).toContain('too *dark* @everyone');
+      });
+
+      it('replaces a note whose author is forgotten', async () => {
+        const message = await open();
+        const posted = await harness.platform.notify(note({ replyTo: message }));
+        const by = { id: 'forgotten-1', name: 'Removed person' };
+        await harness.platform.edit(
+          posted,
+          origin,
+          { ...reviewNotice({ task, requester: origin.user }), by, note: null },
+          'final',
+        );
+        const all = await harness.everything();
+        expect(all).toContain('Removed person requested changes');
+        expect(all).not.toContain('dark');
+      });
+
+      it('posts a signed-off clip with its file in another channel, once, even after a restart', async () => {
+        const message = await open();
+        const view = signedOffNotice({ task, by: origin.user, message, channel: origin.channel });
+        const place = { team: origin.team, channel: harness.otherChannel, address: {} };
+        const files = [await upload()];
+        const notice = note({ key: `signed-off:${task}`, place, mention: null, view, files });
+        const first = await harness.platform.notify(notice);
+        await harness.restart();
+        expect(await harness.platform.notify(notice)).toEqual(first);
+        const [shown, ...others] = await seen(harness.otherChannel);
+        expect(others).toEqual([]);
+        expect(shown).toMatchObject({
+          pings: [],
+          attachments: [{ name: 'red-fox-7f3a.mp4', description: 'a red fox' }],
+        });
+        expect(shown?.text).toContain('Signed off: v2 of “a red fox”');
       });
     });
 

@@ -27,10 +27,13 @@ import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipe
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import { cutIdOf } from '#src/studio/cuts/cut.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
+import type { Reviews } from '#src/studio/reviews.ts';
 import { requestAt } from '#src/tasks/approval.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
+import { hasReview } from '#src/tasks/review/rules.ts';
+import { versionOf } from '#src/tasks/review/versions.ts';
 import { isEnded, transition } from '#src/tasks/state-machine.ts';
 import { type Audience, type Origin, orderIdOf, type Task, type TaskEvent, type TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
@@ -126,6 +129,14 @@ export class BotHouse implements BotPorts {
   readonly forgotten: ForgetOrder[] = [];
   readonly forgetting: BotPorts['forgetting'] = {
     request: async (order) => void this.forgotten.push(order),
+  };
+  readonly reviews: Reviews = {
+    decide: async ({ id }, decision, after) => this.#decide(id, { kind: 'review', after, decision }),
+    newer: async (task) =>
+      [...this.records.values()]
+        .filter((one) => one.version?.root === (task.version?.root ?? task.id))
+        .filter((one) => (versionOf(one) ?? 0) > (versionOf(task) ?? 0))
+        .toSorted((one, other) => (versionOf(other) ?? 0) - (versionOf(one) ?? 0)),
   };
   readonly defaults = new PersonalDefaults(this.store);
   refunds: BotPorts['refunds'] = 'assumed';
@@ -297,6 +308,7 @@ export class BotHouse implements BotPorts {
         refundKnown: true,
         retrying: null,
         handover: { kind: 'attached' },
+        review: { isReviewed: hasReview(await this.settings.get(task.origin), task.origin) },
       }),
     audienceAt: async (_platform, { channel }) => this.audiences.get(channel) ?? 'team',
     audienceOf: async (origin) => this.#audienceOf(origin),

@@ -30,6 +30,8 @@ export interface ChatHouseOptions {
   readonly usual?: UsualDuration;
   /** Default: clips are kept for good. */
   readonly keptUntil?: ChatOptions['keptUntil'];
+  /** Default: no team has reviews. */
+  readonly reviewRules?: ChatOptions['reviewRules'];
   /** Finds a clip. Default: returns the clip's own location. */
   readonly find?: Clips['find'];
 }
@@ -76,6 +78,7 @@ export class ChatHouse {
       handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
       leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
       ...(options.keptUntil === undefined ? {} : { keptUntil: options.keptUntil }),
+      ...(options.reviewRules === undefined ? {} : { reviewRules: options.reviewRules }),
       durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: () => undefined,
       observer: {

@@ -8,7 +8,7 @@ import type {
   PlatformLimits,
   Upload,
 } from '#src/chat/platform.ts';
-import type { ApprovalNotice, RemovedView, TaskView, View } from '#src/chat/view.ts';
+import type { ApprovalNotice, RemovedView, ReviewNotice, TaskView, View } from '#src/chat/view.ts';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
 import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 
@@ -66,6 +66,8 @@ export class FakePlatform implements Platform {
   readonly groups = new Map<string, readonly string[]>();
   /** Edits of the notices to approvers. */
   readonly settled: { readonly ref: MessageRef; readonly view: ApprovalNotice }[] = [];
+  /** Edits of the notices about reviews. */
+  readonly erased: { readonly ref: MessageRef; readonly view: ReviewNotice }[] = [];
   /** Retracted messages, each once. */
   readonly expired: { readonly ref: MessageRef; readonly view: TaskView | RemovedView }[] = [];
   readonly retracted: { readonly ref: MessageRef; readonly view: RemovedView }[] = [];
@@ -127,6 +129,7 @@ export class FakePlatform implements Platform {
       if (this.retracted.some((one) => one.ref.message === ref.message))
         throw new TypeError(`editing ${ref.message}, which is retracted`);
       if (view.kind === 'approval') return void this.settled.push({ ref, view });
+      if (view.kind === 'review') return void this.erased.push({ ref, view });
       this.#find(ref).shown.push({ view: taskViewOf(view), by: urgency });
     });
   }

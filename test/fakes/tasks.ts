@@ -103,6 +103,7 @@ export const EVENTS = {
   leave: { kind: 'leave', by: BOB },
   abandon: { kind: 'abandon', atMs: NOON_MS + 90_000_000 },
   presented: { kind: 'presented', revision: 1 },
+  review: { kind: 'review', after: 0, decision: { kind: 'signed_off', by: BOB, atMs: NOON_MS + 200_000 } },
   want: { kind: 'want' },
   refetch: { kind: 'refetch' },
   forget: { kind: 'forget', person: 'bob', pseudonym: { id: 'forgotten-1', name: 'Removed person' } },

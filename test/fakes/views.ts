@@ -1,5 +1,5 @@
 import type { SpendReport } from '#src/chat/team-notice.ts';
-import type { ApprovalNotice, EndNotice, TaskView } from '#src/chat/view.ts';
+import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice, TaskView } from '#src/chat/view.ts';
 import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
 
 /** 21 November 2026, noon UTC. */
@@ -121,6 +121,36 @@ export function spendReport(changes: Partial<SpendReport> = {}): SpendReport {
       currency: 'USD',
     },
     skipped: [],
+    ...changes,
+  };
+}
+
+/** Returns the notice of Ben, who requests changes to a second version, with changes. */
+export function reviewNotice(changes: Partial<ReviewNotice> = {}): ReviewNotice {
+  return {
+    kind: 'review',
+    task: 'task-1' as TaskId,
+    decision: 'changes_requested',
+    by: { id: 'U9', name: 'Ben' },
+    requester: { id: 'U1', name: 'Ada' },
+    prompt: 'a red fox',
+    version: 2,
+    note: { text: 'too *dark* @everyone', atSeconds: 3 },
+    ...changes,
+  };
+}
+
+/** Returns a signed-off second version in the channel for them, with changes. */
+export function signedOffNotice(changes: Partial<SignedOffNotice> = {}): SignedOffNotice {
+  return {
+    kind: 'signed_off',
+    task: 'task-1' as TaskId,
+    by: { id: 'U1', name: 'Ada' },
+    prompt: 'a red fox',
+    version: 2,
+    message: null,
+    channel: 'clips',
+    link: null,
     ...changes,
   };
 }

@@ -4,7 +4,7 @@ import type { RemovedView } from '#src/chat/view.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { MessageStore } from './message-store.ts';
 import type { TaskPosts } from './posts.ts';
-import { renderCard } from './render.ts';
+import { type Body, renderCard } from './render.ts';
 
 /** Options of {@link retractMessage}. */
 export interface RetractionOptions {
@@ -14,6 +14,11 @@ export interface RetractionOptions {
 
 /** Fields that have to be empty in a message which gets components. @see https://docs.discord.com/developers/resources/message#edit-message */
 const NO_TEXT = { content: null, embeds: null } as const;
+
+/** Returns a body that takes the place of a message with text or attachments. */
+export function replacing(body: Body): Body {
+  return { ...body, ...NO_TEXT, attachments: [] };
+}
 
 /**
  * Replaces a message by the text of a removal, without its attachments, and removes what is stored of its content.
@@ -26,7 +31,7 @@ export async function retractMessage(
 ): Promise<void> {
   const record = await records.message(message.message);
   if (record?.isRetracted === true) return;
-  const body = { ...renderCard(cardOf(view), { guild: null }), ...NO_TEXT, attachments: [] };
+  const body = replacing(renderCard(cardOf(view), { guild: null }));
   const failure = await messages.replace(message, body).then(
     () => null,
     (thrown: unknown) => asDailiesError(thrown, `retracting message ${message.message}`),

@@ -167,6 +167,7 @@ export function endKey({ channel, message }: MessageRef, view: View): string {
 
 function outcomeOf(view: View): readonly unknown[] {
   if (view.kind === 'approval') return ['decided'];
+  if (view.kind === 'review') return ['erased'];
   return view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
 }
 

@@ -37,6 +37,14 @@ const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZon
   unusual_spend: 'the threshold for unusual spend',
   keep_clips: 'the time that clips are kept',
   keep_prompts: 'the time that prompts are kept',
+  review: ({ subject, after }) => [` turned review ${isText(after, 'on') ? 'on' : 'off'} in `, ...listed(subject)],
+  sign_off_own: ({ after }) => [
+    isText(after, 'off') ? ' had clips signed off by others only' : ' allowed people to sign off their own clips',
+  ],
+  signed_off_channel: 'the channel of signed-off clips',
+  keep_signed_off: ({ after }) => [
+    isText(after, 'off') ? ' had signed-off clips expire like others' : ' had signed-off clips kept',
+  ],
   pause: pauseLine,
   budget: (entry) => budgetLine(entry, 'budget'),
   soft_budget: (entry) => budgetLine(entry, 'soft budget'),

@@ -23,18 +23,30 @@ export function policyRefusal(refusal: PolicyRefusal, fields?: OptionFields): st
   return `${option}: ${what} allowed here. ${choice}, or ${ask}.`;
 }
 
-/** Refuses an order of someone who may not create clips. @param unread a group that could not be looked up */
-export function mayNotCreate(
+/** Members of a role or user group who could not be looked up. */
+type Unread = { readonly name: string; readonly reason: string | null } | null;
+
+/** Refuses the creation of clips by a rule. */
+export function mayNotCreate(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
+  return `You can’t create clips here: ${onlyAllowed(allowed, fields, unread)}`;
+}
+
+/** Refuses the review of a clip by a rule. */
+export function mayNotReviewHere(
   allowed: readonly Approver[],
   fields: OptionFields | undefined,
-  unread: { readonly name: string; readonly reason: string | null } | null,
+  unread: Unread,
 ): string {
+  return `You can’t review clips here: ${onlyAllowed(allowed, fields, unread)}`;
+}
+
+function onlyAllowed(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
   const only =
     allowed.length === 0
       ? 'only administrators may'
       : `only ${either(allowed.map(({ name }) => shorten(name, 60)))} may`;
   const why = unread === null ? '' : ` ${unreadMembers(unread)}`;
-  return `You can’t create clips here: ${only}. To change that, ask an administrator (${policyCommand(fields)}).${why}`;
+  return `${only}. To change that, ask an administrator (${policyCommand(fields)}).${why}`;
 }
 
 /** Refuses a decision on someone else’s clip by a rule. */

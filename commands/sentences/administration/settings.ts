@@ -1,11 +1,12 @@
 import type { Keep, TeamSettings } from '#src/money/team-settings.ts';
 import { formatPrice } from '#src/tasks/price.ts';
+import type { ReviewRules } from '#src/tasks/review/rules.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
 
 /** Setting that `/video settings` shows and changes. */
-export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause' | 'policy'>;
+export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause' | 'policy' | keyof ReviewRules>;
 
 /** Content of {@link settingsCard}. */
 export interface SettingsShown {

@@ -1,4 +1,5 @@
 import type { RetractionCount } from '#src/chat/retraction.ts';
+import { lastDecision } from '#src/tasks/review/review.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
@@ -7,11 +8,13 @@ import { formatCount } from '../format.ts';
 import { promptPart } from '../removal.ts';
 
 /** Asks for the confirmation of a deletion. */
-export function deleteQuestion({ id, request }: Task): Card {
+export function deleteQuestion(task: Task): Card {
+  const { id, request } = task;
   return layOut(
     [
       { kind: 'text', line: [{ strong: 'Delete this clip?' }] },
       { kind: 'text', line: [promptPart(request.prompt, 200)] },
+      ...signedOffBlocks(task),
       {
         kind: 'small',
         line: [
@@ -22,6 +25,12 @@ export function deleteQuestion({ id, request }: Task): Card {
     ],
     { buttons: [{ id: taskButtonId('delete', id), label: 'Delete', style: 'danger' }] },
   );
+}
+
+/** Names who signed the clip off. */
+function signedOffBlocks(task: Task): readonly Block[] {
+  const last = lastDecision(task);
+  return last?.kind === 'signed_off' ? [{ kind: 'text', line: ['Signed off by ', { person: last.by }, '.'] }] : [];
 }
 
 /** Confirms a deletion. @param messages outcome in the chat; `null` while they are still to be removed */

@@ -10,6 +10,7 @@ import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { capitalised } from '../format.ts';
 import { removalLines } from '../removal.ts';
+import { reviewHistory } from '../review/review.ts';
 import { requestWords } from '../settings.ts';
 import { stateWord } from './history.ts';
 
@@ -31,6 +32,7 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: 
       ...media.map(mediaLine),
       stateLine(task),
       ...failureLines(task),
+      ...reviewHistory(task),
       ...moneyLines(task, entries),
       timesLine(task),
     ].map((line): Block => ({ kind: 'text', line })),

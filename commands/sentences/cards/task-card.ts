@@ -1,6 +1,13 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { TeamNotice } from '#src/chat/team-notice.ts';
-import { type ButtonAction, isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
+import {
+  type ButtonAction,
+  isPending,
+  type RemovedView,
+  type SignedOffNotice,
+  type TaskView,
+  type View,
+} from '#src/chat/view.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
 import { isSoon, type StepRetry } from '#src/tasks/step-retry.ts';
@@ -8,12 +15,14 @@ import type { Person, Price } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { resendButtonId, retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
+import { changesId, signOffButtonId } from '../../ui/review-buttons.ts';
 import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals/requests.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
+import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { cutCard } from '../studio/cuts.ts';
 import { noticeCard, removedCard } from './notice.ts';
@@ -31,10 +40,12 @@ export function cardOf(view: AnyView, mention: Person | null = defaultMention(vi
   if (view.kind === 'task') return taskCard(view);
   if (view.kind === 'approval') return approvalCard(view);
   if (view.kind === 'removed') return removedCard(view);
+  if (view.kind === 'review') return reviewNoticeCard(view, mention);
+  if (view.kind === 'signed_off') return signedOffCard(view);
   return view.kind === 'end' ? noticeCard(view, mention) : teamNoticeCard(view);
 }
 
-type AnyView = View | TeamNotice | RemovedView;
+type AnyView = View | SignedOffNotice | TeamNotice | RemovedView;
 
 function defaultMention(view: AnyView): Person | null {
   return view.kind === 'end' && !view.subscribed ? view.by : null;
@@ -47,7 +58,7 @@ function taskCard(view: TaskView): Card {
   const own =
     isSet && !isDecidedTogether(view)
       ? memberLines(view, phaseLines)
-      : [...phaseLines(view), ...removalLines(view.removal)];
+      : [...phaseLines(view), ...reviewLines(view), ...removalLines(view.removal)];
   const lines = own.map((line): Block => ({ kind: 'text', line }));
   const buttons = view.buttons.map((action) => taskButton(action, view));
   return layOut([headline(view), ...lines, ...approvedBlocks(view)], {
@@ -276,9 +287,12 @@ function took({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
 /** Builds a button of a task; one that buys includes the price. */
 export function taskButton(action: ButtonAction, view: TaskView): CardButton {
   const { task, retryPrice } = view;
+  const decisions = view.review?.length ?? 0;
   const { label, style } = view.members === undefined ? BUTTONS[action] : setButton(action, view);
   if (action === 'retry') return { id: retryButtonId(task, retryPrice), label: priced(label, retryPrice), style };
   if (action === 'again') return { id: resendButtonId(view, retryPrice), label: priced(label, retryPrice), style };
+  if (action === 'sign_off') return { id: signOffButtonId(task, decisions), label, style };
+  if (action === 'changes') return { id: changesId(task, decisions), label, style };
   return { id: taskButtonId(action, task), label, style };
 }
 
@@ -305,6 +319,8 @@ const BUTTONS: Readonly<Record<ButtonAction, Omit<CardButton, 'id'>>> = {
   leave: { label: 'Dismiss', style: 'plain' },
   show: { label: 'Show the clip', style: 'primary' },
   refetch: { label: 'Fetch it again', style: 'primary' },
+  sign_off: { label: 'Sign off', style: 'primary' },
+  changes: { label: 'Request changes', style: 'plain' },
   delete: { label: 'Delete', style: 'danger' },
   join: { label: 'Join', style: 'primary' },
 };

@@ -38,8 +38,9 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
   const [retryPrice = null] = retryPrices.length === views.length ? total(retryPrices) : [];
   const declined = declinedOf(views.flatMap((view) => view.declined ?? []));
   const ends = views.map(({ endedAtMs }) => endedAtMs);
+  const { version: _version, review: _review, earlierNotes: _notes, ...common } = shown;
   return {
-    ...shown,
+    ...common,
     task: setCardId(place.id),
     state,
     phase,

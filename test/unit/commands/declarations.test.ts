@@ -23,7 +23,7 @@ describe('declarations', () => {
       'privacy',
       'approvals',
     ];
-    const administrative = ['budget', 'statement', 'approvers', 'settings', 'pause', 'audit', 'erase_person'];
+    const administrative = ['budget', 'statement', 'approvers', 'settings', 'review', 'pause', 'audit', 'erase_person'];
     expect(declarations.map(({ name }) => name)).toEqual([...names, ...administrative, 'help']);
     expect(declarations.filter(({ isAdministrative }) => isAdministrative).map(({ name }) => name)).toEqual(
       administrative,

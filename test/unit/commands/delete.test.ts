@@ -39,6 +39,12 @@ describe('/video delete', () => {
     expect(house.task(task.id)).toEqual(task);
   });
 
+  it('names who signed the clip off', async () => {
+    const { house, task, text } = await delivered();
+    house.happen(task.id, EVENTS.review);
+    expect(replyText(await text(ada(), `delete ${task.id}`))).toContain('Signed off by Bob.');
+  });
+
   it('deletes clip and prompt by the button; the amount stays', async () => {
     const { house, task, press } = await delivered();
     expect(replyText(await press(ada(), 'delete'))).toBe(`Deleted: \`${task.id.slice(0, 8)}\`.`);

@@ -173,6 +173,8 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   join: null,
   show: null,
   refetch: null,
+  sign_off: null,
+  changes: null,
   discard: null,
   page: null,
   notify: null,
@@ -184,6 +186,7 @@ const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   edit: { seed: finished, run: ({ bot }, caller, id) => bot.submit(caller, `edit:${id}`, FILLED) },
   fix: { seed: draft, run: ({ bot }, caller, id) => bot.submit(caller, `fix:${id}`, FILLED) },
   lookup: null,
+  changes: null,
   deny: null,
   // Its price is asked about whatever it costs.
   storyboard: 'storyboard/storyboard.test.ts',
@@ -203,7 +206,7 @@ const WAYS = [
 
 /** Commands that buy nothing, so that a new one is either here or in {@link COMMANDS}. */
 const FREE_COMMANDS =
-  'storyboard delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person';
+  'storyboard delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person review';
 
 /** Returns what happened to the clip. */
 async function outcomeOf(

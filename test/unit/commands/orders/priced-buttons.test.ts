@@ -102,6 +102,8 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   leave: null,
   show: null,
   refetch: null,
+  sign_off: null,
+  changes: null,
   discard: null,
   page: null,
   notify: null,

@@ -1,0 +1,176 @@
+import {
+  lastDecision,
+  MAX_DECISIONS,
+  NOTE_LENGTH,
+  type ReviewDecision,
+  type ReviewNote,
+} from '#src/tasks/review/review.ts';
+import { hasReview, type ReviewRules } from '#src/tasks/review/rules.ts';
+import { leadingTimecode, parseTimecode } from '#src/tasks/review/timecode.ts';
+import { versionOf } from '#src/tasks/review/versions.ts';
+import type { Task } from '#src/tasks/task.ts';
+import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
+import { visibleAmong } from '../input/task-lookup.ts';
+import { mayNotReview } from '../policy/rules-here.ts';
+import { removedSentence } from '../sentences/removal.ts';
+import {
+  afterTheEnd,
+  CHANGES_WORDS,
+  changesReply,
+  decidedBefore,
+  NO_REVIEW,
+  NOT_REVIEWABLE,
+  NOTE_MISSING,
+  newerVersionCard,
+  notATime,
+  noteGivenBack,
+  noteTooLong,
+  OWN_CLIP,
+  type SignedOffTo,
+  signedOffReply,
+  TOO_MANY_DECISIONS,
+} from '../sentences/review/review.ts';
+import { formId } from '../ui/buttons.ts';
+import type { ReviewPress } from '../ui/review-buttons.ts';
+
+/** Longest time that can be typed, in UTF-16 units. */
+const TIME_LENGTH = 20;
+
+/** Handles a press on **Sign off** or **Request changes**. */
+export function pressReview(ports: BotPorts, caller: Caller, task: Task, press: ReviewPress): Promise<Reply> {
+  return press.action === 'sign_off'
+    ? signOff(ports, caller, task, press)
+    : openChangesForm(ports, caller, task, press.after);
+}
+
+/** Signs a clip off. Asks once if there is a newer version that the reviewer may see and was not asked about. */
+async function signOff(
+  ports: BotPorts,
+  caller: Caller,
+  task: Task,
+  { after, newest: asked }: ReviewPress & { readonly action: 'sign_off' },
+): Promise<Reply> {
+  const found = await reviewable(ports, caller, task);
+  if ('reply' in found) return found.reply;
+  const { rules } = found;
+  if (rules.signOffOwn === false && caller.user.id === task.origin.user.id) return refused(OWN_CLIP);
+  const isStale = (task.review?.length ?? 0) !== after;
+  const [newest] = isStale ? [] : await visibleAmong(ports, caller, await ports.reviews.newer(task));
+  if (newest !== undefined && (versionOf(newest) ?? 0) > (asked ?? 0))
+    return privately(newerVersionCard(task, newest, after));
+  const decision = { kind: 'signed_off', by: caller.user, atMs: ports.clock.now() } as const;
+  return decide(ports, { caller, task, after, decision }, async (now) =>
+    privately(signedOffReply(now, await destinationOf(ports, now, rules))),
+  );
+}
+
+/** Opens the form for what should change. */
+async function openChangesForm(ports: BotPorts, caller: Caller, task: Task, after: number): Promise<Reply> {
+  const found = await reviewable(ports, caller, task);
+  if ('reply' in found) return found.reply;
+  if ((task.review?.length ?? 0) !== after) return privately(decidedBefore(task));
+  const { title, submit, at, note } = CHANGES_WORDS;
+  const fields = [
+    { name: 'at', label: at, value: '', required: false, long: false, maxLength: TIME_LENGTH },
+    { name: 'note', label: note, value: '', required: true, long: true, maxLength: NOTE_LENGTH },
+  ];
+  return { kind: 'form', form: { id: formId({ form: 'changes', task: task.id, after }), title, submit, fields } };
+}
+
+/** Handles the submission of the form for what should change. */
+export async function submitChanges(
+  ports: BotPorts,
+  caller: Caller,
+  task: Task,
+  { after, values }: { readonly after: number; readonly values: Readonly<Record<string, string>> },
+): Promise<Reply> {
+  const found = await reviewable(ports, caller, task);
+  if ('reply' in found) return found.reply;
+  const typed = (values['note'] ?? '').replace(/\r\n?/gu, '\n').trim().toWellFormed();
+  const read = readNote(typed, (values['at'] ?? '').trim(), task.request.seconds);
+  if ('problem' in read) {
+    // Discord's forms do not stay open.
+    const { sentence, problems = [] } = refusedWith([read.problem]);
+    return { kind: 'refused', sentence: typed === '' ? sentence : `${sentence}\n${noteGivenBack(typed)}`, problems };
+  }
+  const decision = { kind: 'changes_requested', by: caller.user, atMs: ports.clock.now(), note: read.note } as const;
+  return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now)));
+}
+
+/** Reads a note with its time, which may begin the note itself. */
+function readNote(
+  typed: string,
+  at: string,
+  seconds: number,
+): { readonly note: ReviewNote } | { readonly problem: FieldProblem } {
+  const problem = (field: string, sentence: string) => ({ problem: { field, sentence } });
+  if (typed === '') return problem('note', NOTE_MISSING);
+  if (typed.length > NOTE_LENGTH) return problem('note', noteTooLong(typed.length));
+  const entered = at === '' ? null : parseTimecode(at);
+  if (at !== '' && entered === null) return problem('at', notATime(at));
+  const leading = leadingTimecode(typed);
+  const atSeconds = entered ?? leading.atSeconds;
+  if (atSeconds === null) return { note: { text: typed } };
+  if (atSeconds > seconds) return problem(entered === null ? 'note' : 'at', afterTheEnd(atSeconds, seconds));
+  // A time of its own in the note is part of the note, unless it is the same.
+  const text = entered === null || leading.atSeconds === entered ? leading.text : typed;
+  return { note: { text, atSeconds } };
+}
+
+/** Records a decision; tells who came first where another one did. */
+async function decide(
+  ports: BotPorts,
+  {
+    caller,
+    task,
+    after,
+    decision,
+  }: {
+    readonly caller: Caller;
+    readonly task: Task;
+    readonly after: number;
+    readonly decision: ReviewDecision;
+  },
+  reply: (task: Task) => Promise<Reply>,
+): Promise<Reply> {
+  const { done, task: now } = await ports.reviews.decide(task, decision, after);
+  if (done || isRepeated(now, decision, { after, user: caller.user.id })) return reply(now);
+  if ((now.review?.length ?? 0) >= MAX_DECISIONS && now.review?.length === after) return refused(TOO_MANY_DECISIONS);
+  return now.clip === undefined ? refused(NOT_REVIEWABLE) : privately(decidedBefore(now));
+}
+
+/** Returns whether the decision that counts is this one, of an earlier delivery of the same press or form. */
+function isRepeated(
+  task: Task,
+  { kind, note }: ReviewDecision,
+  { after, user }: { readonly after: number; readonly user: string },
+): boolean {
+  const last = lastDecision(task);
+  if (last === undefined || task.review?.length !== after + 1) return false;
+  return last.kind === kind && last.by.id === user && last.note?.text === note?.text;
+}
+
+/** Returns the team's rules if the caller may review a clip now; otherwise the reply. */
+async function reviewable(
+  ports: BotPorts,
+  caller: Caller,
+  task: Task,
+): Promise<{ readonly rules: ReviewRules } | { readonly reply: Reply }> {
+  if (task.removal !== undefined) return { reply: refused(removedSentence(task)) };
+  if (task.state !== 'completed' || task.clip === undefined) return { reply: refused(NOT_REVIEWABLE) };
+  const rules = await ports.settings.get(teamOf(caller));
+  if (!hasReview(rules, task.origin)) return { reply: refused(NO_REVIEW) };
+  const forbidden = await mayNotReview(ports, caller, task.origin);
+  return forbidden === null ? { rules } : { reply: refused(forbidden) };
+}
+
+async function destinationOf(
+  { chat }: BotPorts,
+  { origin }: Task,
+  { signedOffChannel: channel }: ReviewRules,
+): Promise<SignedOffTo> {
+  if (channel === undefined) return { kind: 'none' };
+  const isPrivate = channel !== origin.channel && (await chat.audienceOf(origin)) === 'channel';
+  return isPrivate ? { kind: 'private' } : { kind: 'posted', channel };
+}

@@ -1,0 +1,125 @@
+import type { SettingsPatch, TeamSettings } from '#src/money/team-settings.ts';
+import type { ReviewRules } from '#src/tasks/review/rules.ts';
+import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import { rightsIn } from '../input/member-rights.ts';
+import { optionValue } from '../input/options.ts';
+import { channelNamed } from '../input/people.ts';
+import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { givenAndOff, notOnOff, unknownSetting } from '../sentences/administration/settings.ts';
+import { nameOf } from '../sentences/cards/help.ts';
+import { missingRightSentence } from '../sentences/refusals.ts';
+import { POST_TO_UNKNOWN, reviewSettingsCard, tooManyChannels } from '../sentences/review/settings.ts';
+
+/** Channels with reviews in one team at most: they are one record. */
+const MAX_CHANNELS = 200;
+
+const onOff = ['on', 'off'].map((value) => ({ value, label: value }));
+const options: readonly OptionDeclaration[] = [
+  {
+    name: 'state',
+    description: 'Turns Sign off and Request changes on or off under the clips of this channel',
+    kind: 'text',
+    positional: true,
+    choices: onOff,
+  },
+  {
+    name: 'own',
+    description: 'Whether people may sign off their own clips, in the whole team',
+    kind: 'text',
+    choices: onOff,
+    defaultWords: 'on',
+  },
+  {
+    name: 'post_to',
+    description: 'Channel in which every signed-off clip of the team is posted once',
+    kind: 'channel',
+  },
+  {
+    name: 'keep',
+    description: 'Whether signed-off clips are kept when others expire',
+    kind: 'text',
+    choices: onOff,
+    defaultWords: 'off',
+  },
+  {
+    name: 'off',
+    description: 'Removes the value of this option',
+    kind: 'text',
+    choices: [{ value: 'post_to', label: 'post_to' }],
+  },
+];
+
+/** `/video review`: shows and changes where, and how, a team reviews its clips. */
+export const review: Subcommand = {
+  declaration: {
+    name: 'review',
+    description: 'Turns reviews of finished clips on or off in this channel, and sets their rules',
+    example: '/video review on --own off',
+    options,
+    visibility: 'private',
+    isAdministrative: true,
+  },
+  run: async (ports, caller, given) => {
+    const before = await ports.settings.get(teamOf(caller));
+    if (Object.values(given).every((values) => values.length === 0)) return show(caller, before, null);
+    const { patch, problems } = readPatch(caller, given, before);
+    if (problems.length > 0) return refusedWith(problems);
+    const channel = patch.signedOffChannel ?? null;
+    const problem = channel === null ? null : await channelProblem(ports, caller, channel);
+    if (problem !== null) return refused(problem);
+    const after = await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, patch);
+    return show(caller, after, after.revision !== before.revision);
+  },
+};
+
+/** Returns the channel whose reviews a command in a channel or thread is about. */
+function channelOf({ channel, parentChannel }: Caller): string {
+  return parentChannel ?? channel;
+}
+
+function show(caller: Caller, settings: TeamSettings, isChanged: boolean | null): Reply {
+  const command = nameOf(review.declaration, caller.fields);
+  return privately(reviewSettingsCard({ rules: settings, channel: channelOf(caller), isChanged, command }));
+}
+
+/** Reads the options; everything that is wrong at once. */
+function readPatch(
+  caller: Caller,
+  given: GivenOptions,
+  { reviewIn = [] }: ReviewRules,
+): { readonly patch: SettingsPatch; readonly problems: readonly FieldProblem[] } {
+  const problems: FieldProblem[] = [];
+  const read = (name: string): boolean | undefined => {
+    const typed = optionValue(given, name)?.toLowerCase();
+    if (typed === undefined || typed === 'on' || typed === 'off')
+      return typed === undefined ? undefined : typed === 'on';
+    problems.push({ field: name, sentence: notOnOff(name, typed) });
+    return undefined;
+  };
+  const [state, own, keep] = [read('state'), read('own'), read('keep')];
+  const others = reviewIn.filter((one) => one !== channelOf(caller));
+  if (state === true && others.length >= MAX_CHANNELS)
+    problems.push({ field: 'state', sentence: tooManyChannels(MAX_CHANNELS) });
+  const postTo = optionValue(given, 'post_to');
+  const off = optionValue(given, 'off')?.toLowerCase();
+  if (off !== undefined && off !== 'post_to')
+    problems.push({ field: 'off', sentence: unknownSetting(off, ['post_to']) });
+  if (off === 'post_to' && postTo !== undefined) problems.push({ field: 'post_to', sentence: givenAndOff('post_to') });
+  const patch: SettingsPatch = {
+    ...(state === undefined ? {} : { reviewIn: state ? [...others, channelOf(caller)].toSorted() : others }),
+    ...(own === undefined ? {} : { signOffOwn: own ? null : false }),
+    ...(keep === undefined ? {} : { keepSignedOff: keep ? true : null }),
+    ...(postTo === undefined ? {} : { signedOffChannel: channelNamed(postTo) }),
+    ...(off === 'post_to' ? { signedOffChannel: null } : {}),
+  };
+  return { patch, problems };
+}
+
+/** Returns why clips can't be posted in a channel; `null` if they can. */
+async function channelProblem(ports: BotPorts, caller: Caller, channel: string): Promise<string | null> {
+  const { platform, team, address } = caller;
+  if (!(await rightsIn(ports, caller, channel)).view) return POST_TO_UNKNOWN;
+  const isHere = channel === caller.channel;
+  const lacking = await ports.chat.missingRight(platform, { team, channel, address: isHere ? address : {} });
+  return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
+}

@@ -1,0 +1,66 @@
+import { hasReview, type ReviewRules } from '#src/tasks/review/rules.ts';
+import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
+import { formatCount } from '../format.ts';
+
+/** Content of {@link reviewSettingsCard}. */
+export interface ReviewSettingsShown {
+  readonly rules: ReviewRules;
+  /** The channel of the command. */
+  readonly channel: string;
+  /** Whether something was just changed; `null` if nothing was to be. */
+  readonly isChanged: boolean | null;
+  /** The command as it is typed on the platform. */
+  readonly command: string;
+}
+
+/** Other channels that are named at most. */
+const MAX_NAMED = 20;
+
+/** Shows where and how a team reviews its clips. */
+export function reviewSettingsCard({ rules, channel, isChanged, command }: ReviewSettingsShown): Card {
+  const { reviewIn = [], signOffOwn = true, signedOffChannel, keepSignedOff = false } = rules;
+  const others = reviewIn.filter((one) => one !== channel);
+  const named = others.slice(0, MAX_NAMED).flatMap((one, index): Line => [index === 0 ? '' : ', ', { channel: one }]);
+  const more = others.length > MAX_NAMED ? ` and ${formatCount(others.length - MAX_NAMED)} more` : '';
+  const rows: readonly Line[] = [
+    [
+      { strong: 'Here' },
+      hasReview(rules, { channel })
+        ? ': on. Finished clips have Sign off and Request changes, for everyone who sees them here.'
+        : ': off.',
+    ],
+    ...(others.length === 0 ? [] : [[{ strong: 'Also on in' }, ': ', ...named, more, '.']]),
+    [
+      { strong: 'Own clips' },
+      signOffOwn ? ': people may sign off their own.' : ': someone else than the requester signs them off.',
+    ],
+    signedOffChannel === undefined
+      ? [{ strong: 'Signed-off clips' }, ': posted nowhere else.']
+      : [
+          { strong: 'Signed-off clips' },
+          ': each is posted once in ',
+          { channel: signedOffChannel },
+          ', except those of private channels.',
+        ],
+    [
+      { strong: 'Keeping' },
+      keepSignedOff ? ': signed-off clips are kept when others expire.' : ': signed-off clips expire like others.',
+    ],
+  ];
+  const news: readonly Line[] =
+    isChanged === null ? [] : [[isChanged ? 'Saved.' : 'Nothing changed: it was like this already.']];
+  return layOut([
+    { kind: 'heading', line: ['Reviews'] },
+    ...[...news, ...rows].map((line): Block => ({ kind: 'text', line })),
+    { kind: 'small', line: ['To change it: ', { code: command }, ' on or off, or with an option.'] },
+  ]);
+}
+
+/** Refuses a channel that is unknown, or that the user may not see. */
+export const POST_TO_UNKNOWN =
+  'post_to: there is no such channel, or you can’t see it. Pick one that you are a member of.';
+
+/** Refuses reviews in one more channel. */
+export function tooManyChannels(most: number): string {
+  return `state: reviews are on in ${formatCount(most)} channels already. Turn them off in another one first.`;
+}

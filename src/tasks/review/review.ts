@@ -1,0 +1,65 @@
+import type { Person, Task } from '../task.ts';
+
+/** Decision of a review; stored. */
+export type ReviewKind = 'signed_off' | 'changes_requested';
+
+/** What a reviewer wants changed. */
+export interface ReviewNote {
+  readonly text: string;
+  /** Time in the clip that it is about, in seconds. Absent: the whole clip. */
+  readonly atSeconds?: number;
+}
+
+/** A decision on a clip; the last one counts. */
+export interface ReviewDecision {
+  readonly kind: ReviewKind;
+  readonly by: Person;
+  /** In milliseconds since the Unix epoch. */
+  readonly atMs: number;
+  /** Set with `changes_requested`, unless its author was forgotten. */
+  readonly note?: ReviewNote;
+  /** Its author was forgotten: `by` is a pseudonym, and the note is deleted. */
+  readonly isErased?: true;
+}
+
+/** Decides on a finished clip; counts only after exactly that many decisions, which is what the reviewer saw. */
+export interface ReviewEvent {
+  readonly kind: 'review';
+  readonly after: number;
+  readonly decision: ReviewDecision;
+}
+
+/** Decisions on one clip at most. */
+export const MAX_DECISIONS = 20;
+/** Longest note, in UTF-16 units. */
+export const NOTE_LENGTH = 1_000;
+
+/** Applies a decision to a finished task. @returns `null` where another one came first, or it would change nothing. */
+export function reviewedBy(task: Task, { after, decision }: ReviewEvent): Task | null {
+  const { clip, review = [] } = task;
+  if (clip === undefined || review.length !== after || after >= MAX_DECISIONS) return null;
+  if (decision.kind === 'signed_off' && isSignedOff(task)) return null;
+  return { ...task, review: [...review, decision] };
+}
+
+/** Returns the decision that counts. */
+export function lastDecision({ review }: Pick<Task, 'review'>): ReviewDecision | undefined {
+  return review?.at(-1);
+}
+
+/** Returns whether a clip is signed off. */
+export function isSignedOff(task: Pick<Task, 'review'>): boolean {
+  return lastDecision(task)?.kind === 'signed_off';
+}
+
+/** Returns the decisions without a person: those of theirs keep their place and lose their note. */
+export function withoutReviewer(
+  review: readonly ReviewDecision[],
+  person: string,
+  pseudonym: Person,
+): readonly ReviewDecision[] {
+  if (review.every(({ by }) => by.id !== person)) return review;
+  return review.map(({ kind, by, atMs, ...rest }) =>
+    by.id === person ? { kind, by: pseudonym, atMs, isErased: true } : { kind, by, atMs, ...rest },
+  );
+}

@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TaskRepository } from '#src/pipeline/repository.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { openStore } from '#src/store/open.ts';
+import { createReviews, type Reviews } from '#src/studio/reviews.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { ADA, BOB, EVENTS, NOON_MS, newTask } from '#test/fakes/tasks.ts';
+
+const logger = pino({ level: 'silent' });
+
+async function onSqlite() {
+  const directory = await mkdtemp(join(tmpdir(), 'dailies-reviews-'));
+  const store = await openStore(`sqlite:${join(directory, 'd.db')}`, { logger });
+  const close = async () => {
+    await store.close();
+    await rm(directory, { recursive: true });
+  };
+  // SQLite admits one process: both repositories share its connection.
+  return { stores: [store, store] as const, close };
+}
+
+async function onRedis() {
+  const server = await RedisServer.start();
+  const stores = [await openStore(server.url, { logger }), await openStore(server.url, { logger })] as const;
+  const close = async () => {
+    for (const store of stores) await store.close();
+    await server.remove();
+  };
+  return { stores, close };
+}
+
+const DONE = [EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.fetched] as const;
+
+describe.each([
+  ['SQLite', onSqlite],
+  ['Redis', onRedis],
+])('reviews, on %s', (_, open) => {
+  let opened: Awaited<ReturnType<typeof open>>;
+  let repositories: readonly [TaskRepository, TaskRepository];
+  let replicas: readonly [Reviews, Reviews];
+  beforeEach(async () => {
+    opened = await open();
+    const [one, two] = opened.stores;
+    repositories = [new TaskRepository(one), new TaskRepository(two)];
+    replicas = [
+      createReviews({ store: one, repository: repositories[0], logger }),
+      createReviews({ store: two, repository: repositories[1], logger }),
+    ];
+  });
+  afterEach(() => opened.close());
+
+  async function finished(changes: Partial<Task> = {}, events: readonly (typeof DONE)[number][] = DONE): Promise<Task> {
+    const [repository] = repositories;
+    const claim = await repository.claim(newTask(changes));
+    for (const event of events) {
+      const own = event.kind === 'accepted' ? { ...event, upstreamId: `up-${changes.id ?? ''}` as never } : event;
+      await repository.record(newTask(changes).id, own);
+    }
+    if (claim.kind === 'refused') throw new TypeError('a refused claim');
+    return (await repository.get(claim.task.id)) as Task;
+  }
+
+  it('count one of several decisions that two replicas take at once; the others learn of it', async () => {
+    const task = await finished();
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_each, at) => {
+        const decision =
+          at % 2 === 0
+            ? ({ kind: 'signed_off', by: ADA, atMs: NOON_MS } as const)
+            : ({ kind: 'changes_requested', by: BOB, atMs: NOON_MS, note: { text: `note ${at}` } } as const);
+        return (replicas[at % 2] as Reviews).decide(task, decision, 0);
+      }),
+    );
+    const [first, ...more] = outcomes.filter(({ done }) => done);
+    expect(more).toEqual([]);
+    const stored = await repositories[1].get(task.id);
+    expect(stored?.review).toHaveLength(1);
+    for (const outcome of outcomes) expect(outcome.task.review).toEqual(first?.task.review);
+    expect(await opened.stores[0].count('outbox')).toBe(1);
+  });
+
+  it('know the newer versions that have a clip or may still get one', async () => {
+    const root = await finished({ id: taskIdOf('root') });
+    const retry = (key: string, events: readonly (typeof DONE)[number][]) =>
+      finished({ id: taskIdOf(key), retryOf: root.id }, events);
+    const done = await retry('done', DONE);
+    const failed = await retry('failed', DONE.slice(0, 2));
+    await repositories[0].record(failed.id, EVENTS.failed);
+    const running = await retry('running', DONE.slice(0, 2));
+    const [reviews] = replicas;
+    expect((await reviews.newer(root)).map(({ id }) => id)).toEqual([running.id, done.id]);
+    expect((await reviews.newer(done)).map(({ version }) => version?.number)).toEqual([4]);
+    expect(await reviews.newer(running)).toEqual([]);
+  });
+});
