@@ -139,7 +139,7 @@ export interface Form {
   readonly id: string;
   /** At most 45 characters. */
   readonly title: string;
-  /** At most 5. */
+  /** At most 6, of which a platform with room for fewer leaves out the last. */
   readonly fields: readonly FormField[];
   /**
    * Reference files that a refused order is missing or has of the wrong kind. Uploads are submitted as addresses under

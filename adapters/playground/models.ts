@@ -7,7 +7,8 @@ import {
   valueWords,
 } from '#commands/sentences/settings.ts';
 import { priceId } from '#commands/ui/buttons.ts';
-import { formatPrice, priceOf } from '#src/tasks/price.ts';
+import { formatPrice, priceOf, timesPrice } from '#src/tasks/price.ts';
+import { MAX_TAKES } from '#src/videos/check.ts';
 import { type Catalog, listed, type Model, SETTINGS, type Setting } from '#src/videos/model.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 
@@ -23,6 +24,15 @@ interface WireChoice {
   /** The price as the form sends it back, and in full: `Swift 1 · $0.05/s · 6 s = $0.30`. */
   readonly priceId?: string;
   readonly priceInFull?: string;
+  /** The same of several takes, from two on. */
+  readonly ofTakes?: readonly WirePrice[];
+}
+
+/** Price of a clip, or of several takes: for a button, as the form sends it back, and in full. */
+interface WirePrice {
+  readonly price: string;
+  readonly priceId: string;
+  readonly priceInFull: string;
 }
 
 /** Setting that a model takes, as sent to the page. */
@@ -92,7 +102,12 @@ function wireChoice(setting: Setting, model: Model, value: number | string): Wir
   };
 }
 
-function pricesOf(model: Model, seconds: number): Pick<WireChoice, 'price' | 'priceId' | 'priceInFull'> {
-  const price = priceOf(model, seconds);
-  return { price: formatPrice(price), priceId: priceId(price), priceInFull: clipPriceWords(model, seconds) };
+function pricesOf(model: Model, seconds: number): WirePrice & Pick<WireChoice, 'ofTakes'> {
+  const several = Array.from({ length: MAX_TAKES - 1 }, (_, index) => wirePrice(model, seconds, index + 2));
+  return { ...wirePrice(model, seconds, 1), ofTakes: several };
+}
+
+function wirePrice(model: Model, seconds: number, takes: number): WirePrice {
+  const price = timesPrice(priceOf(model, seconds), takes);
+  return { price: formatPrice(price), priceId: priceId(price), priceInFull: clipPriceWords(model, seconds, takes) };
 }

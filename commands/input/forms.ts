@@ -27,7 +27,7 @@ import {
   unknownUpstreamId,
 } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { filesLabel, formChoices, modelChoices, ORDER_LABELS } from '../sentences/settings.ts';
+import { filesLabel, formChoices, modelChoices, ORDER_LABELS, takesChoices } from '../sentences/settings.ts';
 import { orderEntered } from '../storyboard/order-script.ts';
 import { type FormPurpose, formId, parseForm } from '../ui/buttons.ts';
 import { type BotPorts, refused } from './subcommand.ts';
@@ -104,7 +104,11 @@ function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestD
   const { request, notes }: Fitted =
     given.prompt === undefined ? { request: given, notes: {} } : fitRequest(catalog, given);
   const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
-  const field = (name: 'prompt' | 'model' | SettingName, label: string, choices?: FormField['choices']): FormField => ({
+  const field = (
+    name: 'prompt' | 'model' | 'takes' | SettingName,
+    label: string,
+    choices?: FormField['choices'],
+  ): FormField => ({
     name,
     ...(choices === undefined ? {} : { choices }),
     label,
@@ -117,6 +121,7 @@ function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestD
     field('prompt', ORDER_LABELS.prompt),
     field('model', modelLabel(catalog), modelChoices(catalog, request.seconds?.toString())),
     ...SETTINGS.map((one) => field(one.name, settingLabel(one, model), formChoices(catalog, one))),
+    field('takes', ORDER_LABELS.takes, takesChoices(catalog)),
   ];
   const { image = [], audio = [], video = [] } = request;
   const upload = takesFiles ? uploadOf(model, notes) : {};

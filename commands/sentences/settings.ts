@@ -1,5 +1,6 @@
-import { formatPrice, priceOf } from '#src/tasks/price.ts';
-import { lengthOf } from '#src/videos/check.ts';
+import { clipsRefused } from '#src/policy/values.ts';
+import { formatPrice, priceOf, timesPrice } from '#src/tasks/price.ts';
+import { lengthOf, MAX_TAKES } from '#src/videos/check.ts';
 import {
   type Catalog,
   defaultSeconds,
@@ -42,7 +43,7 @@ export const MEDIA_WORDS: Readonly<Record<MediaKind, { readonly one: string; rea
 };
 
 /** Labels of an order's other form fields. */
-export const ORDER_LABELS = { prompt: 'Prompt', channel: 'Channel', model: 'Model' } as const;
+export const ORDER_LABELS = { prompt: 'Prompt', channel: 'Channel', model: 'Model', takes: 'Takes' } as const;
 
 /** Returns the label of a setting's form field. */
 export function fieldLabel({ name }: Setting): string {
@@ -117,6 +118,22 @@ export function formChoices({ models, defaultModel }: Catalog, setting: Setting)
   };
 }
 
+/** Returns the numbers of takes that an order may have, one first; each of them is charged. */
+export function takesChoices({ policy = {} }: Pick<Catalog, 'policy'>): NonNullable<FormField['choices']> {
+  const allowed = Array.from({ length: MAX_TAKES }, (_, index) => index + 1).filter(
+    (takes) => clipsRefused(policy, takes) === null,
+  );
+  return {
+    title: ORDER_LABELS.takes,
+    placeholder: placeholder(takesLabel(1)),
+    all: (allowed.length === 0 ? [1] : allowed).map((takes) => ({ value: String(takes), label: takesLabel(takes) })),
+  };
+}
+
+function takesLabel(takes: number): string {
+  return takes === 1 ? 'One clip' : `${takes} takes, each charged`;
+}
+
 /** Returns the choices of the model, priced for a length. @param length the length chosen so far. Default: none. */
 export function modelChoices({ models, defaultModel }: Catalog, length = ''): NonNullable<FormField['choices']> {
   const all = models.map((one) => modelSuggestion(one, one === defaultModel, length));
@@ -171,9 +188,9 @@ export function lengthSuggestion(model: Model, seconds: number): Suggestion {
   return { value: String(seconds), label: shorten(label, CHOICE_LENGTH) };
 }
 
-/** Describes the price of a clip: `Swift 1 · $0.05/s · 6 s = $0.30`. */
-export function clipPriceWords(model: Model, seconds: number): string {
-  return [model.title, rateWords(model), sum(model, seconds)].join(' · ');
+/** Describes the price of an order: `Swift 1 · $0.05/s · 6 s = $0.30`, `Swift 1 · $0.05/s · 6 s · 4 takes = $1.20`. */
+export function clipPriceWords(model: Model, seconds: number, takes = 1): string {
+  return [model.title, rateWords(model), sum(model, seconds, takes)].join(' · ');
 }
 
 function lengthsOf(model: Model): string {
@@ -185,8 +202,9 @@ function rateWords({ billing, price, currency }: Model): string {
   return `${formatPrice({ amount: price, currency })}/${billing === 'per_second' ? 's' : 'clip'}`;
 }
 
-function sum(model: Model, seconds: number): string {
-  return `${seconds} s = ${formatPrice(priceOf(model, seconds))}`;
+function sum(model: Model, seconds: number, takes = 1): string {
+  const price = timesPrice(priceOf(model, seconds), takes);
+  return `${seconds} s${takes === 1 ? '' : ` · ${takes} takes`} = ${formatPrice(price)}`;
 }
 
 /** Describes a model's price: `$0.05 per second`. */

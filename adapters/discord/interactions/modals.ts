@@ -31,8 +31,10 @@ const MAX_PLACEHOLDER_LENGTH = 150;
  */
 export function renderForm({ id, title, fields, upload, prices }: Form): APIModalInteractionResponseCallbackData {
   const custom = { custom_id: prices === undefined ? id : `${id}#${prices}`, title };
-  // Leaves out fields that no model supports.
-  const shown = fields.filter(({ choices }) => choices?.all.length !== 0);
+  // Leaves out fields that no model supports, and where there is no room also those without a choice.
+  const supported = fields.filter(({ choices }) => choices?.all.length !== 0);
+  const chosen = supported.filter(({ choices, note }) => choices?.all.length !== 1 || note !== undefined);
+  const shown = supported.length > MAX_COMPONENTS ? chosen : supported;
   // Settings beyond the limit keep their values or defaults, as do those that an upload replaces.
   if (upload === undefined) return { ...custom, components: shown.slice(0, MAX_COMPONENTS).map(renderField) };
   const components = [...shown.slice(0, MAX_COMPONENTS - 1).map(renderField), renderUpload(upload)];

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { act, newId } from './api.js';
-import { modelOf } from './composer/order.js';
+import { modelOf, priceOfTakes } from './composer/order.js';
 import { html } from './html.js';
 
 /** Dialog with a form of the bot, opened by a command or from a `message`. Keeps the input until the bot accepts it. */
@@ -21,7 +21,7 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
     const entered = JSON.stringify(sent);
     if (pending.current?.entered !== entered) pending.current = { id: newId(), entered };
     setSending(true);
-    const price = model === undefined ? {} : { price: lengthOf(values, model)?.priceId ?? '' };
+    const price = model === undefined ? {} : { price: priceOf(values, model)?.priceId ?? '' };
     const address = { user, channel, message: form.message, form: form.id, ...price };
     const answer = await act('forms', { id: pending.current.id, ...address, values: sent });
     setSending(false);
@@ -51,7 +51,7 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
             onValue=${(value) => change(field.name, value)} />
         `,
         )}
-        ${model && html`<p class="small price" role="status">${lengthOf(values, model)?.priceInFull}</p>`}
+        ${model && html`<p class="small price" role="status">${priceOf(values, model)?.priceInFull}</p>`}
         <p class="trouble" role="alert">${isAtFields ? '' : trouble.sentence}</p>
         <div class="buttons end">
           <button type="button" class="button plain" onClick=${() => dialog.current?.close()}>Close</button>
@@ -80,7 +80,8 @@ function orderValues(values, model) {
   const settings = model.settings.map(({ name, choices }) => [name, chosen(values[name] ?? '', choices)]);
   const taken = Object.fromEntries([...settings, ...model.media.map(({ name }) => [name, values[name] ?? ''])]);
   const others = Object.keys(values).map((name) => [name, '']);
-  return { ...Object.fromEntries(others), ...taken, prompt: values.prompt, model: model.name };
+  const { prompt, takes = '' } = values;
+  return { ...Object.fromEntries(others), ...taken, takes, prompt, model: model.name };
 }
 
 /** Returns the chosen value if it is among the choices, else the default, which comes first; any value without choices. */
@@ -108,8 +109,15 @@ function orderFields(form, model, models) {
     { ...plainField(given('prompt')), label: 'Prompt', long: 4 },
     { name: 'model', label: 'Model', choices, required: true, note: given('model').note },
     ...settings,
+    ...takesFields(given('takes')),
     ...media,
   ];
+}
+
+/** Returns the field of the number of takes, unless there is nothing to choose. */
+function takesFields({ name, label, choices, note }) {
+  const all = choices?.all ?? [];
+  return all.length < 2 ? [] : [{ name, label, choices: all, required: true, note }];
 }
 
 function plainField({ name, label, required, long, note, maxLength, choices, lines }) {
@@ -133,7 +141,7 @@ function plainField({ name, label, required, long, note, maxLength, choices, lin
 
 /** Returns the label of the submit button, with the price of an order. */
 function submitLabel(form, values, model) {
-  const price = model && lengthOf(values, model)?.price;
+  const price = model && priceOf(values, model)?.price;
   return price === undefined ? form.submit : `${form.submit} · ${price}`;
 }
 
@@ -143,6 +151,11 @@ function lengthOf(values, model) {
     model.settings.find(({ choices }) => choices?.some(({ price }) => price !== undefined))?.choices ?? [];
   const length = chosen(values.seconds, lengths);
   return lengths.find(({ value }) => value === length);
+}
+
+/** Returns the price of the chosen length and number of takes; `undefined` if there are too many lengths to list. */
+function priceOf(values, model) {
+  return priceOfTakes(lengthOf(values, model), values.takes);
 }
 
 function Field({ field: { name, label, required, long, note, maxLength, choices, lines }, value, problem, onValue }) {

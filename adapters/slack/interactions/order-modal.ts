@@ -11,9 +11,10 @@ import {
   modelChoice,
   modelFacts,
   ORDER_LABELS,
+  takesChoices,
 } from '#commands/sentences/settings.ts';
 import { priceId } from '#commands/ui/buttons.ts';
-import { formatPrice, priceOf } from '#src/tasks/price.ts';
+import { formatPrice, priceOf, timesPrice } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
 import { lengthOf } from '#src/videos/check.ts';
@@ -34,7 +35,7 @@ import { modal, TITLE_LENGTH, type ViewMetadata } from './modals.ts';
 /** Name of the model field, whose value determines the other fields. */
 export const MODEL_FIELD = 'model';
 /** Matches the fields whose values determine the price. */
-export const PRICED_FIELDS = /^(?:model|seconds)$/u;
+export const PRICED_FIELDS = /^(?:model|seconds|takes)$/u;
 
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
 const MOST_OPTIONS = 100;
@@ -61,16 +62,22 @@ export interface OrderForm {
 export function renderOrderForm({ form, metadata, catalog, values, notes = {}, media }: OrderForm): types.ModalView {
   const model = catalog.models.find(({ name }) => name === values[MODEL_FIELD]) ?? catalog.defaultModel;
   const seconds = lengthOf(model, values['seconds']) ?? defaultSeconds(model);
-  const price = priceOf(model, seconds);
+  const takes = takesChoices(catalog).all.find(({ value }) => value === values['takes'])?.value ?? '1';
+  const price = timesPrice(priceOf(model, seconds), Number(takes));
   const blocks: types.KnownBlock[] = [
     promptBlock(values['prompt']),
     ...channelBlock(metadata),
     modelBlock(catalog, model),
     { type: 'context', block_id: 'facts', elements: [plain(modelFacts(model), MOST_TYPED)] },
     ...SETTINGS.flatMap((setting) => settingBlock(setting, model, values[setting.name])),
+    ...takesBlock(catalog, takes),
     ...mediaBlocks(model, media, values),
     ...keptBlock(metadata),
-    { type: 'context', block_id: 'price', elements: [plain(clipPriceWords(model, seconds), MOST_TYPED)] },
+    {
+      type: 'context',
+      block_id: 'price',
+      elements: [plain(clipPriceWords(model, seconds, Number(takes)), MOST_TYPED)],
+    },
   ];
   return modal(
     { ...form, submit: pricedLabel(form.submit, price) },
@@ -161,6 +168,22 @@ function settingBlock(setting: Setting, model: Model, value: string | undefined)
         offered === null || offered.length > MOST_OPTIONS
           ? numberInput(setting, model, chosen)
           : select(setting, model, { offered, chosen }),
+    },
+  ];
+}
+
+/** Renders the field of the number of takes, unless there is nothing to choose. */
+function takesBlock(catalog: Catalog, chosen: string): readonly types.InputBlock[] {
+  const options = takesChoices(catalog).all.map(({ value, label }) => optionOf(value, label));
+  if (options.length === 1) return [];
+  return [
+    {
+      type: 'input',
+      block_id: 'takes',
+      dispatch_action: true,
+      label: plain(ORDER_LABELS.takes, OPTION_LENGTH),
+      optional: true,
+      element: { type: 'static_select', action_id: 'takes', options, ...chosenOf(options, chosen) },
     },
   ];
 }

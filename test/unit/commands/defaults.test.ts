@@ -159,7 +159,7 @@ it('forms, suggestions and the help show the caller’s defaults', async () => {
   const form = await house.bot.form(ada());
   if (form.kind !== 'form') throw new TypeError('no form');
   const values = Object.fromEntries(form.form.fields.map(({ name, value }) => [name, value]));
-  expect(values).toEqual({ prompt: '', model: 'calm-2', seconds: '10', aspect: '', resolution: '' });
+  expect(values).toEqual({ prompt: '', model: 'calm-2', seconds: '10', aspect: '', resolution: '', takes: '' });
   expect(await house.bot.suggest(ada(), 'create', 'model', 'calm', {})).toEqual([
     expect.objectContaining({ label: expect.stringContaining('10 s = $1.00 (default)') }),
   ]);

@@ -35,11 +35,24 @@ export function orderSummary(given, models) {
   const model = modelOf(given.model?.[0], models);
   if (model === undefined) return null;
   const chosen = model.settings.map(({ name, choices }) => chosenOf(given[name]?.[0], choices));
-  const price = chosen.find((choice) => choice?.price !== undefined)?.price;
+  const length = chosen.find((choice) => choice?.price !== undefined);
+  const takes = given.takes?.[0] ?? '1';
+  const price = priceOfTakes(length, takes)?.price;
   if (price === undefined) return null;
   const references = model.media.reduce((sum, { name }) => sum + (given[name]?.length ?? 0), 0);
   const files = references === 0 ? null : `${references} reference ${references === 1 ? 'file' : 'files'}`;
-  return [model.title, ...chosen.map((choice) => choice?.text), files, price].filter(Boolean).join(' · ');
+  const several = takes === '1' ? null : `${takes} takes`;
+  return [model.title, ...chosen.map((choice) => choice?.text), several, files, price].filter(Boolean).join(' · ');
+}
+
+/**
+ * Returns the price of a number of takes of a length; `undefined` for a number that no order has.
+ * @param {{ price?: string, ofTakes?: readonly { price: string }[] } | undefined} length
+ * @param {string | undefined} takes as entered; default: one
+ */
+export function priceOfTakes(length, takes = '1') {
+  const number = Number(takes.trim() || '1');
+  return number === 1 ? length : length?.ofTakes?.[number - 2];
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { wireModels } from '#adapters/playground/models.ts';
 import { complete } from '#adapters/playground/page/composer/completion.js';
-import { orderSummary } from '#adapters/playground/page/composer/order.js';
+import { orderSummary, priceOfTakes } from '#adapters/playground/page/composer/order.js';
 import { declarations } from '#commands/registry.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -20,10 +20,24 @@ describe('the summary of an order', () => {
       'Swift 1 · 6 s · 16:9 · 720p · 1 reference file · $0.30',
     ],
     [{ model: ['SKETCH-480p'] }, 'Sketch · 1 s · 16:9 · $0.02'],
+    [{ seconds: ['6'], takes: ['4'] }, 'Swift 1 · 6 s · 16:9 · 720p · 4 takes · $1.20'],
+    [{ takes: ['5'] }, null],
     [{ model: ['nothing'] }, null],
     [{ seconds: ['7'] }, null],
   ])('%j: %s', (given, expected) => {
     expect(orderSummary(given, MODELS)).toEqual(expected);
+  });
+
+  it('and its form have the price of several takes, as the form sends it back', () => {
+    const seconds = MODELS[0]?.settings
+      .find(({ name }) => name === 'seconds')
+      ?.choices?.find(({ value }) => value === '6');
+    expect(priceOfTakes(seconds, '')).toMatchObject({ priceId: '0.3USD' });
+    expect(priceOfTakes(seconds, '3')).toEqual({
+      price: '$0.90',
+      priceId: '0.9USD',
+      priceInFull: 'Swift 1 · $0.05/s · 6 s · 3 takes = $0.90',
+    });
   });
 
   it('is shown from the second word of a prompt on, also with the caret before the options', () => {

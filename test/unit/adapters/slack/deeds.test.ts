@@ -253,13 +253,17 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
       slack.forms.change(view, 'seconds', '8');
       await slack.until(() => view.submit === 'Create clip · $0.40', 'the price of 8 s');
       expect(price()).toContain('Swift 1 · $0.05/s · 8 s = $0.40');
+      slack.forms.change(view, 'takes', '3');
+      await slack.until(() => view.submit === 'Create clip · $1.20', 'the price of three takes');
+      expect(price()).toContain('Swift 1 · $0.05/s · 8 s · 3 takes = $1.20');
       slack.forms.change(view, 'model', 'sketch-480p');
       await slack.until(() => price().includes('Sketch'), 'the price of the other model');
       const shown = /= \$(\d\.\d\d)"/.exec(price())?.[1] ?? '';
       expect(view.submit).toBe(`Create clip · $${shown}`);
       house.bot.reply = privately('Ordered.');
       slack.forms.submit(view, { prompt: 'a red fox' });
-      const { caller } = await house.heard(({ kind }) => kind === 'command');
+      const { what, caller } = await house.heard(({ kind }) => kind === 'command');
+      expect(what).toMatchObject({ given: { takes: ['3'] } });
       const cost = { amount: String(Number(shown)), currency: 'USD' };
       expect(caller.shown).toEqual({ price: cost, prices: priceFingerprint(catalog) });
     });

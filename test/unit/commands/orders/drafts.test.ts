@@ -104,7 +104,7 @@ describe('Fix it', () => {
   };
 
   it('opens the form with the prompt and the valid values, and notes on the invalid ones', async () => {
-    const { house, fix } = await refused('a red fox --seconds 7 --aspect 1:1');
+    const { house, fix } = await refused('a red fox --seconds 7 --aspect 1:1 --takes 3');
     const { fields } = formOf(await house.bot.press(ada(), fix));
     expect(Object.fromEntries(fields.map(({ name, value }) => [name, value]))).toEqual({
       prompt: 'a red fox',
@@ -112,6 +112,7 @@ describe('Fix it', () => {
       seconds: '4',
       aspect: '1:1',
       resolution: '',
+      takes: '3',
     });
     expect(fields.find(({ name }) => name === 'seconds')?.note).toContain('swift-1 can’t make 7 s');
   });
@@ -119,14 +120,14 @@ describe('Fix it', () => {
   it('falls back to the defaults of a model that does not support the given values', async () => {
     const { house, fix } = await refused('a fox --model epic-pro --seconds 4 --aspect 1:1 --image https://a.test/1');
     const { fields } = formOf(await house.bot.press(ada(), fix));
-    expect(fields.map(({ value }) => value)).toEqual(['a fox', 'epic-pro', '5', '16:9', '']);
+    expect(fields.map(({ value }) => value)).toEqual(['a fox', 'epic-pro', '5', '16:9', '', '']);
     expect(fields.filter(({ note }) => note !== undefined).map(({ name }) => name)).toEqual(['seconds', 'aspect']);
   });
 
   it('falls back to the default model', async () => {
     const { house, fix } = await refused('a fox --model swift --seconds 7');
     const { fields } = formOf(await house.bot.press(ada(), fix));
-    expect(fields.map(({ value }) => value)).toEqual(['a fox', 'swift-1', '4', '', '']);
+    expect(fields.map(({ value }) => value)).toEqual(['a fox', 'swift-1', '4', '', '', '']);
   });
 
   it('orders under the key of the refused command and keeps its reference media', async () => {
@@ -145,7 +146,7 @@ describe('Fix it', () => {
     const { id } = formOf(await house.bot.press(ada(), fix));
     const again = await house.bot.submit(ada(), id, { prompt: 'a wolf', seconds: '9' });
     const { fields } = formOf(await house.bot.press(ada(), buttonOf(again, 'Fix it')));
-    expect(fields.map(({ value }) => value)).toEqual(['a wolf', '', '4', '', '']);
+    expect(fields.map(({ value }) => value)).toEqual(['a wolf', '', '4', '', '', '']);
   });
 
   it('keeps the original task and media of Edit & retry', async () => {
@@ -173,7 +174,7 @@ describe('Edit & retry', () => {
     const task = await house.seed(ada(), 'a fox --seconds 8 --aspect 1:1');
     house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, seconds: [5] }, EPIC] }));
     const { fields } = formOf(await house.bot.press(ada(), `edit:${task.id}`));
-    expect(fields.map(({ value }) => value)).toEqual(['a fox', 'swift-1', '5', '1:1', '720p']);
+    expect(fields.map(({ value }) => value)).toEqual(['a fox', 'swift-1', '5', '1:1', '720p', '']);
     expect(fields.find(({ name }) => name === 'seconds')?.note).toContain('can’t make 8 s');
   });
 });

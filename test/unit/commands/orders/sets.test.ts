@@ -3,6 +3,7 @@ import type { Caller } from '#commands/bot-port.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
+import { priceFingerprint } from '#src/videos/catalog.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
@@ -54,6 +55,19 @@ describe('--takes', () => {
     const reply = await house.bot.command(ada(), 'create', { prompt: ['a red fox'], takes: [takes] });
     expect(replyText(reply)).toContain(`takes: “${takes}” isn’t a number of takes. Choose 1 to 4.`);
     expect(house.orders).toEqual([]);
+  });
+
+  it('may be chosen in a form, whose price is that of all', async () => {
+    const house = new BotHouse(CATALOG);
+    const shown = { price: { amount: '0.9', currency: 'USD' } };
+    const values = { prompt: 'a red fox', seconds: '6', takes: '3' };
+    expect((await house.bot.submit(ada({ shown }), 'create', values)).kind).toBe('task');
+    expect(house.records.size).toBe(3);
+    // A form that shows the prices of one clip only asks once more.
+    const choices = { prices: priceFingerprint(CATALOG) };
+    const reply = await house.bot.submit(ada({ shown: choices }), 'create', values);
+    expect(replyText(reply)).toContain('This costs $0.90.');
+    expect(house.records.size).toBe(3);
   });
 
   it('is asked about once, at the price of all', async () => {

@@ -56,6 +56,23 @@ describe('the form of an order', () => {
     expect(rendered(create).flatMap(chosen)).toEqual([]);
   });
 
+  it('asks for the number of takes where the catalog leaves room: a modal holds five fields', () => {
+    const one = { ...CATALOG.defaultModel, resolutions: ['720p'] } as const;
+    expect(rendered(formOf(createForm(catalogOf(one)))).map(({ label }) => label)).toEqual([
+      'Prompt',
+      'Length and price',
+      'Aspect',
+      'Takes',
+    ]);
+    const takes = field(formOf(createForm(catalogOf(one))), 'takes').component.options;
+    expect(takes?.map(({ value, label }) => [value, label])).toEqual([
+      ['1', 'One clip'],
+      ['2', '2 takes, each charged'],
+      ['3', '3 takes, each charged'],
+      ['4', '4 takes, each charged'],
+    ]);
+  });
+
   it('shows the prices of models and lengths, for any chosen model', () => {
     expect(field(create, 'model').component.options?.[0]).toEqual({
       value: 'swift-1',
