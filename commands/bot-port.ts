@@ -33,6 +33,8 @@ export interface OptionDeclaration {
   readonly max?: number;
   /** Closed set of values. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
+  /** True: only for those who may administer the team; in a command with {@link Command.isAdministrative} `options`. */
+  readonly isAdministrative?: true;
   /** Source of the autocomplete suggestions. */
   readonly autocomplete?: 'model' | 'setting' | 'task' | 'open_task' | 'month' | 'time_zone' | 'currency' | 'until';
 }
@@ -198,8 +200,10 @@ export interface Command {
   readonly options: readonly OptionDeclaration[];
   /** Audience of the response, which an adapter needs before it acknowledges. */
   readonly visibility: 'public' | 'private';
-  /** True: only for those who may administer the team. Default: false. */
-  readonly isAdministrative?: true;
+  /** True: only for those who may administer the team; `options`: its administrative options. Default: none is. */
+  readonly isAdministrative?: true | 'options';
+  /** True for a command that orders clips. Default: false. */
+  readonly buys?: true;
 }
 
 /**

@@ -6,7 +6,7 @@ import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
 import { createForm, submitForm } from './input/forms.ts';
-import { type BotPorts, isOperator, mayRun, refused } from './input/subcommand.ts';
+import { type BotPorts, commandFor, isOperator, mayRun, refused } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
@@ -25,7 +25,10 @@ export function createBot(ports: BotPorts): Bot {
   const known = (caller: Caller): Caller => (isOperator(ports, caller) ? { ...caller, mayAdminister: true } : caller);
   return {
     commands: declarations,
-    commandsFor: (caller) => declarations.filter((command) => mayRun(known(caller), command)),
+    commandsFor: (caller) => {
+      const asker = known(caller);
+      return declarations.filter((command) => mayRun(asker, command)).map((command) => commandFor(asker, command));
+    },
     command: (caller, name, given) => runCommand(ports, known(caller), { name, given }),
     text: (caller, text, addressing = 'command', files = {}) =>
       runText(ports, known(caller), text, { addressing, files }),
@@ -41,6 +44,7 @@ export function createBot(ports: BotPorts): Bot {
       const option = command?.options.find((one) => one.name === optionName);
       const asker = known(caller);
       if (command === undefined || option === undefined || !mayRun(asker, command)) return [];
+      if (command.buys === true && (await mayNotCreateHere(ports, asker).catch(() => null)) !== null) return [];
       const isSetting = option.autocomplete === 'model' || option.autocomplete === 'setting';
       const own = isSetting ? await withDefaults(ports, asker).catch(() => ports) : ports;
       return suggestionsFor(own, asker, { command: name, option, typed, given });

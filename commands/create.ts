@@ -57,6 +57,7 @@ const declaration: Command = {
   example: '/video create a red fox in snow --seconds 6',
   options,
   visibility: 'public',
+  buys: true,
 };
 
 /** `/video create`: one task, or a set of takes. */

@@ -3,7 +3,7 @@ import { create } from './create.ts';
 import { createForm } from './input/forms.ts';
 import { checkShape, checkValues, optionIn, optionValue } from './input/options.ts';
 import { slipIn } from './input/slips.ts';
-import { type BotPorts, mayRun, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
+import { type BotPorts, exceedsRights, mayRun, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
 import { findTask } from './input/task-lookup.ts';
 import { type ParsedText, parseText, typedWords } from './input/text.ts';
 import { withDefaults } from './orders/defaults.ts';
@@ -44,7 +44,8 @@ export async function runCommand(all: BotPorts, caller: Caller, invocation: Invo
     );
   }
   const { declaration, run } = subcommand;
-  if (!mayRun(caller, declaration)) return refused(administratorsOnly(caller.platform));
+  if (!mayRun(caller, declaration) || exceedsRights(caller, declaration, given))
+    return refused(administratorsOnly(caller.platform));
   const isCreate = name === 'create';
   const wrong = problemsOf(ports, caller, subcommand, invocation);
   if (wrong.length > 0)

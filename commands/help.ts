@@ -1,7 +1,8 @@
 import type { Caller, Command, GivenOptions } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
-import { mayRun, privately, refused, type Subcommand } from './input/subcommand.ts';
+import { commandFor, mayRun, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { parseText } from './input/text.ts';
+import { mayNotCreateHere } from './policy/rules-here.ts';
 import { administratorsOnly } from './sentences/access.ts';
 import { commandHelpCard, helpCard, nameOf } from './sentences/cards/help.ts';
 import { unknownCommand } from './sentences/refusals.ts';
@@ -12,26 +13,32 @@ export function helpOn(others: readonly Command[]): Subcommand {
   const commands = [...others, declaration];
   return {
     declaration,
-    run: ({ catalog, steering }, caller, given) => {
+    run: async (ports, caller, given) => {
+      const { catalog, steering } = ports;
       const { fields } = caller;
-      const runnable = others.filter((command) => mayRun(caller, command));
+      const refusal = await mayNotCreateHere(ports, caller).catch(() => null);
+      const runnable = others
+        .filter((command) => mayRun(caller, command) && (refusal === null || command.buys !== true))
+        .map((command) => commandFor(caller, command));
       const shown = [...runnable, declarationWith(runnable)];
       const exampleOf = exampleIn(fields, commands);
-      const subject = { commands: shown, catalog: catalog(), steering, fields, exampleOf };
+      const subject = { commands: shown, catalog: catalog(), steering, fields, exampleOf, notice: refusal };
       const name = optionValue(given, 'command')
         ?.replace(/^\/?(?:video\s+)?/iu, '')
         .toLowerCase();
-      if (name === undefined) return Promise.resolve(privately(helpCard(subject)));
+      if (name === undefined) return privately(helpCard(subject));
       const command = shown.find((one) => one.name === name);
-      if (command !== undefined) return Promise.resolve(privately(commandHelpCard(subject, command)));
-      const isAdministrative = commands.some((one) => one.name === name);
-      const sentence = isAdministrative
-        ? administratorsOnly(caller.platform)
-        : unknownCommand(
-            name,
-            shown.map((one) => one.name),
-          );
-      return Promise.resolve(refused(sentence));
+      if (command !== undefined) return privately(commandHelpCard(subject, command));
+      const hidden = commands.find((one) => one.name === name);
+      if (hidden?.buys === true && refusal !== null) return refused(refusal);
+      const sentence =
+        hidden !== undefined
+          ? administratorsOnly(caller.platform)
+          : unknownCommand(
+              name,
+              shown.map((one) => one.name),
+            );
+      return refused(sentence);
     },
   };
 }

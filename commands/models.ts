@@ -1,5 +1,6 @@
-import type { Reply } from './bot-port.ts';
-import { type BotPorts, privately, type Subcommand } from './input/subcommand.ts';
+import type { Caller, Reply } from './bot-port.ts';
+import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
+import { mayNotCreateHere, withPolicy } from './policy/rules-here.ts';
 import { modelsCard } from './sentences/cards/models.ts';
 import { pageButtons } from './ui/buttons.ts';
 
@@ -15,17 +16,20 @@ export const models: Subcommand = {
     options: [],
     visibility: 'private',
   },
-  run: (ports) => Promise.resolve(showModels(ports, 0)),
+  run: (ports, caller) => showModels(ports, caller, 0),
 };
 
-/** Shows a page of the catalog to the caller only. */
-export function showModels({ catalog }: Pick<BotPorts, 'catalog'>, offset: number): Reply {
-  const { models: all, defaultModel } = catalog();
+/** Shows a page of what the caller may order here of the catalog, to the caller only. */
+export async function showModels(ports: BotPorts, caller: Caller, offset: number): Promise<Reply> {
+  const refusal = await mayNotCreateHere(ports, caller);
+  if (refusal !== null) return refused(refusal);
+  const { models: all, defaultModel, policy } = (await withPolicy(ports, caller)).catalog();
   const buttons = pageButtons({
     page: { list: 'models', offset },
     length: PAGE_LENGTH,
     hasMore: all.length > offset + PAGE_LENGTH,
     labels: ['Previous', 'Next'],
   });
-  return privately(modelsCard(all.slice(offset, offset + PAGE_LENGTH), defaultModel, buttons));
+  const page = { models: all.slice(offset, offset + PAGE_LENGTH), defaultModel, isNarrowed: policy !== undefined };
+  return privately(modelsCard(page, buttons));
 }

@@ -1,5 +1,6 @@
 import { audit } from './administration/audit.ts';
 import { pause } from './administration/pause.ts';
+import { policy } from './administration/policy.ts';
 import { settings } from './administration/settings.ts';
 import { approvals } from './approvals/approvals.ts';
 import { approvers } from './approvals/approvers.ts';
@@ -38,6 +39,7 @@ const all: readonly Subcommand[] = [
   notify,
   defaults,
   privacy,
+  policy,
   approvals,
   budget,
   statement,

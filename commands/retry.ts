@@ -12,6 +12,7 @@ export const retry: Subcommand = {
     example: '/video retry 7f3a9c21',
     options: [TASK_ID],
     visibility: 'public',
+    buys: true,
   },
   run: async (ports, caller, given) => {
     const id = optionValue(given, 'id') ?? '';

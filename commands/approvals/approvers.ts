@@ -59,7 +59,7 @@ export const approvers: Subcommand = {
       const isChanged = await ports.approvers.remove(teamOf(caller), actor, approver);
       return overview(ports, caller, { kind: isChanged ? 'removed' : 'absent', approver });
     }
-    const problem = await problemOf(ports, caller, approver);
+    const problem = await approverProblem(ports, caller, approver);
     if (problem !== null) return refused(problem);
     const untilMs = until === null ? undefined : await dayEnd(ports, caller, until);
     if (typeof untilMs === 'string') return refused(untilMs);
@@ -83,7 +83,8 @@ function wordsOf(given: GivenOptions) {
 
 const GROUP = /^<(?:@&|!subteam\^)(?<id>[^|>]+)(?:\|(?<name>[^>]*))?>$/u;
 
-async function approverNamed(ports: BotPorts, caller: Caller, text: string): Promise<Approver | null> {
+/** Returns the person, role or user group that an option of the kind `approver` names; `null` for none that is known. */
+export async function approverNamed(ports: BotPorts, caller: Caller, text: string): Promise<Approver | null> {
   const group = GROUP.exec(text)?.groups;
   if (group !== undefined) {
     const { id = '', name = '' } = group;
@@ -100,14 +101,22 @@ function newcomer({ platform }: Caller, text: string): Person | null {
   return platform === 'playground' && /^[^\s<>]{1,40}$/u.test(name) ? { id: name, name } : null;
 }
 
-/** Returns why someone can't become an approver; `null` if they can. */
-async function problemOf({ chat }: BotPorts, caller: Caller, { kind, id, name }: Approver): Promise<string | null> {
+/**
+ * Returns why someone can't be named in an option: a person who left, a group whose members can't be looked up, the role
+ * of all members; `null` if they can.
+ */
+export async function approverProblem(
+  { chat }: BotPorts,
+  caller: Caller,
+  { kind, id, name }: Approver,
+  option = 'who',
+): Promise<string | null> {
   const { platform, team, channel, address } = caller;
   // Everyone's role on Discord, which no member carries and no message may ping.
   if (kind === 'role') return id === team ? EVERYONE : null;
-  if (kind === 'group') return unreadable(chat, caller, { id, name });
+  if (kind === 'group') return unreadable(chat, caller, { id, name }, option);
   if (id === caller.user.id) return null;
-  return (await chat.isMember(platform, { team, channel, address }, id)) ? null : hasLeft('who', name);
+  return (await chat.isMember(platform, { team, channel, address }, id)) ? null : hasLeft(option, name);
 }
 
 /**
@@ -118,6 +127,7 @@ async function unreadable(
   chat: BotPorts['chat'],
   { platform, team, channel, address, user }: Caller,
   { id, name }: Pick<Approver, 'id' | 'name'>,
+  option: string,
 ): Promise<string | null> {
   try {
     await chat.isInGroup(platform, { team, channel, address }, { group: id, user: user.id });
@@ -125,7 +135,7 @@ async function unreadable(
   } catch (thrown) {
     const error = asDailiesError(thrown, 'looking up the members of a group');
     if (error.code !== 'missing_permission') throw error;
-    return unreadableGroup(name, error.words ?? 'I’m missing a permission');
+    return unreadableGroup(name, error.words ?? 'I’m missing a permission', option);
   }
 }
 

@@ -54,7 +54,7 @@ async function turnPage(ports: BotPorts, caller: Caller, page: Page): Promise<Re
   if (!('list' in page)) return showPage(ports, caller, page);
   switch (page.list) {
     case 'models':
-      return showModels(ports, page.offset);
+      return showModels(ports, caller, page.offset);
     case 'budgets':
       return turnBudgetsPage(ports, caller, page.offset);
     case 'usage':

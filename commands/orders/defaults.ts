@@ -48,7 +48,7 @@ export const defaults: Subcommand = {
 };
 
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions, before: Defaults): Promise<Reply> {
-  const catalog = ports.catalog();
+  const catalog = (await withPolicy(ports, caller)).catalog();
   const [model, seconds, aspect] = NAMES.map((name) => optionValue(given, name));
   // A default model that is not in the catalog any more has no effect.
   const known = catalog.models.find(({ name }) => name === before.model)?.name;
@@ -65,8 +65,9 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, befo
   return show(ports, caller, await ports.defaults.change(memberOf(caller), patch), true);
 }
 
-function show({ catalog }: BotPorts, { fields }: Caller, shown: Defaults, isSaved: boolean): Reply {
-  const command = nameOf(defaults.declaration, fields);
+async function show(ports: BotPorts, caller: Caller, shown: Defaults, isSaved: boolean): Promise<Reply> {
+  const { catalog } = await withPolicy(ports, caller);
+  const command = nameOf(defaults.declaration, caller.fields);
   return privately(defaultsCard({ defaults: shown, catalog: personalCatalog(catalog(), shown), isSaved, command }));
 }
 

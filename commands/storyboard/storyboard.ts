@@ -21,6 +21,7 @@ const declaration: Command = {
   ],
   // Only its requester sees it until its price is confirmed.
   visibility: 'private',
+  buys: true,
 };
 
 /** `/video storyboard`: a set of different shots; without any, a form. */

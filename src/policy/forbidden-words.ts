@@ -13,6 +13,11 @@ export function forbiddenIn(text: string, words: readonly string[]): readonly st
   return words.filter((word) => occursIn(folded, fold(word)));
 }
 
+/** Returns whether two words count as the same; a word without a character is the same as ''. */
+export function isSameWord(one: string, other: string): boolean {
+  return fold(one) === fold(other);
+}
+
 /**
  * Folds a text for comparison. Accents are the marks that no script has of its own: the vowel signs of Hindi stay.
  * @see https://www.unicode.org/reports/tr44/#Script

@@ -45,7 +45,10 @@ export function checkDefaults(catalog: Catalog, entered: Pick<RequestDraft, keyo
   const models = catalog.models.map((model) => ({ ...model, media: NO_MEDIA }));
   const defaultModel = models.find(({ name }) => name === catalog.defaultModel.name) ?? catalog.defaultModel;
   const { model, seconds, aspect } = entered;
-  const checked = checkRequest({ models, defaultModel }, { prompt: 'any', model, seconds, aspect });
+  const checked = checkRequest(
+    { ...catalog, models, defaultModel, policy: { ...catalog.policy, words: [] } },
+    { prompt: 'any', model, seconds, aspect },
+  );
   if (!checked.ok) return checked;
   const { request } = checked;
   return {

@@ -70,9 +70,11 @@ export function commandDefinitions({
   translations = {},
 }: DefinitionsWanted): readonly RESTPostAPIApplicationCommandsJSONBody[] {
   const where = isGlobal ? contextsOf(hasUserInstall) : {};
-  const [administrative = [], others = []] = [true, false].map((isIt) =>
-    commands.filter(({ isAdministrative = false }) => isAdministrative === isIt),
-  );
+  const administrative = commands.filter(({ isAdministrative }) => isAdministrative !== undefined);
+  // Permissions apply to whole commands: one with administrative options is under both.
+  const others = commands
+    .filter(({ isAdministrative }) => isAdministrative !== true)
+    .map((one) => ({ ...one, options: one.options.filter(({ isAdministrative }) => isAdministrative !== true) }));
   const optionsFor = (some: readonly Command[]) => some.map((command) => subcommand(command, translations));
   const admin: RESTPostAPIApplicationCommandsJSONBody = {
     type: ApplicationCommandType.ChatInput,

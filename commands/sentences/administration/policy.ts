@@ -55,6 +55,48 @@ export function mayNotDecide(requester: string, allowed: readonly Approver[], fi
   return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.`;
 }
 
+/** Refuses a channel that is unknown, or that the user may not see. */
+export const POLICY_CHANNEL_UNKNOWN =
+  'channel: there is no such channel, or you can’t see it. Pick one that you are a member of.';
+
+/** Refuses rules that nothing in the catalog satisfies. */
+export const LEAVES_NO_MODEL =
+  'With these rules, no model could make a clip: /video models shows what each offers. Nothing was changed.';
+
+/** Refuses a name that is not one of the known ones. */
+export function notOneOf(option: string, given: string, known: readonly string[]): string {
+  return `${option}: ${quoted(given)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
+}
+
+/** Refuses lengths that are no whole numbers of seconds. */
+export function notLengths(given: string): string {
+  return `seconds: ${quoted(given)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
+}
+
+/** Refuses a number of clips that is out of range. */
+export function notClips(given: string, max: number): string {
+  return `clips: ${quoted(given)} isn’t a number of clips. Choose 1 to ${max}, or any.`;
+}
+
+/** Refuses forbidden words that are too many, too long or without a character. */
+export function tooManyWords({ words, characters }: { readonly words: number; readonly characters: number }): string {
+  return `words: write up to ${words} words or phrases of up to ${characters} characters, separated by commas.`;
+}
+
+/** Refuses to remove a rule of an unknown name. */
+export function notAPolicyRule(given: string, rules: readonly string[]): string {
+  return `off: there is no rule ${quoted(given)}. Choose from ${all(rules)}.`;
+}
+
+/** Refuses a rule that is given a value and removed at once. */
+export function ruleGivenAndOff(rule: string): string {
+  return `${rule}: given a value and switched off at once. Leave one of them out.`;
+}
+
+function quoted(given: string): string {
+  return `“${shorten(given, 40)}”`;
+}
+
 function unreadMembers({ name, reason }: { readonly name: string; readonly reason: string | null }): string {
   const what = `I couldn’t find out who belongs to ${shorten(name, 60)}`;
   return reason === null ? `${what} just now; try again in a moment.` : `${what}: ${reason}.`;

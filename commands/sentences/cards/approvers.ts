@@ -66,16 +66,16 @@ export function whichApprover(command: string): string {
 }
 
 /** Refuses a name that is no known person, role or user group. */
-export function unknownApprover(given: string): string {
-  return `who: I don’t know “${shorten(given, 80)}” here. Mention a person, a role or a user group, such as @ben.`;
+export function unknownApprover(given: string, option = 'who'): string {
+  return `${option}: I don’t know “${shorten(given, 80)}” here. Mention a person, a role or a user group, such as @ben.`;
 }
 
 /** Refuses the role of all members: with it, every press would count, and none would be named. */
 export const EVERYONE = 'who: @everyone can’t approve. Choose a role that only some have.';
 
 /** Refuses a group whose members cannot be looked up: nobody could approve as one of them. @param reason continues a sentence */
-export function unreadableGroup(name: string, reason: string): string {
-  return `who: I can’t read who belongs to ${shorten(name, 80)}: ${reason}. Until then, add people instead. Nothing was changed.`;
+export function unreadableGroup(name: string, reason: string, option = 'who'): string {
+  return `${option}: I can’t read who belongs to ${shorten(name, 80)}: ${reason}. Until then, add people instead. Nothing was changed.`;
 }
 
 /** Refuses a text that is no day. */

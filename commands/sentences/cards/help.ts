@@ -15,6 +15,8 @@ export interface HelpSubject {
   readonly fields: OptionFields | undefined;
   /** Returns a command's example in the platform's syntax. */
   readonly exampleOf: (command: Command) => string;
+  /** Why the reader may not order clips here; `null` if they may. */
+  readonly notice: string | null;
 }
 
 /** Groups of the help, in order; the last one also contains all other commands. */
@@ -27,23 +29,25 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])
 
 /** Shows all commands, and their options with range and default, in groups on one screen. */
 export function helpCard(subject: HelpSubject): Card {
-  const { commands, fields, exampleOf, steering } = subject;
+  const { commands, fields, exampleOf, steering, notice } = subject;
   const [first] = commands;
   const example = first === undefined ? '/video help' : exampleOf(first);
   const start: Line =
-    fields === undefined
-      ? ['Type ', { code: '/video' }, ' and what the clip should show. Everything else has a default. For example: ']
-      : [
-          'Pick ',
-          { code: '/video create' },
-          ' and write what the clip should show. Everything else has a default. For example: ',
-        ];
+    notice !== null
+      ? [{ untrusted: notice }, ' For example: ']
+      : fields === undefined
+        ? ['Type ', { code: '/video' }, ' and what the clip should show. Everything else has a default. For example: ']
+        : [
+            'Pick ',
+            { code: '/video create' },
+            ' and write what the clip should show. Everything else has a default. For example: ',
+          ];
   return layOut([
     { kind: 'text', line: [...start, { code: example }] },
     ...GROUPS.flatMap(([heading, names], index) => {
       const isLast = index === GROUPS.length - 1;
       const known = GROUPS.flatMap(([, some]) => some);
-      const usual = commands.filter(({ isAdministrative }) => isAdministrative !== true);
+      const usual = commands.filter(({ isAdministrative }) => isAdministrative !== true).map(withoutAdministration);
       const some = usual.filter(({ name }) => names.includes(name) || (isLast && !known.includes(name)));
       const title: Block = { kind: 'heading', line: [heading] };
       return some.length === 0 ? [] : [title, ...some.map((command) => commandBlock(command, subject))];
@@ -60,7 +64,7 @@ const MAX_CHOICES = 8;
 
 /** Lists the administrative commands in short: the help on one of them shows its options. */
 function administrationBlocks({ commands, fields }: HelpSubject): readonly Block[] {
-  const administrative = commands.filter(({ isAdministrative }) => isAdministrative === true);
+  const administrative = commands.filter(isForAdministrators);
   if (administrative.length === 0) return [];
   const lines = administrative.map(
     (command): Block => ({ kind: 'text', line: [{ code: nameOf(command, fields) }, ` ${command.description}`] }),
@@ -88,9 +92,20 @@ function closingLine(fields: OptionFields | undefined): Line {
   return ['Options are typed as ', { code: '--seconds 6' }, '. ', ...more, ` ${reactions}`];
 }
 
+/** Returns a command without its options for administrators. */
+function withoutAdministration(command: Command): Command {
+  if (command.isAdministrative === undefined) return command;
+  return { ...command, options: command.options.filter(({ isAdministrative }) => isAdministrative !== true) };
+}
+
 /** Returns the name of a command as it is typed on the platform. */
-export function nameOf({ name, isAdministrative }: Command, fields: OptionFields | undefined): string {
-  return `${(isAdministrative === true ? fields?.administration : undefined) ?? '/video'} ${name}`;
+export function nameOf(command: Command, fields: OptionFields | undefined): string {
+  return `${(isForAdministrators(command) ? fields?.administration : undefined) ?? '/video'} ${command.name}`;
+}
+
+/** Returns whether a command, as its user may use it, is for administrators or has options for them. */
+function isForAdministrators({ isAdministrative, options }: Command): boolean {
+  return isAdministrative === true || options.some((option) => option.isAdministrative === true);
 }
 
 function usageOf(command: Command, fields: OptionFields | undefined): string {

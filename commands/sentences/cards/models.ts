@@ -1,9 +1,20 @@
 import { type Model, SETTINGS } from '#src/videos/model.ts';
-import { type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
+import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { mediaWords, offerWords, priceWords, promptWords, SETTING_WORDS } from '../settings.ts';
 
+/** Page of the catalog. */
+export interface ModelsShown {
+  readonly models: readonly Model[];
+  readonly defaultModel: Model;
+  /** Whether a policy allows only a part of the catalog. */
+  readonly isNarrowed: boolean;
+}
+
 /** Shows a page of the catalog: billing, price, settings and reference media of each model. */
-export function modelsCard(models: readonly Model[], defaultModel: Model, buttons: readonly CardButton[] = []): Card {
+export function modelsCard(
+  { models, defaultModel, isNarrowed }: ModelsShown,
+  buttons: readonly CardButton[] = [],
+): Card {
   const columns = [
     'Model',
     'Price',
@@ -12,7 +23,11 @@ export function modelsCard(models: readonly Model[], defaultModel: Model, button
     'Prompt',
   ];
   const rows = models.map((model) => modelCells(model, model === defaultModel));
-  return layOut([{ kind: 'table', columns, rows }], { buttons });
+  const small: Block = {
+    kind: 'small',
+    line: ['Only what is allowed here. ', { code: '/video policy' }, ' shows the rules.'],
+  };
+  return layOut([{ kind: 'table', columns, rows }, ...(isNarrowed ? [small] : [])], { buttons });
 }
 
 function modelCells(model: Model, isDefault: boolean): readonly Line[] {

@@ -21,11 +21,12 @@ describe('declarations', () => {
       'notify',
       'defaults',
       'privacy',
+      'policy',
       'approvals',
     ];
     const administrative = ['budget', 'statement', 'approvers', 'settings', 'review', 'pause', 'audit', 'erase_person'];
     expect(declarations.map(({ name }) => name)).toEqual([...names, ...administrative, 'help']);
-    expect(declarations.filter(({ isAdministrative }) => isAdministrative).map(({ name }) => name)).toEqual(
+    expect(declarations.filter(({ isAdministrative }) => isAdministrative === true).map(({ name }) => name)).toEqual(
       administrative,
     );
   });

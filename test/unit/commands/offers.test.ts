@@ -62,6 +62,7 @@ describe('/video help', () => {
       expect.stringContaining('`/video notify'),
       '`/video defaults` Shows or changes the model, length and aspect that your clips get · `model`: ‹swift-1, epic-pro or plain (default swift-1)› · `seconds`: ‹4, 6 or 8 (default 4) for swift-1 and plain; 5 to 15 in steps of 5 (default 5) for epic-pro› · `aspect`: ‹16:9, 9:16 or 1:1 (default 16:9) for swift-1; 16:9 for epic-pro; not taken for plain› · `off`: ‹model, seconds, aspect or all›',
       '`/video privacy [what]` Shows what is stored about you, sends it to you, or removes it · `what`: ‹export or forget›',
+      expect.stringContaining('`/video policy` What is allowed here'),
       expect.stringContaining('`/video help [command]`'),
       'Options are typed as `--seconds 6`. `/video help` and a command’s name shows that command. React to a clip with 🔁 for another take, with ❌ to cancel it.',
     ]);

@@ -6,7 +6,7 @@ import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { cardText, replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';
 
-const administrative = declarations.filter(({ isAdministrative }) => isAdministrative);
+const administrative = declarations.filter(({ isAdministrative }) => isAdministrative === true);
 
 describe.each(administrative)('/video $name', ({ name, example }) => {
   it.each(['slack', 'discord', 'playground'])('is refused to members on %s, without any effect', async (platform) => {

@@ -87,6 +87,16 @@ describe('the registered commands', () => {
     expect(restricted.filter(({ name }) => name !== 'video-admin')).toEqual([]);
   });
 
+  it('hold a command with administrative options twice, the options in /video-admin alone', () => {
+    const [usual, admin] = definitions(true);
+    const optionsOf = (definition: typeof usual) =>
+      (definition as unknown as { options: { name: string; options: { name: string }[] }[] }).options
+        .find(({ name }) => name === 'policy')
+        ?.options.map(({ name }) => name);
+    expect(optionsOf(usual)).toEqual(['channel']);
+    expect(optionsOf(admin)).toEqual(expect.arrayContaining(['channel', 'models', 'words']));
+  });
+
   // @see https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
   it('hold administrative commands in /video-admin, for members with Manage Server', () => {
     const [models] = declarations.filter(({ name }) => name === 'models');
