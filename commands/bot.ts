@@ -1,5 +1,6 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import { setOfCard } from '#src/chat/sets/set-view.ts';
+import { DailiesError } from '#src/errors.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { isCutId } from '#src/studio/cuts/cut.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
@@ -23,22 +24,29 @@ import { reactionAction } from './ui/buttons.ts';
 export function createBot(ports: BotPorts): Bot {
   // People named in ADMINS administer every team.
   const known = (caller: Caller): Caller => (isOperator(ports, caller) ? { ...caller, mayAdminister: true } : caller);
+  /** Counts a purchase that is refused because the data folder is at its limit. */
+  const counted = <Result>(handled: Promise<Result>): Promise<Result> =>
+    handled.catch((thrown: unknown) => {
+      if (thrown instanceof DailiesError && thrown.code === 'data_full') ports.dataFull();
+      throw thrown;
+    });
   return {
     commands: declarations,
     commandsFor: (caller) => {
       const asker = known(caller);
       return declarations.filter((command) => mayRun(asker, command)).map((command) => commandFor(asker, command));
     },
-    command: (caller, name, given) => runCommand(ports, known(caller), { name, given }),
+    command: (caller, name, given) => counted(runCommand(ports, known(caller), { name, given })),
     text: (caller, text, addressing = 'command', files = {}) =>
-      runText(ports, known(caller), text, { addressing, files }),
+      counted(runText(ports, known(caller), text, { addressing, files })),
     form: async (caller) => {
       const refusal = await mayNotCreateHere(ports, known(caller));
       return refusal === null ? createForm((await withDefaults(ports, caller)).catalog()) : refused(refusal);
     },
-    press: (caller, button) => pressButton(ports, known(caller), button),
-    react: (caller, message, emoji) => react(ports, known(caller), message, emoji),
-    submit: async (caller, form, values) => submitForm(await withDefaults(ports, caller), known(caller), form, values),
+    press: (caller, button) => counted(pressButton(ports, known(caller), button)),
+    react: (caller, message, emoji) => counted(react(ports, known(caller), message, emoji)),
+    submit: async (caller, form, values) =>
+      counted(submitForm(await withDefaults(ports, caller), known(caller), form, values)),
     suggest: async (caller, name, optionName, typed, given) => {
       const command = declarations.find((one) => one.name === name);
       const option = command?.options.find((one) => one.name === optionName);

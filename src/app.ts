@@ -361,6 +361,7 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     spendingRules: createSpendingRules({ ...money, clock }),
     limitReached: metrics.limitReached,
     overBudget: metrics.overBudget,
+    dataFull: metrics.dataFull,
   });
 }
 

@@ -85,6 +85,8 @@ export interface BotPorts {
   readonly limitReached: (limit: LimitReached) => void;
   /** Called for each purchase refused because of a budget. */
   readonly overBudget: (scope: SpendScope) => void;
+  /** Called for each purchase refused because the data folder is at its limit. */
+  readonly dataFull: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }

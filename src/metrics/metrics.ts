@@ -50,6 +50,8 @@ export function createMetrics() {
     limitReached: ({ of, kind }: Pick<LimitReached, 'of' | 'kind'>) =>
       counters.refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
     overBudget: (scope: SpendScope) => counters.refused.inc({ reason: `${scope}_budget` }),
+    /** Counts a purchase refused at `MAX_DATA_BYTES`. */
+    dataFull: () => counters.refused.inc({ reason: 'data_full' }),
     /** @param outcome `ok` or an error code. */
     polled: (outcome: string) => counters.polls.inc({ outcome }),
     wrongToken: (entrance: Entrance) => counters.wrongTokens.inc({ entrance }),
@@ -123,7 +125,7 @@ function countersOf(registry: Registry) {
     tasks: counter('dailies_tasks_total', 'Tasks claimed: interactions that asked for a clip'),
     refused: counter(
       'dailies_refused_total',
-      'Orders over a limit, by reason: person_open, person_minute, channel_open, channel_minute, team_budget, …',
+      'Orders over a limit, by reason: person_open, person_minute, channel_open, team_budget, data_full, …',
       ['reason'],
     ),
     creates: counter('dailies_creates_total', 'Creates by outcome: accepted, rejected, unsent, uncertain', ['outcome']),

@@ -155,6 +155,10 @@ export class BotHouse implements BotPorts {
   /** Scopes of the budgets that rejected an order. */
   readonly overBudgets: string[] = [];
   readonly overBudget = (scope: string): void => void this.overBudgets.push(scope);
+  refusedAsFull = 0;
+  readonly dataFull = (): void => {
+    this.refusedAsFull += 1;
+  };
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
   /** Thresholds and budgets of the team; its pause is that of its settings. */
   rules: SpendingRules = NO_SPENDING_RULES;

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { limitSentence } from '#commands/sentences/limits.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
+import { errorOf } from '#test/fakes/videos.ts';
 import { CATALOG } from '../videos/models.ts';
 
 const FULL: LimitReached = { of: 'person', kind: 'open', max: 3, found: 3 };
@@ -27,6 +28,14 @@ describe('order over a limit', () => {
     expect(reply).toMatchObject({ kind: 'refused', sentence: expect.stringContaining(limitSentence(FULL)) });
     expect(house.overLimit).toEqual([FULL]);
     expect(house.records.size).toBe(1);
+  });
+
+  it.each(ways)('by %s at the limit of the data folder is counted', async (_way, run) => {
+    const house = new BotHouse(CATALOG);
+    const { id } = await house.seed(ada(), 'a fox');
+    vi.spyOn(house.tasks, 'submit').mockRejectedValue(errorOf('data_full'));
+    await expect(run(house, id)).rejects.toMatchObject({ code: 'data_full' });
+    expect(house.refusedAsFull).toBe(1);
   });
 
   it('saves the prompt of a form', async () => {

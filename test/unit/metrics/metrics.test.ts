@@ -48,8 +48,10 @@ describe('the metrics of tasks', () => {
     metrics.limitReached({ of: 'person', kind: 'open' });
     metrics.limitReached({ of: 'channel', kind: 'perMinute' });
     metrics.overBudget('team');
+    metrics.dataFull();
     expect(await samples(metrics, 'dailies_refused_total')).toEqual({
       '{reason="team_budget"}': 1,
+      '{reason="data_full"}': 1,
       '{reason="person_open"}': 2,
       '{reason="channel_minute"}': 1,
     });
