@@ -113,8 +113,9 @@ class Playground implements Adapter {
         retryable: false,
       });
     }
-    // Where clips are in a bucket, the page plays them from there, and a copy here would be a second one.
-    if (this.#options.clipLinks.origin === null) await this.#files.keep(message.message, file);
+    // Where clips are in a bucket, the page plays them from there, and a copy here would be a second one. A cut has no task.
+    const isCut = view.kind === 'task' && view.cut !== undefined;
+    if (isCut || this.#options.clipLinks.origin === null) await this.#files.keep(message.message, file);
     const { name, description, contentType, bytes } = file;
     await this.#messages.change(message.message, (current) => ({
       ...current,
@@ -230,7 +231,8 @@ class Playground implements Adapter {
 function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'> {
   const card = keptCard(cardOf(view));
   if (view.kind !== 'task') return { card, task: null, state: null, progress: null, clip: null };
-  const { members } = view;
+  const { members, cut } = view;
+  if (cut !== undefined) return { card, task: null, state: null, progress: null, clip: null };
   if (members !== undefined) {
     const tasks = members.map(({ view: { task, state, progress } }) => ({ task, state, progress }));
     return { card, task: null, tasks, state: null, progress: null, clip: null };

@@ -158,6 +158,36 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
+    describe('the message of a cut', () => {
+      it('lists its shots, then has the file, or says why there is none', async () => {
+        const cut = `cut-${randomUUID().replaceAll('-', '')}` as TaskId;
+        const facts = { shots: [1, 2].map((at) => ({ prompt: `part ${at}`, seconds: 6 })), file: null, failure: null };
+        const joining = running({ task: cut, buttons: [], cut: facts });
+        const message = await harness.platform.open(cut, origin, joining);
+        expect(await harness.platform.open(cut, origin, joining)).toEqual(message);
+        const shown = async () => (await seen(message.channel)).find(({ id }) => id === message.message);
+        expect((await shown())?.text).toMatch(/Joining 2 shots…[\s\S]*1\. part 1 · 6 s[\s\S]*2\. part 2 · 6 s/u);
+        const failed = { ...facts, failure: { code: 'clip_missing', shots: [2] } } as const;
+        const view = { ...joining, phase: 'failed', buttons: ['join'], cut: failed } as const;
+        await harness.platform.edit(message, origin, view, 'final');
+        expect(await shown()).toMatchObject({
+          text: expect.stringContaining('Shot 2 has no clip.'),
+          buttons: [{ id: `join:${cut}`, label: 'Join again' }],
+        });
+        const made = done({ task: cut, buttons: [], cut: { ...facts, file: { bytes: 5_000, seconds: 12 } } });
+        const file = await upload(5_000, 'cut-part-1-7f3a.mp4');
+        await harness.platform.attach(message, origin, made, file);
+        expect(await shown()).toMatchObject({
+          text: expect.stringContaining('Cut of 2 shots'),
+          attachments: [{ name: 'cut-part-1-7f3a.mp4', bytes: 5_000 }],
+          buttons: [],
+        });
+        expect(await harness.download(message, file.name)).toHaveLength(5_000);
+        await harness.platform.retract(message, origin, { kind: 'removed', reason: 'deleted' });
+        expect(await harness.everything()).not.toMatch(/part 1|cut-part/u);
+      });
+    });
+
     describe('editing', () => {
       it('replaces the content of the message', async () => {
         const message = await open();
