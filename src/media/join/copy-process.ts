@@ -4,10 +4,17 @@ import type { CopyJob, CopyOutcome } from './copy-worker.ts';
 const WORKER = new URL('./copy-worker.ts', import.meta.url);
 const TIMEOUT_MS = 10 * 60_000;
 /**
- * Memory limits of the process: most of what it reads is outside of the heap, and collected the sooner the smaller the
- * heap may become. Measured in decision record 47.
+ * Most of what the process reads is outside of its heap, and collected the sooner the smaller the heap may become. The
+ * heap itself is so small that collecting it at once takes less than doing so in steps or threads. Measured in decision
+ * record 52.
  */
-const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=1', '--max-old-space-size=64'];
+const NODE_FLAGS = [
+  '--disable-warning=ExperimentalWarning',
+  '--max-semi-space-size=1',
+  '--max-old-space-size=64',
+  '--no-incremental-marking',
+  '--single-threaded-gc',
+];
 
 /**
  * Runs a join in a process of its own, which is killed after ten minutes and when `signal` is aborted. It gets no

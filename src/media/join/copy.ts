@@ -1,11 +1,15 @@
-import { open } from 'node:fs/promises';
+import { writeSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { WritableStream } from 'node:stream/web';
+import { setImmediate } from 'node:timers/promises';
 import {
   EncodedAudioPacketSource,
   EncodedPacketSink,
   EncodedVideoPacketSource,
-  FilePathTarget,
   Mp4OutputFormat,
   Output,
+  StreamTarget,
+  type StreamTargetChunk,
 } from 'mediabunny';
 import { openClip } from './read-shot.ts';
 import type { Shot } from './shot.ts';
@@ -25,20 +29,23 @@ export interface ShotFile {
 export async function copyShots(files: readonly ShotFile[], output: string): Promise<void> {
   const [first] = files;
   if (first === undefined) throw new TypeError('there are no shots');
-  const cut = await openCut(files, output);
-  let atSeconds = 0;
-  for (const file of files) {
-    await copyShot(cut, file, atSeconds);
-    atSeconds += file.shot.seconds;
-  }
-  await cut.output.finalize();
-  const written = await open(output, 'r+');
+  const target = await open(output, 'w');
   try {
-    await written.sync();
+    const cut = await openCut(files, target);
+    let atSeconds = 0;
+    for (const file of files) {
+      await copyShot(cut, file, atSeconds);
+      atSeconds += file.shot.seconds;
+    }
+    await cut.output.finalize();
+    await target.sync();
   } finally {
-    await written.close();
+    await target.close();
   }
 }
+
+/** Packets between two turns of the event loop. */
+const PACKETS_PER_TURN = 16;
 
 interface Cut {
   readonly output: Output;
@@ -48,7 +55,7 @@ interface Cut {
 }
 
 /** Starts the file: the space for its header is reserved by the numbers of packets. */
-async function openCut(files: readonly ShotFile[], path: string): Promise<Cut> {
+async function openCut(files: readonly ShotFile[], target: FileHandle): Promise<Cut> {
   const [first] = files;
   if (first === undefined) throw new TypeError('there are no shots');
   const { codec, rotation, isMirrored } = first.shot.picture;
@@ -56,7 +63,7 @@ async function openCut(files: readonly ShotFile[], path: string): Promise<Cut> {
   const output = new Output({
     format: new Mp4OutputFormat({ fastStart: 'reserve' }),
     // Chunks of the writer would be another copy of everything.
-    target: new FilePathTarget(path, { chunked: false }),
+    target: new StreamTarget(writableOf(target), { chunked: false }),
   });
   output.addVideoTrack(pictures, {
     rotation,
@@ -80,6 +87,16 @@ async function openCut(files: readonly ShotFile[], path: string): Promise<Cut> {
   return { output, pictures, sound };
 }
 
+/** Returns a stream into a file. Each chunk is freed once it is written: nobody else has it. */
+function writableOf({ fd }: FileHandle): WritableStream<StreamTargetChunk> {
+  return new WritableStream({
+    write({ data, position }) {
+      for (let at = 0; at < data.length; ) at += writeSync(fd, data, at, data.length - at, position + at);
+      data.buffer.transfer(0);
+    },
+  });
+}
+
 async function audioConfigOf(path: string): Promise<AudioDecoderConfig> {
   const { audio, close } = await openClip(path);
   try {
@@ -97,7 +114,11 @@ async function copyShot({ pictures, sound }: Cut, { path, shot }: ShotFile, atSe
     const decoderConfig = (await video.getDecoderConfig()) ?? undefined;
     const shift = atSeconds - shot.startSeconds;
     await sound?.begin(audio === null ? null : new EncodedPacketSink(audio).packets(), shift);
+    let copied = 0;
     for await (const packet of new EncodedPacketSink(video).packets()) {
+      // Nothing else here waits for the event loop, and so would notice that the bot has ended.
+      copied += 1;
+      if (copied % PACKETS_PER_TURN === 0) await setImmediate();
       const timestamp = packet.timestamp + shift;
       await sound?.writeUntil(timestamp);
       await pictures.add(packet.clone({ timestamp }), decoderConfig === undefined ? undefined : { decoderConfig });

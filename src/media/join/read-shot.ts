@@ -1,6 +1,5 @@
 import {
   EncodedPacketSink,
-  FilePathSource,
   Input,
   type InputAudioTrack,
   type InputTrack,
@@ -10,6 +9,7 @@ import {
   QTFF,
   WEBM,
 } from 'mediabunny';
+import { openSource } from './clip-source.ts';
 import { type Edits, readEdits } from './edit-list.ts';
 import type { Picture, Shot, Sound } from './shot.ts';
 import { SAMPLES_PER_PACKET } from './silence.ts';
@@ -24,8 +24,6 @@ export interface OpenClip {
 
 /** Formats of single files: a playlist would name other files to read. */
 const FORMATS = [MP4, QTFF, MATROSKA, WEBM];
-/** Bytes of a clip that are kept in memory. */
-const CACHE_BYTES = 4 * 1024 ** 2;
 /** A picture of 8K at the highest quality has about 20 MB; a larger size is a damaged or hostile header. */
 const MAX_PACKET_BYTES = 48 * 1024 ** 2;
 /** Sound that an edit list may hide at the end without being missed: what encoders append, with room for rounding. */
@@ -35,7 +33,7 @@ const ROUNDING_SECONDS = 0.002;
 
 /** Opens a clip. @throws Error if it is not a video. */
 export async function openClip(path: string): Promise<OpenClip> {
-  const input = new Input({ source: new FilePathSource(path, { maxCacheSize: CACHE_BYTES }), formats: FORMATS });
+  const input = new Input({ source: openSource(path), formats: FORMATS });
   const close = (): void => input.dispose();
   try {
     const video = await input.getPrimaryVideoTrack();
