@@ -12,7 +12,7 @@ import type { Draft } from '../pipeline/drafts.ts';
 import type { Store } from '../store/store.ts';
 import { amountOf } from '../tasks/amount.ts';
 import { ledgerOf } from '../tasks/indexes.ts';
-import { readTasks } from '../tasks/record-shape.ts';
+import { isTask, readTasks } from '../tasks/record-shape.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import { PersonalDefaults } from './personal-defaults.ts';
 import { tasksOfPerson } from './tasks-of-person.ts';
@@ -38,7 +38,7 @@ export type WritePersonExport = (person: PersonOfTeam, path: string, isCompresse
 
 /** One line of the export. */
 type ExportLine = Readonly<Record<string, unknown>> & {
-  readonly record: 'clip' | 'draft' | 'subscription' | 'approver' | 'budget' | 'defaults' | 'pause';
+  readonly record: 'clip' | 'draft' | 'subscription' | 'approver' | 'budget' | 'defaults' | 'pause' | 'review';
 };
 
 /** Number of task records in memory at once. */
@@ -65,6 +65,7 @@ async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): Asy
     for (const task of tasks) yield clipLine(task, options.links);
   }
   yield* draftLines(options, person);
+  yield* reviewLines(options, person);
   yield* roleLines(options, person);
 }
 
@@ -99,8 +100,25 @@ function clipLine(task: Task, links: PersonExportOptions['links']): ExportLine {
     clip: clip === undefined ? undefined : { bytes: clip.bytes, contentType: clip.contentType },
     link: link?.url,
     linkExpiresAt: isoOf(link?.expiresAtMs),
+    version: task.version?.number,
+    // Without the names of others.
+    reviews: task.review?.map(({ kind: decision, note, atMs }) => ({ decision, ...note, at: isoOf(atMs) })),
     removed: removal === undefined ? undefined : { reason: removal.reason, at: isoOf(removal.atMs) },
   };
+}
+
+/** Yields the decisions that the person took as a reviewer, with their notes. */
+async function* reviewLines(
+  { store }: Pick<PersonExportOptions, 'store'>,
+  { platform, team, user }: PersonOfTeam,
+): AsyncGenerator<ExportLine> {
+  for await (const page of store.contents.records('tasks')) {
+    for (const { key, value } of page) {
+      if (!isTask(value, key) || value.origin.platform !== platform || value.origin.team !== team) continue;
+      for (const { kind: decision, by, note, atMs } of value.review ?? [])
+        if (by.id === user) yield { record: 'review', clip: key, decision, ...note, at: isoOf(atMs) };
+    }
+  }
 }
 
 async function* draftLines(

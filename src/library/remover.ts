@@ -22,6 +22,8 @@ export interface RemovalOrder {
   readonly by?: Person;
   /** Pseudonym that replaces the requester. */
   readonly person?: Person;
+  /** Removes nothing of a clip that is signed off by now. Default: false. */
+  readonly sparesSignedOff?: boolean;
   /** Returns further writes for the commit of the removal; called again after a concurrent change. Default: none. */
   readonly also?: (next: Task) => Promise<FurtherWrites>;
   /** `true`: its files and messages are left to {@link Remover.complete}. Default: false. */
@@ -99,10 +101,13 @@ export function createRemover(options: RemoverOptions): Remover {
     failed: (thrown) => logger.warn({ event: 'removal_failed', err: thrown }, 'failed to complete a removal, retrying'),
   });
   return {
-    async remove({ id }, { reason, keepsContent = false, by, person, also: alsoOf, ...order }) {
+    async remove(
+      { id },
+      { reason, keepsContent = false, sparesSignedOff = false, by, person, also: alsoOf, ...order },
+    ) {
       const task = await repository.get(id);
       if (task === undefined) return false;
-      const event = { kind: 'remove', reason, keepsContent, atMs: clock.now() } as const;
+      const event = { kind: 'remove', reason, keepsContent, sparesSignedOff, atMs: clock.now() } as const;
       const also = async (next: Task): Promise<FurtherWrites> => {
         const [own, further] = await Promise.all([writesOf(options, { task, next, by }), alsoOf?.(next)]);
         return { records: [...(own.records ?? []), ...(further?.records ?? [])] };

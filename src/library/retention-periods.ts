@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { TeamSettings, TeamSettingsRepository } from '../money/team-settings.ts';
+import { isSignedOff } from '../tasks/review/review.ts';
 import type { Task } from '../tasks/task.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -41,10 +42,13 @@ export function createKeptUntil({
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly retention: Retention;
   readonly clock: Clock;
-}): (task: Pick<Task, 'origin' | 'clip' | 'createdAtMs' | 'endedAtMs'>) => Promise<number | null> {
-  return async ({ origin, clip, createdAtMs, endedAtMs }) => {
+}): (task: Pick<Task, 'origin' | 'clip' | 'createdAtMs' | 'endedAtMs' | 'review'>) => Promise<number | null> {
+  return async (task) => {
+    const { origin, clip, createdAtMs, endedAtMs } = task;
     if (clip === undefined) return null;
-    const { clipsMs } = retentionOf(retention, await settings.get(origin), clock.now());
+    const rules = await settings.get(origin);
+    if (rules.keepSignedOff === true && isSignedOff(task)) return null;
+    const { clipsMs } = retentionOf(retention, rules, clock.now());
     return clipsMs === null ? null : (endedAtMs ?? createdAtMs) + clipsMs;
   };
 }

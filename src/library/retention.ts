@@ -6,9 +6,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { TeamKey, TeamSettingsRepository } from '../money/team-settings.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { Store, Versioned } from '../store/store.ts';
-import { historyIndex, teamOfHistory } from '../tasks/indexes.ts';
+import { historyIndex, signedOffIndex, teamOfHistory } from '../tasks/indexes.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
+import { isSignedOff } from '../tasks/review/review.ts';
 import { isEnded } from '../tasks/state-machine.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { Remover } from './remover.ts';
@@ -81,9 +82,11 @@ async function sweep(options: RetentionOptions, isActive: IsActive): Promise<voi
   await sweepBegins(store, 'retention', clock.now());
   const teams = (await store.contents.indexes()).flatMap((index) => teamOfHistory(index) ?? []);
   for (const team of teams) {
-    const { clipsMs, promptsMs } = retentionOf(retention, await settings.get(team), clock.now());
-    const prompts = promptsMs === null ? 0 : await removePrompts(options, team, { keptMs: promptsMs, isActive });
-    const clips = clipsMs === null ? 0 : await removeClips(options, team, { keptMs: clipsMs, isActive });
+    const rules = await settings.get(team);
+    const { clipsMs, promptsMs } = retentionOf(retention, rules, clock.now());
+    const how = { isActive, sparesSignedOff: rules.keepSignedOff === true };
+    const prompts = promptsMs === null ? 0 : await removePrompts(options, team, { keptMs: promptsMs, ...how });
+    const clips = clipsMs === null ? 0 : await removeClips(options, team, { keptMs: clipsMs, ...how });
     if (!isActive()) return;
     if (prompts + clips > 0)
       logger.info({ event: 'retention_swept', ...team, prompts, clips }, 'removed what expired of a team');
@@ -95,13 +98,22 @@ async function sweep(options: RetentionOptions, isActive: IsActive): Promise<voi
 interface Sweep {
   readonly keptMs: number;
   readonly isActive: IsActive;
+  /** Signed-off clips are kept. */
+  readonly sparesSignedOff: boolean;
 }
+
+/** A sweep that has begun: what ended before `latestMs` is due. */
+type Begun = Omit<Sweep, 'keptMs'> & { readonly latestMs: number };
 
 /**
  * Removes expired clips with their prompts. Their tasks leave the team's history with it, so that each sweep begins with
  * the oldest that is left. @returns their number.
  */
-async function removePrompts(options: RetentionOptions, team: TeamKey, { keptMs, isActive }: Sweep): Promise<number> {
+async function removePrompts(
+  options: RetentionOptions,
+  team: TeamKey,
+  { keptMs, isActive, sparesSignedOff }: Sweep,
+): Promise<number> {
   const { store, remover, metrics, clock } = options;
   const latestMs = clock.now() - keptMs;
   let removed = 0;
@@ -110,9 +122,10 @@ async function removePrompts(options: RetentionOptions, team: TeamKey, { keptMs,
       store.keyv('tasks'),
       page.map(({ member }) => member),
     );
-    const due = tasks.filter((task) => isDue(task, latestMs) && !isContentRemoved(task));
+    const isSpared = (task: Task): boolean => sparesSignedOff && isSignedOff(task);
+    const due = tasks.filter((task) => isDue(task, latestMs) && !isContentRemoved(task) && !isSpared(task));
     const gone = await inBatches(due, isActive, async ({ id, clip }) => {
-      const isRemoved = await remover.remove({ id }, { reason: 'expired', isPartOfMany: true });
+      const isRemoved = await remover.remove({ id }, { reason: 'expired', sparesSignedOff, isPartOfMany: true });
       if (isRemoved) metrics.expired('prompt', clip?.bytes ?? 0);
       return isRemoved;
     });
@@ -124,13 +137,14 @@ async function removePrompts(options: RetentionOptions, team: TeamKey, { keptMs,
 }
 
 /** Removes expired clips, from where the last sweep ended. @returns their number. */
-async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, isActive }: Sweep): Promise<number> {
+async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, ...how }: Sweep): Promise<number> {
   const { store, clock } = options;
-  const latestMs = clock.now() - keptMs;
+  const begun: Begun = { ...how, latestMs: clock.now() - keptMs };
+  const { latestMs, isActive } = begun;
   const key = `retention:${team.platform}:${team.team}`;
   const cursors = store.keyv('waits');
   const known = (await cursors.get<Cursor>(key)) ?? { revision: 1, beforeMs: 0, left: [] };
-  const again = await clipsOf(options, known.left, { latestMs, isActive });
+  const again = await clipsOf(options, known.left, begun);
   let [removed, left] = [again.removed, again.left];
   for await (const page of pagesOf(store, historyIndex(team.platform, team.team), {
     min: known.beforeMs,
@@ -139,7 +153,7 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, i
     const found = await clipsOf(
       options,
       page.map(({ member }) => member as TaskId),
-      { latestMs, isActive },
+      begun,
     );
     removed += found.removed;
     left = [...new Set([...left, ...found.left])];
@@ -148,6 +162,21 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, i
     // Equal times may continue on the next page.
     await cursors.set(key, { revision: 1, beforeMs: last.score, left } satisfies Cursor);
   }
+  removed += await removeSpared(options, team, begun);
+  return removed;
+}
+
+/**
+ * Removes the clips that earlier sweeps spared, because they were signed off, and that are kept no longer: changes were
+ * requested since, or the team keeps them like others now. @returns their number.
+ */
+async function removeSpared(options: RetentionOptions, team: TeamKey, begun: Begun): Promise<number> {
+  let removed = 0;
+  for await (const page of pagesOf(options.store, signedOffIndex(team.platform, team.team), { max: begun.latestMs })) {
+    const ids = page.map(({ member }) => member as TaskId);
+    removed += (await clipsOf(options, ids, begun)).removed;
+    if (!begun.isActive()) break;
+  }
   return removed;
 }
 
@@ -155,9 +184,10 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, i
 async function clipsOf(
   { store, remover, metrics }: RetentionOptions,
   ids: readonly TaskId[],
-  { latestMs, isActive }: { readonly latestMs: number; readonly isActive: IsActive },
+  { latestMs, isActive, sparesSignedOff }: Begun,
 ): Promise<{ readonly removed: number; readonly left: readonly TaskId[] }> {
-  const tasks = await readTasks(store.keyv('tasks'), ids);
+  const read = await readTasks(store.keyv('tasks'), ids);
+  const tasks = sparesSignedOff ? read.filter((task) => !isSignedOff(task)) : read;
   const [due, waiting] = [
     tasks.filter((task) => isDue(task, latestMs)),
     tasks.filter((task) => !isDue(task, latestMs)),
@@ -165,7 +195,10 @@ async function clipsOf(
   const left = waiting.map(({ id }) => id);
   const clips = due.filter(({ clip }) => clip !== undefined);
   const gone = await inBatches(clips, isActive, async ({ id, clip }) => {
-    const isRemoved = await remover.remove({ id }, { reason: 'expired', keepsContent: true, isPartOfMany: true });
+    const isRemoved = await remover.remove(
+      { id },
+      { reason: 'expired', keepsContent: true, sparesSignedOff, isPartOfMany: true },
+    );
     if (isRemoved) metrics.expired('clip', clip?.bytes ?? 0);
     else left.push(id);
     return isRemoved;

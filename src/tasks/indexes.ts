@@ -74,7 +74,7 @@ export const FORGETTINGS = 'forgettings';
 export const UPLOADS = 'uploads';
 
 /** Names the index of a team's clips that were signed off, also if changes were requested since; scores are creation times. */
-function signedOffIndex(platform: string, team: string): string {
+export function signedOffIndex(platform: string, team: string): string {
   return `signed-off:${platform}:${team}`;
 }
 

@@ -39,6 +39,16 @@ const shape = z.object({
   set: setPlace.optional(),
   takeOf: setPlace.optional(),
   version: z.object({ root: z.string(), number: z.number() }).optional(),
+  review: z
+    .array(
+      z.object({
+        kind: z.string(),
+        by: z.object({ id: z.string(), name: z.string() }),
+        atMs: z.number(),
+        note: z.object({ text: z.string(), atSeconds: z.number().optional() }).optional(),
+      }),
+    )
+    .optional(),
   createdAtMs: z.number(),
   sends: z.number(),
   unsentTries: z.number(),

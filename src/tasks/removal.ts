@@ -1,4 +1,5 @@
 import type { Approval, Declined } from './approval.ts';
+import { isSignedOff } from './review/review.ts';
 import type { Person, Task, TaskEvent } from './task.ts';
 
 /** Reason for removing a clip: its time is over, a user deleted it, or its requester is to be forgotten. */
@@ -21,6 +22,8 @@ export interface RemovalEvent {
   readonly atMs: number;
   /** Pseudonym that replaces the requester. */
   readonly person?: Person;
+  /** Removes nothing of a clip that is signed off by now. */
+  readonly sparesSignedOff?: boolean;
 }
 
 /** Returns whether prompt and references of a task are removed. */
@@ -34,7 +37,9 @@ export function isContentRemoved({ removal }: Pick<Task, 'removal'>): boolean {
  * guards its idempotency key, and the books agree.
  * @returns `null` where it removes nothing that is still there.
  */
-export function removedBy(task: Task, { reason, keepsContent, atMs, person }: RemovalEvent): Task | null {
+export function removedBy(task: Task, event: RemovalEvent): Task | null {
+  const { reason, keepsContent, atMs, person, sparesSignedOff = false } = event;
+  if (sparesSignedOff && isSignedOff(task)) return null;
   const isContentTaken = !keepsContent && !isContentRemoved(task);
   const isPersonTaken = person !== undefined && person.id !== task.origin.user.id;
   // The messages of an expired clip are still in the chat.

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { formatPrice, priceOf } from '../../tasks/price.ts';
+import { lastDecision } from '../../tasks/review/review.ts';
 import { versionOf } from '../../tasks/review/versions.ts';
 import { isEnded, phaseOf } from '../../tasks/state-machine.ts';
 import type { Task } from '../../tasks/task.ts';
@@ -123,7 +124,14 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
     bytes: clip.bytes,
     isRetry: retryOf !== undefined,
     version: versionOf(task),
+    review: reviewOf(task),
   };
+}
+
+/** Returns the decision that counts on a clip; `null` where there is none. */
+function reviewOf(task: ClipTask) {
+  const last = lastDecision(task);
+  return last === undefined ? null : { state: last.kind, by: last.by.name, atMs: last.atMs, note: last.note ?? null };
 }
 
 async function detailOf({ scope, session }: Entered, task: ClipTask, { access, clips, catalog }: ApiOptions) {

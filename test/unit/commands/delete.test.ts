@@ -42,6 +42,7 @@ describe('/video delete', () => {
   it('names who signed the clip off', async () => {
     const { house, task, text } = await delivered();
     house.happen(task.id, EVENTS.review);
+    house.happen(task.id, { kind: 'presented', revision: house.task(task.id).revision });
     expect(replyText(await text(ada(), `delete ${task.id}`))).toContain('Signed off by Bob.');
   });
 

@@ -82,6 +82,20 @@ describe('the export of a person', () => {
     expect(text).not.toContain('/clips/');
   });
 
+  it('has what they decided as a reviewer, and what others did about their clips, without names', async () => {
+    const note = { text: 'too dark', atSeconds: 3 };
+    await put({ id: 'hers' as TaskId });
+    const before = (await store.keyv('tasks').get<Task>('hers')) as Task;
+    const decision = { kind: 'changes_requested', by: BOB, atMs: NOON_MS, note } as const;
+    await store.commit(toChange(before, lived(before, { kind: 'review', after: 0, decision })));
+    expect(await linesOf(BOB.id)).toEqual([
+      { record: 'review', clip: 'hers', decision: 'changes_requested', ...note, at: '2026-11-21T12:00:00.000Z' },
+    ]);
+    const [hers] = await linesOf();
+    expect(hers).toMatchObject({ reviews: [{ decision: 'changes_requested', ...note }] });
+    expect(JSON.stringify(hers)).not.toContain(BOB.name);
+  });
+
   it('has a clip that was removed, as far as it is still known', async () => {
     await put({});
     const task = (await store.keyv('tasks').get<Task>('clip')) as Task;

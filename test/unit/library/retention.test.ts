@@ -180,3 +180,73 @@ describe('the retention', () => {
     expect(claim).toMatchObject({ kind: 'known', task: { state: 'completed', removal: { hasContent: false } } });
   });
 });
+
+describe('signed-off clips', () => {
+  const SIGNED = { kind: 'signed_off', by: ADA, atMs: NOON_MS } as const;
+  const NOTE = { kind: 'changes_requested', by: ADA, atMs: NOON_MS, note: { text: 'too dark' } } as const;
+  const decide = (library: Library, id: TaskId, after: number, decision: typeof SIGNED | typeof NOTE) =>
+    library.house.happen(id, { kind: 'review', after, decision });
+
+  it.each([
+    ['clips', { clipsDays: 30, promptsDays: 0 }],
+    ['prompts', { clipsDays: 0, promptsDays: 30 }],
+  ] as const)(
+    'outlive the retention of %s where the team keeps them, until changes are requested',
+    async (_, periods) => {
+      const library = new Library();
+      library.retention = periods;
+      library.settings = { ...DEFAULT_SETTINGS, keepSignedOff: true };
+      const [kept, other] = [await library.done('kept'), await library.done('other')];
+      await decide(library, kept, 0, SIGNED);
+      library.house.clock.step(31 * DAY_MS);
+      await library.sweep();
+      expect(library.files).toEqual([other]);
+      expect(await library.record('kept')).toMatchObject({
+        clip: CLIP,
+        request: { prompt: expect.stringContaining('fox') },
+      });
+      await library.sweep();
+      await decide(library, kept, 1, NOTE);
+      await library.sweep();
+      expect(library.files).toEqual([other, kept]);
+      expect(await library.house.store.count('signed-off:fake:T1')).toBe(0);
+    },
+  );
+
+  it('expire like others where the team does not keep them, also once it stops to', async () => {
+    const library = new Library();
+    library.retention = { clipsDays: 30, promptsDays: 0 };
+    library.settings = { ...DEFAULT_SETTINGS, keepSignedOff: true };
+    const id = await library.done('kept');
+    await decide(library, id, 0, SIGNED);
+    library.house.clock.step(31 * DAY_MS);
+    await library.sweep();
+    await library.sweep();
+    expect(library.files).toEqual([]);
+    library.settings = DEFAULT_SETTINGS;
+    await library.sweep();
+    expect(library.files).toEqual([id]);
+  });
+
+  it('are spared by a removal that a sign-off overtakes', async () => {
+    const library = new Library();
+    const { house } = library;
+    const id = await library.done('late');
+    await house.happen(id, { kind: 'review', after: 0, decision: SIGNED });
+    const remove = { kind: 'remove', reason: 'expired', keepsContent: true, atMs: NOON_MS } as const;
+    expect(await house.repository.record(id, { ...remove, sparesSignedOff: true })).toMatchObject({ done: false });
+    expect(await house.repository.record(id, { ...remove, sparesSignedOff: false })).toMatchObject({ done: true });
+  });
+
+  it('show no date of deletion where they are kept', async () => {
+    const settings = { get: async () => ({ ...DEFAULT_SETTINGS, keepSignedOff: true }) };
+    const keptUntil = createKeptUntil({
+      settings,
+      retention: { clipsDays: 30, promptsDays: 0 },
+      clock: new ManualClock(),
+    });
+    const task = newTask({ endedAtMs: NOON_MS, clip: CLIP });
+    expect(await keptUntil({ ...task, review: [SIGNED] })).toBeNull();
+    expect(await keptUntil({ ...task, review: [SIGNED, NOTE] })).toBe(NOON_MS + 30 * DAY_MS);
+  });
+});

@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { newId, press, readClip } from './api.js';
+import { REVIEWS } from './grid.js';
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
@@ -95,6 +96,13 @@ function Facts({ clip, onFilter }) {
     ['Resolution', clip.resolution],
     ['References', references === '' ? null : references],
     ['Price', clip.price],
+    ['Version', clip.version === null ? null : `v${clip.version}`],
+    [
+      'Review',
+      clip.review === null
+        ? null
+        : html`${REVIEWS[clip.review.state] ?? 'reviewed'} by <bdi>${clip.review.by}</bdi>${clip.review.note !== null && html`: <span dir="auto">${clip.review.note.text}</span>`}`,
+    ],
     [
       'Channel',
       html`<button type="button" class="plain-link" onClick=${() => onFilter({ channel: clip.channel })}>All clips of its channel</button>`,

@@ -3,6 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 
+/** Words for the state of a clip's review. */
+export const REVIEWS = { signed_off: 'signed off', changes_requested: 'changes requested' };
+
 /** Clips in one download at most, as the server allows. */
 const MAX_TOGETHER = 200;
 
@@ -41,7 +44,7 @@ function Card({ clip, hasPosters }) {
         <${Poster} id=${clip.id} hasPosters=${hasPosters} />
         <span class="prompt" dir="auto">${clip.prompt}</span>
         <span class="small"><bdi>${clip.by}</bdi> · ${clip.model} · ${clip.seconds} s · ${clip.price}</span>
-        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? (clip.version === null ? ' · another take' : ` · v${clip.version}`) : ''}</span>
+        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? (clip.version === null ? ' · another take' : ` · v${clip.version}`) : ''}${clip.review === null ? '' : ` · ${REVIEWS[clip.review.state] ?? 'reviewed'}`}</span>
       </a>
     </li>
   `;

@@ -101,6 +101,10 @@ async function livedIn(store: Store = new MemoryStore()): Promise<House> {
   await house.task({ ...his, ...(his.approval && { approval: { ...his.approval, askedOf } }) });
   await house.happen('his' as TaskId, { ...EVENTS.approve, by: EVE }, EVENTS.send, EVENTS.accepted);
   await house.happen('his' as TaskId, EVENTS.completed, EVENTS.fetched);
+  // She reviewed it, too.
+  const note = { text: 'more of the secret fox' };
+  const decision = { kind: 'changes_requested', by: EVE, atMs: house.clock.now(), note } as const;
+  await house.happen('his' as TaskId, { kind: 'review', after: 0, decision });
   await house.pass(0);
   return parts;
 }
@@ -167,6 +171,8 @@ describe('forgetting a person', () => {
     expect(left).toHaveLength(1);
     expect(JSON.stringify(left.map(({ shown }) => shown.at(-1)))).not.toMatch(TRACES);
     expect(house.platform.retracted[0]?.view).toEqual({ kind: 'removed', reason: 'forgotten' });
+    expect(house.platform.erased).toMatchObject([{ ref: { message: 'review:his:1' }, view: { note: null } }]);
+    expect(JSON.stringify(house.platform.erased)).not.toMatch(TRACES);
   });
 
   it('keeps the claims: a redelivered interaction buys nothing', async () => {
