@@ -4,6 +4,9 @@ import type { Config } from '#src/config/config.ts';
 import type { PlatformConfig } from '#src/config/platform-config.ts';
 import { type Check, ok } from '#src/doctor/diagnosis.ts';
 import { WrongTokens } from '#src/http/access-tokens.ts';
+import { retentionOf } from '#src/library/retention-periods.ts';
+import { AuditTrail } from '#src/money/audit.ts';
+import { TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { discordConfig } from './discord/config.ts';
 import { slackConfig } from './slack/config.ts';
 
@@ -69,12 +72,18 @@ const PLAYGROUND: ConfiguredPlatform = {
   },
   async open({ config, countWrongToken: counted, ...deps }) {
     const { createPlayground } = await import('./playground/index.ts');
+    const { TEAM: team } = await import('./playground/schema.ts');
+    const settings = new TeamSettingsRepository(deps.store, new AuditTrail(deps.store, deps.clock));
     return createPlayground({
       ...deps,
       dataDir: resolve(config.dataDir),
       host: config.http.host,
       publicUrl: config.links === undefined ? null : new URL(config.links.publicUrl),
       accessToken: config.playground.accessToken ?? null,
+      promptsKeptMs: async () => {
+        const own = await settings.get({ platform: 'playground', team });
+        return retentionOf(config.retention, own, deps.clock.now()).promptsMs;
+      },
       wrongTokens: new WrongTokens({ ...deps, entrance: 'playground', counted }),
       isEmbeddedService: config.videoService === undefined,
     });

@@ -4,7 +4,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import { isPending, type RemovedView, type View } from '#src/chat/view.ts';
+import { isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
@@ -29,7 +29,7 @@ import {
   TEXT_LENGTH,
 } from './messages/render.ts';
 import { renderRequest } from './messages/request-notice.ts';
-import { replacing, retractMessage } from './messages/retraction.ts';
+import { expireRecord, replacing, retractMessage } from './messages/retraction.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
@@ -208,7 +208,9 @@ class Discord implements Adapter {
     return retractMessage({ messages: this.#messages, records: this.#records }, message, view);
   }
 
-  async expire(): Promise<void> {}
+  expire(message: MessageRef, view: TaskView | RemovedView): Promise<void> {
+    return expireRecord(this.#records, message, view);
+  }
 
   async forget(): Promise<void> {}
 

@@ -10,7 +10,7 @@ import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
 import { InteractionHandler, messageIdOf } from './interactions.ts';
-import { createMessageExpiry } from './message-expiry.ts';
+import { createMessageExpiry, type MessageExpiryOptions } from './message-expiry.ts';
 import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
 import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
@@ -26,6 +26,8 @@ export interface PlaygroundOptions
   readonly dataDir: string;
   /** True: the embedded service renders the clips free of charge, and the page says so. */
   readonly isEmbeddedService: boolean;
+  /** As in {@link MessageExpiryOptions}. */
+  readonly promptsKeptMs: MessageExpiryOptions['promptsKeptMs'];
   /** Limit of interactions in flight. Default 5,000. */
   readonly maxInFlight?: number;
 }
@@ -64,8 +66,9 @@ class Playground implements Adapter {
     const { store, clock } = options;
     this.#messages = new MessageStore(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
-    this.#expiry = createMessageExpiry({ ...options, messages: this.#messages, files: this.#files });
     this.#responses = new ResponseCache(store, clock, options.maxInFlight);
+    const [messages, files, responses] = [this.#messages, this.#files, this.#responses];
+    this.#expiry = createMessageExpiry({ ...options, messages, files, responses });
   }
 
   serve(bot: Bot): void {
@@ -157,8 +160,9 @@ class Playground implements Adapter {
     return expireMessage({ messages: this.#messages, files: this.#files }, message, fields);
   }
 
-  forget(_team: string, person: Person, pseudonym: Person): Promise<void> {
-    return forgetPerson({ messages: this.#messages, files: this.#files }, person, pseudonym);
+  async forget(_team: string, person: Person, pseudonym: Person): Promise<void> {
+    await forgetPerson({ messages: this.#messages, files: this.#files }, person, pseudonym);
+    await this.#responses.forget(person.id);
   }
 
   async find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {

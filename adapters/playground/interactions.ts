@@ -165,7 +165,7 @@ export class InteractionHandler {
   #once(interaction: Interaction, ask: () => Promise<Reply | null>): Promise<CachedResponse> {
     const { bot, logger, responses } = this.#options;
     const { kind, caller, inPlace } = interaction;
-    return responses.once(`${kind}:${caller.interaction}`, async () => {
+    return responses.once(`${kind}:${caller.interaction}`, caller.user.id, async () => {
       const responder = new PageResponder(this.#options, interaction);
       const task = await runInteraction({ bot, logger, caller, inPlace, ask }, responder);
       return task === null ? responder.response : accepted(task.message);

@@ -3,6 +3,7 @@ import type { Clock } from '#src/clock.ts';
 import { withLease } from '#src/cluster/with-lease.ts';
 import { overloaded } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
+import { pagesOf } from '#src/store/pages.ts';
 import type { Store } from '#src/store/store.ts';
 
 /** Default limit of responses in flight. */
@@ -18,6 +19,18 @@ export interface CachedResponse {
     | { readonly error: string; readonly problems?: readonly FieldProblem[] };
 }
 
+/** Response as stored. */
+interface StoredResponse extends CachedResponse {
+  /** Time of the request. Absent in records of earlier versions, which have no entry in the index either. */
+  readonly atMs?: number;
+  /** User who was refused: the sentence may quote what they typed. Absent where there is none. */
+  readonly by?: string;
+}
+
+/** Stands for a refusal whose user was forgotten. */
+const REFUSED_BEFORE = 'This request was refused before.';
+/** Index of the stored responses; scores are their times. */
+const ANSWERS_INDEX = 'playground-answers';
 /** TTL of the lease on a key: how long a crashed replica blocks the others. */
 const LEASE_MS = 10_000;
 const POLL_MS = 50;
@@ -39,10 +52,10 @@ export class ResponseCache {
    * Returns the response to `key`: the stored one, the one in flight, or that of `handle`. A rejection is not stored.
    * @throws `overloaded` at the limit of responses in flight.
    */
-  async once(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
+  async once(key: string, user: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const isFull = this.#inFlight.get(key) === undefined && this.#inFlight.size >= this.#maxInFlight;
     if (isFull) throw overloaded(`finding the answer to ${key}`);
-    return this.#inFlight.run(key, () => this.#load(key, handle));
+    return this.#inFlight.run(key, () => this.#load(key, user, handle));
   }
 
   /** Resolves once no response is in flight (drain). */
@@ -50,26 +63,57 @@ export class ResponseCache {
     return this.#inFlight.settled();
   }
 
+  /**
+   * Deletes the responses to requests up to a time. A later redelivery is handled again, and buys nothing: the claims of
+   * orders stay.
+   */
+  async expire(maxMs: number): Promise<void> {
+    for await (const page of pagesOf(this.#store, ANSWERS_INDEX, { max: maxMs })) {
+      for (const { member } of page) {
+        await this.#store.commit({
+          records: [{ namespace: 'playground', key: recordKey(member), value: null, expected: 'any' }],
+          index: [{ index: ANSWERS_INDEX, member, score: null }],
+        });
+      }
+    }
+  }
+
+  /** Forgets what a user was refused with. Idempotent. */
+  async forget(user: string): Promise<void> {
+    const records = this.#store.keyv('playground');
+    for await (const page of this.#store.contents.records('playground')) {
+      for (const { key, value } of page) {
+        if (!key.startsWith(recordKey(''))) continue;
+        const { by, ...stored } = value as StoredResponse;
+        if (by === user) await records.set(key, { ...stored, body: { error: REFUSED_BEFORE } });
+      }
+    }
+  }
+
   /** Handles the key under a lease; the other replicas wait for it, and then find the stored response. */
-  async #load(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
+  async #load(key: string, user: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const { leases } = this.#store;
     const lease = { leases, clock: this.#clock, name: `playground:answer:${key}`, ttlMs: LEASE_MS, retryMs: POLL_MS };
-    const response = await withLease(lease, async () => (await this.#stored(key)) ?? this.#handle(key, handle));
+    const response = await withLease(lease, async () => (await this.#stored(key)) ?? this.#handle(key, user, handle));
     if (response === null) throw new TypeError(`finding the answer to ${key}: waiting for its lease has no limit`);
     return response;
   }
 
   /** Stores the response. If this replica stalled and another one stored its own meanwhile, returns that one. */
-  async #handle(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
+  async #handle(key: string, user: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const response = await handle();
     if (response.status >= 500 || 'form' in response.body) return response;
-    const record = { namespace: 'playground', key: recordKey(key), value: response, expected: 'absent' } as const;
-    if (await this.#store.commit({ records: [record] })) return response;
+    const atMs = this.#clock.now();
+    const value: StoredResponse = { ...response, atMs, ...(response.status === 400 ? { by: user } : {}) };
+    const record = { namespace: 'playground', key: recordKey(key), value, expected: 'absent' } as const;
+    const index = [{ index: ANSWERS_INDEX, member: key, score: atMs }];
+    if (await this.#store.commit({ records: [record], index })) return response;
     return (await this.#stored(key)) ?? response;
   }
 
-  #stored(key: string): Promise<CachedResponse | undefined> {
-    return this.#store.keyv('playground').get<CachedResponse>(recordKey(key));
+  async #stored(key: string): Promise<CachedResponse | undefined> {
+    const found = await this.#store.keyv('playground').get<StoredResponse>(recordKey(key));
+    return found === undefined ? undefined : { status: found.status, body: found.body };
   }
 }
 

@@ -5,7 +5,7 @@ import { type DirectReason, directClipCard } from '#commands/sentences/cards/not
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import type { RemovedView, View } from '#src/chat/view.ts';
+import type { RemovedView, TaskView, View } from '#src/chat/view.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
@@ -232,7 +232,12 @@ class Slack implements Adapter {
     await this.#retractions.retract({ to, message, body: renderCard(cardOf(view), { workspaceUrl: null }) });
   }
 
-  async expire(): Promise<void> {}
+  /** Name and address of the clip's file are made of the prompt; its id is enough to delete it. */
+  async expire(message: MessageRef, view: TaskView | RemovedView): Promise<void> {
+    const file = view.kind === 'removed' ? await this.#messageStore.file(message) : undefined;
+    if (file !== undefined)
+      await this.#messageStore.rememberFile(message, file, { ...file, name: '', permalink: null });
+  }
 
   async forget(): Promise<void> {}
 

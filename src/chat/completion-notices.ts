@@ -1,6 +1,6 @@
 import type { Keyv } from 'keyv';
 import type { MessageLock } from '../cluster/message-lock.ts';
-import { asDailiesError, DailiesError } from '../errors.ts';
+import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { phaseOf } from '../tasks/state-machine.ts';
 import type { Task } from '../tasks/task.ts';
@@ -148,11 +148,27 @@ export class CompletionNotices {
     }
   }
 
-  /** Ends the subscriptions of a person who left or accepts no direct messages, and those of a deleted channel. */
-  async #end({ origin }: Task, there: string, { code }: DailiesError): Promise<void> {
+  /**
+   * Ends the subscriptions by direct message to a person who left or accepts none, and those of a deleted channel.
+   * @param code of the refusal; `null` for a person who left the team, though a message might reach them elsewhere.
+   */
+  async #end({ origin }: Task, there: string, code: ErrorCode | null): Promise<void> {
     const isOver = ({ channel, from }: Subscription): boolean =>
       channel === there && (from !== undefined || code === 'message_gone');
     await this.#options.subscriptions.remove(origin.platform, origin.team, isOver);
+  }
+
+  /** Returns whether the person of a direct message left the team. */
+  async #hasLeft(task: Task, { from, by }: Subscription): Promise<boolean> {
+    if (from === undefined) return false;
+    const place = { team: task.origin.team, channel: from, address: {} };
+    return !(await this.#options
+      .platformOf(task)
+      .isMember(place, by.id)
+      .catch((thrown: unknown) => {
+        if (asDailiesError(thrown, 'looking for a subscriber').retryable) throw thrown;
+        return true;
+      }));
   }
 
   async #notifySubscribed(notification: Notification, view: EndNotice): Promise<void> {
@@ -161,9 +177,13 @@ export class CompletionNotices {
     // A task that only its channel may see is not announced elsewhere.
     if ((await this.#options.audiences.of(task.origin)) === 'channel') return;
     const subscribed = (await this.#options.subscriptions.list(platform, team)).filter((one) => announces(one, task));
-    for (const there of new Set(subscribed.map((subscription) => subscription.channel))) {
+    for (const [there, subscription] of new Map(subscribed.map((one) => [one.channel, one]))) {
       const place = { team, channel: there, address: {} };
       try {
+        if (await this.#hasLeft(task, subscription)) {
+          await this.#end(task, there, null);
+          continue;
+        }
         await this.#notifyOnce(notification, `${end}:${there}`, { place, replyTo: null, view });
       } catch (thrown) {
         const error = asDailiesError(thrown, `telling channel ${there} of task ${task.id}`);
@@ -172,7 +192,7 @@ export class CompletionNotices {
           { event: 'subscription_notice_failed', task: task.id, channel: there, err: error },
           'failed to notify a subscribed channel',
         );
-        await this.#end(task, there, error);
+        await this.#end(task, there, error.code);
       }
     }
   }

@@ -142,8 +142,8 @@ export interface Platform {
    */
   retract(message: MessageRef, origin: Origin, view: RemovedView): Promise<void>;
   /**
-   * Deletes what the adapter itself stores of an expired clip, such as its file, and shows `view` in the message; does
-   * nothing where the chat's own servers store the message. Idempotent.
+   * Deletes what the adapter itself stores of an expired clip, such as its file, and with a {@link RemovedView} of its
+   * prompt. Shows `view` in the message, unless the chat's own servers store that. Idempotent.
    */
   expire(message: MessageRef, view: TaskView | RemovedView): Promise<void>;
   /**

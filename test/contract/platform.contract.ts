@@ -553,6 +553,22 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
+    describe('forgetting', () => {
+      it('leaves no id or name of a person in the store, and the messages about others', async () => {
+        const [member, administrator] = [await harness.callerOf('member'), await harness.callerOf('administrator')];
+        const place = { team: origin.team, channel: origin.channel, address: origin.address };
+        for (const [at, { user }] of [member, administrator].entries()) {
+          const view = approvalNotice({ task, pings: [{ kind: 'person', ...user }], by: user });
+          await harness.platform.notify({ key: `ask:${at}`, place, replyTo: null, mention: null, view });
+        }
+        const { id, name } = member.user;
+        const pseudonym = { id: 'forgotten-1', name: 'Removed person' };
+        for (let time = 0; time < 2; time += 1) await harness.platform.forget(origin.team, member.user, pseudonym);
+        expect(await harness.stored()).not.toMatch(new RegExp(`\\b(?:${id}|${name})\\b`));
+        expect(await harness.everything()).toContain(administrator.user.name);
+      });
+    });
+
     describe('retention', () => {
       it('shows when the bot will delete its copy of a clip, and once it has', async () => {
         const message = await open();
@@ -562,6 +578,17 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         await harness.platform.expire(message, done({ removal }));
         await harness.platform.edit(message, origin, done({ removal }), 'final');
         expect(await harness.everything()).toContain('This clip expired');
+      });
+
+      it('stores nothing of an expired prompt, and still retracts its message', async () => {
+        const message = await open();
+        await harness.platform.attach(message, origin, done(), await upload());
+        expect(await harness.stored()).toMatch(/red.fox/);
+        await harness.platform.expire(message, { kind: 'removed', reason: 'expired' });
+        expect(await harness.stored()).not.toMatch(/red.fox/);
+        const bare = { ...origin, interaction: '', address: {} };
+        await harness.platform.retract(message, bare, { kind: 'removed', reason: 'forgotten' });
+        expect(await harness.everything()).not.toMatch(/red.fox/);
       });
 
       it('changes nothing on the servers of a chat when a clip expires', async () => {

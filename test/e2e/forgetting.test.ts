@@ -115,7 +115,7 @@ async function liveOnPage(dailies: RunningDailies) {
   await dailies.reaches(his, 'completed');
   await dailies.react(his, '👍', { user });
   await dailies.press(his, buttonOf(await dailies.message(his), 'details'), { user });
-  for (const text of ['list', 'notify', `lst ${WORD}`, `statsu ${WORD}`, 'privacy export'])
+  for (const text of ['list', 'notify', `lst ${WORD}`, `statsu ${WORD}`, 'privacy export', `create x --model ${WORD}`])
     await dailies.interact(`/video ${text}`, { user });
   return order;
 }

@@ -56,6 +56,8 @@ export class FakePlatform implements Platform {
   /** Upload size that it actually accepts, regardless of {@link limits}. */
   takesBytes = Number.POSITIVE_INFINITY;
   lacking: MissingRight | null = null;
+  /** Users who left the team. */
+  readonly left = new Set<string>();
   /** Audience by channel. Default: the team. */
   readonly audiences = new Map<string, Audience | 'unknown' | Error>();
   /** Rights of every member by channel. Default: all rights. */
@@ -205,8 +207,8 @@ export class FakePlatform implements Platform {
     return this.memberRights.get(channel) ?? { view: true, post: true, manage: true };
   }
 
-  async isMember(): Promise<boolean> {
-    return true;
+  async isMember(_place: Place, user: string): Promise<boolean> {
+    return !this.left.has(user);
   }
 
   lastingAddress(address: Place['address']): Place['address'] {

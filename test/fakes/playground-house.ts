@@ -92,6 +92,7 @@ export class PlaygroundHouse {
     const logger = this.#options.logger ?? pino({ level: 'silent' });
     this.#http = http;
     const platform = createPlayground({
+      promptsKeptMs: async () => null,
       http,
       store,
       clock,

@@ -76,6 +76,7 @@ async function serve(accessToken: string | null): Promise<FastifyInstance> {
     clipOf: async () => null,
     clipLinks: SERVED_HERE,
     isEmbeddedService: true,
+    promptsKeptMs: async () => null,
     ...guard,
   };
   const playground = createPlayground(options);

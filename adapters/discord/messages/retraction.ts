@@ -1,8 +1,8 @@
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { RemovedView } from '#src/chat/view.ts';
+import type { RemovedView, TaskView } from '#src/chat/view.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { MessageStore } from './message-store.ts';
+import type { MessageRecord, MessageStore } from './message-store.ts';
 import type { TaskPosts } from './posts.ts';
 import { type Body, renderCard } from './render.ts';
 
@@ -38,9 +38,28 @@ export async function retractMessage(
   );
   if (failure?.retryable === true) throw failure;
   const isDone = failure === null || failure.code === 'message_gone';
+  await withoutContent(records, message.message, isDone ? { isRetracted: true } : {});
+  if (!isDone) throw failure;
+}
+
+/** Removes the prompt from the record of an expired message, which needed it for edits alone: none follows. */
+export async function expireRecord(
+  records: RetractionOptions['records'],
+  { message }: MessageRef,
+  { kind }: Pick<TaskView | RemovedView, 'kind'>,
+): Promise<void> {
+  if (kind === 'removed') await withoutContent(records, message);
+}
+
+/** Removes what is stored of the content of a message. */
+async function withoutContent(
+  records: RetractionOptions['records'],
+  message: string,
+  changes: Pick<MessageRecord, 'isRetracted'> = {},
+): Promise<void> {
+  const record = await records.message(message);
   // The record goes on telling whether only a token can edit the message.
   const shown = (record?.shown ?? null) === null ? null : [];
-  await records.change(message.message, { clip: null, shown, ...(isDone ? { isRetracted: true } : {}) });
-  await records.scheduleRenewal(message.message, null);
-  if (!isDone) throw failure;
+  await records.change(message, { clip: null, shown, ...changes });
+  await records.scheduleRenewal(message, null);
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Platform, Upload } from '../../chat/platform.ts';
 import { type BarChart, isOnlyFile, type TeamNotice } from '../../chat/team-notice.ts';
+import type { Clock } from '../../clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { NoticeFiles, NoticeTeam } from '../notices.ts';
 import { type CsvQuery, writeSpendCsv } from './spend-csv.ts';
@@ -12,6 +13,7 @@ export interface NoticeFilesOptions {
   readonly store: Store;
   /** Folder for the files while they are uploaded. */
   readonly directory: string;
+  readonly clock: Pick<Clock, 'now'>;
   /** Writes what is stored about a person, compressed or not. @returns the size of the file in bytes. */
   readonly writePersonExport: (
     person: NoticeTeam & { readonly user: string },
@@ -20,13 +22,20 @@ export interface NoticeFilesOptions {
   ) => Promise<number>;
 }
 
+/** Age at which files count as left by a process that died while it uploaded them. */
+const ABANDONED_MS = 3_600_000;
+
 /**
  * Creates the builder of the files of notices: the ledger as CSV, the chart where the platform draws none, and what is
- * stored about a person.
+ * stored about a person. Deletes those that a killed process left: at the start where no other process shares the store,
+ * else with the next notice after an hour.
  */
-export function createNoticeFiles({ store, directory, writePersonExport }: NoticeFilesOptions) {
+export function createNoticeFiles({ store, directory, clock, writePersonExport }: NoticeFilesOptions) {
+  let swept = store.exclusive ? removeAbandoned(directory, Number.POSITIVE_INFINITY) : Promise.resolve();
   return async (notice: TeamNotice, of: NoticeTeam, { limits }: Platform): Promise<NoticeFiles> => {
     if (notice.kind !== 'report' && !isOnlyFile(notice)) return { files: [], remove: async () => undefined };
+    swept = swept.then(() => removeAbandoned(directory, clock.now() - ABANDONED_MS));
+    await swept;
     const folder = join(directory, `notice-${randomUUID()}`);
     await mkdir(folder, { recursive: true });
     const remove = () => rm(folder, { recursive: true, force: true });
@@ -51,6 +60,16 @@ export function createNoticeFiles({ store, directory, writePersonExport }: Notic
       throw thrown;
     }
   };
+}
+
+/** Deletes what was last changed before a time. Never rejects: what cannot be deleted now is tried again. */
+async function removeAbandoned(directory: string, beforeMs: number): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    const path = join(directory, name);
+    const found = await stat(path).catch(() => null);
+    if (found !== null && found.mtimeMs < beforeMs)
+      await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 async function pictureOf(chart: BarChart, period: string, folder: string): Promise<Upload> {

@@ -59,8 +59,12 @@ export function connect({ path, busyTimeoutMs }: SqliteConnection): DatabaseSync
   }
 }
 
-/** Creates missing tables, and deletes the records that expired by `nowMs`. */
+/**
+ * Creates missing tables, and deletes the records that expired by `nowMs`. Truncates the log of a process that was killed:
+ * it may hold what was deleted since.
+ */
 export function prepareTables(database: DatabaseSync, nowMs: number): void {
   database.exec(SCHEMA);
   database.prepare('DELETE FROM records WHERE expires_at_ms <= ?').run(nowMs);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }

@@ -102,6 +102,51 @@ describe('subscriptions', () => {
   });
 });
 
+describe('a subscription by direct message', () => {
+  const direct = {
+    platform: 'fake',
+    team: 'T1',
+    channel: 'direct-bob',
+    from: 'clips',
+    who: 'everyone',
+    by: BOB,
+  } as const;
+  const carol = { ...direct, channel: 'direct-carol', by: { id: 'carol', name: 'Carol' } } as const;
+  const posted = { platform: 'fake', team: 'T1', channel: 'renders', who: 'everyone', by: BOB } as const;
+  const start = async () => {
+    const house = new ChatHouse();
+    for (const one of [direct, carol, posted]) await house.subscriptions.add(one);
+    return house;
+  };
+  const finish = async (house: ChatHouse) => {
+    await house.done({ id: 'one' as TaskId, origin: originOf({ audience: 'team' }) });
+    return house.platform.notices.map(({ place }) => place.channel).filter((channel) => channel !== 'clips');
+  };
+  const left = async (house: ChatHouse) =>
+    (await house.subscriptions.list('fake', 'T1')).map(({ channel }) => channel).toSorted();
+
+  it('ends where the person left the team, without a notice to them, and their posts in a channel go on', async () => {
+    const house = await start();
+    house.platform.left.add(BOB.id);
+    expect((await finish(house)).toSorted()).toEqual(['direct-carol', 'renders']);
+    expect(await left(house)).toEqual(['direct-carol', 'renders']);
+  });
+
+  it('ends with the first notice that the platform refuses, and not with one that fails', async () => {
+    const house = await start();
+    house.platform.fails('notify', 'before', platformError('platform_unavailable'), 'end:one:done:1:direct-carol');
+    house.platform.fails(
+      'notify',
+      'before',
+      platformError('missing_permission', { retryable: false }),
+      'end:one:done:1:direct-bob',
+    );
+    await finish(house);
+    await house.pass(60_000);
+    expect(await left(house)).toEqual(['direct-carol', 'renders']);
+  });
+});
+
 describe('a platform that posts clips as separate messages', () => {
   it('mentions the requester with the clip, without a separate notice', async () => {
     const house = new ChatHouse();

@@ -218,6 +218,40 @@ describe.each([
     ]);
   });
 
+  it('erases a person from the log of the deployment: as actor, as subject and in notes, and no one else', async () => {
+    const [eve, ben] = [
+      { id: 'U7', name: 'Eve' },
+      { id: 'U2', name: 'Ben' },
+    ];
+    const note = (text: string) => ({ kind: 'note', text }) as const;
+    const logged = (actor: Actor, made: AuditEntry) =>
+      trail.commitAudited('deployment', actor, async () => ({
+        change: { records: [] },
+        entries: [made],
+        result: undefined,
+      }));
+    await logged({ person: eve, surface: 'command' }, { action: 'pause', before: [], after: [note('over budget')] });
+    await logged(
+      { person: ben, surface: 'command' },
+      { action: 'budget', subject: [{ kind: 'person', person: eve }], before: [], after: [note('hers')] },
+    );
+    await logged(
+      { person: null, surface: 'environment' },
+      { action: 'environment', before: [note('slack:U7')], after: [note('slack:U77')] },
+    );
+    for (let time = 0; time < 2; time += 1) await trail.erase('deployment', eve);
+    const all = (await Array.fromAsync(store.contents.records('audit'))).flat();
+    expect(JSON.stringify(all)).not.toMatch(/U7\b|Eve|over budget/);
+    expect(await trail.verify('deployment')).toEqual({ ok: true, entries: 3 });
+    const { entries } = await trail.page('deployment', { offset: 0, limit: 3 });
+    const erased = { kind: 'erased' };
+    expect(entries).toMatchObject([
+      { before: [erased], after: [note('slack:U77')] },
+      { by: ben, subject: [erased], after: [note('hers')] },
+      { by: 'erased', after: [erased] },
+    ]);
+  });
+
   it('shows a person by the name of their latest change', async () => {
     await append(ADA, entry('a', 'b'));
     await append({ person: { id: 'U1', name: 'Ada L.' }, surface: 'command' }, entry('b', 'c'));

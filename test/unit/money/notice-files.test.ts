@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -60,7 +60,8 @@ const writePersonExport: NoticeFilesOptions['writePersonExport'] = async ({ user
   return isCompressed ? 2 : 10;
 };
 
-const filesOf = () => createNoticeFiles({ store, directory, writePersonExport });
+const clock = { now: () => Date.now() };
+const filesOf = () => createNoticeFiles({ store, directory, clock, writePersonExport });
 
 async function csvRows(notice: TeamNotice = EXPORT): Promise<readonly Readonly<Record<string, string>>[]> {
   const { files, remove } = await filesOf()(notice, OF, new FakePlatform());
@@ -224,4 +225,26 @@ describe('the data of a person', () => {
     await small.remove();
     expect(await readdir(directory)).toEqual([]);
   });
+});
+
+it('deletes what a killed process left: at the start if it was alone, else after an hour', async () => {
+  const leave = async (): Promise<void> => {
+    await mkdir(join(directory, 'notice-1'));
+    await writeFile(join(directory, 'notice-1', 'my-data.jsonl'), 'everything');
+  };
+  await leave();
+  store = new MemoryStore(false);
+  let nowMs = Date.now();
+  const shared = createNoticeFiles({ store, directory, clock: { now: () => nowMs }, writePersonExport });
+  const build = async () => (await shared(EXPORT, OF, new FakePlatform())).remove();
+  await build();
+  expect(await readdir(directory)).toEqual(['notice-1']);
+  nowMs += 3_700_000;
+  await build();
+  expect(await readdir(directory)).toEqual([]);
+  await leave();
+  store = new MemoryStore();
+  const { remove } = await filesOf()(EXPORT, OF, new FakePlatform());
+  await remove();
+  expect(await readdir(directory)).toEqual([]);
 });

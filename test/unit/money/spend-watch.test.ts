@@ -4,6 +4,7 @@ import type { TeamNotice } from '#src/chat/team-notice.ts';
 import { BudgetAlerts } from '#src/money/alerts/budget-alerts.ts';
 import { Notices } from '#src/money/notices.ts';
 import { SpendWatch, type WatchSettings } from '#src/money/spend-watch.ts';
+import { newPseudonym } from '#src/tasks/forgetting/pseudonym.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -251,6 +252,16 @@ describe('alerts of a budget', () => {
       ['direct-ada', 'person'],
       ['direct-ops', 'deployment'],
     ]);
+  });
+
+  it('are not sent to the pseudonym of a forgotten person', async () => {
+    const { watch } = replica();
+    await budget('everyone:fake:T1', { USD: '1000000' });
+    const theirs = `person:fake:T1:${newPseudonym('7f3a').id}:2026-11:USD`;
+    for (const sum of [theirs, 'person:fake:T1:ada:2026-11:USD']) await spend(sum, { settled: 600_000n });
+    watch.sumsChanged([theirs]);
+    await hours(1);
+    expect(platform.notices.map(({ place }) => place.channel)).toEqual(['direct-ada']);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { link, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -284,5 +284,45 @@ it('writes the index entries of one task to the same page, beside one page of ea
   const pages = reader.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.['log'];
   reader.close();
   expect(Number(pages)).toBeLessThan(2 * names.length);
+  await store.close();
+});
+
+/** Returns everything in the files of a store, freed pages included. */
+const bytesAt = async (file: string): Promise<string> => {
+  const found = await Promise.all(['', '-wal', '-shm'].map((end) => readFile(file + end).catch(() => Buffer.alloc(0))));
+  return Buffer.concat(found).toString('latin1');
+};
+
+/** Writes and removes a secret in every way: short and on pages of its own, by deleting, replacing, and in an index. */
+async function removeSecrets(store: Store): Promise<void> {
+  const records = store.keyv('tasks');
+  const keys = Array.from({ length: 200 }, (_, at) => `t${at}`);
+  for (const [at, key] of keys.entries()) await records.set(key, { text: 'secret '.repeat(at % 3 === 0 ? 2_000 : 3) });
+  await store.commit({ records: [], index: keys.map((member) => ({ index: 'by:secret', member, score: 1 })) });
+  for (const [at, key] of keys.entries()) {
+    if (at % 2 === 0) await records.delete(key);
+    else await records.set(key, { text: 'x' });
+  }
+  await store.commit({ records: [], index: keys.map((member) => ({ index: 'by:secret', member, score: null })) });
+}
+
+it('leaves no byte of what was deleted once that is overwritten', async () => {
+  const store = await opened();
+  await removeSecrets(store);
+  expect(await bytesAt(path)).toContain('secret');
+  await store.contents.overwriteDeleted();
+  expect(await bytesAt(path)).not.toContain('secret');
+  await store.close();
+});
+
+it('leaves no byte of what was deleted once a killed process was started again', async () => {
+  const store = await opened();
+  await removeSecrets(store);
+  const killed = join(directory, 'killed.db');
+  for (const end of ['', '-wal']) await copyFile(path + end, killed + end);
+  expect(await bytesAt(killed)).toContain('secret');
+  const next = await opened(openSqliteStore(killed, { clock, logger }));
+  expect(await bytesAt(killed)).not.toContain('secret');
+  await next.close();
   await store.close();
 });
