@@ -95,7 +95,7 @@ export async function submitChanges(
     return { kind: 'refused', sentence: typed === '' ? sentence : `${sentence}\n${noteGivenBack(typed)}`, problems };
   }
   const decision = { kind: 'changes_requested', by: caller.user, atMs: ports.clock.now(), note: read.note } as const;
-  return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now)));
+  return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now, caller.user)));
 }
 
 /** Reads a note with its time, which may begin the note itself. */

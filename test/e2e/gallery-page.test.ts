@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
 import { realClip } from '../fakes/discord-program.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { administer, answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 // The gallery in a browser.
 
@@ -202,3 +202,41 @@ test('the chat page leads to the gallery', TIMEOUT, async () => {
   await opened.click('button:has-text("Open the gallery as")');
   await opened.waitForSelector('.card');
 });
+
+test(
+  'a clip is reviewed on the chat page; its sign-off is posted once over a kill, and shown here',
+  TIMEOUT,
+  async () => {
+    await administer(dailies, '/video review on --own off --post_to final');
+    const message = answered(await dailies.interact('/video create a red fox in fog --seconds 4', { user: 'ada' }));
+    const { task } = await dailies.reaches(message, 'completed');
+    const page = await newPage({ viewport: { width: 1100, height: 900 } });
+    page.setDefaultTimeout(20_000);
+    await page.addInitScript(() => sessionStorage.setItem('dailies.user', 'bob'));
+    await page.goto(dailies.url);
+    const card = page.locator('article', { hasText: 'a red fox in fog' }).first();
+    await card.locator('.button:has-text("Request changes")').click();
+    await page.fill('dialog [name="note"]', '0:09 too dark');
+    await page.click('dialog button:has-text("Request changes")');
+    await page.waitForSelector('dialog >> text=0:09 is after the end of this clip');
+    await page.fill('dialog [name="note"]', '0:03 too dark');
+    await page.click('dialog button:has-text("Request changes")');
+    await page.waitForSelector('article >> text=bob requested changes to v1');
+    await page.waitForSelector('article >> text=bob requested changes: 0:03 too dark');
+    await card.locator('.button:has-text("Sign off")').click();
+    await page.waitForSelector('article >> text=Signed off by bob');
+    expect(await violations(page)).toEqual([]);
+    const posted = async () =>
+      (await dailies.messages('final')).map(({ text, attachments }) => [text, attachments.length]);
+    await expect
+      .poll(posted, { timeout: 30_000 })
+      .toEqual([[expect.stringContaining('Signed off: v1 of “a red fox in fog”'), 1]]);
+    await dailies.kill();
+    dailies = await startDailies({ dir: dir.path, upstream });
+    const gallery = await visit();
+    await gallery.goto(`${dailies.url}/gallery#/clip/${task}`);
+    await gallery.waitForSelector('dd:has-text("signed off by bob")');
+    expect(await posted()).toHaveLength(1);
+    expect(await violations(gallery)).toEqual([]);
+  },
+);

@@ -129,15 +129,16 @@ export type SignedOffTo =
 /** Confirms a sign-off to the reviewer. */
 export function signedOffReply(task: Task, to: SignedOffTo): Card {
   const done = `Signed off ${versionWords(task)}.`;
-  if (to.kind === 'posted') return lines([`${done} It’s posted once in `, { channel: to.channel }, '.']);
+  if (to.kind === 'posted') return lines([`${done} It’s posted in `, { channel: to.channel }, '.']);
   return lines([
     to.kind === 'private' ? `${done} It stays here: clips of a private channel aren’t posted elsewhere.` : done,
   ]);
 }
 
 /** Confirms a note to the reviewer. */
-export function changesReply(task: Task): Card {
-  return lines([`Requested changes to ${versionWords(task)}. Its requester was notified.`]);
+export function changesReply(task: Task, reviewer: Pick<Person, 'id'>): Card {
+  const notified = reviewer.id === task.origin.user.id ? '' : ' Its requester is notified.';
+  return lines([`Requested changes to ${versionWords(task)}.${notified}`]);
 }
 
 function versionWords(task: Task): string {

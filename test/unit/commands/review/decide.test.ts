@@ -125,7 +125,7 @@ describe('Sign off', () => {
 
   it('says where the clip goes, and that a private one stays', async () => {
     const { house, signOff } = await reviewed({ signedOffChannel: 'final', reviewIn: ['clips', 'secret'] });
-    expect(replyText(await signOff(bob()))).toContain('Signed off v1. It’s posted once in');
+    expect(replyText(await signOff(bob()))).toContain('Signed off v1. It’s posted in');
     house.audiences.set('secret', 'channel');
     const secret = await house.seed(ada({ interaction: 'p', channel: 'secret' }), 'a teaser', ...DONE);
     expect(replyText(await signOff(bob({ channel: 'secret' }), 0, null, secret.id))).toContain('It stays here');
