@@ -55,6 +55,7 @@ import { assertNotMigrating } from './store/migrate/unfinished.ts';
 import type { Store } from './store/store.ts';
 import type { Cuts } from './studio/cuts/cuts.ts';
 import { createReviews } from './studio/reviews.ts';
+import { Boards } from './studio/storyboards/boards.ts';
 import { createPipeline, type Pipeline } from './task-pipeline.ts';
 import { createDurationEstimates, type DurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
 import type { TaskId } from './tasks/task.ts';
@@ -345,6 +346,7 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     notices: teamNotices.notices,
     ...money,
     drafts: new Drafts(store, clock),
+    boards: new Boards(store),
     approvals: new Approvals({ ...deps, ...parts, ...money, repository: pipeline.repository }),
     subscriptions: createSubscriptions(store),
     statements,

@@ -28,6 +28,7 @@ import {
 } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { filesLabel, formChoices, modelChoices, ORDER_LABELS, takesChoices } from '../sentences/settings.ts';
+import { submitBoard } from '../storyboard/board.ts';
 import { orderEntered } from '../storyboard/order-script.ts';
 import { type FormPurpose, formId, parseForm } from '../ui/buttons.ts';
 import { type BotPorts, refused } from './subcommand.ts';
@@ -193,6 +194,7 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   if (purpose === null) return refused(UNKNOWN_BUTTON);
   if (purpose.form === 'create')
     return orderFilledIn(ports, caller, { request: { ...enteredIn(values), ...mediaOf(values) } });
+  if (purpose.form === 'board') return submitBoard(ports, caller, purpose, values);
   if (purpose.form === 'storyboard') return submitStoryboard(ports, caller, values, purpose.task);
   if (purpose.form === 'fix') return orderFixed(ports, caller, values, purpose.task);
   if (purpose.form === 'deny') return submitDeny(ports, caller, purpose.task, values);

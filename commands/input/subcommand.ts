@@ -19,6 +19,7 @@ import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { Cuts } from '#src/studio/cuts/cuts.ts';
 import type { Reviews } from '#src/studio/reviews.ts';
+import type { Boards } from '#src/studio/storyboards/boards.ts';
 import type { Ledger } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Refunds, SpendScope } from '#src/tasks/money.ts';
@@ -41,6 +42,8 @@ export interface SteeringHint {
 export interface BotPorts {
   readonly tasks: TaskService;
   readonly chat: Chat;
+  /** Boards of storyboards. */
+  readonly boards: Pick<Boards, 'get' | 'change'>;
   /** Joins clips into one file. */
   readonly cuts: Pick<Cuts, 'request' | 'show' | 'tasksOf'>;
   readonly ledger: Ledger;

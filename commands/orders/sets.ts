@@ -3,6 +3,7 @@ import { isContentRemoved } from '#src/tasks/removal.ts';
 import { phaseOf } from '#src/tasks/state-machine.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
+import type { RequestDraft } from '#src/videos/request.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
@@ -11,6 +12,7 @@ import { setCancelledCard } from '../sentences/cards/set-card.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
 import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
+import { editBoard, joinBoard } from '../storyboard/board.ts';
 import { showDetails } from './details.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
@@ -35,6 +37,8 @@ export async function pressOnSet(
   if (tasks.length > 0 && press.action === 'withdraw') return withdrawSet(ports, caller, tasks);
   if (tasks.length > 0 && press.action === 'retry') return repeatSet(ports, caller, tasks, press.price ?? null);
   const [first] = tasks;
+  if (first?.set?.kind === 'storyboard' && press.action === 'join') return joinBoard(ports, caller, first.set);
+  if (first?.set?.kind === 'storyboard' && press.action === 'board') return editBoard(ports, caller, first.set);
   return first !== undefined && press.action === 'details' ? showDetails(ports, first) : refused(UNKNOWN_BUTTON);
 }
 
@@ -88,8 +92,13 @@ async function repeatSet(
   if (original?.set === undefined) return refused(PROMPT_REMOVED);
   const refusal = await mayNotDecideOn(ports, caller, original.origin);
   if (refusal !== null) return refused(refusal);
-  const question = await askBeforeShowing(ports, caller, original, draftOfRequest(original.request, tasks.length));
+  const whole = draftOfSet(original, tasks);
+  const question = await askBeforeShowing(ports, caller, original, whole);
   if (question !== null) return question;
+  if (whole.shots !== undefined) {
+    const next = await nextTake(ports, caller, `retry:set-${original.set.id}`);
+    return offerSet(ports, caller, { ...next, request: whole });
+  }
   const again = checkAgain(ports.catalog(), original.request);
   if (!again.ok) return refused(...again.refusals.map((refusal) => refusalSentence(refusal, caller.fields)));
   const checked = { ...again, takes: original.set.of };
@@ -103,4 +112,11 @@ async function repeatSet(
   if (!placed.ok || placed.isNew || placed.task.press === take.press) return placedReply(placed);
   await ports.drafts.ledTo(take.press, take.key);
   return privately(retriedAlready(original, placed.task, await ports.chat.messageOf(placed.task.id)));
+}
+
+/** Returns the options that would order the tasks of a set again; a shot without content is left out. */
+function draftOfSet({ request, set }: Task, tasks: readonly Task[]): RequestDraft {
+  if (set?.kind !== 'storyboard') return draftOfRequest(request, tasks.length);
+  const shots = tasks.filter((task) => !isContentRemoved(task)).map((task) => draftOfRequest(task.request));
+  return { shots, script: shots.map(({ prompt = '' }) => prompt.replace(/\s+/gu, ' ')).join('\n') };
 }

@@ -23,6 +23,11 @@ export function setSize({ kind, of }: NonNullable<Ordered>): string {
   return count(of, memberWords(kind).one);
 }
 
+/** Names the place of a task in its set: `2 of 4 takes`, `shot 4 of 9`. */
+export function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): string {
+  return kind === 'storyboard' ? `${memberWords(kind).one} ${at} of ${of}` : `${at} of ${setSize({ kind, of })}`;
+}
+
 /** Returns what tasks are: those of a set, or a single one. */
 export function orderedOf({ set }: Pick<Task, 'set'>): Ordered {
   return set ?? null;

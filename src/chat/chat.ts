@@ -10,7 +10,7 @@ import { ensureDeliveries } from '../pipeline/reconcile.ts';
 import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
-import { boardDeletion } from '../studio/storyboards/boards.ts';
+import { Boards, boardDeletion } from '../studio/storyboards/boards.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
@@ -46,6 +46,8 @@ export interface Chat {
   view(task: Task): Promise<TaskView>;
   /** Returns the tasks of a set, in their order. */
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]>;
+  /** Shows the present board of a storyboard on its card. @throws DailiesError retryable */
+  updateBoard(place: SetPlace): Promise<void>;
   /** Returns an interaction's address without what only serves to respond to it, as in {@link Platform.lastingAddress}. */
   lastingAddress(platform: string, address: Origin['address']): Origin['address'];
   /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
@@ -145,6 +147,7 @@ export class ChatEngine implements Chat {
     });
     this.#sets = new SetCards({
       ...options,
+      boards: new Boards(options.store),
       cards: this.#messages,
       platformOf: ({ origin }) => this.#platformOf(origin),
       viewOf: (task, progress) => this.#currentView(task, { progress }),
@@ -211,6 +214,10 @@ export class ChatEngine implements Chat {
 
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
     return this.#sets.members(place);
+  }
+
+  updateBoard(place: SetPlace): Promise<void> {
+    return this.#sets.update(place);
   }
 
   lastingAddress(platform: string, address: Origin['address']): Origin['address'] {
@@ -314,7 +321,7 @@ export class ChatEngine implements Chat {
     const { queue, clock } = this.#options;
     if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
     else if (!INVISIBLE_EVENTS.has(event)) this.#edits.refresh(task.id);
-    else if (task.set !== undefined && event === 'remove') this.#edits.refresh(setCardId(task.set.id));
+    else if (event === 'remove' || (event === 'claimed' && task.takeOf !== undefined)) this.#refreshCard(task);
     if (event === 'approve') this.#showApproval(task);
   }
 
@@ -330,6 +337,12 @@ export class ChatEngine implements Chat {
   progressed(...[task, upstream]: Parameters<ProgressObserver['progressed']>): void {
     // Polls of a cancelled task do not edit its message.
     if (task.state === 'polling') this.#edits.progressed(task, upstream);
+  }
+
+  /** Schedules an edit of the card that shows a task whose own message stays as it is. */
+  #refreshCard({ set, takeOf }: Task): void {
+    const card = set ?? takeOf;
+    if (card !== undefined) this.#edits.refresh(setCardId(card.id));
   }
 
   /** Notified of failed steps that are retried. */

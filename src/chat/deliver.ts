@@ -124,7 +124,8 @@ export class Delivery {
 
   async #show(task: Task, lock: MessageLock): Promise<void> {
     const isThere = hasOwnMessage(task) ? await this.#showOwn(task, lock) : true;
-    if (task.set !== undefined) await this.#options.sets.update(task.set);
+    const card = task.set ?? task.takeOf;
+    if (card !== undefined) await this.#options.sets.update(card);
     lock.assertHeld();
     await this.#write(task.id, { ...(await this.#read(task.id)), shown: { revision: task.revision, isThere } });
   }

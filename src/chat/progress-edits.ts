@@ -178,6 +178,8 @@ export class ProgressEdits {
       const task = await this.#options.getTask(id);
       // A task in the outbox is shown by its delivery, and one without content by nothing.
       if (task === undefined || !task.presented || isContentRemoved(task)) return { isShown: true, pauseMs: 0 };
+      // A further take of a shot has a message of its own, and is also on the board.
+      if (task.takeOf !== undefined) this.refresh(setCardId(task.takeOf.id));
       if (task.set !== undefined && setOfCard(id) === null) {
         this.refresh(setCardId(task.set.id));
         if ((await cards.get(id)) === undefined) return { isShown: true, pauseMs: 0 };

@@ -158,10 +158,11 @@ export class TaskMessages {
 export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimits, 'showsState'>): string {
   const { state, phase, progress, overdue, longerThanUsual, lateOutcome, buttons } = view;
   const shown = [showsState ? state : null, phase, progress, overdue !== null, longerThanUsual, lateOutcome, buttons];
-  const members = view.members?.map(({ view: one, message }) => [
+  const members = view.members?.map(({ view: one, message, shot }) => [
     fingerprintOf(one, { showsState }),
     message !== null,
     ...peopleIn(one),
+    ...(shot === undefined ? [] : [one.task, shot]),
   ]);
   const more = members === undefined ? [] : [members];
   const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];

@@ -110,7 +110,9 @@ export type ButtonAction =
   /** Confirms that it is to be deleted; on a question only. */
   | 'delete'
   /** Joins clips into one file; buys nothing. */
-  | 'join';
+  | 'join'
+  /** Edits the board of a storyboard. */
+  | 'board';
 
 /** Data from which a platform renders a task's message; the wording comes from `commands/sentences.ts`. */
 export interface TaskView {
@@ -172,7 +174,28 @@ export interface TaskView {
   /** Set in the message of a cut, which stands in for a task. */
   readonly cut?: CutFacts;
   /** Set on the card of a set: its tasks, in their order, each with its message (`null`: it has none). */
-  readonly members?: readonly { readonly view: TaskView; readonly message: MessageRef | null }[];
+  readonly members?: readonly SetMember[];
+  /** The shot of a storyboard that it is another take of. Absent: of none. */
+  readonly takeOf?: SetPlace;
+}
+
+/** Task on the card of its set. */
+export interface SetMember {
+  /** Of a storyboard's shot, its chosen take. */
+  readonly view: TaskView;
+  readonly message: MessageRef | null;
+  /** Set on the board of a storyboard. */
+  readonly shot?: {
+    /** Number of the shot in the storyboard as it was written. */
+    readonly at: number;
+    readonly isSkipped: boolean;
+    /** Its chosen take can be in the cut. */
+    readonly isReady: boolean;
+    /** Another take than the one shown is in progress. */
+    readonly isRetrying: boolean;
+    /** What Retry makes again: always the same task, so that one retry of a shot runs at a time. */
+    readonly original: Pick<TaskView, 'task' | 'retryPrice'>;
+  };
 }
 
 /** Outcome of a set's tasks. */
@@ -351,6 +374,7 @@ export function viewOf(stored: Task, context: ViewContext): TaskView {
     ...(task.removal === undefined ? {} : { removal: task.removal }),
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
     ...(task.set === undefined ? {} : { set: task.set }),
+    ...(task.takeOf === undefined ? {} : { takeOf: task.takeOf }),
     buttons: buttonsLeft(task, buttonsOf(task, phase, { ...context, retrying })),
   };
 }

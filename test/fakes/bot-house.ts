@@ -28,6 +28,7 @@ import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import { cutIdOf } from '#src/studio/cuts/cut.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
 import type { Reviews } from '#src/studio/reviews.ts';
+import { type BoardRecord, boardOf } from '#src/studio/storyboards/board.ts';
 import { requestAt } from '#src/tasks/approval.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
@@ -295,6 +296,7 @@ export class BotHouse implements BotPorts {
     show: async (id) => messageOf(this.task(id)),
     messageOf: async (id) => ({ ...messageOf(this.task(setOfCard(id) ?? id)), message: `m-${id}` }),
     setOf: async (place) => memberIds(place).flatMap((id) => this.records.get(id) ?? []),
+    updateBoard: async ({ id }) => void this.updatedBoards.push(id),
     lastingAddress: () => ({}),
     taskOf: async (_platform, { message }) =>
       message.startsWith('m-set-')
@@ -333,6 +335,28 @@ export class BotHouse implements BotPorts {
       this.places.push(place);
       if (this.lacking instanceof Error) throw this.lacking;
       return this.lacking;
+    },
+  };
+
+  /** Sets whose card was shown anew. */
+  readonly updatedBoards: TaskId[] = [];
+  readonly #boards = new Map<TaskId, BoardRecord>();
+  readonly boards: BotPorts['boards'] = {
+    get: async (place) => {
+      const members = memberIds(place).flatMap((id) => this.records.get(id) ?? []);
+      const takes = [...this.records.values()].filter(({ takeOf }) => takeOf?.id === place.id);
+      return boardOf(place, this.#boards.get(place.id), { members, takes });
+    },
+    change: async ({ place, revision, shots }, { order, skipped, choice }) => {
+      const before = this.#boards.get(place.id);
+      if ((before?.revision ?? 0) !== revision) return false;
+      this.#boards.set(place.id, {
+        revision: revision + 1,
+        order: order ?? shots.map(({ at }) => at),
+        skipped: skipped ?? shots.flatMap(({ at, isSkipped }) => (isSkipped ? [at] : [])),
+        chosen: { ...before?.chosen, ...(choice === undefined ? {} : { [choice.at]: choice }) },
+      });
+      return true;
     },
   };
 

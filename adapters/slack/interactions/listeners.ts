@@ -1,6 +1,6 @@
 import { type App, AuthorizationError, type BlockAction, type Context, type RespondFn } from '@slack/bolt';
 import type { Caller } from '#commands/bot-port.ts';
-import { actionOf, isAnsweredInPlace, parseForm, reactionAction } from '#commands/ui/buttons.ts';
+import { actionOf, isAnsweredInPlace, isManagedForm, reactionAction } from '#commands/ui/buttons.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
@@ -182,8 +182,7 @@ function listenToForms(app: App, { handler, profiles, permissions, interactionOf
       user: user.id,
       interaction,
       person: await profiles.person(to, user.id, user.name),
-      // Only the lookup form, for uncertain clips, needs this.
-      mayManage: parseForm(metadata.form)?.form === 'lookup' && (await permissions.manages(to, channel, user.id)),
+      mayManage: isManagedForm(metadata.form) && (await permissions.manages(to, channel, user.id)),
     };
     const refuse = async (errors: Readonly<Record<string, string>>): Promise<boolean> => {
       const isOpen = stateOf(context).isAcknowledged?.() !== true;

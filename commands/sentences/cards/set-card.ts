@@ -1,11 +1,12 @@
-import type { EndNotice, SetOutcome, TaskView } from '#src/chat/view.ts';
+import { type EndNotice, isPending, type SetMember, type SetOutcome, type TaskView } from '#src/chat/view.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
 import type { Phase, Task } from '#src/tasks/task.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
 import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals/requests.ts';
-import { capitalised, count, shorten } from '../format.ts';
+import { capitalised, count, all as listed, shorten } from '../format.ts';
 import { memberWords } from '../ordered.ts';
+import { promptPart } from '../removal.ts';
 
 /**
  * Lists the tasks of a set, one line each, with a link to the message of one that has its own.
@@ -16,19 +17,71 @@ export function memberLines(
   linesOf: (view: TaskView) => readonly Line[],
 ): readonly Line[] {
   const { one } = memberWords(set?.kind ?? 'takes');
-  return members.map(({ view, message }, index) => {
+  return members.map((member, index) => {
+    const { view, message, shot } = member;
     const link: Line = message === null ? [] : [' · ', { message, label: 'See it' }];
+    const at = shot?.at ?? view.set?.at ?? index + 1;
     return [
-      { strong: `${capitalised(one)} ${view.set?.at ?? index + 1}` },
+      { strong: `${capitalised(one)} ${at}` },
       ' · ',
+      ...shotWords(member),
       ...stateOf(view, linesOf(view)),
+      ...(shot?.isRetrying === true ? [' · another take is in progress'] : []),
       ...link,
     ];
   });
 }
 
+/** Longest prompt of a shot on its board, in UTF-16 units. */
+const SHOT_PROMPT_LENGTH = 50;
+
+/** Describes a shot on its board: `a fox wakes up · 6 s · $0.30 · `; empty for other sets, whose tasks are the same. */
+function shotWords({ view, shot }: SetMember): Line {
+  if (shot === undefined) return [];
+  const facts = ` · ${view.settings.seconds} s · ${formatPrice(view.price)} · `;
+  return [...(shot.isSkipped ? ['skipped · '] : []), promptPart(view.prompt, SHOT_PROMPT_LENGTH), facts];
+}
+
+/** Sums a storyboard up: `8 of 9 shots are ready; shot 4 failed.`; empty for other sets. */
+export function boardSummary({ members = [], set }: TaskView): readonly Line[] {
+  if (set?.kind !== 'storyboard') return [];
+  const inCut = members.filter(({ shot }) => shot?.isSkipped !== true);
+  const ready = inCut.filter(({ shot }) => shot?.isReady === true);
+  const isPendingShot = inCut.some(({ view }) => isPending(view.phase));
+  const others = inCut.flatMap(({ view, shot }) => {
+    const end = view.removal === undefined ? ENDS[view.phase] : 'was removed';
+    return end === undefined || shot === undefined ? [] : [`shot ${shot.at} ${end}`];
+  });
+  const skipped = members.flatMap(({ shot }) => (shot?.isSkipped === true ? [shot.at] : []));
+  const without = skipped.length === 0 ? '' : ` ${capitalised(shotNumbers(skipped))} left out.`;
+  const verb = ready.length === 1 && inCut.length > 1 ? 'is' : 'are';
+  const all = ready.length === inCut.length;
+  const many = count(inCut.length, 'shot');
+  const first = all
+    ? `All ${many} are ready`
+    : `${ready.length === 0 ? 'None' : ready.length} of ${many} ${verb} ready`;
+  const failures = others.length === 0 ? '' : `; ${others.join(', ')}`;
+  const pace = isPendingShot ? ' Two are made at a time.' : '';
+  return [[`${first}${failures}.${without}${pace}`]];
+}
+
+/** Names the shots that are joined, and those that the cut would lack: `Join 8 shots without shot 4`. */
+export function joinLabel(members: readonly SetMember[]): string {
+  const inCut = members.filter(({ shot }) => shot?.isSkipped === false);
+  const ready = inCut.filter(({ shot }) => shot?.isReady === true).length;
+  const missing = inCut.flatMap(({ shot }) => (shot === undefined || shot.isReady ? [] : [shot.at]));
+  return `Join ${count(ready, 'shot')}${missing.length === 0 ? '' : ` without ${shotNumbers(missing)}`}`;
+}
+
+/** Names shots by their numbers: `shot 4`, `shots 4 and 5`. */
+function shotNumbers(numbers: readonly number[]): string {
+  return `${numbers.length === 1 ? 'shot' : 'shots'} ${listed(numbers.map(String))}`;
+}
+
 /** Shortens the lines of a task to what its set's card has to say; what is to be decided is said in its own message. */
-function stateOf({ phase, removal }: TaskView, lines: readonly Line[]): Line {
+function stateOf({ phase, removal, state, set, retrying }: TaskView, lines: readonly Line[]): Line {
+  // Two shots are made at a time.
+  if (set?.kind === 'storyboard' && state === 'claimed' && retrying === null) return ['Waits for its turn'];
   if (removal !== undefined && phase === 'done') return ['Done, and removed since'];
   if (phase === 'uncertain') return ['Not confirmed: it needs a decision'];
   if (phase === 'lost') return ['Finished, but I couldn’t fetch it'];
@@ -40,11 +93,14 @@ function stateOf({ phase, removal }: TaskView, lines: readonly Line[]): Line {
 
 /** Returns the buttons of a set that make one of its tasks again, for those that failed. */
 export function memberButtons({ members = [], set }: TaskView): readonly CardButton[] {
-  return members.flatMap(({ view }, index) => {
+  return members.flatMap(({ view, shot }, index) => {
+    if (shot?.isSkipped === true || shot?.isRetrying === true) return [];
     const isOver = view.phase === 'failed' || view.phase === 'refused' || view.phase === 'lost';
     if (!isOver || view.retryPrice === null || !view.buttons.includes('retry')) return [];
-    const { task, retryPrice } = view;
-    return [retryOne(memberWords(set?.kind ?? 'takes').one, { task, at: view.set?.at ?? index + 1, retryPrice })];
+    const { task, retryPrice } = shot?.original ?? view;
+    return [
+      retryOne(memberWords(set?.kind ?? 'takes').one, { task, at: shot?.at ?? view.set?.at ?? index + 1, retryPrice }),
+    ];
   });
 }
 

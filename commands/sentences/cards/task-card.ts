@@ -11,7 +11,7 @@ import {
 import type { ErrorCode } from '#src/errors.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
 import { isSoon, type StepRetry } from '#src/tasks/step-retry.ts';
-import type { Person, Price } from '#src/tasks/task.ts';
+import type { Person, Price, SetPlace } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { resendButtonId, retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
@@ -20,13 +20,13 @@ import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
-import { setSize } from '../ordered.ts';
+import { placeInSet, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { cutCard } from '../studio/cuts.ts';
 import { noticeCard, removedCard } from './notice.ts';
-import { memberButtons, memberLines } from './set-card.ts';
+import { boardSummary, joinLabel, memberButtons, memberLines } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -57,7 +57,7 @@ function taskCard(view: TaskView): Card {
   const isSet = view.members !== undefined;
   const own =
     isSet && !isDecidedTogether(view)
-      ? memberLines(view, phaseLines)
+      ? [...boardSummary(view), ...memberLines(view, phaseLines)]
       : [...phaseLines(view), ...reviewLines(view), ...removalLines(view.removal)];
   const lines = own.map((line): Block => ({ kind: 'text', line }));
   const buttons = view.buttons.map((action) => taskButton(action, view));
@@ -87,14 +87,26 @@ function withShow(card: Card, view: TaskView): Card {
 
 /** Renders the prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · requester. */
 function headline(view: TaskView): Block {
-  const { set, members } = view;
-  const takes = set === undefined ? [] : [members === undefined ? `${set.at} of ${setSize(set)}` : setSize(set)];
+  const { members } = view;
+  const set = view.set ?? view.takeOf;
+  if (members !== undefined && set?.kind === 'storyboard') return boardHeadline(view, set);
+  const takes = set === undefined ? [] : [members === undefined ? placeInSet(set) : setSize(set)];
   const version = view.version === undefined || members !== undefined ? [] : [`v${view.version}`];
   const settings = [...requestWords(view.settings), ...references(view), ...takes, ...version, formatPrice(view.price)];
   return {
     kind: 'item',
     title: [promptPart(view.prompt, PROMPT_LENGTH)],
     small: [{ untrusted: view.modelTitle }, ` · ${settings.join(' · ')} · `, { person: view.by }],
+  };
+}
+
+/** Renders the first prompt of a storyboard, and in small print: 9 shots · 54 s · $2.70 · requester. */
+function boardHeadline({ prompt, price, by, members = [] }: TaskView, set: SetPlace): Block {
+  const seconds = members.reduce((sum, { view }) => sum + view.settings.seconds, 0);
+  return {
+    kind: 'item',
+    title: ['Storyboard: ', promptPart(prompt, PROMPT_LENGTH)],
+    small: [`${setSize(set)} · ${seconds} s · ${formatPrice(price)} · `, { person: by }],
   };
 }
 
@@ -297,8 +309,9 @@ export function taskButton(action: ButtonAction, view: TaskView): CardButton {
 }
 
 /** Returns the button of a set's card for an action on all of its tasks. */
-function setButton(action: ButtonAction, { set, phase }: TaskView): Omit<CardButton, 'id'> {
+function setButton(action: ButtonAction, { set, phase, members = [] }: TaskView): Omit<CardButton, 'id'> {
   const { label, style } = BUTTONS[action];
+  if (action === 'join') return { label: joinLabel(members), style };
   if (action === 'cancel') return { label: 'Cancel all', style };
   if (action !== 'retry' || set === undefined || phase === 'declined') return { label, style };
   return { label: `${set.of} more`, style };
@@ -323,6 +336,7 @@ const BUTTONS: Readonly<Record<ButtonAction, Omit<CardButton, 'id'>>> = {
   changes: { label: 'Request changes', style: 'plain' },
   delete: { label: 'Delete', style: 'danger' },
   join: { label: 'Join', style: 'primary' },
+  board: { label: 'Edit board', style: 'plain' },
 };
 
 /** Returns the lines on a failed step of a task: its reason, the time of the next attempt, and the remedy. */

@@ -2,13 +2,16 @@ import type { MessageLocks } from '../../cluster/message-lock.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import { memberIds } from '../../pipeline/task-ids.ts';
+import { isReady } from '../../studio/storyboards/board.ts';
+import type { Boards } from '../../studio/storyboards/boards.ts';
 import { sumOf } from '../../tasks/price.ts';
 import { isContentRemoved } from '../../tasks/removal.ts';
+import { isEnded } from '../../tasks/state-machine.ts';
 import type { Origin, SetPlace, Task, TaskId } from '../../tasks/task.ts';
 import type { MessageRef, Platform } from '../platform.ts';
 import type { TaskMessages } from '../task-messages.ts';
-import type { TaskView } from '../view.ts';
-import { declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
+import type { SetMember, TaskView } from '../view.ts';
+import { boardViewOf, declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
 
 /** Delay before another attempt where another process holds the lock of the card. */
 const LOCKED_RETRY_MS = 1_000;
@@ -16,6 +19,7 @@ const LOCKED_RETRY_MS = 1_000;
 /** Options of {@link SetCards}. */
 export interface SetCardsOptions {
   readonly repository: Pick<TaskRepository, 'get'>;
+  readonly boards: Pick<Boards, 'get'>;
   readonly cards: TaskMessages;
   readonly locks: MessageLocks;
   readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
@@ -62,18 +66,36 @@ export class SetCards {
     const { cards, viewOf } = this.#options;
     const { set } = card;
     if (set === undefined) throw new TypeError(`showing set ${card.id}: it is a task of its own`);
-    const [tasks, record] = await Promise.all([this.members(set), cards.get(card.id)]);
-    const members = await Promise.all(
-      tasks.map(async (task) => {
-        const own = await cards.get(task.id);
-        const view = await viewOf(task, record?.progressOf?.[task.id] ?? null);
-        return { view, message: own === undefined || own.isGone === true ? null : own.message };
-      }),
-    );
+    const record = await cards.get(card.id);
+    const memberOf = async (task: Task): Promise<SetMember> => {
+      const own = await cards.get(task.id);
+      const view = await viewOf(task, record?.progressOf?.[task.id] ?? null);
+      return { view, message: own === undefined || own.isGone === true ? null : own.message };
+    };
+    const isBoard = set.kind === 'storyboard';
+    const members = isBoard
+      ? await this.#shots(set, memberOf)
+      : await Promise.all((await this.members(set)).map(memberOf));
     const [first] = members;
     const shown = members.find(({ view }) => view.removal?.hasContent !== false) ?? first;
     if (shown === undefined) throw new TypeError(`showing set ${card.id}: there is no such task`);
-    return setViewOf(set, shown.view, members);
+    const whole = setViewOf(set, shown.view, members);
+    return isBoard ? { ...boardViewOf(whole, members), price: card.price } : whole;
+  }
+
+  /** Returns the shots of a storyboard in the order of the cut, each with its chosen take. */
+  async #shots(set: SetPlace, memberOf: (task: Task) => Promise<SetMember>): Promise<readonly SetMember[]> {
+    const { shots } = await this.#options.boards.get(set);
+    return Promise.all(
+      shots.map(async ({ at, chosen, takes, isSkipped }) => {
+        const member = await memberOf(chosen);
+        const original = takes.find((task) => !isContentRemoved(task)) ?? chosen;
+        const { task, retryPrice } = original === chosen ? member.view : await this.#options.viewOf(original, null);
+        const isRetrying = takes.some((task) => task !== chosen && !isEnded(task));
+        const shot = { at, isSkipped, isReady: isReady(chosen), isRetrying, original: { task, retryPrice } };
+        return { ...member, shot };
+      }),
+    );
   }
 
   /** Posts the card of a set, or returns it. */

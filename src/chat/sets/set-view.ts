@@ -1,7 +1,7 @@
 import type { Declined } from '../../tasks/approval.ts';
 import { sumOf, total } from '../../tasks/price.ts';
 import type { Phase, SetPlace, TaskId, TaskState } from '../../tasks/task.ts';
-import { type ButtonAction, isPending, type TaskView } from '../view.ts';
+import { type ButtonAction, isPending, type SetMember, type TaskView } from '../view.ts';
 
 /** Returns the id of a set's card, in the place of a task's: no task has it, so older replicas do not take it for one. */
 export function setCardId(set: TaskId): TaskId {
@@ -64,6 +64,16 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
     set: place,
     members,
   };
+}
+
+/** Turns the view of a storyboard's card into that of its board: what is skipped does not count; pure. */
+export function boardViewOf(view: TaskView, members: readonly SetMember[]): TaskView {
+  const { phase } = view;
+  if (phase === 'requested' || phase === 'declined') return view;
+  const ready = members.filter(({ shot }) => shot?.isReady === true && !shot.isSkipped).length;
+  const join: readonly ButtonAction[] = ready >= 2 ? ['join'] : [];
+  const others = view.buttons.filter((action) => action !== 'retry' && action !== 'details');
+  return { ...view, buttons: [...join, ...others, 'board', 'details'] };
 }
 
 /** Returns the end of a set's request for approval, from those of its tasks; `null` while it has none. */

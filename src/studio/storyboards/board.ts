@@ -33,7 +33,7 @@ export interface Board {
 }
 
 /** Returns whether a task has a clip that can be in a cut. */
-function isReady({ state, clip, removal }: Pick<Task, 'state' | 'clip' | 'removal'>): boolean {
+export function isReady({ state, clip, removal }: Pick<Task, 'state' | 'clip' | 'removal'>): boolean {
   return state === 'completed' && clip !== undefined && removal === undefined;
 }
 

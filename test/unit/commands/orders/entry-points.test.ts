@@ -171,6 +171,7 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   leave: null,
   delete: null,
   join: null,
+  board: null,
   show: null,
   refetch: null,
   sign_off: null,
@@ -190,6 +191,7 @@ const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   deny: null,
   // Its price is asked about whatever it costs.
   storyboard: 'storyboard/storyboard.test.ts',
+  board: null,
 };
 
 const named = (kind: string, rows: Readonly<Record<string, Row>>): readonly (readonly [string, Way])[] =>

@@ -111,6 +111,7 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   privacy: null,
   delete: null,
   join: null,
+  board: null,
 };
 
 const ROWS = Object.values(ACTIONS).flatMap((rows) => (typeof rows === 'string' ? [] : (rows ?? [])));

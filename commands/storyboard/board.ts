@@ -1,0 +1,134 @@
+import { setCardId } from '#src/chat/sets/set-view.ts';
+import { type Board, clipsOf, isReady, type Shot } from '#src/studio/storyboards/board.ts';
+import type { BoardEdit } from '#src/studio/storyboards/boards.ts';
+import type { SetPlace, TaskId } from '#src/tasks/task.ts';
+import type { Caller, FieldProblem, FormField, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
+import { taskHere } from '../input/task-lookup.ts';
+import { mayNotDecideOn } from '../policy/rules-here.ts';
+import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import {
+  BOARD_CHANGED,
+  BOARD_EDITED,
+  BOARD_UNCHANGED,
+  BOARD_WORDS,
+  notAShot,
+  shotTwice,
+  takeLabel,
+} from '../sentences/studio/boards.ts';
+import { joinShots } from '../studio/join.ts';
+import { formId } from '../ui/buttons.ts';
+
+/** Joins the chosen clips of a storyboard, below its card; buys nothing. */
+export async function joinBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {
+  const [board, card] = await Promise.all([ports.boards.get(place), ports.chat.messageOf(setCardId(place.id))]);
+  const tasks = clipsOf(board).map(({ id }) => id);
+  const isHere = card !== undefined && card.channel === caller.channel;
+  return joinShots(ports, caller, { tasks, ...(isHere ? { replyTo: card.message } : {}) });
+}
+
+/** Opens the form of **Edit board**, for the requester of the storyboard and those who may decide for them. */
+export async function editBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {
+  const refusal = await refusalOf(ports, caller, place.id);
+  if (refusal !== null) return refusal;
+  const board = await ports.boards.get(place);
+  const { title, submit } = BOARD_WORDS;
+  const id = formId({ form: 'board', task: place.id, revision: board.revision });
+  return { kind: 'form', form: { id, title, submit, fields: [orderField(board), ...takeField(board)] } };
+}
+
+/** Handles the submission of **Edit board**: the order of the cut, whose missing shots are skipped, and another take. */
+export async function submitBoard(
+  ports: BotPorts,
+  caller: Caller,
+  { task, revision }: { readonly task: TaskId; readonly revision: number },
+  values: Readonly<Record<string, string>>,
+): Promise<Reply> {
+  const refusal = await refusalOf(ports, caller, task);
+  if (refusal !== null) return refusal;
+  const place = (await ports.tasks.get(task))?.set;
+  if (place === undefined) return refused(UNKNOWN_BUTTON);
+  const board = await ports.boards.get(place);
+  const read = readOrder(board, values['order']);
+  if ('problem' in read) return refusedWith([read.problem]);
+  const choice = choiceOf(board, values['take'] ?? '');
+  const nowMs = ports.clock.now();
+  const edit: BoardEdit = { ...read.edit, ...(choice === null ? {} : { choice: { ...choice, atMs: nowMs } }) };
+  if (Object.keys(edit).length === 0) return privately(said(BOARD_UNCHANGED));
+  // Someone else's edit is not overwritten by a form that did not show it.
+  if (board.revision !== revision || !(await ports.boards.change(board, edit))) return refused(BOARD_CHANGED);
+  await ports.chat.updateBoard(place).catch((thrown: unknown) => {
+    const { platform } = caller;
+    ports.logger.warn({ event: 'board_display_failed', err: thrown, platform }, 'failed to show a changed board');
+  });
+  return privately(said(BOARD_EDITED));
+}
+
+async function refusalOf(ports: BotPorts, caller: Caller, set: TaskId): Promise<Reply | null> {
+  const first = await taskHere(ports, caller, set);
+  if (first?.set?.kind !== 'storyboard') return refused(UNKNOWN_BUTTON);
+  const sentence = await mayNotDecideOn(ports, caller, first.origin);
+  return sentence === null ? null : refused(sentence);
+}
+
+function orderField({ shots }: Board): FormField {
+  const value = shots.flatMap(({ at, isSkipped }) => (isSkipped ? [] : [at])).join(' ');
+  const { order: label, orderNote: note } = BOARD_WORDS;
+  return { name: 'order', label, value, required: true, long: false, maxLength: 100, note };
+}
+
+/** Offers the other finished takes of all shots; no field without any. */
+function takeField({ shots }: Board): readonly FormField[] {
+  const all = shots
+    .toSorted((one, other) => one.at - other.at)
+    .flatMap((shot) =>
+      takesOf(shot).map(({ id, number, task }) => ({ value: id, label: takeLabel(shot.at, number, task) })),
+    );
+  if (all.length === 0) return [];
+  const { take: title, takeNone: placeholder } = BOARD_WORDS;
+  // Discord's selects have at most 25 options: of more, the latest.
+  const choices = { title, placeholder, all: all.slice(-MAX_CHOICES) };
+  return [{ name: 'take', label: title, value: '', required: false, long: false, choices }];
+}
+
+const MAX_CHOICES = 25;
+
+/** Returns the finished takes of a shot that are not chosen, with their numbers. */
+function takesOf({ at, takes, chosen }: Shot) {
+  return takes.flatMap((task, index) =>
+    task === chosen || !isReady(task) ? [] : [{ id: `${at}:${task.id}`, number: index + 1, task }],
+  );
+}
+
+function choiceOf({ shots }: Board, value: string): Omit<NonNullable<BoardEdit['choice']>, 'atMs'> | null {
+  for (const shot of shots) {
+    const found = takesOf(shot).find(({ id }) => id === value);
+    if (found !== undefined) return { at: shot.at, take: found.task.id };
+  }
+  return null;
+}
+
+/** Parses the numbers of the shots in the cut; those that are missing are skipped, and keep their order behind it. */
+function readOrder(
+  { shots }: Board,
+  entered: string | undefined,
+): { readonly edit: Pick<BoardEdit, 'order' | 'skipped'> } | { readonly problem: FieldProblem } {
+  if (entered === undefined) return { edit: {} };
+  const numbers = (entered.match(/[^\s,;]+/gu) ?? []).map((text) => ({
+    text,
+    at: /^\d{1,2}$/.test(text) ? Number(text) : 0,
+  }));
+  const known = shots.map(({ at }) => at);
+  const wrong = numbers.find(({ at }) => !known.includes(at));
+  if (wrong !== undefined) return { problem: { field: 'order', sentence: notAShot(wrong.text, known.length) } };
+  const order = numbers.map(({ at }) => at);
+  const twice = order.find((at, index) => order.indexOf(at) !== index);
+  if (twice !== undefined) return { problem: { field: 'order', sentence: shotTwice(twice) } };
+  const skipped = known.filter((at) => !order.includes(at));
+  const before = shots.filter(({ isSkipped }) => !isSkipped).map(({ at }) => at);
+  return String(before) === String(order) ? { edit: {} } : { edit: { order: [...order, ...skipped], skipped } };
+}
+
+function said(sentence: string) {
+  return { lines: [[sentence]], progress: null, buttons: [] };
+}

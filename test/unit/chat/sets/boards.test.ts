@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import { linesOf } from '#commands/ui/card.ts';
+import { plainText } from '#commands/ui/plain-text.ts';
+import { setCardId } from '#src/chat/sets/set-view.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
+import { Boards } from '#src/studio/storyboards/boards.ts';
+import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { CLIP, EVENTS, newTask } from '#test/fakes/tasks.ts';
+
+const SET = taskIdOf('fake:i1');
+const PLACE = { id: SET, kind: 'storyboard', at: 1, of: 4 } as const;
+const IDS = memberIds(PLACE);
+const [FIRST = SET, SECOND = SET, THIRD = SET, FOURTH = SET] = IDS;
+const AGAIN = taskIdOf('retry');
+const RUNNING = [EVENTS.send, EVENTS.accepted];
+
+function done(house: ChatHouse): readonly TaskEvent[] {
+  return [...RUNNING, { kind: 'completed', atMs: house.clock.now() }, { kind: 'fetched', clip: CLIP }];
+}
+
+/** A house with a storyboard of four shots, of which the fourth failed. */
+async function withBoard() {
+  const house = new ChatHouse();
+  const { request } = newTask();
+  await house.repository.claimAll(
+    IDS.map((id, index) =>
+      newTask({
+        id,
+        createdAtMs: house.clock.now(),
+        set: { ...PLACE, at: index + 1 },
+        request: { ...request, prompt: `scene ${index + 1}` },
+      }),
+    ),
+  );
+  await house.chat.show(SET);
+  return house;
+}
+
+async function withFailure() {
+  const house = await withBoard();
+  for (const id of [FIRST, SECOND, THIRD]) await house.happen(id, ...done(house));
+  await house.happen(FOURTH, ...RUNNING, EVENTS.failed);
+  return house;
+}
+
+function card(house: ChatHouse) {
+  const view = house.platform.messages.find(({ task }) => task === setCardId(SET))?.shown.at(-1)?.view;
+  if (view === undefined) throw new TypeError('there is no card');
+  return cardOf(view);
+}
+
+function text(house: ChatHouse): string {
+  return plainText(linesOf(card(house)));
+}
+
+function labels(house: ChatHouse): readonly string[] {
+  return card(house).buttons.map(({ label }) => label);
+}
+
+/** Makes the shot again, as Retry does. */
+async function retry(house: ChatHouse, at: number, ...events: readonly TaskEvent[]): Promise<TaskId> {
+  const takeOf = { ...PLACE, at };
+  return house.task({ id: AGAIN, retryOf: IDS[at - 1] ?? SET, takeOf, presented: true }, ...events);
+}
+
+it('shows a line per shot with its number, prompt, length, price and state', async () => {
+  const house = await withBoard();
+  expect(text(house)).toContain('4 shots · 24 s · $1.20');
+  expect(text(house)).toMatch(/Shot 1 · “?scene 1”? · 6 s · \$0\.30 · Waits for its turn/);
+  expect(text(house)).toContain('None of 4 shots are ready. Two are made at a time.');
+  await house.happen(FIRST, ...RUNNING);
+  await house.pass(3_000);
+  expect(text(house)).toMatch(/Shot 1 · “?scene 1”? · 6 s · \$0\.30 · Queued/);
+  expect(labels(house)).toEqual(['Cancel all', 'Edit board', 'Details']);
+});
+
+it('names what failed, offers its retry, and joins without it only by name', async () => {
+  const house = await withFailure();
+  expect(text(house)).toContain('3 of 4 shots are ready; shot 4 failed.');
+  expect(labels(house)).toContain('Join 3 shots without shot 4');
+  expect(house.platform.notices).toHaveLength(1);
+});
+
+it('chooses a retry once it is finished, and shows that on the board', async () => {
+  const house = await withFailure();
+  await retry(house, 4);
+  await house.pass(3_000);
+  expect(text(house)).toMatch(/Shot 4 · .* · Queued/);
+  expect(labels(house)).not.toContainEqual(expect.stringMatching(/^Retry/));
+  await house.happen(AGAIN, ...done(house));
+  expect(text(house)).toContain('All 4 shots are ready.');
+  expect(labels(house)).toEqual(['Join 4 shots', 'Edit board', 'Details']);
+  expect(house.platform.messages.find(({ task }) => task === AGAIN)?.files).toHaveLength(1);
+});
+
+it('keeps the finished take in the cut while another one is made', async () => {
+  const house = await withFailure();
+  await retry(house, 1, ...RUNNING);
+  await house.pass(3_000);
+  expect(text(house)).toMatch(/Shot 1 · .* · Done in .* · another take is in progress/);
+  expect(labels(house)).toContain('Join 3 shots without shot 4');
+});
+
+it('follows an edit: order and skipped shots', async () => {
+  const house = await withFailure();
+  const boards = new Boards(house.store);
+  await boards.change(await boards.get(PLACE), { order: [3, 1, 2, 4], skipped: [4] });
+  await house.chat.updateBoard(PLACE);
+  expect(text(house)).toMatch(/Shot 3[\s\S]*Shot 1[\s\S]*Shot 2[\s\S]*Shot 4 · skipped · /);
+  expect(text(house)).toContain('All 3 shots are ready. Shot 4 left out.');
+  expect(labels(house)).toEqual(['Join 3 shots', 'Edit board', 'Details']);
+});
+
+it('deletes the record of the board with the content of its last shot', async () => {
+  const house = await withFailure();
+  const boards = new Boards(house.store);
+  await boards.change(await boards.get(PLACE), { skipped: [4] });
+  for (const id of IDS) {
+    await house.happen(id, { ...EVENTS.remove, reason: 'deleted' });
+    await house.store.commit({ records: await house.chat.deletions(await house.record(id)) });
+    expect(await house.store.keyv('boards').get(SET)).toEqual(id === FOURTH ? undefined : expect.anything());
+  }
+});
