@@ -10,6 +10,7 @@ import type { BudgetRepository } from '../money/budgets.ts';
 import type { TeamKey, TeamSettingsRepository } from '../money/team-settings.ts';
 import type { Draft } from '../pipeline/drafts.ts';
 import type { Store } from '../store/store.ts';
+import type { Cut } from '../studio/cuts/cut.ts';
 import { amountOf } from '../tasks/amount.ts';
 import { ledgerOf } from '../tasks/indexes.ts';
 import { isTask, readTasks } from '../tasks/record-shape.ts';
@@ -38,7 +39,7 @@ export type WritePersonExport = (person: PersonOfTeam, path: string, isCompresse
 
 /** One line of the export. */
 type ExportLine = Readonly<Record<string, unknown>> & {
-  readonly record: 'clip' | 'draft' | 'subscription' | 'approver' | 'budget' | 'defaults' | 'pause' | 'review';
+  readonly record: 'clip' | 'cut' | 'draft' | 'subscription' | 'approver' | 'budget' | 'defaults' | 'pause' | 'review';
 };
 
 /** Number of task records in memory at once. */
@@ -64,6 +65,7 @@ async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): Asy
     const tasks = await readTasks(options.store.keyv('tasks'), ids.slice(from, from + TASKS_PER_READ));
     for (const task of tasks) yield clipLine(task, options.links);
   }
+  yield* cutLines(options, person);
   yield* draftLines(options, person);
   yield* reviewLines(options, person);
   yield* roleLines(options, person);
@@ -117,6 +119,28 @@ async function* reviewLines(
       if (!isTask(value, key) || value.origin.platform !== platform || value.origin.team !== team) continue;
       for (const { kind: decision, by, note, atMs } of value.review ?? [])
         if (by.id === user) yield { record: 'review', clip: key, decision, ...note, at: isoOf(atMs) };
+    }
+  }
+}
+
+/** Yields the cuts that the person asked for: of which clips, where. */
+async function* cutLines(
+  { store }: Pick<PersonExportOptions, 'store'>,
+  { platform, team, user }: PersonOfTeam,
+): AsyncGenerator<ExportLine> {
+  for await (const page of store.contents.records('cuts')) {
+    for (const { value } of page) {
+      const { id, tasks, origin, requestedAtMs, state, file } = value as Cut;
+      if (origin.user.id !== user || origin.platform !== platform || origin.team !== team) continue;
+      yield {
+        record: 'cut',
+        id,
+        clips: tasks,
+        channel: origin.channel,
+        state,
+        file,
+        requestedAt: isoOf(requestedAtMs),
+      };
     }
   }
 }

@@ -91,6 +91,7 @@ describe('the dashboard', () => {
       expect(queues.map(({ name }) => name).toSorted()).toEqual([
         'deliver.fake',
         'fetch',
+        'join',
         'notify.fake',
         'poll',
         'send',

@@ -104,6 +104,16 @@ describe('the export of a person', () => {
     expect(await linesOf()).toMatchObject([{ id: 'clip', removed: { reason: 'expired' }, request: { prompt: '' } }]);
   });
 
+  it('has the cuts that they asked for, without the token of the interaction', async () => {
+    const cut = { revision: 1, tasks: ['a', 'b'], requestedAtMs: NOON_MS, state: 'joining', presented: false };
+    const origin = originOf({ address: { token: 'a-secret-token' } });
+    await store.keyv('cuts').set('cut-1', { ...cut, id: 'cut-1', origin });
+    await store.keyv('cuts').set('cut-2', { ...cut, id: 'cut-2', origin: { ...origin, user: BOB } });
+    const lines = await linesOf();
+    expect(lines).toMatchObject([{ record: 'cut', id: 'cut-1', clips: ['a', 'b'], channel: 'clips' }]);
+    expect(JSON.stringify(lines)).not.toContain('a-secret-token');
+  });
+
   it('has everything else that names them', async () => {
     const subscriptions = createSubscriptions(store);
     await subscriptions.add({ ...TEAM, channel: 'clips', who: ADA, by: BOB });
