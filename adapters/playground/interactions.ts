@@ -126,9 +126,9 @@ export class InteractionHandler {
     return this.#options.bot.commandsFor(callerOf('commands', user, ''));
   }
 
-  /** Returns the catalog with a user's defaults, for the price of an order that is being typed. */
-  catalogFor({ user }: z.output<typeof commandsQuery>): Promise<Catalog> {
-    return this.#options.bot.catalogFor(callerOf('commands', user, ''));
+  /** Returns the catalog as a channel's policy allows it, with a user's defaults, for an order that is being typed. */
+  catalogFor({ user, channel = '' }: z.output<typeof commandsQuery>): Promise<Catalog> {
+    return this.#options.bot.catalogFor(callerOf('commands', user, channel));
   }
 
   /** Returns autocomplete suggestions. */

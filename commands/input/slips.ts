@@ -23,6 +23,7 @@ const VERBS: Readonly<Record<string, string>> = {
   ...words('notify', 'notifications subscribe unsubscribe watch follow mute'),
   ...words('create', 'make new generate render'),
   ...words('settings', 'setting config configure preferences setup options'),
+  ...words('policy', 'policies rules rule allowed forbidden restrictions'),
   ...words('pause', 'resume unpause freeze'),
   ...words('help', 'h ? admin login logout about version'),
   ...words('help', 'commands manual man test hello hi hey ping thanks thx ok okay yes no'),

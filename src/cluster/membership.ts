@@ -36,6 +36,9 @@ export const COUNTING_MONEY = 'counts-money:';
 /** Prefix of the lease that every replica holds which decides on requests for approval of a set as a whole. */
 export const DECIDING_SETS = 'decides-sets:';
 
+/** Prefix of the lease that every replica holds which orders nothing that a team's policy does not allow. */
+export const ENFORCING_POLICY = 'enforces-policy:';
+
 /** TTL of a membership lease: the time for which an unresponsive process counts as alive. */
 const LEASE_MS = 15_000;
 /** Margin between a liveness check and the expiry of the lease, enough to send a POST. */
@@ -44,12 +47,13 @@ const RETRY_MS = 500;
 
 /**
  * Creates the membership of one process, by a lease of its own. Further leases, taken before it, mark what the process
- * does that those of earlier versions do not: see {@link COUNTING_MONEY}, {@link DECIDING_SETS}.
+ * does that those of earlier versions do not: see {@link COUNTING_MONEY}, {@link DECIDING_SETS},
+ * {@link ENFORCING_POLICY}.
  */
 export function createMembership({ leases, exclusive, clock }: MembershipOptions): Membership {
   const { owner } = leases;
   const own = new KeptLease({ leases, clock, name: nameOf(owner) });
-  const markers = [COUNTING_MONEY, DECIDING_SETS].map(
+  const markers = [COUNTING_MONEY, DECIDING_SETS, ENFORCING_POLICY].map(
     (prefix) => new KeptLease({ leases, clock, name: `${prefix}${owner}` }),
   );
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { DECIDING_SETS } from '../cluster/membership.ts';
+import { DECIDING_SETS, ENFORCING_POLICY } from '../cluster/membership.ts';
 import type { Config } from '../config/config.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import { usedBeyondExtra } from '../store/sums.ts';
@@ -50,7 +50,10 @@ type Environment = Pick<Config, 'budgetPerMonth' | 'admins' | 'refunds'>;
 /** Creates the settings, budgets and approvers on a store. */
 export function createMoney({ store, clock }: { readonly store: Store; readonly clock: Clock }): Money {
   const audit = new AuditTrail(store, clock);
-  const settings = new TeamSettingsRepository(store, audit);
+  const olderOfPolicies = new OlderReplicas(store, ENFORCING_POLICY);
+  const settings = new TeamSettingsRepository(store, audit, async () => {
+    if (await olderOfPolicies.areAlive()) throw olderVersion('changing a policy');
+  });
   const [older, uncounted] = [new OlderReplicas(store), new UncountedTasks(store)];
   const olderOfSets = new OlderReplicas(store, DECIDING_SETS);
   const budgets = new BudgetRepository({ store, audit, older, uncounted });

@@ -1,7 +1,10 @@
-import { COUNTING_MONEY, type DECIDING_SETS, REPLICA } from '../cluster/membership.ts';
+import { COUNTING_MONEY, type DECIDING_SETS, type ENFORCING_POLICY, REPLICA } from '../cluster/membership.ts';
 import { DailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { Store, Versioned } from '../store/store.ts';
+
+/** Prefix of a lease that tells what a replica does. */
+type Marker = typeof COUNTING_MONEY | typeof DECIDING_SETS | typeof ENFORCING_POLICY;
 
 /**
  * Detects replicas of a version that does not hold a marker lease, as each replica of this one does. Without that of
@@ -10,7 +13,7 @@ import type { Store, Versioned } from '../store/store.ts';
  */
 export class OlderReplicas {
   readonly #store: Pick<Store, 'exclusive' | 'contents'>;
-  readonly #marker: typeof COUNTING_MONEY | typeof DECIDING_SETS;
+  readonly #marker: Marker;
   readonly #lookup = new SingleFlight<'lookup', boolean>();
   #areGone: boolean;
 
@@ -18,10 +21,7 @@ export class OlderReplicas {
    * @param store an exclusive one has no other replica, so it is never searched.
    * @param marker prefix of the lease that older replicas do not hold.
    */
-  constructor(
-    store: Pick<Store, 'exclusive' | 'contents'>,
-    marker: typeof COUNTING_MONEY | typeof DECIDING_SETS = COUNTING_MONEY,
-  ) {
+  constructor(store: Pick<Store, 'exclusive' | 'contents'>, marker: Marker = COUNTING_MONEY) {
     this.#store = store;
     this.#marker = marker;
     this.#areGone = store.exclusive;

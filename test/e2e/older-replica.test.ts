@@ -13,7 +13,7 @@ import { type Answer, administer, answered, makeDir, type RunningDailies, startD
 const OLDER = 'e2a9a2f4-3a0c-4a55-9b0d-8f3f6c8f5a11';
 const LEASE = `dailies:lease:replica:${OLDER}`;
 const SENTENCE =
-  'An older version of me is still running beside this one and would not keep to budgets, so nothing was ordered or changed. ' +
+  'An older version of me is still running beside this one and would not keep to budgets or policies, so nothing was ordered or changed. ' +
   'Try again once the update is complete.';
 
 let redis: RedisServer;

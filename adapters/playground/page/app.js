@@ -26,7 +26,8 @@ function App() {
   const [trouble, setTrouble] = useState('');
   const box = useRef(null);
   const board = useBoard(user, channel);
-  const setup = useSetup(board.connection, user, board.latest?.visibleTo === user ? board.latest.id : null);
+  const reply = board.latest?.visibleTo === user ? board.latest.id : null;
+  const setup = useSetup(board.connection, { user, channel }, reply);
   const { users, known } = useKnown(board, user);
   const toBox = () => box.current?.focus();
   const [jumpTo, jump] = useJumps(board, { channel, goTo, onMissing: setTrouble });
@@ -157,15 +158,15 @@ function useJumps(board, { channel, goTo, onMissing }) {
 }
 
 /**
- * Loads the user's commands, the models with their defaults, and whether clips are free; reloads them on reconnect, for
- * another user and after a private `reply`, which may have changed the defaults.
+ * Loads the user's commands, the models that the channel's policy allows with the user's defaults, and whether clips are
+ * free; reloads them on reconnect, for another user or channel and after a private `reply`, which may have changed them.
  */
-function useSetup(connection, user, reply) {
+function useSetup(connection, { user, channel }, reply) {
   const [setup, setSetup] = useState(NO_SETUP);
   useEffect(() => {
     if (connection !== 'live') return undefined;
     let isCurrent = true;
-    read('commands', { user }).then(
+    read('commands', { user, channel }).then(
       (found) => {
         if (isCurrent) setSetup({ ...NO_SETUP, ...found });
       },
@@ -174,7 +175,7 @@ function useSetup(connection, user, reply) {
     return () => {
       isCurrent = false;
     };
-  }, [connection, user, reply]);
+  }, [connection, user, channel, reply]);
   return setup;
 }
 

@@ -130,8 +130,10 @@ export class InteractionHandler {
       if (create.kind !== 'form') return create;
       const { id, name, address } = image;
       const metadata = { ...metadataOf(interaction, ANIMATE_FORM), image: { id, name, address } };
-      const values = this.#imageValues(valuesOf(create.form));
-      await this.#openModal(interaction, this.#orderModal({ ...create.form, title: ANIMATE_TITLE }, metadata, values));
+      const catalog = await this.#catalogFor(interaction.caller);
+      const values = imageValues(catalog, valuesOf(create.form));
+      const modal = this.#orderModal({ ...create.form, title: ANIMATE_TITLE }, metadata, { catalog, values });
+      await this.#openModal(interaction, modal);
       return null;
     });
   }
@@ -140,12 +142,16 @@ export class InteractionHandler {
    * Updates an order modal for a newly chosen model or length, with its price. Without the view's hash if this is the
    * latest choice, but another update came between: the modal would otherwise go on showing the price before it.
    */
-  async choose(to: TeamRef, view: SentView, { field, value, atSeconds }: ModalChoice): Promise<void> {
+  async choose(to: TeamRef, user: string, view: SentView, { field, value, atSeconds }: ModalChoice): Promise<void> {
     const metadata = readMetadata(view.private_metadata);
     if (metadata === null) return;
     this.#chosenAt.set(view.id, Math.max(atSeconds, this.#chosenAt.get(view.id) ?? 0));
     const { values } = readFilledIn(view);
-    const changed = this.#orderModal(titleOf(metadata.form), metadata, { ...values, [field]: value });
+    const catalog = await this.#catalogFor(personIn(to, metadata.channel, user));
+    const changed = this.#orderModal(titleOf(metadata.form), metadata, {
+      catalog,
+      values: { ...values, [field]: value },
+    });
     const update = (hash: { readonly hash?: string }): Promise<unknown> =>
       this.#options.clients.call({
         to,
@@ -255,29 +261,40 @@ export class InteractionHandler {
     if (!isOrderForm(form.id)) return renderForm(form, metadata);
     const values = valuesOf(form);
     const notes = Object.fromEntries(form.fields.map(({ name, note }) => [name, note]));
-    return this.#orderModal(form, metadata, values, notes);
+    const catalog = await this.#catalogFor(interaction.caller);
+    return this.#orderModal(form, metadata, { catalog, values, notes });
+  }
+
+  /** Returns the catalog as the policy allows it to a person where they are; the whole one if that cannot be read. */
+  #catalogFor(caller: Caller): Promise<Catalog> {
+    return this.#options.bot.catalogFor(caller).catch(() => this.#options.catalog());
   }
 
   #orderModal(
     form: Pick<Form, 'title' | 'submit'>,
     metadata: ViewMetadata,
-    values: Readonly<Record<string, string>>,
-    notes: OrderForm['notes'] = {},
+    { catalog, values, notes = {} }: Pick<OrderForm, 'catalog' | 'values' | 'notes'>,
   ) {
     const isNew = parseForm(metadata.form)?.form === 'create';
     const media = isNew ? (this.#options.media.canKeep ? 'files' : 'address') : 'none';
-    return renderOrderForm({ form, metadata, catalog: this.#options.catalog(), values, notes, media });
+    return renderOrderForm({ form, metadata, catalog, values, notes, media });
   }
+}
 
-  /** Returns the preselected values for image input: the user's defaults, if their model takes one. */
-  #imageValues(own: ModalValues): ModalValues {
-    const { models, defaultModel } = this.#options.catalog();
-    const takesImage = ({ media }: Model): boolean => media.image.max > 0;
-    const model = models.find(({ name }) => name === own[MODEL_FIELD]);
-    if (model !== undefined && takesImage(model)) return own;
-    const other = takesImage(defaultModel) ? defaultModel : (models.find(takesImage) ?? defaultModel);
-    return { [MODEL_FIELD]: other.name };
-  }
+/** Returns the preselected values for image input: the user's defaults, if their model takes one. */
+function imageValues({ models, defaultModel }: Catalog, own: ModalValues): ModalValues {
+  const takesImage = ({ media }: Model): boolean => media.image.max > 0;
+  const model = models.find(({ name }) => name === own[MODEL_FIELD]);
+  if (model !== undefined && takesImage(model)) return own;
+  const other = takesImage(defaultModel) ? defaultModel : (models.find(takesImage) ?? defaultModel);
+  return { [MODEL_FIELD]: other.name };
+}
+
+/** Returns a person in a channel as a caller without any right. */
+function personIn({ team }: TeamRef, channel: string, user: string): Caller {
+  const person = { id: user, name: user };
+  const nothing = { interaction: '', mayManage: false, mayAdminister: false, address: {} };
+  return { platform: 'slack', team, channel, user: person, ...nothing };
 }
 
 type ModalValues = Readonly<Record<string, string>>;

@@ -160,7 +160,7 @@ function listenToButtons(app: App, { handler, home, clients, profiles, permissio
   app.action({ type: 'block_actions', action_id: PRICED_FIELDS }, async ({ body, action, context }) => {
     const choice = readChoice(action);
     if (body.view === undefined || choice === null) return;
-    await handler.choose(teamOf(context, body.team?.id ?? ''), body.view, choice);
+    await handler.choose(teamOf(context, body.team?.id ?? ''), body.user.id, body.view, choice);
   });
 }
 

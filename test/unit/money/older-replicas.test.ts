@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLeases } from '#src/cluster/leases.ts';
-import { createMembership, DECIDING_SETS } from '#src/cluster/membership.ts';
+import { createMembership, DECIDING_SETS, ENFORCING_POLICY } from '#src/cluster/membership.ts';
 import { OlderReplicas, UncountedTasks } from '#src/money/older-replicas.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
@@ -27,7 +27,7 @@ function shared() {
     return member;
   };
   const olderOfSets = new OlderReplicas(store, DECIDING_SETS);
-  return { clock, table, searches, older: new OlderReplicas(store), olderOfSets, join };
+  return { clock, table, store, searches, older: new OlderReplicas(store), olderOfSets, join };
 }
 
 describe('replicas of an older version', () => {
@@ -41,11 +41,13 @@ describe('replicas of an older version', () => {
   });
 
   it('are those that decide on each task of a set alone, by a marker of its own', async () => {
-    const { table, olderOfSets, older, join } = shared();
+    const { table, store, olderOfSets, older, join } = shared();
     await join('new');
+    const olderOfPolicies = new OlderReplicas(store, ENFORCING_POLICY);
     await table.take('counts-money:old', 'old 1', 15_000);
     await table.take('replica:old', 'old 1', 15_000);
     expect([await older.areAlive(), await olderOfSets.areAlive()]).toEqual([false, true]);
+    expect(await olderOfPolicies.areAlive()).toBe(true);
     await table.drop('replica:old', 'old 1');
     expect(await olderOfSets.areAlive()).toBe(false);
   });
@@ -76,7 +78,12 @@ describe('replicas of an older version', () => {
     const left = await join('new');
     await join('other');
     await left.leave();
-    expect(table.names().toSorted()).toEqual(['counts-money:other', 'decides-sets:other', 'replica:other']);
+    expect(table.names().toSorted()).toEqual([
+      'counts-money:other',
+      'decides-sets:other',
+      'enforces-policy:other',
+      'replica:other',
+    ]);
     expect(await older.areAlive()).toBe(false);
   });
 });

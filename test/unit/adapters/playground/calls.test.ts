@@ -394,8 +394,13 @@ describe('reads', () => {
 
   it('return the models with the user’s defaults first', async () => {
     const own = personalCatalog(parseCatalog(sandboxCatalog), { seconds: 8 });
-    house.bot.catalogFor = async () => own;
-    const { body } = await house.get('/playground/commands?user=ada');
+    const channels: string[] = [];
+    house.bot.catalogFor = async ({ channel }) => {
+      channels.push(channel);
+      return own;
+    };
+    const { body } = await house.get('/playground/commands?user=ada&channel=ads');
+    expect(channels).toEqual(['ads']);
     const [model] = body.models.filter(({ isDefault }: { isDefault: boolean }) => isDefault);
     const [length] = model.settings.filter(({ name }: { name: string }) => name === 'seconds');
     expect(length.choices[0]).toMatchObject({ value: '8', label: expect.stringContaining('(default)') });

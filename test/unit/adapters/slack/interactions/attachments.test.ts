@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createForm } from '#commands/input/forms.ts';
 import { DailiesError } from '#src/errors.ts';
+import { allowedCatalog } from '#src/policy/allowed-catalog.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { personalCatalog } from '#src/videos/personal-defaults.ts';
@@ -209,6 +210,28 @@ describe('"Animate this"', () => {
     slack.forms.submit(view, { prompt: 'make it run' });
     const { what } = await house.heard(({ kind }) => kind === 'command');
     expect(what).toMatchObject({ given: { model: [name], seconds: ['8'], aspect: ['9:16'] } });
+  });
+
+  it('offers only the models that are allowed in the channel, also after a choice', async () => {
+    await start(true);
+    const takingImages = CATALOG.models.filter(({ media }) => media.image.max > 0);
+    const [other, allowed] = takingImages;
+    if (other === undefined || allowed === undefined) throw new TypeError('two models take images');
+    const asked: string[] = [];
+    house.bot.catalogFor = async ({ channel, user }) => {
+      asked.push(`${channel} ${user.id}`);
+      return allowedCatalog(CATALOG, { models: [allowed.name] });
+    };
+    house.bot.reply = FORM;
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.people.messageShortcut('animate_this', slack.people.say('look', { files: [file] }).ts);
+    const view = await formShown();
+    expect(JSON.stringify(view)).toContain(allowed.name);
+    expect(JSON.stringify(view)).not.toContain(`"${other.name}"`);
+    const before = asked.length;
+    slack.forms.change(view, 'model', allowed.name);
+    await slack.until(() => asked.length > before, 'the form was changed');
+    expect(new Set(asked)).toEqual(new Set([`${slack.channels.general} ${slack.users.alice}`]));
   });
 
   it('refuses messages without an image, and files that cannot be relayed', async () => {
