@@ -1,6 +1,6 @@
 import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
-import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
@@ -18,7 +18,7 @@ import { spendingSentences } from '../sentences/spending.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import { type Card, type Line, withText } from '../ui/card.ts';
 import { decideSpending, type SpendingQuestion, type SpendingRules } from './spending.ts';
-import { orderPrice } from './what-fits.ts';
+import { orderedBy, orderPrice } from './what-fits.ts';
 
 /** Identity of an order: its idempotency key and the task or message that it refers to. */
 export interface OrderIdentity {
@@ -77,7 +77,7 @@ export async function askToSpend(
 ): Promise<Reply> {
   const { draft } = await ports.drafts.save(kept);
   if (draft.isDiscarded === true) return refused(DISCARDED);
-  const reason = { kind: 'spending', price: question.price } as const;
+  const reason = { kind: 'spending', price: question.price, ordered: question.ordered } as const;
   return {
     kind: 'offer',
     id: taskIdOf(`${orderKey(caller)}:confirm`),
@@ -168,29 +168,32 @@ export async function offerOf(
   { reason, other = null }: OfferContext,
 ): Promise<Card> {
   const card = cardOf(ports, draft, reason, other);
-  const prices = [other, draft].flatMap((one) => (one === null ? [] : (clipOf(ports, one)?.price ?? [])));
-  const notes = await Promise.all(prices.map((price) => offerNote(ports, caller, price)));
+  const clips = [other, draft].flatMap((one) => (one === null ? [] : (clipOf(ports, one) ?? [])));
+  const notes = await Promise.all(clips.map((clip) => offerNote(ports, caller, clip)));
   const note = notes.find(({ length }) => length > 0) ?? [];
   return note.length === 0 ? card : withText(card, ...note);
 }
 
-async function offerNote(ports: BotPorts, caller: Caller, price: Price): Promise<readonly Line[]> {
-  const { paused, ...rules } = await ports.spendingRules(caller, price.currency);
+/** What an order costs. */
+type Priced = Pick<OfferedClip, 'price' | 'ordered'>;
+
+async function offerNote(ports: BotPorts, caller: Caller, order: Priced): Promise<readonly Line[]> {
+  const { paused, ...rules } = await ports.spendingRules(caller, order.price.currency);
   const pause: readonly Line[] = paused === undefined ? [] : [[{ untrusted: pausedSentence(paused) }]];
-  return [...pause, ...noteOf(price, rules).map((sentence) => [sentence])];
+  return [...pause, ...noteOf(order, rules).map((sentence) => [sentence])];
 }
 
 /**
  * Returns the sentences of the confirmation that an order of this price needs, during a pause also; empty if it needs
  * none.
  */
-export async function spendingNote(ports: BotPorts, caller: Caller, price: Price): Promise<readonly string[]> {
-  const { paused: _, ...rules } = await ports.spendingRules(caller, price.currency);
-  return noteOf(price, rules);
+export async function spendingNote(ports: BotPorts, caller: Caller, order: Priced): Promise<readonly string[]> {
+  const { paused: _, ...rules } = await ports.spendingRules(caller, order.price.currency);
+  return noteOf(order, rules);
 }
 
-function noteOf(price: Price, rules: Omit<SpendingRules, 'paused'>): readonly string[] {
-  const decision = decideSpending(price, rules, false);
+function noteOf({ price, ordered }: Priced, rules: Omit<SpendingRules, 'paused'>): readonly string[] {
+  const decision = decideSpending(price, rules, false, ordered);
   return decision.kind === 'confirm' ? spendingSentences(decision.question) : [];
 }
 
@@ -232,7 +235,7 @@ function clipOf(ports: BotPorts, { id, request }: Pick<Draft, 'id' | 'request'>)
   const checked = checkRequest(ports.catalog(), request);
   if (!checked.ok) return null;
   const price = orderPrice(checked);
-  return { button: orderButtonId(id, price), prompt: checked.request.prompt, price };
+  return { button: orderButtonId(id, price), prompt: checked.request.prompt, price, ordered: orderedBy(checked) };
 }
 
 /**

@@ -134,8 +134,7 @@ function fitOf(ports: BotPorts, { scope, room, missingCurrency }: OverBudget, ch
 }
 
 function shapeOf(order: Accepted) {
-  const { request, takes } = order;
-  return { seconds: request.seconds, takes, ordered: orderedBy(order), price: orderPrice(order) };
+  return { seconds: order.request.seconds, ordered: orderedBy(order), price: orderPrice(order) };
 }
 
 /** Saves the cheaper form of a refused order, unless buying it takes a confirmation of its own. */
@@ -145,12 +144,12 @@ async function cheaperButtons(
   fit: Accepted,
   { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
 ): Promise<readonly CardButton[]> {
-  const { seconds, takes, price } = shapeOf(fit);
-  if ((await spendingNote(ports, caller, price)).length > 0) return [];
-  const request = draftOfRequest(fit.request, takes);
+  const { seconds, ordered, price } = shapeOf(fit);
+  if ((await spendingNote(ports, caller, { price, ordered })).length > 0) return [];
+  const request = draftOfRequest(fit.request, fit.takes);
   const whole = confirmed ?? draftOf(caller, { ...identity, request });
   const id = taskIdOf(`${whole.key}#fit`);
   await ports.drafts.save({ ...whole, id, request });
   const model = fit.model.name === checked.model.name ? null : fit.model.title;
-  return [cheaperButton(orderButtonId(id, price), { seconds, takes, model, price })];
+  return [cheaperButton(orderButtonId(id, price), { seconds, ordered, model, price })];
 }

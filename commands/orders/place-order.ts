@@ -151,7 +151,7 @@ async function decideOn(
   const { draft: confirmed, ask, ...identity } = ordering;
   const isConfirmed = confirmed !== undefined;
   const rules = await ports.spendingRules(caller, price.currency);
-  const decision = decideSpending(price, rules, isConfirmed);
+  const decision = decideSpending(price, rules, isConfirmed, orderedBy(checked));
   const repriced = isConfirmed ? null : priceDifference(ports, caller, { price, checked });
   // The price and the length of a storyboard are always shown first.
   const isShown = checked.storyboard === undefined || isConfirmed || isOverHardLimit(price, rules);

@@ -11,7 +11,7 @@ import { againButton, fixButton } from '../sentences/offers.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { draftOf, type OrderIdentity, spendingNote } from './offers.ts';
-import { orderPrice } from './what-fits.ts';
+import { orderedBy, orderPrice } from './what-fits.ts';
 
 /** Order with a request that the catalog accepts, and the draft that it confirms, if any. */
 export interface RefusedOrder {
@@ -46,7 +46,7 @@ export async function keepRefused(
     const { draft } = await ports.drafts.save(kept);
     if (way === 'fix') return { sentences: [], buttons: [fixButton(draftButtonId('fix', draft.id))] };
     const price = orderPrice(checked);
-    const sentences = await spendingNote(ports, caller, price);
+    const sentences = await spendingNote(ports, caller, { price, ordered: orderedBy(checked) });
     return { sentences, buttons: [againButton(orderButtonId(draft.id, price), price)] };
   } catch (thrown) {
     const { platform } = caller;

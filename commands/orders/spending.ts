@@ -2,6 +2,7 @@ import type { PauseInEffect } from '#src/money/team-settings.ts';
 import { amountLeft, isAbove } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import type { Caller } from '../bot-port.ts';
+import type { Ordered } from '../sentences/ordered.ts';
 
 /** Scope of a budget. */
 export type BudgetScope = 'deployment' | 'team' | 'channel' | 'person';
@@ -44,6 +45,7 @@ export const NO_SPENDING_RULES: SpendingRules = { budgets: [] };
 /** Facts that a confirmation names. */
 export interface SpendingQuestion {
   readonly price: Price;
+  readonly ordered: Ordered;
   /** Threshold that the price exceeds, or whose currency differs from that of the price; `null`: soft limits only. */
   readonly above: Price | null;
   /** Soft limits that the order would exceed. */
@@ -65,8 +67,14 @@ export type SpendingDecision =
  * order over a hard limit is passed on to the claim, which refuses it. A threshold in another currency than the price
  * counts as exceeded, since amounts are never converted; free clips are bought.
  * @param isConfirmed the requester pressed a button with this price on a card that asked.
+ * @param ordered what the price is for. Default: one clip.
  */
-export function decideSpending(price: Price, rules: SpendingRules, isConfirmed: boolean): SpendingDecision {
+export function decideSpending(
+  price: Price,
+  rules: SpendingRules,
+  isConfirmed: boolean,
+  ordered: Ordered = null,
+): SpendingDecision {
   const { confirmAbove, approveAbove, paused, budgets } = rules;
   if (paused !== undefined) return { kind: 'paused', pause: paused };
   if (!isAbove(price, { ...price, amount: '0' })) return { kind: 'buy' };
@@ -76,7 +84,7 @@ export function decideSpending(price: Price, rules: SpendingRules, isConfirmed: 
   const above = confirmAbove !== undefined && exceeds(price, confirmAbove) ? confirmAbove : null;
   const soft = budgets.filter(({ soft: limit, used }) => limit !== undefined && !fits(price, limit, used));
   if (above === null && soft.length === 0) return { kind: 'buy' };
-  return { kind: 'confirm', question: { price, above, soft, budgets } };
+  return { kind: 'confirm', question: { price, ordered, above, soft, budgets } };
 }
 
 /** Returns whether an order would exceed a hard limit, so that the claim refuses it. */

@@ -4,7 +4,8 @@ import type { Model } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type VideoRequest } from '#src/videos/request.ts';
 import type { SpendingQuestion } from '../orders/spending.ts';
 import type { Card, CardButton, Line } from '../ui/card.ts';
-import { count, shorten } from './format.ts';
+import { capitalised, count, shorten } from './format.ts';
+import { clipsCost, type Ordered, setSize, someClips } from './ordered.ts';
 import { MEDIA_WORDS, requestWords } from './settings.ts';
 import { spendingSentences } from './spending.ts';
 
@@ -27,14 +28,21 @@ export type OfferReason =
   /** The price and the length of a storyboard, which are always shown before it is ordered. */
   | { readonly kind: 'storyboard' }
   /** The price exceeds a threshold or a soft limit. `question`: absent where others see the offer. */
-  | { readonly kind: 'spending'; readonly price: Price; readonly question?: SpendingQuestion };
+  | {
+      readonly kind: 'spending';
+      readonly price: Price;
+      /** Default: one clip. */
+      readonly ordered?: Ordered;
+      readonly question?: SpendingQuestion;
+    };
 
-/** Clip that a button of an offer buys. */
+/** Order that a button of an offer places. */
 export interface OfferedClip {
   /** The button's id. */
   readonly button: string;
   readonly prompt: string;
   readonly price: Price;
+  readonly ordered: Ordered;
 }
 
 /** Shots of a storyboard that is offered. */
@@ -59,10 +67,12 @@ const FIX = 'Fix it';
 /** Asks for a confirmation, with the price on the button; nothing has been bought. */
 export function offerCard({ reason, prompt, shots, clips, run, fix, discard }: OfferSubject): Card {
   const price = clips[0]?.price ?? null;
+  const ordered = clips[0]?.ordered ?? null;
   const isCancel = reason.kind === 'spending' || reason.kind === 'storyboard';
   const edit = { id: fix ?? '', label: 'Edit', style: 'plain' } as const;
   return {
-    lines: shots === undefined ? offerLines(reason, prompt, price) : boardLines(reason, shots ?? [], price),
+    lines:
+      shots === undefined ? offerLines(reason, prompt, { price, ordered }) : boardLines(reason, shots ?? [], price),
     progress: null,
     buttons: [
       ...(run === null || reason.kind !== 'slip' ? [] : [runButton(run, reason.run ?? reason.command)]),
@@ -75,7 +85,7 @@ export function offerCard({ reason, prompt, shots, clips, run, fix, discard }: O
 
 /** Lists the shots of a storyboard with what each costs, after its total length and price. */
 function boardLines(reason: OfferReason, shots: OfferedShots, price: Price | null): readonly Line[] {
-  const [first] = reason.kind === 'storyboard' ? [] : offerLines(reason, '', price);
+  const [first] = reason.kind === 'storyboard' ? [] : offerLines(reason, '', { price, ordered: null });
   const seconds = shots.reduce((sum, { request }) => sum + request.seconds, 0);
   const cost = price === null ? [] : [formatPrice(price)];
   const total = [count(shots.length, 'shot'), `${seconds} s in total`, ...cost].join(' · ');
@@ -121,13 +131,13 @@ export function cheaperButton(
   id: string,
   {
     seconds,
-    takes,
+    ordered,
     model,
     price,
-  }: { readonly seconds: number; readonly takes: number; readonly model: string | null; readonly price: Price },
+  }: { readonly seconds: number; readonly ordered: Ordered; readonly model: string | null; readonly price: Price },
 ): CardButton {
   const what =
-    takes > 1 ? `${takes} takes` : model === null ? `${seconds} s` : `${seconds} s with ${shorten(model, 30)}`;
+    ordered !== null ? setSize(ordered) : model === null ? `${seconds} s` : `${seconds} s with ${shorten(model, 30)}`;
   return { id, label: `Create ${what} · ${formatPrice(price)}`, style: 'primary' };
 }
 
@@ -135,22 +145,28 @@ function runButton(id: string, command: string): CardButton {
   return { id, label: `/video ${shorten(command, 40)}`, style: 'primary' };
 }
 
-function clipButton({ button, prompt, price }: OfferedClip, { kind }: OfferReason): CardButton {
+function clipButton({ button, prompt, price, ordered }: OfferedClip, { kind }: OfferReason): CardButton {
   if (kind === 'spending') return { id: button, label: `Create for ${formatPrice(price)}`, style: 'primary' };
-  const what = kind === 'late' || kind === 'price' ? 'Create' : `Create a clip of “${shorten(prompt, 30)}”`;
+  const what =
+    kind === 'late' || kind === 'price' ? 'Create' : `Create ${someClips(ordered)} of “${shorten(prompt, 30)}”`;
   return { id: button, label: `${what} · ${formatPrice(price)}`, style: 'plain' };
 }
 
-function offerLines(reason: OfferReason, prompt: string, price: Price | null): readonly Line[] {
+function offerLines(
+  reason: OfferReason,
+  prompt: string,
+  { price, ordered }: { readonly price: Price | null; readonly ordered: Ordered },
+): readonly Line[] {
+  const [clips, it] = [someClips(ordered), ordered === null ? 'it' : 'them'];
   const cost = price === null ? null : formatPrice(price);
   const quoted: Line = ['“', { untrusted: shorten(prompt, 200) }, '”'];
   switch (reason.kind) {
     case 'slip':
       return [slipLine(reason.command, reason.run)];
     case 'talk':
-      return [['Should I make a clip of ', ...quoted, '? I haven’t started anything.']];
+      return [[`Should I make ${clips} of `, ...quoted, '? I haven’t started anything.']];
     case 'no_letters':
-      return [['There are no words in ', ...quoted, '. Should I make a clip of it anyway?']];
+      return [['There are no words in ', ...quoted, `. Should I make ${clips} of it anyway?`]];
     case 'option':
       return [
         [
@@ -160,7 +176,7 @@ function offerLines(reason: OfferReason, prompt: string, price: Price | null): r
         ],
       ];
     case 'private':
-      return [['This is from a private channel. Creating it here shows everyone here the prompt ', ...quoted, '.']];
+      return [[`This is from a private channel. Creating ${it} here shows everyone here the prompt `, ...quoted, '.']];
     case 'late':
       return [[`You asked for this while I was unavailable${cost === null ? '' : ` · ${cost}`}`], quoted];
     case 'price':
@@ -179,8 +195,13 @@ function slipLine(command: string, run: string | null): Line {
 }
 
 /** Names the price alone where others see the offer. */
-function spendingLines({ price, question }: Extract<OfferReason, { readonly kind: 'spending' }>): readonly Line[] {
-  const sentences = question === undefined ? [`This clip costs ${formatPrice(price)}.`] : spendingSentences(question);
+function spendingLines({
+  price,
+  ordered = null,
+  question,
+}: Extract<OfferReason, { readonly kind: 'spending' }>): readonly Line[] {
+  const sentences =
+    question === undefined ? [`${capitalised(clipsCost(ordered, price))}.`] : spendingSentences(question);
   return sentences.map((sentence) => [sentence]);
 }
 
@@ -231,4 +252,4 @@ export const DISCARDED = 'Discarded. Nothing was bought.';
 export const DRAFT_GONE = 'I no longer have this request. Send it again.';
 
 /** Reply to a second press, after the task was created. */
-export const CREATED_ALREADY = 'This clip was already requested. ';
+export const CREATED_ALREADY = 'This was already requested. ';

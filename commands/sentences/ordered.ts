@@ -28,6 +28,11 @@ export function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'
   return kind === 'storyboard' ? `${memberWords(kind).one} ${at} of ${of}` : `${at} of ${setSize({ kind, of })}`;
 }
 
+/** Returns the place of a task in its set, or of a take of a shot: `take 2 of 4`; nothing for a task of its own. */
+export function placeWords({ takeOf, set = takeOf }: Pick<Task, 'set' | 'takeOf'>): readonly string[] {
+  return set === undefined ? [] : [`${memberWords(set.kind).one} ${set.at} of ${set.of}`];
+}
+
 /** Returns what tasks are: those of a set, or a single one. */
 export function orderedOf({ set }: Pick<Task, 'set'>): Ordered {
   return set ?? null;

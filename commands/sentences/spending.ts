@@ -1,7 +1,9 @@
 import { amountLeft, formatPrice, isAbove } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import type { BudgetRoom, BudgetScope, SpendingQuestion } from '../orders/spending.ts';
+import { capitalised } from './format.ts';
 import { monthName } from './money/months.ts';
+import { clipsCost, type Ordered, ordersAbove } from './ordered.ts';
 
 /** Requester and channel of the order, as the reader of a sentence sees them. */
 interface Orderer {
@@ -38,13 +40,17 @@ export function spendingSentences(
   question: SpendingQuestion,
   orderer: Orderer = { isCaller: true, isHere: true },
 ): readonly string[] {
-  const { price, soft } = question;
+  const { price, ordered, soft } = question;
   const ownerOf = (scope: BudgetScope): Owner => {
     const isReaders = scope === 'person' ? orderer.isCaller : orderer.isHere;
     return (isReaders ? undefined : ELSEWHERE[scope]) ?? OWNERS[scope];
   };
-  const first = [`This clip costs ${formatPrice(price)}.`, ...leftSentences(question, ownerOf), ...reason(question)];
-  return [first.join(' '), ...soft.map((budget) => softSentence(budget, price.currency, ownerOf(budget.scope)))];
+  const first = [
+    `${capitalised(clipsCost(ordered, price))}.`,
+    ...leftSentences(question, ownerOf),
+    ...reason(question),
+  ];
+  return [first.join(' '), ...soft.map((budget) => softSentence(budget, question, ownerOf(budget.scope)))];
 }
 
 /** Names what the team has left, and a scope that has less. */
@@ -65,20 +71,23 @@ function leftSentences(
 }
 
 /** Explains a confirmation that the amounts alone do not. */
-function reason({ price, above, budgets }: SpendingQuestion): readonly string[] {
+function reason({ price, ordered, above, budgets }: SpendingQuestion): readonly string[] {
   if (above === null) return [];
-  if (above.currency !== price.currency)
-    return [`Clips above ${formatPrice(above)} need a confirmation; so do all in another currency.`];
-  return budgets.some(({ limit }) => limit !== undefined)
-    ? []
-    : [`Clips above ${formatPrice(above)} need a confirmation.`];
+  const orders = capitalised(ordersAbove(ordered, above));
+  if (above.currency !== price.currency) return [`${orders} need a confirmation; so do all in another currency.`];
+  return budgets.some(({ limit }) => limit !== undefined) ? [] : [`${orders} need a confirmation.`];
 }
 
-function softSentence({ period, soft = '0', used }: BudgetRoom, currency: string, { whose }: Owner): string {
+function softSentence(
+  { period, soft = '0', used }: BudgetRoom,
+  { price: { currency }, ordered }: { readonly price: Price; readonly ordered: Ordered },
+  { whose }: Owner,
+): string {
+  const goes = ordered === null ? 'It goes' : 'They go';
   const left: Price = { amount: amountLeft(soft, used), currency };
   const limit = formatPrice({ amount: soft, currency });
   const isUsedUp = !isAbove(left, { amount: '0', currency });
   return isUsedUp
-    ? `It goes over ${whose} soft limit of ${limit} for ${monthName(period)}, which is used up.`
-    : `It goes over ${whose} soft limit of ${limit} for ${monthName(period)}: ${formatPrice(left)} is left.`;
+    ? `${goes} over ${whose} soft limit of ${limit} for ${monthName(period)}, which is used up.`
+    : `${goes} over ${whose} soft limit of ${limit} for ${monthName(period)}: ${formatPrice(left)} is left.`;
 }

@@ -28,7 +28,7 @@ import { type RetractionCount, TaskRetraction } from './retraction.ts';
 import { createReviewContext, type ReviewContext } from './reviews/review-context.ts';
 import { ReviewNotices, type ReviewNoticesOptions } from './reviews/review-notices.ts';
 import { SetCards } from './sets/set-cards.ts';
-import { SetNotices } from './sets/set-notices.ts';
+import { SetNotices, setNoticeKey } from './sets/set-notices.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { type ShownBefore, TaskMessages } from './task-messages.ts';
@@ -288,6 +288,11 @@ export class ChatEngine implements Chat {
     this.#edits.forget(task.id);
     for (const message of await this.#retraction.messagesOf(task, view.kind === 'task'))
       await platform.expire(message, view);
+    // Until its last task has no content, the card of a set shows the prompts of the others.
+    const card = task.set === undefined || view.kind === 'task' ? null : await this.#sets.cardOf(task.set);
+    if (card === null || !isContentRemoved(card)) return;
+    this.#edits.forget(card.id);
+    for (const message of await this.#retraction.messagesOf(card)) await platform.expire(message, view);
   }
 
   /** Retracts the card of a set without content in any of its tasks; until then it shows the prompts of the others. */
@@ -303,7 +308,9 @@ export class ChatEngine implements Chat {
     const card = task.set === undefined ? undefined : await this.#sets.get(setCardId(task.set.id));
     const own = await this.#retraction.deletions(task);
     if (card?.set === undefined || !isContentRemoved(card)) return own;
-    return [...own, ...(await this.#retraction.deletions(card)), boardDeletion(card.set.id)];
+    const key = setNoticeKey(card.set);
+    const notice: RecordWrite = { namespace: 'deliveries', key, value: null, expected: 'any' };
+    return [...own, ...(await this.#retraction.deletions(card)), boardDeletion(card.set.id), notice];
   }
 
   /** Runs a job of the `deliver` queue. */

@@ -73,7 +73,8 @@ async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): Asy
 
 /** Returns the line of a task: what its requester ordered, what it cost, and a link to the clip where links are on. */
 function clipLine(task: Task, links: PersonExportOptions['links']): ExportLine {
-  const { id, state, request, origin, retryOf, createdAtMs, acceptedAtMs, endedAtMs, clip, removal, declined } = task;
+  const { id, state, request, origin, retryOf, set, createdAtMs, acceptedAtMs, endedAtMs, clip, removal, declined } =
+    task;
   const link = clip === undefined ? undefined : links?.sign(id);
   return {
     record: 'clip',
@@ -96,6 +97,7 @@ function clipLine(task: Task, links: PersonExportOptions['links']): ExportLine {
     acceptedAt: isoOf(acceptedAtMs),
     endedAt: isoOf(endedAtMs),
     retryOf,
+    set: set === undefined ? undefined : { id: set.id, kind: set.kind, number: set.at, of: set.of },
     declined: declined?.how,
     declinedReason: declined?.reason,
     failure: task.failure,

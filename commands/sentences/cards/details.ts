@@ -9,6 +9,7 @@ import { type Block, type Card, type Line, layOut, type Part } from '../../ui/ca
 import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { capitalised } from '../format.ts';
+import { placeWords } from '../ordered.ts';
 import { removalLines } from '../removal.ts';
 import { reviewHistory } from '../review/review.ts';
 import { requestWords } from '../settings.ts';
@@ -55,8 +56,10 @@ function failureLines({ state, lateOutcome, failure }: Task): readonly Line[] {
   return [wasMade ? unfetchedLine(failure) : failureLine(failure)];
 }
 
-function settingsLine({ request, origin }: Task): Line {
-  return [{ untrusted: request.model }, ` · ${requestWords(request).join(' · ')} · by `, { person: origin.user }];
+function settingsLine(task: Task): Line {
+  const { request, origin } = task;
+  const words = [...requestWords(request), ...placeWords(task)];
+  return [{ untrusted: request.model }, ` · ${words.join(' · ')} · by `, { person: origin.user }];
 }
 
 /** Shows a file's name with a link to it on its platform, or a typed address as it is. */

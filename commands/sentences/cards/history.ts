@@ -5,7 +5,7 @@ import type { Person, Phase, Task } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { count, shorten } from '../format.ts';
-import { placeInSet } from '../ordered.ts';
+import { placeWords } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
 
 /** Task in a list, with its message if it has one. */
@@ -56,8 +56,8 @@ export function openCard(listed: readonly Listed[]): Card {
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
 function row({ task, message, phase }: Listed): Block {
-  const { request, price, origin, version, set = task.takeOf } = task;
-  const place = set?.kind === 'storyboard' ? `${placeInSet(set)} · ` : '';
+  const { request, price, origin, version } = task;
+  const facts = [...placeWords(task), `${request.seconds} s`, ...(version === undefined ? [] : [`v${version.number}`])];
   return {
     kind: 'item',
     title: [promptPart(request.prompt, 60)],
@@ -66,7 +66,7 @@ function row({ task, message, phase }: Listed): Block {
       { timeMs: task.createdAtMs },
       ' · ',
       { untrusted: request.model },
-      ` · ${place}${request.seconds} s · ${version === undefined ? '' : `v${version.number} · `}${formatPrice(price)} · `,
+      ` · ${[...facts, formatPrice(price)].join(' · ')} · `,
       { person: origin.user },
       ' · ',
       { code: shortId(task.id) },

@@ -60,7 +60,7 @@ export class SetNotices {
     },
   ): Promise<boolean> {
     const { records, sets, cards } = this.#options;
-    const key = `set-notice:${place.id}`;
+    const key = setNoticeKey(place);
     const before = await records.get<readonly string[]>(key);
     if (before !== undefined) return before.includes(endOf(task));
     const members = await sets.members(place);
@@ -124,6 +124,11 @@ export class SetNotices {
       },
     };
   }
+}
+
+/** Returns the key of the record of what the notice of a set was about. */
+export function setNoticeKey({ id }: Pick<SetPlace, 'id'>): string {
+  return `set-notice:${id}`;
 }
 
 function phaseAtEnd(task: Task): Phase {

@@ -109,7 +109,7 @@ function modelOf(name: string, { models }: Catalog): { readonly name: string; re
 
 /** Returns what the grid shows of a clip. */
 function summaryOf(task: ClipTask, catalog: Catalog) {
-  const { id, request, origin, price, createdAtMs, retryOf, clip } = task;
+  const { id, request, origin, price, createdAtMs, retryOf, set, clip } = task;
   const { prompt, seconds, aspectRatio, resolution } = request;
   return {
     id,
@@ -125,6 +125,7 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
     isRetry: retryOf !== undefined,
     version: versionOf(task),
     review: reviewOf(task),
+    set: set === undefined ? null : { kind: set.kind, at: set.at, of: set.of },
   };
 }
 

@@ -188,6 +188,7 @@ describe('/video create', () => {
             required: false,
             long: false,
           },
+          { name: 'takes', label: 'Takes', value: '', required: false, long: false },
         ],
         media: { image: [], audio: [], video: [] },
       },

@@ -53,6 +53,12 @@ async function linesOf(user = ADA.id, links = LINKS): Promise<readonly Line[]> {
 }
 
 describe('the export of a person', () => {
+  it('names the set that a clip was ordered in', async () => {
+    const id = 'first' as TaskId;
+    await put({ id, set: { id, kind: 'takes', at: 1, of: 4 } });
+    expect((await linesOf())[0]).toMatchObject({ set: { id, kind: 'takes', number: 1, of: 4 } });
+  });
+
   it('has the defaults of their orders', async () => {
     await new PersonalDefaults(store).change({ ...TEAM, user: ADA.id }, { seconds: 6 });
     expect(await linesOf()).toEqual([{ record: 'defaults', seconds: 6 }]);

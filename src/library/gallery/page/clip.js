@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { newId, press, readClip } from './api.js';
-import { REVIEWS } from './grid.js';
+import { placeIn, REVIEWS } from './grid.js';
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
@@ -95,6 +95,7 @@ function Facts({ clip, onFilter }) {
     ['Aspect ratio', clip.aspect],
     ['Resolution', clip.resolution],
     ['References', references === '' ? null : references],
+    ['Ordered as', clip.set === null ? null : placeIn(clip.set)],
     ['Price', clip.price],
     ['Version', clip.version === null ? null : `v${clip.version}`],
     [

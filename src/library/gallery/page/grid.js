@@ -44,10 +44,15 @@ function Card({ clip, hasPosters }) {
         <${Poster} id=${clip.id} hasPosters=${hasPosters} />
         <span class="prompt" dir="auto">${clip.prompt}</span>
         <span class="small"><bdi>${clip.by}</bdi> · ${clip.model} · ${clip.seconds} s · ${clip.price}</span>
-        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? (clip.version === null ? ' · another take' : ` · v${clip.version}`) : ''}${clip.review === null ? '' : ` · ${REVIEWS[clip.review.state] ?? 'reviewed'}`}</span>
+        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? (clip.version === null ? ' · another take' : ` · v${clip.version}`) : ''}${clip.review === null ? '' : ` · ${REVIEWS[clip.review.state] ?? 'reviewed'}`}${clip.set === null ? '' : ` · ${placeIn(clip.set)}`}</span>
       </a>
     </li>
   `;
+}
+
+/** Returns the place of a clip among those that were ordered together: `take 2 of 4`. */
+export function placeIn({ kind, at, of }) {
+  return `${kind === 'storyboard' ? 'shot' : 'take'} ${at} of ${of}`;
 }
 
 /** Picture of a clip, loaded once it is near the visible part: of the server's making, else the video's own. */

@@ -189,7 +189,7 @@ describe('Edit & retry', () => {
     const task = await house.seed(ada(), 'a red fox --seconds 6 --image https://a.test/1', ...DONE);
     const reply = await house.bot.press(bob(), `edit:${task.id}`);
     expect(replyText(reply)).toBe(
-      'Edit & retry\nprompt=a red fox\nmodel=swift-1\nseconds=6\naspect=16:9\nresolution=720p',
+      'Edit & retry\nprompt=a red fox\nmodel=swift-1\nseconds=6\naspect=16:9\nresolution=720p\ntakes=',
     );
     const caller = bob();
     const form = reply.kind === 'form' ? reply.form.id : '';

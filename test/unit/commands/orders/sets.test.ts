@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
-import { buttonsOf } from '#commands/ui/card.ts';
+import { buttonsOf, linesOf } from '#commands/ui/card.ts';
+import { plainText } from '#commands/ui/plain-text.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
@@ -77,6 +78,8 @@ describe('--takes', () => {
     expect(house.orders).toEqual([]);
     const button = reply.kind === 'offer' ? reply.card.buttons[0] : undefined;
     expect(button?.label).toBe('Create for $1.20');
+    const own = reply.kind === 'offer' && reply.private !== undefined ? plainText(linesOf(reply.private)) : '';
+    expect(own).toContain('These 4 takes cost $1.20. Orders above $1.00 need a confirmation.');
     expect((await house.bot.press(ada(), button?.id ?? '')).kind).toBe('task');
     expect(house.records.size).toBe(4);
   });
@@ -117,6 +120,26 @@ describe('--takes', () => {
     expect(replyText(reply)).toContain('I’m not a member here');
     expect(house.records.size).toBe(0);
   });
+});
+
+it('are clips in lists, status and details, with their place', async () => {
+  const { house, ids } = await withTakes(4);
+  const list = replyText(await house.bot.text(ada(), 'list'));
+  for (const at of [1, 2, 3, 4]) expect(list).toContain(`take ${at} of 4 · 6 s · $0.30`);
+  expect(replyText(await house.bot.text(ada(), 'status'))).toContain('take 3 of 4');
+  expect(replyText(await house.bot.text(ada(), `status ${ids[1]}`))).toContain('2 of 4 takes');
+  expect(replyText(await house.bot.press(ada(), `details:${ids[2]}`))).toContain('6 s · 16:9 · 720p · take 3 of 4');
+});
+
+it('are offered as what they are: a slip, a late order, and a prompt without letters', async () => {
+  const house = new BotHouse(CATALOG);
+  const slip = await house.bot.text(ada(), 'crate a red fox --seconds 6 --takes 3');
+  expect(slip.kind === 'private' ? buttonsOf(slip.card).map(({ label }) => label) : []).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^Create 3 takes of “.*” · \$0\.90$/)]),
+  );
+  const digits = await house.bot.text(ada(), '1984 --seconds 6 --takes 2');
+  expect(replyText(digits)).toContain('Should I make 2 takes of it anyway?');
+  expect(house.records.size).toBe(0);
 });
 
 describe('the card of a set', () => {

@@ -1,0 +1,104 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import { linesOf } from '#commands/ui/card.ts';
+import { plainText } from '#commands/ui/plain-text.ts';
+import { setCardId } from '#src/chat/sets/set-view.ts';
+import { createRemover } from '#src/library/remover.ts';
+import { AuditTrail } from '#src/money/audit.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { NO_CUTS } from '#test/fakes/no-cuts.ts';
+import { storedIn } from '#test/fakes/stored.ts';
+import { BOB, CLIP, EVENTS, newTask, requestedTask } from '#test/fakes/tasks.ts';
+
+const SET = taskIdOf('fake:i1');
+const CARD = setCardId(SET);
+const PROMPTS = ['a secret fox', 'a secret wolf', 'a secret owl'];
+
+/** A set whose clips are in the chat, with a remover. @param changes of each of its tasks */
+async function delivered(changes: Partial<Task> = {}) {
+  const house = new ChatHouse();
+  const { store, repository, clock, chat } = house;
+  const ids = memberIds({ id: SET, of: 3 });
+  const { request } = newTask();
+  const tasks = ids.map((id, index) => {
+    const set = { id: SET, kind: 'takes', at: index + 1, of: 3 } as const;
+    const own = { ...request, prompt: PROMPTS[index] ?? '' };
+    return newTask({ id, set, request: own, createdAtMs: clock.now(), ...changes });
+  });
+  await repository.claimAll(tasks);
+  await chat.show(SET);
+  await house.pass(0);
+  if (tasks[0]?.state === 'requested') await house.happen(SET, EVENTS.approve);
+  for (const id of ids) {
+    await house.happen(id, EVENTS.send, EVENTS.accepted, { kind: 'completed', atMs: clock.now() });
+    await house.happen(id, { kind: 'fetched', clip: CLIP });
+  }
+  await house.pass(5_000);
+  const remover = createRemover({
+    cuts: NO_CUTS,
+    store,
+    repository,
+    clips: { list: async () => new Map(), remove: async () => undefined },
+    messages: chat,
+    audit: new AuditTrail(store, clock),
+    clock,
+    logger: pino({ level: 'silent' }),
+  });
+  const messageOf = (task: TaskId) => house.platform.messages.find((one) => one.task === task);
+  const card = () => {
+    const view = messageOf(CARD)?.shown.at(-1)?.view;
+    return view === undefined ? '' : plainText(linesOf(cardOf(view)));
+  };
+  return { house, ids: ids as [TaskId, TaskId, TaskId], remover, messageOf, card };
+}
+
+describe('the card of a set', () => {
+  it('says which of its clips was deleted, and keeps the others', async () => {
+    const { house, ids, remover, messageOf, card } = await delivered();
+    const [first, second] = ids;
+    expect(await remover.remove({ id: second }, { reason: 'deleted' })).toBe(true);
+    await house.pass(5_000);
+    expect(card()).toMatch(/Take 1 · Done in .*\nTake 2 · Done, and removed since.*\nTake 3 · Done in/);
+    const retracted = house.platform.retracted.map(({ ref }) => ref);
+    expect(retracted).toContainEqual(messageOf(second)?.ref);
+    expect(retracted).not.toContainEqual(messageOf(CARD)?.ref);
+    expect(retracted).not.toContainEqual(messageOf(first)?.ref);
+  });
+
+  it('is retracted with its last clip, and nothing about it stays in the store', async () => {
+    const { house, ids, remover, messageOf } = await delivered();
+    for (const id of ids) await remover.remove({ id }, { reason: 'deleted' });
+    await house.pass(5_000);
+    expect(house.platform.retracted.map(({ ref }) => ref)).toContainEqual(messageOf(CARD)?.ref);
+    expect(await storedIn(house.store)).not.toMatch(/secret|set-notice:|message:fake/);
+  });
+
+  it('expires once all of its prompts have: until then, it shows those of the others', async () => {
+    const { house, ids, remover, messageOf } = await delivered();
+    const isExpired = () => house.platform.expired.some(({ ref }) => ref.message === messageOf(CARD)?.ref.message);
+    for (const id of ids.slice(0, 2)) await remover.remove({ id }, { reason: 'expired' });
+    expect(isExpired()).toBe(false);
+    // Its clip alone: the prompt stays, also on the card.
+    await remover.remove({ id: ids[2] }, { reason: 'expired', keepsContent: true });
+    expect(isExpired()).toBe(false);
+    await remover.remove({ id: ids[2] }, { reason: 'expired' });
+    expect(isExpired()).toBe(true);
+    expect(await storedIn(house.store)).not.toMatch(/secret|set-notice:|message:fake/);
+  });
+
+  it('is followed by the notices to its approvers: they lose the prompt of a task that was deleted', async () => {
+    const { state, approval, presented } = requestedTask();
+    if (approval === undefined) throw new TypeError('a request without approval');
+    const asked = { ...approval, askedOf: [{ kind: 'person', ...BOB } as const] };
+    const { house, ids, remover } = await delivered({ state, approval: asked, presented });
+    const shown = () => JSON.stringify(house.platform.settled.at(-1));
+    expect(shown()).toContain('a secret wolf');
+    await remover.remove({ id: ids[1] }, { reason: 'deleted' });
+    expect(shown()).not.toContain('a secret wolf');
+    expect(shown()).toContain('a secret owl');
+    expect(await storedIn(house.store)).not.toContain('a secret wolf');
+  });
+});
