@@ -368,7 +368,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const [shown] = await seen();
         expect(shown?.text).toContain('· v2 ·');
         expect(shown?.buttons.slice(0, 2)).toMatchObject([
-          { id: `sign_off:${task}:0`, label: 'Sign off' },
+          { id: `signoff:${task}:0`, label: 'Sign off' },
           { id: `changes:${task}:0`, label: 'Request changes' },
         ]);
         expect(shown?.buttons).toHaveLength(5);

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
+import { startDiscord } from '#test/fakes/discord/index.ts';
+import { buttonsOf as discordButtons, plainOf as discordText } from '#test/fakes/discord-house.ts';
+import { startSlack, type View } from '#test/fakes/slack/index.ts';
+import { buttonsOf as slackButtons, plainOf as slackText } from '#test/fakes/slack-house.ts';
+import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+// A review over the wire of each chat: its form, its thread, its files. The chat page is in `gallery-page.test.ts`.
+
+const WITHIN = { timeout: 60_000, interval: 25 };
+const PROMPT = 'a red fox in the fog';
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  await upstream.close();
+  await dir.remove();
+});
+
+test('on Discord, a note is a reply that pings the requester, and the signed-off clip is posted once', async () => {
+  const discord = await startDiscord();
+  const { alice, bob, carol } = discord.users;
+  const { general, clips } = discord.channels;
+  const env = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  dailies = await startDailies({ dir: dir.path, upstream, env });
+  await discord.botReady(WITHIN.timeout);
+  const asked = discord.people.slash(
+    'video-admin review',
+    { state: 'on', post_to: clips },
+    { user: carol, permissions: ['MANAGE_GUILD'] },
+  );
+  const answer = () => discordText(discord.original(asked) ?? { content: '', components: [] });
+  await discord.until(() => answer().includes('Saved.'), 'the settings', WITHIN.timeout);
+  discord.people.slash('video create', { prompt: PROMPT, seconds: 4 }, { user: alice });
+  const shown = (channel = general) => discord.messages(channel).filter(({ visibleTo }) => visibleTo === null);
+  const find = (label: string) =>
+    shown().flatMap((message) =>
+      discordButtons(message).flatMap((button) => (button.label === label ? [{ message, button }] : [])),
+    )[0];
+  await discord.until(() => find('Sign off') !== undefined, 'the clip', WITHIN.timeout);
+  const { message, button } = find('Request changes') ?? { message: undefined, button: undefined };
+  const opened = discord.people.press(message?.id ?? '', button?.id ?? '', { user: bob });
+  expect((await discord.answered(opened)).type).toBe(9);
+  discord.people.submitModal(opened, { at: '0:03', note: 'too *dark*' });
+  const notes = () => shown().filter(({ replyTo, content }) => replyTo === message?.id && content.includes('dark'));
+  await discord.until(() => notes().length === 1, 'the note', WITHIN.timeout);
+  expect(discord.pings.filter(({ messageId }) => messageId === notes()[0]?.id)).toMatchObject([{ id: alice }]);
+  await discord.until(() => discordText(discord.message(message?.id ?? '')).includes('requested changes'), 'the card');
+  const { button: sign } = find('Sign off') ?? { button: undefined };
+  discord.people.press(message?.id ?? '', sign?.id ?? '', { user: bob });
+  await discord.until(() => shown(clips).length === 1, 'the signed-off clip', WITHIN.timeout);
+  expect(shown(clips)[0]).toMatchObject({ attachments: [{ contentType: 'video/mp4' }] });
+  expect(find('Sign off')).toBeUndefined();
+  expect(discord.violations).toEqual([]);
+  await discord.close();
+});
+
+test('on Slack, a note is in the clip’s thread, its form keeps what is refused, and the signed-off clip is posted once', async () => {
+  const slack = await startSlack({ manifest: slackManifest(null) });
+  const { alice, bob, carol } = slack.users;
+  const { general, clips } = slack.channels;
+  slack.setAdmin(carol, 'is_admin');
+  const { botToken: SLACK_BOT_TOKEN, appToken: SLACK_APP_TOKEN, apiUrl: SLACK_API_URL } = slack;
+  dailies = await startDailies({ dir: dir.path, upstream, env: { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL } });
+  slack.people.slash(`/video review on --post_to <#${clips}|clips>`, { user: carol });
+  await slack.until(
+    () => slack.messages(general).map(slackText).join('\n').includes('Saved.'),
+    'the settings',
+    WITHIN.timeout,
+  );
+  slack.people.slash(`/video create ${PROMPT} --seconds 4`, { user: alice });
+  const find = (label: string) =>
+    slack
+      .messages(general)
+      .flatMap((message) =>
+        slackButtons(message).flatMap((button) => (button.label === label ? [{ message, button }] : [])),
+      )[0];
+  await slack.until(() => find('Sign off') !== undefined, 'the clip', WITHIN.timeout);
+  const { message, button } = find('Request changes') ?? { message: undefined, button: undefined };
+  slack.people.press(message?.ts ?? '', button?.id ?? '', { user: bob });
+  await slack.until(() => slack.forms.shown(bob) !== null, 'the form', WITHIN.timeout);
+  const view = slack.forms.shown(bob) as View;
+  slack.forms.submit(view, { note: '0:09 too *dark*' });
+  await expect.poll(() => view.errors['note'], WITHIN).toContain('0:09 is after the end of this clip.');
+  slack.forms.submit(view, { note: '0:03 too *dark*' });
+  const notes = () =>
+    slack.messages(general).filter((one) => slackText(one).includes('dark') && one.ts !== message?.ts);
+  await slack.until(() => notes().some(({ visibleTo }) => visibleTo === null), 'the note', WITHIN.timeout);
+  expect(notes()).toMatchObject([{ threadTs: message?.ts }]);
+  expect(slack.pings.at(-1)).toMatchObject({ id: alice });
+  const signOff = () => find('Sign off')?.button.id ?? '';
+  await slack.until(() => signOff().endsWith(':1'), 'the card', WITHIN.timeout);
+  slack.people.press(message?.ts ?? '', signOff(), { user: bob });
+  const posted = () => slack.messages(clips).filter(({ fileIds }) => fileIds.length === 1);
+  await slack.until(() => posted().length === 1, 'the signed-off clip', WITHIN.timeout);
+  expect(slack.messages(clips).map(slackText).join('\n')).toContain(`Signed off: v1 of “${PROMPT}”`);
+  await slack.until(() => find('Sign off') === undefined, 'the card', WITHIN.timeout);
+  expect(slack.violations).toEqual([]);
+  await slack.close();
+});
