@@ -35,6 +35,9 @@ const ORDERS = {
 type OrderName = keyof typeof ORDERS;
 const NAMES = Object.keys(ORDERS) as readonly OrderName[];
 
+/** Takes of a set that the newer revision orders before each rollback. They run until the end. */
+const TAKES = 3;
+
 type Signal = 'SIGTERM' | 'SIGKILL';
 type Side = 'from' | 'to';
 
@@ -86,6 +89,10 @@ class Run {
   readonly #service: ScriptedService;
   readonly #programs = new Map<Side, RunningProgram>();
   readonly #prompts: string[] = [];
+  /** Prompts of the sets. */
+  readonly #sets: string[] = [];
+  /** Prompts of the clips that were deleted. */
+  readonly #deleted: string[] = [];
   #batches = 0;
 
   constructor(
@@ -108,6 +115,7 @@ class Run {
         await Promise.all([this.#orderAll(current), this.#orderAll(next)]);
       }
       // Ordered at the moment of the stop: it is redelivered, as platforms do, until it is answered.
+      if (next === 'from') await this.#orderOfNewer();
       const torn = this.#order('done', current).catch(() => undefined);
       await this.#program(current).end(signal);
       this.#programs.delete(current);
@@ -119,6 +127,11 @@ class Run {
       current = next;
     }
     return this.#judge(this.#program(current));
+  }
+
+  /** Returns what the running programs printed. */
+  output(): string {
+    return [...this.#programs].map(([side, program]) => `${side}:\n${program.output()}\n`).join('');
   }
 
   async close(): Promise<void> {
@@ -154,8 +167,41 @@ class Run {
     return { prompt, message: await this.#program(side).interact(`/video create ${prompt}`, prompt) };
   }
 
-  /** Delivers every order so far once more. */
+  /** Orders a set and deletes a clip, which the older revision has to leave alone after the rollback. */
+  async #orderOfNewer(): Promise<void> {
+    const program = this.#program('to');
+    this.#batches += 1;
+    const [set, deleted] = [`open set ${this.#batches}`, `deleted ${this.#batches}`];
+    await program.interact(`/video create ${set} --takes ${TAKES}`, set);
+    const message = await program.interact(`/video create ${deleted}`, deleted);
+    const task = await until(ANSWER_TIMEOUT_MS, async () => {
+      const shown = (await program.messages()).find(({ id }) => id === message);
+      const isPosted = this.#service.postsOf.get(set) === TAKES && shown?.state === 'completed';
+      return isPosted ? (shown.task ?? undefined) : undefined;
+    });
+    // Its outcome is in the chat a moment before that is recorded.
+    const question = await until(ANSWER_TIMEOUT_MS, async () => {
+      const id = `ask ${deleted} ${performance.now()}`;
+      const asked = await program.interact(`/video delete ${task}`, id).catch(() => '');
+      const shown = (await program.messages()).find(({ id }) => id === asked);
+      return shown?.buttons.some(({ id }) => id.startsWith('delete:')) === true ? asked : undefined;
+    });
+    await program.press(question, 'delete');
+    await until(ANSWER_TIMEOUT_MS, async () =>
+      (await program.messages()).some(({ id, attachments }) => id === message && attachments.length === 0)
+        ? true
+        : undefined,
+    );
+    this.#sets.push(set);
+    this.#deleted.push(deleted);
+  }
+
+  /** Delivers every order so far once more. An older revision may refuse the options of a set. */
   async #redeliver(side: Side): Promise<void> {
+    const program = this.#program(side);
+    for (const prompt of this.#deleted) await program.interact(`/video create ${prompt}`, prompt).catch(() => '');
+    for (const prompt of this.#sets)
+      await program.interact(`/video create ${prompt} --takes ${TAKES}`, prompt).catch(() => '');
     for (const prompt of this.#prompts) await this.#program(side).interact(`/video create ${prompt}`, prompt);
   }
 
@@ -165,7 +211,10 @@ class Run {
     let violations: readonly string[] = [];
     const isSettled = async (): Promise<true | undefined> => {
       const messages = await program.messages();
-      violations = this.#prompts.flatMap((prompt) => this.#violationsOf(prompt, messages));
+      violations = [
+        ...this.#prompts.flatMap((prompt) => this.#violationsOf(prompt, messages)),
+        ...this.#violationsOfNewer(messages),
+      ];
       return violations.length === 0 ? true : undefined;
     };
     await until(SETTLE_TIMEOUT_MS, isSettled).catch(() => undefined);
@@ -173,7 +222,9 @@ class Run {
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     await isSettled();
     const posts = [...this.#service.postsOf.values()].reduce((sum, count) => sum + count, 0);
-    row(['orders', this.#prompts.length, 'POSTs', posts]);
+    const orders = this.#prompts.length + this.#deleted.length + TAKES * this.#sets.length;
+    row(['orders', orders, 'POSTs', posts]);
+    row(['sets', this.#sets.length, 'deleted', this.#deleted.length]);
     row(['completed', await this.#count(program, 'completed'), 'uncertain', await this.#count(program, 'uncertain')]);
     row(['failed', await this.#count(program, 'failed'), 'rejected', await this.#count(program, 'rejected')]);
     row(['cancelled', await this.#count(program, 'cancelled'), 'violations', violations.length]);
@@ -182,6 +233,21 @@ class Run {
 
   async #count(program: RunningProgram, state: string): Promise<number> {
     return (await program.messages()).filter((message) => message.state === state).length;
+  }
+
+  /** A set is bought once, and each of its clips is delivered, perhaps by the older revision too; a deleted one never. */
+  #violationsOfNewer(messages: readonly PlaygroundMessage[]): readonly string[] {
+    const of = (prompt: string, posts: number) => ({
+      posts: (this.#service.postsOf.get(prompt) ?? 0) - posts,
+      files: messages.filter(({ text }) => text.includes(prompt)).flatMap(({ attachments }) => attachments).length,
+    });
+    return [
+      ...this.#sets.map((prompt) => ({ prompt, ...of(prompt, TAKES), isWrong: (files: number) => files < TAKES })),
+      ...this.#deleted.map((prompt) => ({ prompt, ...of(prompt, 1), isWrong: (files: number) => files > 0 })),
+    ].flatMap(({ prompt, posts, files, isWrong }) => [
+      ...(posts === 0 ? [] : [`${prompt}: ${posts} POSTs too many`]),
+      ...(isWrong(files) ? [`${prompt}: ${files} files`] : []),
+    ]);
   }
 
   #violationsOf(prompt: string, messages: readonly PlaygroundMessage[]): readonly string[] {
@@ -223,6 +289,9 @@ async function runOn(store: 'redis' | 'sqlite', checkouts: Readonly<Record<Side,
     const violations = await run.run();
     for (const violation of violations) process.stdout.write(`VIOLATION: ${violation}\n`);
     return violations.length;
+  } catch (thrown) {
+    process.stdout.write(run.output());
+    throw thrown;
   } finally {
     await run.close();
     await service.close();
