@@ -5,7 +5,7 @@ import { type Placement, type ReplyOf, type Responder, runInteraction } from '#c
 import { shorten } from '#commands/sentences/format.ts';
 import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
 import type { Card } from '#commands/ui/card.ts';
-import type { DailiesError } from '#src/errors.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { type InteractionKind, type Message, type MessageStore, maySee } from './message-store.ts';
@@ -196,12 +196,16 @@ class PageResponder implements Responder {
       this.response = accepted(await this.#post(kept, placement !== 'public'));
       return;
     }
-    await this.#options.messages.change(message.id, (current) => ({
-      ...current,
-      card: kept,
-      edits: current.edits + 1,
-    }));
-    this.response = accepted(message.id);
+    const change = (current: Message): Message => ({ ...current, card: kept, edits: current.edits + 1 });
+    const isThere = await this.#options.messages.change(message.id, change).then(
+      () => true,
+      (thrown: unknown) => {
+        if (thrown instanceof DailiesError && thrown.code === 'message_gone') return false;
+        throw thrown;
+      },
+    );
+    // The question whether to delete a clip quotes it, and goes with it.
+    this.response = accepted(isThere ? message.id : await this.#post(kept, true));
   }
 
   offer({ card, private: own = card }: ReplyOf<'offer'>): Promise<void> {

@@ -38,7 +38,8 @@ test('a deleted clip is gone from disk and chat, stays in the books, and is neve
   const deletable = async () => (await dailies.message(await ask())).buttons.length;
   await expect.poll(deletable, WITHIN).toBe(1);
   const question = await ask();
-  await dailies.press(question, buttonOf(await dailies.message(question), 'delete'));
+  const confirmed = answered(await dailies.press(question, buttonOf(await dailies.message(question), 'delete')));
+  expect((await dailies.message(confirmed)).text).toBe(`Deleted: ${task?.slice(0, 8)}.`);
   await expect.poll(clips, WITHIN).toEqual([]);
   await expect.poll(async () => (await dailies.message(message)).text, WITHIN).toBe('This clip was deleted.');
   const shown = JSON.stringify([await dailies.message(message), await notices()]);
