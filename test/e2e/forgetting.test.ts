@@ -103,18 +103,30 @@ async function liveOnSlack({ slack }: Deployment): Promise<void> {
   await becomes(() => whispers(slack, slack.users.alice).length, 1);
 }
 
-/** Evelyn on the chat page: a clip, a private list, a draft, a subscription, reactions. */
+/** Evelyn on the chat page: clips, a set, a storyboard, a private list, drafts, a subscription, a reaction, a review. */
 async function liveOnPage(dailies: RunningDailies) {
   const user = 'evelyn';
+  const say = async (text: string) => answered(await dailies.interact(`/video ${text}`, { user }));
+  await dailies.interact('/video review on', { user: 'operator' });
   const order = { id: 'the order of the page', user, text: `/video create a ${WORD} by night` };
   const message = answered(await dailies.interact(order.text, order));
   await dailies.reaches(message, 'completed');
-  const refused = answered(await dailies.interact(`/video create a ${WORD}, refused`, { user }));
-  await dailies.reaches(refused, 'rejected');
+  await dailies.reaches(await say(`create a ${WORD}, refused`), 'rejected');
+  const board = await say(`storyboard a ${WORD} wakes up\na ${WORD} sleeps`);
+  await dailies.press(board, buttonOf(await dailies.message(board), 'order'), { user });
+  await say(`create two ${WORD}s --takes 2`);
+  const theirs = async () =>
+    (await dailies.messages()).filter(({ text, state }) => text.includes(WORD) && state === 'completed');
+  await becomes(async () => (await theirs()).length >= 5);
   const his = answered(await dailies.interact('/video create a white owl', { user: 'ben' }));
   await dailies.reaches(his, 'completed');
   await dailies.react(his, '👍', { user });
   await dailies.press(his, buttonOf(await dailies.message(his), 'details'), { user });
+  const changes = buttonOf(await dailies.message(his), 'changes');
+  const note = { id: 'her note', user, message: his, form: changes, values: { at: '0:01', note: `more ${WORD}s` } };
+  await dailies.press(his, changes, { user });
+  expect((await dailies.post('/playground/forms', note)).status).toBe(202);
+  await becomes(async () => (await dailies.message(his)).text.includes('evelyn'));
   for (const text of ['list', 'notify', `lst ${WORD}`, `statsu ${WORD}`, 'privacy export', `create x --model ${WORD}`])
     await dailies.interact(`/video ${text}`, { user });
   return order;
@@ -254,6 +266,9 @@ async function forgets(context: TestContext, redis: RedisServer | null): Promise
   const second = await at.start();
   const done = () => second.output().split('person_forgotten').length - 1;
   await becomes(done, killed.waiting.length);
+  const isOverwritten = () =>
+    second.output().lastIndexOf('deleted_overwritten') > second.output().lastIndexOf('person_forgotten');
+  await becomes(isOverwritten);
 
   const running = await leftIn(at, [first, second]);
   expect(tracesIn(running, words)).toEqual([]);

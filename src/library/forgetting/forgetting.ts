@@ -60,6 +60,10 @@ const BEGINS_AFTER_MS = 3_000;
 /** Time until it goes on, where a task of theirs was still in progress. */
 const WAITS_MS = 30_000;
 const PSEUDONYM_BYTES = 12;
+/** Entry of the index for the last step of all whose work has ended; no key of a request. */
+const OVERWRITING = 'overwrite';
+/** Time until the last step is tried again after a failure. */
+const OVERWRITE_AGAIN_MS = 60_000;
 
 /**
  * Forgets people. A request is a record until all of it is done; each step may be repeated, and one replica works on it.
@@ -121,10 +125,24 @@ export class Forgetting {
     for await (const page of pagesOf(store, FORGETTINGS, { max: clock.now() })) {
       for (const { member } of page) {
         if (!lease.isHeld()) return;
-        await this.#run(member).catch((thrown: unknown) => failures.push(thrown));
+        if (member !== OVERWRITING) await this.#run(member).catch((thrown: unknown) => failures.push(thrown));
       }
     }
+    await this.#overwriteDeleted().catch((thrown: unknown) => failures.push(thrown));
     if (failures.length > 0) throw failures[0];
+  }
+
+  /** Overwrites what was deleted, once for all whose work ended since. */
+  async #overwriteDeleted(): Promise<void> {
+    const { store, clock, logger } = this.#options;
+    const due = await store.scan(FORGETTINGS, { max: clock.now() });
+    if (!due.some(({ member }) => member === OVERWRITING)) return;
+    const entry = { index: FORGETTINGS, member: OVERWRITING };
+    // It may take seconds: a full disk does not have it repeated with every sweep.
+    await store.commit({ records: [], index: [{ ...entry, score: clock.now() + OVERWRITE_AGAIN_MS }] });
+    await store.contents.overwriteDeleted();
+    await store.commit({ records: [], index: [{ ...entry, score: null }] });
+    logger.info({ event: 'deleted_overwritten' }, 'overwrote what was deleted in the store');
   }
 
   async #run(key: string): Promise<void> {
@@ -150,8 +168,8 @@ export class Forgetting {
     for (const log of [{ platform, team }, 'deployment'] as const) await this.#options.audit.erase(log, person);
     await endRoles(store, subscriptions, job);
     const ended = { namespace: 'deliveries', key, value: null, expected: job.revision } as const;
-    await store.commit({ records: [ended], index: [{ ...entry, score: null }] });
-    await store.contents.overwriteDeleted();
+    const overwriting = { index: FORGETTINGS, member: OVERWRITING, score: clock.now() };
+    await store.commit({ records: [ended], index: [{ ...entry, score: null }, overwriting] });
     logger.info({ event: 'person_forgotten', platform, team }, 'forgot a person');
   }
 

@@ -173,7 +173,9 @@ class SqliteStore implements Store {
         await this.#attempt('dropping sums', () => writer.write({ kind: 'drop-empty-sums', names }));
       },
       overwriteDeleted: async () => {
-        await this.#attempt('overwriting what was deleted', () => writer.write({ kind: 'truncate-log' }));
+        const doing = 'overwriting what was deleted';
+        if (await this.#attempt(doing, () => writer.write({ kind: 'overwrite-deleted' }))) return;
+        throw storeUnavailable(doing, new Error('the file cannot be written anew; is there room for a second one?'));
       },
       // The process that has the file open is the only one.
       leases: async () => [],

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { deserialize } from '../envelope.ts';
 import type { IndexBound, IndexWrite, Namespace, NewSum, RecordWrite, SumParts } from '../store.ts';
@@ -35,8 +36,8 @@ export type SqliteWrite =
   | { readonly kind: 'set-sums'; readonly sums: readonly NewSum[] }
   /** Always true: none of these sums has zeros only. */
   | { readonly kind: 'drop-empty-sums'; readonly names: readonly string[] }
-  /** Always true: the write-ahead log is empty, after the transaction. */
-  | { readonly kind: 'truncate-log' };
+  /** True if the file was written anew after the transaction, so that neither it nor the log holds what was deleted. */
+  | { readonly kind: 'overwrite-deleted' };
 
 /** Writes of one transaction, in order of arrival. */
 export interface SqliteBatch {
@@ -125,8 +126,9 @@ export class SqliteWrites {
       });
       this.#shrink();
       this.#commit.run();
-      if (writes.some(({ kind }) => kind === 'truncate-log')) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      return results;
+      if (!writes.some(({ kind }) => kind === 'overwrite-deleted')) return results;
+      const isOverwritten = this.#overwriteDeleted();
+      return results.map((isDone, at) => (writes[at]?.kind === 'overwrite-deleted' ? isOverwritten : isDone));
     } catch (thrown) {
       // On some failures, such as a full disk, SQLite has already rolled back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
@@ -138,6 +140,23 @@ export class SqliteWrites {
   #shrink(): void {
     const free = Number(this.#freePages.get()?.['freelist_count'] ?? 0);
     if (free > MAX_FREE_PAGES) this.#database.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
+  }
+
+  /**
+   * Writes the whole file anew. `secure_delete` alone leaves what was moved to another page while it was there: in the
+   * unused part of the page it was moved from. Does not fail the batch, which is on disk.
+   * @see https://www.sqlite.org/lang_vacuum.html
+   */
+  #overwriteDeleted(): boolean {
+    try {
+      // The copy may be too large for the folder of temporary files, which may be in memory.
+      const file = String(this.#database.prepare('PRAGMA database_list').get()?.['file']);
+      const folder = dirname(file).replaceAll("'", "''");
+      this.#database.exec(`PRAGMA temp_store_directory = '${folder}'; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)`);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #apply(write: SqliteWrite, nowMs: number): boolean {
@@ -164,7 +183,7 @@ export class SqliteWrites {
       case 'drop-empty-sums':
         for (const name of write.names) this.#dropEmptySum.run(name);
         return true;
-      case 'truncate-log':
+      case 'overwrite-deleted':
         return true;
     }
   }

@@ -303,6 +303,10 @@ async function removeSecrets(store: Store): Promise<void> {
     if (at % 2 === 0) await records.delete(key);
     else await records.set(key, { text: 'x' });
   }
+  // Growing ones are moved between pages.
+  const grown = Array.from({ length: 300 }, (_, at) => hash('sha256', `${at}`));
+  for (const times of [1, 20, 60]) for (const key of grown) await records.set(key, { text: 'secret '.repeat(times) });
+  for (const key of grown) await records.delete(key);
   await store.commit({ records: [], index: keys.map((member) => ({ index: 'by:secret', member, score: null })) });
 }
 
