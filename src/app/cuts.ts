@@ -20,10 +20,14 @@ interface CutParts {
   readonly locks: MessageLocks;
   readonly clipLinks: ClipLinks;
   readonly storage: ClipStorage;
+  readonly assertWritable: () => Promise<void>;
 }
 
 /** Creates the service that joins clips; their files are beside those of the clips. */
-export function createCuts(deps: AppDeps, { pipeline, clipLinks: links, ...parts }: CutParts): Cuts {
+export function createCuts(
+  deps: AppDeps,
+  { pipeline, clipLinks: links, assertWritable: assertRoom, ...parts }: CutParts,
+): Cuts {
   const { ffmpeg, logger } = deps;
   const folder = dirname(parts.storage.pathOf('cut' as TaskId));
   return new Cuts({
@@ -31,6 +35,7 @@ export function createCuts(deps: AppDeps, { pipeline, clipLinks: links, ...parts
     ...parts,
     ...pipeline,
     links,
+    assertRoom,
     handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
     joiner: new Joiner({ ...deps, folder }),
     observer: deps.metrics.cutObserver,

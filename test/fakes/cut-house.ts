@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { createAttachmentPlanner } from '#src/chat/attachment-plan.ts';
 import { createMessageLocks } from '#src/cluster/message-lock.ts';
+import { DailiesError } from '#src/errors.ts';
 import { cutIdOf as fileOf, type JoinedClip, type JoinInput } from '#src/media/join/joiner.ts';
+import type { ClipStorage } from '#src/storage/clip-storage.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
 import { isCutId } from '#src/studio/cuts/cut.ts';
 import { Cuts } from '#src/studio/cuts/cuts.ts';
@@ -58,6 +60,8 @@ export class FakeJoiner {
 export interface CutHouseOptions extends ChatHouseOptions {
   /** Default: a new one. */
   readonly folder?: string;
+  /** Default: that folder. */
+  readonly storage?: ClipStorage;
 }
 
 /** Cuts of one process, whose clips are small files; the joiner is fake. Jobs run when a test says so. */
@@ -67,6 +71,8 @@ export class CutHouse {
   readonly joiner: FakeJoiner;
   readonly cuts: Cuts;
   readonly joined: string[] = [];
+  /** The data folder is at its limit. */
+  isFull = false;
   /** Jobs that are scheduled. */
   readonly jobs = new Set<TaskId>();
   readonly #options: CutHouseOptions;
@@ -87,7 +93,10 @@ export class CutHouse {
       links,
       joiner: this.joiner,
       clips: { find: options.find ?? (async ({ clip }) => clip) },
-      storage: new FolderStorage(this.folder),
+      storage: options.storage ?? new FolderStorage(this.folder),
+      assertRoom: async () => {
+        if (this.isFull) throw new DailiesError('no room', { code: 'data_full', retryable: true });
+      },
       platforms: new Map([[platform.name, platform]]),
       locks: createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),
       handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),

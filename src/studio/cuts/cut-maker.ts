@@ -14,6 +14,8 @@ export interface CutMakerOptions {
   readonly clips: Pick<Clips, 'find'>;
   readonly joiner: Pick<Joiner, 'join' | 'remove'>;
   readonly storage: Pick<ClipStorage, 'keep' | 'find' | 'remove' | 'pathOf'>;
+  /** Asserts that a file can be stored. @throws `data_full`, `disk_full` */
+  readonly assertRoom: () => Promise<void>;
   readonly logger: Logger;
 }
 
@@ -45,12 +47,13 @@ export class CutMaker {
    * `storage_unavailable`, `overloaded`, or a defect
    */
   async make(cut: Cut, signal: AbortSignal): Promise<Made> {
-    const { joiner, storage, logger } = this.#options;
+    const { joiner, storage, assertRoom, logger } = this.#options;
     const inputs = await this.#inputsOf(cut);
     if ('failure' in inputs) return { kind: 'failed', failure: inputs.failure };
     // One that a process left which was killed before it recorded it: its length is not known.
     await joiner.remove(cut.tasks);
     try {
+      await assertRoom();
       const { seconds, ...clip } = await joiner.join(inputs.found, signal);
       if (seconds === null) throw new TypeError('another process made it meanwhile');
       const kept = await storage.keep(cut.id, clip).catch((thrown: unknown) => {
@@ -103,5 +106,6 @@ function failureOf(thrown: unknown): CutFailure | null {
   if (thrown instanceof ShotsDifferError) return { code: 'shots_differ', differences: thrown.differences };
   if (thrown instanceof UnreadableShotError) return { code: 'not_a_video', shot: thrown.shot };
   if (!(thrown instanceof DailiesError)) return null;
-  return thrown.code === 'timed_out' || thrown.code === 'disk_full' ? { code: thrown.code } : null;
+  if (thrown.code === 'timed_out') return { code: thrown.code };
+  return thrown.code === 'disk_full' || thrown.code === 'data_full' ? { code: 'disk_full' } : null;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DataSpace } from '#src/library/space/data-space.ts';
+import { OPEN_CUTS } from '#src/studio/cuts/cut.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
@@ -150,13 +151,18 @@ describe('at the limit', () => {
     await chat.running({ id: 'running' as TaskId, request });
     chat.platform.stalls('attach');
     await chat.done({ id: 'undelivered' as TaskId });
-    const kept = [`relay/${RELAY}`, 'clips/undelivered.fitted-50.mp4', 'clips/running.poster.jpg'];
+    const ofCut = { index: OPEN_CUTS, member: 'cut-open', score: 1 };
+    await chat.store.commit({ records: [], index: [ofCut] });
+    const ofTasks = ['clips/undelivered.fitted-50.mp4', 'clips/running.poster.jpg'];
+    const kept = [`relay/${RELAY}`, ...ofTasks, 'clips/cut-open.mp4'];
     for (const name of kept) await file(name, 1_000);
     await file('clips/new.fitted-50.mp4', 1_000, HOUR_MS / 2);
     await file('clips/done.fitted-50.mp4', 1_000);
-    await expect(spaceOf(4_000).assertRoom()).rejects.toMatchObject({ code: 'data_full' });
-    expect(await names()).toHaveLength(4);
+    await file('clips/cut-done.mp4', 1_000);
+    await expect(spaceOf(5_000).assertRoom()).rejects.toMatchObject({ code: 'data_full' });
+    expect(await names()).toHaveLength(5);
     expect(await names()).not.toContain('done.fitted-50.mp4');
+    expect(await names()).not.toContain('cut-done.mp4');
   });
 
   it('orders are taken again once clips were removed, and the log says both once', async () => {

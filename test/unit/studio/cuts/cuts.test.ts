@@ -1,11 +1,16 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DailiesError, overloaded } from '#src/errors.ts';
 import { ShotsDifferError, UnreadableShotError } from '#src/media/join/joiner.ts';
+import { openBucket } from '#src/storage/bucket.ts';
+import { BucketStorage } from '#src/storage/bucket-storage.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { CutHouse, type CutHouseOptions, SHOT_BYTES } from '#test/fakes/cut-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
+import { startS3Server } from '#test/fakes/s3-server.ts';
 import { ADA, BOB } from '#test/fakes/tasks.ts';
 
 const houses: CutHouse[] = [];
@@ -119,6 +124,18 @@ describe('clips that cannot be joined', () => {
     await house.work();
     expect(house.shown).toMatchObject({ phase: 'done', cut: { failure: null }, files: [{}] });
     expect(house.messages).toHaveLength(1);
+  });
+
+  it('are not joined at the limit of the data folder', async () => {
+    const house = open();
+    house.isFull = true;
+    const tasks = await house.shots(2);
+    await house.cut(tasks);
+    expect(house.shown.cut?.failure).toEqual({ code: 'disk_full' });
+    house.isFull = false;
+    await house.request(tasks);
+    await house.work();
+    expect(house.shown.phase).toBe('done');
   });
 
   it('are named where a clip is gone at the service, too', async () => {
@@ -291,6 +308,28 @@ describe('a removal', () => {
     expect(filesOf(house)).toHaveLength(1);
     expect(house.house.platform.retracted).toHaveLength(1);
   });
+});
+
+it('in a bucket is stored there, brought back from there, and removed there', async () => {
+  const server = await startS3Server();
+  const folder = mkdtempSync(join(tmpdir(), 'dailies-cuts-'));
+  const bucket = await openBucket(server.address, Date.now);
+  try {
+    const logger = pino({ level: 'silent' });
+    const storage = new BucketStorage({ bucket, folder, maxLocalBytes: 1e9, logger });
+    const house = open({ folder, storage });
+    const tasks = await house.shots(2);
+    const id = await house.cut(tasks);
+    expect(await bucket.sizeOf(`${id}.mp4`)).toBe(2 * SHOT_BYTES);
+    rmSync(join(folder, `${id}.mp4`));
+    expect(await house.cuts.find(id)).toMatchObject({ bytes: 2 * SHOT_BYTES });
+    expect(house.joiner.joins).toHaveLength(1);
+    await house.cuts.removeWith(tasks[0] ?? id, 'deleted');
+    expect(await bucket.sizeOf(`${id}.mp4`)).toBeNull();
+  } finally {
+    bucket.close();
+    await server.close();
+  }
 });
 
 it('a cut whose file was deleted to make room is made again for its link', async () => {
