@@ -27,6 +27,7 @@ import {
   unknownUpstreamId,
 } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
+import { notesFor } from '../sentences/review/review.ts';
 import { filesLabel, formChoices, modelChoices, ORDER_LABELS, takesChoices } from '../sentences/settings.ts';
 import { submitBoard } from '../storyboard/board.ts';
 import { orderEntered } from '../storyboard/order-script.ts';
@@ -45,9 +46,15 @@ export function createForm(catalog: Catalog): Reply {
 }
 
 /** Returns the form of **Edit & retry**, prefilled with the values of the task that the catalog still accepts. */
-export function editForm(catalog: Catalog, { id, request }: Task): Reply {
-  const form = { id: formId({ form: 'edit', task: id }), ...FORM_WORDS.edit };
-  return orderForm(form, catalog, draftOfRequest(request));
+export function editForm(catalog: Catalog, task: Task): Reply {
+  const form = { id: formId({ form: 'edit', task: task.id }), ...FORM_WORDS.edit };
+  const reply = orderForm(form, catalog, draftOfRequest(task.request));
+  const notes = notesFor(task);
+  if (reply.kind !== 'form' || notes === null) return reply;
+  const fields = reply.form.fields.map((field) =>
+    field.name === 'prompt' && field.note === undefined ? { ...field, note: shorten(notes, NOTE_LENGTH) } : field,
+  );
+  return { kind: 'form', form: { ...reply.form, fields } };
 }
 
 /** Returns the form of a storyboard, with its text as far as it was written. */

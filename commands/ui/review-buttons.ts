@@ -1,6 +1,9 @@
 import type { TaskId } from '#src/tasks/task.ts';
 
-/** Press of a button of a review. On Slack, an id begins with letters alone;  `after`: the number of decisions that the reviewer saw. */
+/**
+ * Press of a button of a review; `after`: the number of decisions that the reviewer saw. The id begins with letters alone, as
+ * the Slack adapter expects.
+ */
 export type ReviewPress =
   /** `newest`: number of the newest version that the question named; `null`: it was not asked. */
   | { readonly action: 'sign_off'; readonly task: TaskId; readonly after: number; readonly newest: number | null }

@@ -44,6 +44,15 @@ function earlierLine({ version, notes }: NonNullable<TaskView['earlierNotes']>):
   return [which, ...notes.flatMap((note, index): Line => [index === 0 ? '' : ' · ', ...noteParts(note, SHORT_NOTE)])];
 }
 
+/** Returns the newest notes on a clip as the text beside the prompt of its next version; `null` if it has none. */
+export function notesFor({ review = [] }: Pick<Task, 'review'>): string | null {
+  const notes = review.flatMap(({ note }) => note ?? []).toReversed();
+  const words = notes.map(
+    ({ text, atSeconds }) => `${atSeconds === undefined ? '' : `${formatTimecode(atSeconds)} `}${text}`,
+  );
+  return words.length === 0 ? null : `Requested: ${words.join(' · ').replace(/\s+/gu, ' ')}`;
+}
+
 /** Lists every decision on a clip for its details, oldest first. */
 export function reviewHistory({ review = [] }: Pick<Task, 'review'>): readonly Line[] {
   return review.map((decision) => [...decisionLine(decision), ' ', { timeMs: decision.atMs }]);

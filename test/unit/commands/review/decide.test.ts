@@ -192,7 +192,21 @@ describe('Request changes', () => {
     expect(now().review).toBeUndefined();
   });
 
-  it('is listed with every decision under Details, and shown by the next version', async () => {
+  it('is beside the prompt of Edit & retry, the newest one first', async () => {
+    const { house, task, request } = await reviewed();
+    const prompt = async () => {
+      const reply = await house.bot.press(ada(), `edit:${task.id}`);
+      return reply.kind === 'form' ? reply.form.fields.find(({ name }) => name === 'prompt')?.note : reply.kind;
+    };
+    expect(await prompt()).toBeUndefined();
+    await request(bob(), { note: '0:03 too\ndark' });
+    await request(bob(), { note: 'more fog '.repeat(20) }, 1);
+    expect(await prompt()).toMatch(/^Requested: more fog more fog .{60,100}…$/u);
+    await request(bob(), { at: '0:01', note: 'less fog' }, 2);
+    expect(await prompt()).toContain('Requested: 0:01 less fog · more fog');
+  });
+
+  it('is listed with every decision under Details', async () => {
     const { house, task, request } = await reviewed();
     await request(bob(), { note: '0:03 too *dark*' });
     expect(replyText(await house.bot.press(ada(), `details:${task.id}`))).toContain(
