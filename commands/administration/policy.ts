@@ -23,9 +23,9 @@ const administrative = (option: OptionDeclaration): OptionDeclaration => ({ ...o
 const options: readonly OptionDeclaration[] = [
   {
     name: 'channel',
-    description: 'Channel whose rules are shown or changed',
+    description: 'Channel whose rules are shown, or changed instead of the team’s',
     kind: 'channel',
-    defaultWords: 'this channel; to change rules, the whole team',
+    defaultWords: 'this channel',
   },
   ...(
     [
@@ -33,18 +33,21 @@ const options: readonly OptionDeclaration[] = [
         name: 'models',
         description: 'Models allowed, separated by commas; any for all',
         kind: 'text',
+        isList: true,
         maxLength: 1000,
       },
       {
         name: 'seconds',
         description: 'Longest clip in seconds, or the lengths allowed, such as 4, 6; any for all',
         kind: 'text',
+        isList: true,
         maxLength: 200,
       },
       {
         name: 'resolutions',
         description: 'Resolutions allowed, such as 480p, 720p; any for all',
         kind: 'text',
+        isList: true,
         maxLength: 100,
       },
       { name: 'clips', description: 'Most clips in one order, 1 to 12; any for no rule', kind: 'text', maxLength: 10 },
@@ -59,7 +62,13 @@ const options: readonly OptionDeclaration[] = [
         description: 'Adds who may sign off clips or request changes; everyone for no rule',
         kind: 'approver',
       },
-      { name: 'words', description: 'Adds forbidden words, separated by commas', kind: 'text', maxLength: 2000 },
+      {
+        name: 'words',
+        description: 'Adds forbidden words, separated by commas',
+        kind: 'text',
+        isList: true,
+        maxLength: 2000,
+      },
       {
         name: 'change',
         description: 'Whether people and words are added or removed',

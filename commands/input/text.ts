@@ -58,7 +58,7 @@ export function typedWords(text: string): string {
 }
 
 /** Names of planned commands, which are not prompts: otherwise, trying one would buy a clip. */
-const NOT_YET: ReadonlySet<string> = new Set(['policy', 'preset']);
+const NOT_YET: ReadonlySet<string> = new Set(['preset']);
 
 /** @see https://docs.slack.dev/messaging/formatting-message-text "Links" */
 const MARKED_LINK = /<(https?:\/\/[^|<>\s]{1,4096})(?:\|[^<>]{0,500})?>/giu;
@@ -95,7 +95,7 @@ export function readFlags(text: string, command: Command): Pick<ParsedText, 'giv
       continue;
     }
     words.push(text.slice(textFrom, position));
-    const read = readValue(text, flag);
+    const read = readValue(text, flag, command);
     if ('problem' in read) problems.push(read.problem);
     else add(given, flag.name, read.value);
     position = read.end;
@@ -148,7 +148,7 @@ function flagAt(text: string, position: number, { options }: Command): Flag | nu
 
 type Read = { readonly end: number } & ({ readonly value: string } | { readonly problem: string });
 
-function readValue(text: string, { option, isJoined, end }: Flag): Read {
+function readValue(text: string, { option, isJoined, end }: Flag, command: Command): Read {
   // The next word may or may not be the value of an unknown flag; the flag is refused anyway.
   if (option === undefined) return { value: '', end: isJoined ? endOfWord(text, end) : end };
   if (option.kind === 'flag') {
@@ -160,7 +160,14 @@ function readValue(text: string, { option, isJoined, end }: Flag): Read {
   const isEmpty = isJoined && /^(?:\s|$)/u.test(text.slice(from, from + 1));
   const isNextFlag = !isJoined && match(FLAG, text, from) !== null;
   if (from >= text.length || isEmpty || isNextFlag) return { problem: valueMissing(option), end };
-  return valueAt(text, from);
+  return option.isList === true ? listAt(text, from, command) : valueAt(text, from);
+}
+
+/** Returns the words up to the next flag. */
+function listAt(text: string, from: number, command: Command): { readonly value: string; readonly end: number } {
+  let end = from;
+  while (end < text.length && flagAt(text, end, command) === null) end = endOfWord(text, end);
+  return { value: unquoted(text.slice(from, end).trim()), end };
 }
 
 function valueAt(text: string, position: number): { readonly value: string; readonly end: number } {

@@ -10,6 +10,7 @@ import { approval } from './approval.ts';
 import { budget } from './budget.ts';
 import { discord } from './discord.ts';
 import { playground } from './playground.ts';
+import { policy } from './policy.ts';
 import { report } from './report.ts';
 import { slack } from './slack.ts';
 
@@ -21,7 +22,7 @@ export interface Picture {
   readonly make: (browser: Browser, path: string) => Promise<void>;
 }
 
-const PICTURES: readonly Picture[] = [playground, budget, approval, report, discord, slack];
+const PICTURES: readonly Picture[] = [playground, budget, approval, policy, report, discord, slack];
 
 const DOCS = join(import.meta.dirname, '../../docs');
 

@@ -143,6 +143,11 @@ function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject
 /** Describes the allowed values and default of an option, from the catalog where that defines them. */
 function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string {
   const { name } = option;
+  if (option.isAdministrative === true) return withDefault(uncapitalised(option.description), option.defaultWords);
+  if (name === 'takes' && catalog.policy?.clips !== undefined) {
+    const max = Math.min(option.max ?? catalog.policy.clips, catalog.policy.clips);
+    return withDefault(max === 1 ? '1' : `1 to ${max}`, option.defaultWords);
+  }
   if (name === 'prompt') return byModel(catalog, promptWords);
   if (name === 'model')
     return withDefault(either(catalog.models.map((model) => model.name)), catalog.defaultModel.name);

@@ -93,6 +93,15 @@ describe('/video policy', () => {
     expect(await stored()).toBeUndefined();
   });
 
+  it('takes lists as they are typed, up to the next flag', async () => {
+    await house.bot.text(admin(), 'policy --words blood, the mayor --seconds up to 6 --models swift-1, plain');
+    expect((await stored())?.team).toEqual({
+      words: ['blood', 'the mayor'],
+      seconds: { max: 6 },
+      models: ['swift-1', 'plain'],
+    });
+  });
+
   it('keeps both of two changes at once, each in the audit log', async () => {
     await Promise.all([set({ words: 'gore' }), set({ words: 'blood' }), set({ clips: '3' })]);
     const { clips, words } = (await stored())?.team ?? {};
@@ -128,6 +137,13 @@ describe('what is offered under a policy', () => {
     expect(models).toContain('(plain, default)');
     expect(models).not.toContain('swift-1');
     expect(plain(await house.bot.command(ada(), 'help', { command: ['create'] }))).toContain('model: plain');
+    await set({ channel: '<#clips|clips>', clips: '2' });
+    expect(plain(await house.bot.command(ada(), 'help', { command: ['create'] }))).toContain(
+      'takes: 1 to 2 (default 1)',
+    );
+    expect(plain(await house.bot.command(admin(), 'help', { command: ['policy'] }))).toContain(
+      'words: adds forbidden words',
+    );
     expect((await house.bot.catalogFor(ada())).models.map(({ name }) => name)).toEqual(['plain']);
   });
 
