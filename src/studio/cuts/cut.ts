@@ -25,6 +25,8 @@ export interface Cut extends Versioned, RefusedUploads {
   readonly failures?: number;
   /** `false` while its outcome is not in the chat. */
   readonly presented: boolean;
+  /** One of its clips has expired: only its messages are left, which a later deletion has to find. Absent: no. */
+  readonly isExpired?: true;
   /** Form in which the file was delivered. Absent: not yet. */
   readonly handover?: Handover;
   /** Number of messages opened for it, deleted ones included. Default 1. */

@@ -172,7 +172,10 @@ export class Cuts {
     return ran === null ? LOCKED_RETRY_MS : ran.dueInMs;
   }
 
-  /** Deletes every cut that a removed clip is in, with files and messages. May be repeated. @throws DailiesError retryable */
+  /**
+   * Deletes every cut that a removed clip is in, with files and messages; the messages of an expired clip stay in the chat.
+   * May be repeated. @throws DailiesError retryable
+   */
   async removeWith(task: TaskId, reason: RemovalReason): Promise<void> {
     for (const id of await this.#cuts.ofTask(task)) await this.#remove(id, reason);
   }
@@ -284,13 +287,21 @@ export class Cuts {
       for (;;) {
         const cut = await this.#cuts.get(id);
         if (cut === undefined) return true;
+        if (reason === 'expired' && cut.isExpired === true) return true;
         await this.#maker.remove(cut);
         await this.#messages.retract(cut, reason);
-        if (await this.#cuts.remove(cut, await this.#messages.deletions(cut))) return true;
+        if (await this.#forgetCut(cut, reason)) return true;
       }
     });
     if (removed !== null) return;
     throw new DailiesError(`removing cut ${id}: it is being made`, { code: 'timed_out', retryable: true });
+  }
+
+  /** Deletes the record of a cut; of an expired one, whose messages are still in the chat, only what leads to its file. */
+  async #forgetCut(cut: Cut, reason: RemovalReason): Promise<boolean> {
+    if (reason !== 'expired') return this.#cuts.remove(cut, await this.#messages.deletions(cut));
+    const { file: _, failure: _failure, handover: _handover, ...rest } = cut;
+    return (await this.#cuts.write({ ...rest, state: 'failed', presented: true, isExpired: true })) !== null;
   }
 
   /** Deletes files of cuts that were removed while a process was killed, and partial files. */
