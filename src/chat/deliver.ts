@@ -123,11 +123,16 @@ export class Delivery {
   }
 
   async #show(task: Task, lock: MessageLock): Promise<void> {
-    const isThere = hasOwnMessage(task) ? await this.#showOwn(task, lock) : true;
+    const isThere = (await this.#hasMessage(task)) ? await this.#showOwn(task, lock) : true;
     const card = task.set ?? task.takeOf;
     if (card !== undefined) await this.#options.sets.update(card);
     lock.assertHeld();
     await this.#write(task.id, { ...(await this.#read(task.id)), shown: { revision: task.revision, isThere } });
+  }
+
+  /** Returns whether a task is shown in a message of its own, also one of a set that got it when it needed a decision. */
+  async #hasMessage(task: Task): Promise<boolean> {
+    return hasOwnMessage(task) || (await this.#options.cards.get(task.id)) !== undefined;
   }
 
   /** Shows a task in its own message. @returns whether that exists. */
@@ -325,7 +330,7 @@ export class Delivery {
 
   async #notifyOnce(task: Task, isThere: boolean): Promise<number | null> {
     const { cards, sets } = this.#options;
-    const isOnCard = task.set !== undefined && !hasOwnMessage(task);
+    const isOnCard = task.set !== undefined && !(await this.#hasMessage(task));
     const message = isOnCard ? await sets.open(task.set) : (await cards.open(task)).message;
     const { handover } = await this.#read(task.id);
     const shown = { message, isThere, handover: handover?.kind ?? null };

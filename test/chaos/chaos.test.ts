@@ -40,7 +40,7 @@ test('draws every requested fault kind; chat faults add the chats', () => {
   const plans = drawn(FAULT_KINDS);
   const kinds = plans.flatMap(({ schedule }) => schedule.map(({ kind }) => kind));
   // Faults of the service and changes of money are no part of the schedule.
-  expect(new Set([...kinds, 'service', 'money'])).toEqual(new Set(FAULT_KINDS));
+  expect(new Set([...kinds, 'service', 'money', 'remove'])).toEqual(new Set(FAULT_KINDS));
   expect(plans.some(({ money }) => money !== NO_MONEY)).toBe(true);
   const onlyToChats = drawn(['delete', 'token', 'scope']);
   expect(onlyToChats.every(({ orders }) => new Set(orders.map(({ platform }) => platform)).size === 3)).toBe(true);

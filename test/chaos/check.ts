@@ -8,6 +8,7 @@ import { checkMessages } from './check/messages.ts';
 import { checkMoney } from './check/money.ts';
 import { checkProcesses } from './check/processes.ts';
 import { checkRemovals } from './check/removals.ts';
+import { checkSets } from './check/sets.ts';
 import { checkTasks } from './check/tasks.ts';
 import { checkUncertain } from './check/uncertain.ts';
 import type { History, Violation } from './history.ts';
@@ -15,7 +16,7 @@ import type { History, Violation } from './history.ts';
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
-  return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit, checkRemovals].flatMap((part) =>
-    part(history),
+  return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit, checkRemovals, checkSets].flatMap(
+    (part) => part(history),
   );
 }

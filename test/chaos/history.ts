@@ -45,6 +45,8 @@ export interface Asked {
   readonly status: number | null;
   /** Id of the message in the response. */
   readonly message: string | null;
+  /** Number of clips that were ordered together. Default: 1. */
+  readonly takes?: number;
   /** Refused by a budget, or for the lack of an approval. */
   readonly isRefused?: true;
 }
@@ -129,13 +131,18 @@ export interface Shown {
   readonly channel: string;
   /** Id of the task, if this is its own message. */
   readonly task: string | null;
+  /** Id of the set, if this is its card. */
+  readonly set?: string;
   readonly state: string | null;
   /** Sizes of its files in bytes. */
   readonly files: readonly number[];
   /** Actions of its buttons. */
   readonly buttons: readonly string[];
   readonly replyTo: string | null;
-  /** End that a mention reports, such as `done:1` (phase and number of submissions); `?` if it is unknown. */
+  /**
+   * End that a mention reports, such as `done:1` (phase and number of submissions), or of a set the id of its card; `?` if
+   * it is unknown.
+   */
   readonly end: string | null;
   /** Its text, where it is known. */
   readonly words?: string;

@@ -6,6 +6,7 @@ import type { Asked, Pressed } from './history.ts';
 import { OPERATOR } from './money.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
 import type { Replica } from './replica.ts';
+import { cardOf, tasksOf } from './sets.ts';
 
 /** Timeout of a user or a platform for a response: longer than an abandoned lease lasts. */
 const TIMEOUT_MS = 15_000;
@@ -27,6 +28,8 @@ export interface Message {
   readonly asked: unknown;
   readonly state: string | null;
   readonly task: string | null;
+  /** On the card of a set: its tasks. */
+  readonly tasks?: readonly { readonly task: string; readonly state: string }[];
   readonly mentions: readonly string[];
   readonly attachments: readonly { readonly bytes: number; readonly url: string }[];
   readonly buttons: readonly { readonly id: string }[];
@@ -103,7 +106,7 @@ export class People {
 
   /** Presses on each request that waits now. */
   async pressAll(presses: readonly PlannedDeed[]): Promise<void> {
-    const waiting = this.#messages.filter(({ task, state }) => task !== null && state === 'requested');
+    const waiting = this.#messages.filter((message) => stateOf(message) === 'requested');
     await Promise.all(
       waiting.flatMap((message) => {
         const order = this.#orderOf(message);
@@ -128,8 +131,8 @@ export class People {
 
   /** Delivers an interaction to every replica that is up. @returns whether one of them accepted it. */
   async ask(order: PlannedOrder): Promise<boolean> {
-    const { id, user, channel } = order;
-    const text = `/video create ${id}: a red fox in snow`;
+    const { id, user, channel, takes } = order;
+    const text = `/video create ${id}: a red fox in snow${takes === 1 ? '' : ` --takes ${takes}`}`;
     const up = this.#options.replicas.filter(({ isUp }) => isUp);
     const statuses = await Promise.all(
       up.map(async (replica) => {
@@ -137,7 +140,7 @@ export class People {
         const answer = await post(replica, '/playground/interactions', { id, user, channel, text });
         const { status, message } = answer;
         const isRefused = status === 400 && /budget|need an approval/i.test(answer.error ?? '');
-        const of = { platform: 'playground' as const, id, user, channel, replica: replica.index, atMs };
+        const of = { platform: 'playground' as const, id, user, channel, takes, replica: replica.index, atMs };
         this.asked.push({ ...of, status, message, ...(isRefused ? { isRefused } : {}) });
         return status;
       }),
@@ -168,11 +171,12 @@ export class People {
   #lookAt(message: Message): void {
     const order = this.#orderOf(message);
     if (order === undefined) return;
-    const when = message.task === null ? 'refused' : WHEN[message.state ?? ''];
+    const state = stateOf(message);
+    const when = state === null ? 'refused' : WHEN[state];
     for (const planned of order.deeds) {
       if (this.#done.has(planned) || when !== planned.when) continue;
       // Approvers are asked in a message of its own, a moment later.
-      if (isDecision(planned) && this.#requestOf(planned, message.task) === undefined) continue;
+      if (isDecision(planned) && this.#requestOf(planned, requestOf(order)) === undefined) continue;
       this.#done.add(planned);
       const doing = this.#do(planned, message, order).finally(() => this.#inFlight.delete(doing));
       this.#inFlight.add(doing);
@@ -180,17 +184,17 @@ export class People {
   }
 
   /** Returns the order of a task's message, or of a refusal from which its user can ask for an approval. */
-  #orderOf({ task, state, buttons }: Message): PlannedOrder | undefined {
-    const asked = buttons.find(({ id }) => id.startsWith('ask:'))?.id.split(':')[1];
-    const id = state === null ? asked : task;
-    return this.#orders(this.#options.plan).find((order) => taskOf(order) === id);
+  #orderOf(message: Message): PlannedOrder | undefined {
+    const asked = message.buttons.find(({ id }) => id.startsWith('ask:'))?.id.split(':')[1];
+    const id = stateOf(message) === null ? asked : (message.task ?? message.tasks?.[0]?.task);
+    return this.#orders(this.#options.plan).find((order) => tasksOfOrder(order).some((task) => task === id));
   }
 
   async #do(planned: PlannedDeed, message: Message, order: PlannedOrder): Promise<void> {
-    const task = taskOf(order);
+    const task = message.task ?? taskOf(order);
     const { user } = order;
-    if (isDecision(planned)) return this.#decideRequest(planned, task);
-    if (planned.action === 'delete') return this.#delete(planned, task, order);
+    if (isDecision(planned)) return this.#decideRequest(planned, order);
+    if (planned.action === 'delete') return this.#delete(planned, taskOf(order), order);
     const button = message.buttons.find(({ id }) => id.startsWith(`${planned.action}:`))?.id;
     const isReaction = planned.action === '🔁' || planned.action === '❌';
     if (button === undefined && !isReaction) return;
@@ -207,7 +211,8 @@ export class People {
             const answer = await post(replica, path, body);
             const afterSends = planned.action === 'again' ? Number(button?.split(':')[2]) : null;
             const { status, message: shown } = answer;
-            this.pressed.push({ user, action: planned.action, task, afterSends, status, message: shown });
+            for (const one of pressedOn(planned, message, order))
+              this.pressed.push({ user, action: planned.action, task: one, afterSends, status, message: shown });
             if (planned.action === 'lookup' && answer.form !== null) await this.#fillIn(replica, at, answer.form, task);
           }),
         );
@@ -246,8 +251,9 @@ export class People {
   }
 
   /** Decides on a request at several replicas at once; over a budget, also grants the amount that is missing. */
-  async #decideRequest(planned: PlannedDeed, task: string): Promise<void> {
-    const found = this.#requestOf(planned, task);
+  async #decideRequest(planned: PlannedDeed, order: PlannedOrder): Promise<void> {
+    const task = taskOf(order);
+    const found = this.#requestOf(planned, requestOf(order));
     if (found === undefined) return;
     const { action, copies, times, by: user = OPERATOR } = planned;
     const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, copies);
@@ -255,7 +261,8 @@ export class People {
       this.#presses += 1;
       const at = { id: `a-${task}-${this.#presses}`, user, message: on.message };
       const { status, message, form } = await post(replica, '/playground/presses', { ...at, button: on.button });
-      this.pressed.push({ user, action, task, afterSends: null, status, message });
+      for (const one of tasksOfOrder(order))
+        this.pressed.push({ user, action, task: one, afterSends: null, status, message });
       const values = { reason: 'too long' };
       if (form !== null) await post(replica, '/playground/forms', { ...at, id: `f-${at.id}`, form, values });
       return message;
@@ -302,6 +309,28 @@ const WHEN: Readonly<Record<string, PlannedDeed['when']>> = {
 /** Returns the id of the task that an order becomes. */
 function taskOf({ id }: PlannedOrder): string {
   return taskIdOf(`playground:${id}`);
+}
+
+/** Returns the ids of the tasks that an order becomes. */
+function tasksOfOrder({ id, takes }: PlannedOrder): readonly string[] {
+  return tasksOf(`playground:${id}`, takes);
+}
+
+/** Returns the id by which the buttons of a decision name the request of an order. */
+function requestOf(order: PlannedOrder): string {
+  return order.takes === 1 ? taskOf(order) : cardOf(taskOf(order));
+}
+
+/** Returns the tasks that a press is about: on the card of a set all of them, except that it is the card that is retried. */
+function pressedOn({ action }: PlannedDeed, { task }: Message, order: PlannedOrder): readonly string[] {
+  if (task !== null || order.takes === 1) return [task ?? taskOf(order)];
+  return action === 'retry' || action === '🔁' ? [requestOf(order)] : tasksOfOrder(order);
+}
+
+/** Returns the state of a task's message; of a set's card, that of the task that is furthest from its end. */
+function stateOf({ state, tasks = [] }: Message): string | null {
+  const all = tasks.map((one) => one.state);
+  return all.find((one) => one === 'requested') ?? all.find((one) => WHEN[one] === 'open') ?? all[0] ?? state;
 }
 
 /** Returns whether a user action decides on a request for approval. */

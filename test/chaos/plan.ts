@@ -3,6 +3,7 @@ import { drawDecisions, drawDeletion, drawUserActions, type PlannedDeed } from '
 import { drawFate, type Fate, NO_FATE } from './fates.ts';
 import { drawMoney, NO_MONEY, type PlannedMoney, USERS } from './money.ts';
 import { createRandom, type Random } from './random.ts';
+import { drawTakes } from './sets.ts';
 
 /** Fault kinds by the names that `--faults` takes. */
 export const FAULT_KINDS = [
@@ -129,6 +130,8 @@ export interface PlannedOrder {
   readonly atMs: number;
   readonly user: string;
   readonly channel: string;
+  /** Number of clips, ordered as a set from two on. */
+  readonly takes: number;
   /** Delays after the first delivery at which it is delivered to all again. */
   readonly againAfterMs: readonly number[];
   readonly fate: Fate;
@@ -223,6 +226,7 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
     atMs: random.between(0, LENGTH_MS - 1_000),
     user: random.pick(USERS),
     channel: random.pick(['general', 'clips']),
+    takes: drawTakes(random.fork(`takes ${place}`)),
     againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
     fate: misbehaves ? drawFate(random) : NO_FATE,
     deeds: [
@@ -249,6 +253,7 @@ function drawChat(
     ...order,
     id: `s${options.seed}-${FIRST_OF[chat]}${String(place).padStart(2, '0')}`,
     platform: chat,
+    takes: 1,
     againAfterMs: [],
     deeds: options.hasApprovals ? drawDecisions(random.fork(`decisions ${place}`)) : [],
   }));

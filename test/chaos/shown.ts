@@ -2,6 +2,7 @@ import { messageIdOf } from '#adapters/playground/interactions.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Shown } from './history.ts';
 import type { Message } from './people.ts';
+import { cardOf, setsIn } from './sets.ts';
 
 const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain', 'disowned', 'declined'] as const;
 
@@ -10,7 +11,16 @@ export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): re
   const ends = new Map<string, string>();
   /** Messages that ask the approvers, or remind them, and mention them; they report no end. */
   const asks = new Set<string>();
-  for (const { id, sends } of tasks) {
+  const all = [...tasks];
+  for (const [first] of setsIn(all)) {
+    const card = cardOf(first?.id ?? '');
+    for (const reason of ['ask', 'remind']) asks.add(messageIdOf('notice', `${reason}:${card}:`));
+    // The notice about a set counts no submissions: its key has those of its first task then.
+    const sends = Array.from({ length: (first?.sends ?? 0) + 2 }, (_, send) => send);
+    for (const phase of PHASES)
+      for (const send of sends) ends.set(messageIdOf('notice', `end:${card}:${phase}:${send}`), card);
+  }
+  for (const { id, sends } of all) {
     for (const reason of ['ask', 'remind']) asks.add(messageIdOf('notice', `${reason}:${id}:`));
     for (const phase of PHASES) {
       // A submission that was reported as uncertain may have been taken back since.
@@ -25,6 +35,7 @@ export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): re
     id: message.id,
     channel: message.channel,
     task: message.task,
+    ...setOf(message),
     state: message.state,
     files: message.attachments.map(({ bytes }) => bytes),
     buttons: message.buttons.map((button) => button.id.split(':')[0] ?? ''),
@@ -32,4 +43,10 @@ export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): re
     words: message.text,
     end: reports(message) ? (ends.get(message.id) ?? '?') : null,
   }));
+}
+
+/** Returns the set of a card: the id of its first task. */
+function setOf({ task, tasks = [] }: Message): Pick<Shown, 'set'> {
+  const [first] = tasks;
+  return task === null && first !== undefined ? { set: first.task } : {};
 }

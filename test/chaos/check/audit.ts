@@ -46,9 +46,11 @@ function decisionIn(logged: Logged): readonly (Logged & { readonly task: string 
 }
 
 /** Returns the decisions that a log has to hold: an expiry and a withdrawal are none. */
-function decisionsOn({ approval, declined, money }: Task): readonly string[] {
-  const approver = approval?.approved?.by.id;
-  const isLogged = declined?.how === 'denied' || declined?.how === 'repriced';
+function decisionsOn({ approval, declined, money, set }: Task): readonly string[] {
+  // A set is decided on once: the entry names its first task.
+  const isNamed = set === undefined || set.at === 1;
+  const approver = isNamed ? approval?.approved?.by.id : undefined;
+  const isLogged = isNamed && (declined?.how === 'denied' || declined?.how === 'repriced');
   return [
     ...(approver === undefined ? [] : [`approved by ${approver}`]),
     ...(isLogged ? [`${declined.how} by ${declined.by?.id}`] : []),

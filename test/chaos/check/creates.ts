@@ -1,15 +1,22 @@
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Asked, Create, History, Trouble, Violation } from '../history.ts';
+import { cardOf, tasksOf } from '../sets.ts';
 
 /** Checks that a user requested every create at the service, and only once. */
 export function checkCreates({ asked, pressed, creates, store, offered, troubles }: History): readonly Violation[] {
   const violations: Violation[] = [];
-  const ordered = new Set(asked.map(({ platform, id }) => taskIdOf(`${platform}:${id}`)));
+  const ordered = new Set(asked.flatMap(({ platform, id, takes = 1 }) => tasksOf(`${platform}:${id}`, takes)));
   const retried = pressed.filter(({ action }) => action === 'retry' || action === '🔁');
   // Each press makes at most one take.
   const retries = new Set(
     [...Map.groupBy(retried, ({ task }) => task)].flatMap(([task, presses]) =>
-      presses.map((_, index) => taskIdOf(index === 0 ? `retry:${task}` : `retry:${task}:${index + 1}`)),
+      // A press on the card of a set makes as many clips again.
+      presses.flatMap((_, index) =>
+        tasksOf(
+          index === 0 ? `retry:${task}` : `retry:${task}:${index + 1}`,
+          store.tasks.get(setOf(task))?.set?.of ?? 1,
+        ),
+      ),
     ),
   );
   for (const [key, posts] of Map.groupBy(creates, (create) => create.key)) {
@@ -44,6 +51,11 @@ function wasHopeless(create: Create, order: Asked | undefined, troubles: readonl
     ({ kind, chat, fromMs, untilMs }) =>
       (kind === 'token' || kind === 'scope') && chat === 'slack' && fromMs < order.atMs && create.atMs < untilMs,
   );
+}
+
+/** Returns the set of a card; a task of a set was retried alone. */
+function setOf(task: string): string {
+  return task.startsWith(cardOf('')) ? task.slice(cardOf('').length) : '';
 }
 
 /** Returns false for responses that allow a retry. */

@@ -1,3 +1,4 @@
+import { hasOwnMessage } from '#src/chat/sets/set-cards.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Deleted, History, Shown, Trouble, Violation } from '../history.ts';
@@ -15,6 +16,8 @@ export function checkMessages({ store, messages, made, deleted, troubles }: Hist
       // Its messages are blanked, and those of a redelivered order say so.
       if (isContentRemoved(task)) return [];
       const gone = deleted.filter((one) => one.task === task.id);
+      // It is on the card of its set.
+      if (message === undefined && !hasOwnMessage(task)) return [];
       if (message === undefined) return withoutMessage(task, gone, messages);
       const violations: Violation[] = [
         ...wrongState(task, message),
@@ -115,7 +118,10 @@ function wrongMentions(task: Task, own: string, messages: readonly Shown[]): rea
   const last = lastEndOf(task);
   return [
     ...(doubled.length > 0 ? [{ name: 'doubled delivery', what }] : []),
-    ...(last !== null && !ends.includes(last) ? [{ name: 'lost delivery', what: `${what}, not as ${last}` }] : []),
+    // A set is told of as a whole (`checkSets`).
+    ...(last !== null && task.set === undefined && !ends.includes(last)
+      ? [{ name: 'lost delivery', what: `${what}, not as ${last}` }]
+      : []),
   ];
 }
 

@@ -23,7 +23,8 @@ export function checkRemovals({
       ...(isAsked ? [] : [{ name: 'deletion nobody asked for', what }]),
       ...(isEnded(task) && task.presented ? [] : [{ name: 'deleted before its delivery', what }]),
       ...leftOf(task).map((left) => ({ name: 'left by a deletion', what: `${what}: ${left}` })),
-      ...(order === undefined ? [] : shownStill(messages, order, task)).map((left) => ({
+      // The card of a set shows the prompts of its other tasks.
+      ...(order === undefined || task.set !== undefined ? [] : shownStill(messages, order, task)).map((left) => ({
         name: 'left by a deletion',
         what: `${what}: ${left}`,
       })),

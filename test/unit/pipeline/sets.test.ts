@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
+import { DEFAULT_SETTINGS } from '#src/money/team-settings.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Order, Submission } from '#src/pipeline/task-service.ts';
@@ -239,6 +240,45 @@ describe('a limit on the number of tasks', () => {
   });
 });
 
+describe('every limit refuses a set as a whole', () => {
+  const usd = (micros: number) => ({ revision: 1, hard: { USD: String(micros) }, soft: {} });
+  const gone = (): Promise<never> =>
+    Promise.reject(new DailiesError('no room', { code: 'data_full', retryable: true }));
+  const pause = { by: BOB, atMs: NOON_MS, reason: 'audit' };
+  const one: readonly (readonly [string, ConstructorParameters<typeof TaskHouse>[0], string | null])[] = [
+    ['open clips of a person', { limits: limits({ person: { open: 1 } }) }, null],
+    ['open clips of a channel', { limits: limits({ channel: { open: 1 } }) }, null],
+    ['clips a minute of a person', { limits: limits({ person: { perMinute: 1 } }) }, null],
+    ['clips a minute of a channel', { limits: limits({ channel: { perMinute: 1 } }) }, null],
+    ['budget of a person', {}, 'person:fake:T1:ada'],
+    ['budget of everyone', {}, 'everyone:fake:T1'],
+    ['budget of a channel', {}, 'channel:fake:T1:clips'],
+    ['budget of a team', {}, 'team:fake:T1'],
+    ['budget of the deployment', {}, 'deployment'],
+    ['pause', { settingsOf: async () => ({ ...DEFAULT_SETTINGS, pause }) }, null],
+    ['limit on the data', { assertWritable: gone }, null],
+    ['older replica', { assertEnforced: gone }, null],
+  ];
+
+  it.each(one)('%s', async (name, options, budget) => {
+    const house = new TaskHouse(options);
+    // Room for one order, or for 3 of the 4 takes.
+    if (name.startsWith('open') || name.includes('minute')) await house.submit({ key: 'first' });
+    if (budget !== null) await house.store.keyv('budgets').set(budget, usd(1_199_999));
+    const before = await house.store.count('history:fake:T1');
+    const outcome = await house.service.submit(takesOf(4)).catch(() => ({ ok: false }));
+    expect(outcome.ok).toBe(false);
+    for (const id of idsOf(4)) expect(await house.repository.get(id)).toBeUndefined();
+    expect(await house.store.count('history:fake:T1')).toBe(before);
+    if (budget !== null) expect(await held(house.store)).toEqual([0n, 0n, 0n, 0n]);
+    // With room for all of them, they are all there.
+    if (budget === null) return;
+    await house.store.keyv('budgets').set(budget, usd(1_200_000));
+    expect(await house.service.submit(takesOf(4))).toMatchObject({ ok: true });
+    expect(await held(house.store)).toEqual([1_200_000n, 1_200_000n, 1_200_000n, 1_200_000n]);
+  });
+});
+
 async function onSqlite() {
   const directory = await mkdtemp(join(tmpdir(), 'dailies-sets-'));
   const store = await openStore(`sqlite:${join(directory, 'd.db')}`, { logger: pino({ level: 'silent' }) });
@@ -310,6 +350,16 @@ describe.each([
     expect(await one.count('open:fake:T1')).toBe(32);
     expect((await held(one))[1]).toBe(9_600_000n);
     expect(await one.count('spend:fake:T1:2026-11')).toBe(32);
+  });
+
+  it('of 12, claimed by a process that died right then, is whole for another, and claimed no second time', async () => {
+    const [one, two] = opened.stores;
+    await new TaskRepository(one).claimAll(setOf('dead', 12));
+    const next = new TaskRepository(two);
+    for (const { id, set } of setOf('dead', 12)) expect(await next.get(id)).toMatchObject({ state: 'claimed', set });
+    expect(await next.claimAll(setOf('dead', 12))).toMatchObject({ kind: 'known', task: { set: { of: 12 } } });
+    expect(await two.count('state:claimed')).toBe(12);
+    expect((await held(two))[1]).toBe(3_600_000n);
   });
 
   it('releases and settles the price of each of its tasks', async () => {

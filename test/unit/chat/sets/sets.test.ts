@@ -101,6 +101,16 @@ describe('a set', () => {
     expect(text(house)).toMatch(/Take 2 · Done/);
   });
 
+  it('shows the end of a task that had a message of its own for a decision there, too', async () => {
+    const { house, ids } = await withSet(2);
+    const [first, second] = ids as [TaskId, TaskId];
+    await house.happen(second, EVENTS.send, EVENTS.lost);
+    await house.happen(second, EVENTS.resubmit, ...RUNNING, EVENTS.failed);
+    await house.happen(first, ...done(house));
+    expect(message(house, second)?.shown.at(-1)?.view).toMatchObject({ phase: 'failed' });
+    expect(text(house)).toMatch(/Take 2 · .*(?:failed|couldn’t)/i);
+  });
+
   it('says nothing at the end of a set that was cancelled', async () => {
     const { house, ids } = await withSet(2);
     for (const id of ids) await house.happen(id, { kind: 'cancel', by: ADA, atMs: house.clock.now() });

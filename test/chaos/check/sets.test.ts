@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { EVENTS, lived, newTask, requestedTask } from '../../fakes/tasks.ts';
+import type { MoneyCommit } from '../commits.ts';
+import type { Kept, Shown } from '../history.ts';
+import { checkSets } from './sets.ts';
+
+const ID = taskIdOf('playground:s1-000');
+const CARD: Shown = {
+  id: 'm1',
+  channel: 'clips',
+  task: null,
+  set: ID,
+  state: null,
+  files: [],
+  buttons: [],
+  replyTo: null,
+  end: null,
+};
+const NOTICE: Shown = { ...CARD, id: 'm2', replyTo: 'm1', end: `set-${ID}` };
+const { set: _set, ...NOTICED } = NOTICE;
+
+function setOf(make: (changes: Partial<Task>) => Task): readonly Task[] {
+  return memberIds({ id: ID, of: 3 }).map((id, at) => make({ id, set: { id: ID, kind: 'takes', at: at + 1, of: 3 } }));
+}
+
+const CLAIMED = setOf(newTask);
+const FAILED = CLAIMED.map((task) => lived(task, EVENTS.send, EVENTS.accepted, EVENTS.failed));
+const REQUESTED = setOf(requestedTask);
+const APPROVED = REQUESTED.map((task) => lived(task, EVENTS.approve));
+
+function commitOf(...tasks: readonly Task[]): MoneyCommit {
+  return tasks.map((value) => ({ of: 'task', key: value.id, value }));
+}
+
+/** Names of the violations of a history. */
+function wrong(tasks: readonly Task[], commits: readonly MoneyCommit[], messages: readonly Shown[]): readonly string[] {
+  const store = { tasks: new Map(tasks.map((task) => [task.id, task])) } as unknown as Kept;
+  return checkSets({ store, commits, messages }).map(({ name }) => name);
+}
+
+it('accepts a set that is claimed, approved and told of as a whole', () => {
+  expect(wrong(FAILED, [commitOf(...CLAIMED)], [CARD, NOTICED])).toEqual([]);
+  expect(wrong(REQUESTED, [commitOf(...REQUESTED)], [CARD])).toEqual([]);
+  const later = APPROVED.map((task) => commitOf(lived(task, EVENTS.send)));
+  expect(wrong(APPROVED, [commitOf(...REQUESTED), commitOf(...APPROVED), ...later], [CARD, NOTICED])).toEqual([]);
+});
+
+it('finds a part of a set that is claimed or decided on alone', () => {
+  expect(wrong(CLAIMED.slice(0, 2), [], [CARD, NOTICED])).toEqual(['partial set']);
+  expect(wrong(CLAIMED, [commitOf(...CLAIMED.slice(0, 2)), commitOf(...CLAIMED.slice(2))], [CARD, NOTICED])).toEqual([
+    'set changed in part',
+    'set changed in part',
+  ]);
+  const [first, ...others] = APPROVED;
+  const alone = first === undefined ? [] : [first];
+  expect(wrong([...alone, ...REQUESTED.slice(1)], [], [CARD])).toEqual(['set approved in part']);
+  const commits = [commitOf(...REQUESTED), commitOf(...alone), commitOf(...others)];
+  expect(wrong(APPROVED, commits, [CARD, NOTICED])).toEqual(['set changed in part', 'set changed in part']);
+});
+
+it('finds a card or a notice that is missing or doubled', () => {
+  expect(wrong(FAILED, [], [])).toEqual(['lost message']);
+  expect(wrong(FAILED, [], [CARD, { ...CARD, id: 'm3' }, NOTICED])).toEqual(['doubled message']);
+  expect(wrong(FAILED, [], [CARD])).toEqual(['lost delivery']);
+  expect(wrong(FAILED, [], [CARD, NOTICED, { ...NOTICED, id: 'm4' }])).toEqual(['doubled delivery']);
+});
