@@ -245,7 +245,16 @@ function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'stat
 }
 
 function clipFacts(view: TaskView): ClipFacts {
-  const { phase, prompt, settings, by, startedAtMs, endedAtMs, nowMs, retryOf } = view;
+  const { phase, prompt, settings, by, startedAtMs, endedAtMs, nowMs, retryOf, set } = view;
+  const isShot = set?.kind === 'storyboard';
   const times = { startedAtMs, endedAtMs, wordedAtMs: nowMs };
-  return { phase, prompt, aspectRatio: settings.aspectRatio ?? null, by: by.name, isRetry: retryOf !== null, ...times };
+  return {
+    phase,
+    prompt,
+    aspectRatio: settings.aspectRatio ?? null,
+    by: by.name,
+    isRetry: retryOf !== null,
+    isShot,
+    ...times,
+  };
 }

@@ -19,6 +19,8 @@ export interface ClipFacts {
   readonly by: string;
   /** True for a retry of another task; absent in older records. */
   readonly isRetry?: boolean;
+  /** It is a shot of a storyboard, or the storyboard itself. */
+  readonly isShot?: boolean;
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
   /** Time the card was rendered. The card's elapsed time is as of then, and the page counts on from it. */

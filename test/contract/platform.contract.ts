@@ -158,6 +158,41 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
+    describe('the board of a storyboard', () => {
+      it('has a line for each of 12 shots, a button for each that failed, and follows its order', async () => {
+        const set = { id: task, kind: 'storyboard', of: 12 } as const;
+        const price = { amount: '0.30', currency: 'USD' } as const;
+        const failed = {
+          phase: 'failed',
+          state: 'failed',
+          failure: null,
+          buttons: ['retry', 'edit', 'details'],
+        } as const;
+        const members = Array.from({ length: 12 }, (_, index) => {
+          const at = index + 1;
+          const own = { ...running(), ...failed, prompt: `scene ${at} ${'of a long night '.repeat(20)}` };
+          const original = { task: `${task}${at}` as TaskId, retryPrice: price };
+          return {
+            view: { ...own, task: original.task, set: { ...set, at } },
+            message: null,
+            shot: { at, isSkipped: at === 12, isReady: at < 3, isRetrying: false, original },
+          };
+        });
+        const buttons = ['join', 'board', 'details'] as const;
+        const view = { ...running({ task: `set-${task}` as TaskId, buttons }), set: { ...set, at: 1 }, members };
+        const card = await harness.platform.open(view.task, origin, view);
+        const shown = async () => (await seen(card.channel)).find(({ id }) => id === card.message);
+        expect((await shown())?.text).toMatch(/12 shots · 72 s[\s\S]*Shot 1.*scene 1[\s\S]*Shot 12.*skipped/u);
+        const labels = (await shown())?.buttons.map(({ label }) => label) ?? [];
+        expect(labels).toContain('Retry shot 11 · $0.30');
+        expect(labels).not.toContain('Retry shot 12 · $0.30');
+        expect(labels).toContain('Join 2 shots without shots 3, 4, 5, 6, 7, 8, 9, 10 and 11');
+        expect(labels.slice(-2)).toEqual(['Edit board', 'Details']);
+        await harness.platform.edit(card, origin, { ...view, members: members.toReversed() }, 'final');
+        expect((await shown())?.text).toMatch(/Shot 12\b[\s\S]*Shot 1\b/u);
+      });
+    });
+
     describe('the message of a cut', () => {
       it('lists its shots, then has the file, or says why there is none', async () => {
         const cut = `cut-${randomUUID().replaceAll('-', '')}` as TaskId;

@@ -4,6 +4,7 @@ import {
   fileNotFetched,
   fileTooLarge,
   noReferenceFile,
+  noTextFile,
   UNNAMED_FILE,
   wrongKindOfFile,
 } from '#commands/sentences/attachments.ts';
@@ -86,7 +87,9 @@ export class ReferenceMedia {
     if (given === undefined) return { text: '', wrong: [] };
     const { name = 'the file' } = given;
     try {
-      const [{ url }, headers] = await Promise.all([this.#describe(to, given), this.#options.headersFor(to)]);
+      const [file, headers] = await Promise.all([this.#describe(to, given), this.#options.headersFor(to)]);
+      const { url } = file;
+      if (!isTextFile(file)) return { text: '', wrong: [{ field: null, sentence: noTextFile('file', file.name) }] };
       return { text: `\n${await readTextFile({ url }, headers)}`, wrong: [] };
     } catch (thrown) {
       const error = asDailiesError(thrown, 'fetching a text file from Slack');
@@ -169,7 +172,9 @@ export function textFilesOf(
   text: string,
   files: readonly SlackFile[],
 ): readonly [texts: readonly SlackFile[], others: readonly SlackFile[]] {
-  const isText = ({ name = '', mimetype: contentType }: SlackFile): boolean => isTextFile({ name, contentType });
+  // Of a file from another workspace, only the id is known.
+  const isText = ({ name = '', mimetype: contentType }: SlackFile): boolean =>
+    contentType === undefined || isTextFile({ name, contentType });
   const isStoryboard = /^(?:\/video\s+)?storyboard\b/iu.test(text.trim());
   if (!isStoryboard) return [[], files];
   return [files.filter(isText), files.filter((file) => !isText(file))];

@@ -25,7 +25,7 @@ export function memberLines(
       { strong: `${capitalised(one)} ${at}` },
       ' · ',
       ...shotWords(member),
-      ...stateOf(view, linesOf(view)),
+      ...(shot === undefined ? stateOf(view, linesOf(view)) : shotState(view, linesOf(view))),
       ...(shot?.isRetrying === true ? [' · another take is in progress'] : []),
       ...link,
     ];
@@ -48,9 +48,13 @@ export function boardSummary({ members = [], set }: TaskView): readonly Line[] {
   const inCut = members.filter(({ shot }) => shot?.isSkipped !== true);
   const ready = inCut.filter(({ shot }) => shot?.isReady === true);
   const isPendingShot = inCut.some(({ view }) => isPending(view.phase));
-  const others = inCut.flatMap(({ view, shot }) => {
+  const ends = inCut.flatMap(({ view, shot }) => {
     const end = view.removal === undefined ? ENDS[view.phase] : 'was removed';
-    return end === undefined || shot === undefined ? [] : [`shot ${shot.at} ${end}`];
+    return end === undefined || shot === undefined ? [] : [{ at: shot.at, end }];
+  });
+  const others = [...Map.groupBy(ends, ({ end }) => end)].map(([end, some]) => {
+    const shots = shotNumbers(some.map(({ at }) => at));
+    return `${shots} ${some.length === 1 ? end : end.replace(/^was /u, 'were ').replace(/^needs /u, 'need ')}`;
   });
   const skipped = members.flatMap(({ shot }) => (shot?.isSkipped === true ? [shot.at] : []));
   const without = skipped.length === 0 ? '' : ` ${capitalised(shotNumbers(skipped))} left out.`;
@@ -75,13 +79,12 @@ export function joinLabel(members: readonly SetMember[]): string {
 
 /** Names shots by their numbers: `shot 4`, `shots 4 and 5`. */
 function shotNumbers(numbers: readonly number[]): string {
-  return `${numbers.length === 1 ? 'shot' : 'shots'} ${listed(numbers.map(String))}`;
+  const sorted = numbers.toSorted((one, other) => one - other);
+  return `${numbers.length === 1 ? 'shot' : 'shots'} ${listed(sorted.map(String))}`;
 }
 
 /** Shortens the lines of a task to what its set's card has to say; what is to be decided is said in its own message. */
-function stateOf({ phase, removal, state, set, retrying }: TaskView, lines: readonly Line[]): Line {
-  // Two shots are made at a time.
-  if (set?.kind === 'storyboard' && state === 'claimed' && retrying === null) return ['Waits for its turn'];
+function stateOf({ phase, removal }: TaskView, lines: readonly Line[]): Line {
   if (removal !== undefined && phase === 'done') return ['Done, and removed since'];
   if (phase === 'uncertain') return ['Not confirmed: it needs a decision'];
   if (phase === 'lost') return ['Finished, but I couldn’t fetch it'];
@@ -89,6 +92,23 @@ function stateOf({ phase, removal, state, set, retrying }: TaskView, lines: read
   return phase === 'failed' || phase === 'refused'
     ? [...first, ...rest.flatMap((line): Line => [' ', ...line])]
     : first;
+}
+
+/** Longest words of the service about a failed shot, in UTF-16 units: a board has up to 12 of them. */
+const FAILURE_LENGTH = 60;
+
+/** Shortens the lines of a shot to one on its board. */
+function shotState(view: TaskView, lines: readonly Line[]): Line {
+  const { phase, state, set, retrying, refundKnown, sends } = view;
+  // Two shots are made at a time.
+  if (set !== undefined && state === 'claimed' && retrying === null) return ['Waits for its turn'];
+  if (phase !== 'failed' && phase !== 'refused') return stateOf(view, lines);
+  const [reason = []] = lines;
+  const short = reason.map(
+    (part): Part =>
+      typeof part === 'object' && 'untrusted' in part ? { untrusted: shorten(part.untrusted, FAILURE_LENGTH) } : part,
+  );
+  return [...short, ...((refundKnown && sends < 2) || sends === 0 ? [' Not charged.'] : [])];
 }
 
 /** Returns the buttons of a set that make one of its tasks again, for those that failed. */

@@ -76,8 +76,9 @@ export class SetCards {
     const members = isBoard
       ? await this.#shots(set, memberOf)
       : await Promise.all((await this.members(set)).map(memberOf));
-    const [first] = members;
-    const shown = members.find(({ view }) => view.removal?.hasContent !== false) ?? first;
+    // Whatever the order of the cut, a board is named after the first shot as it was written.
+    const [first, ...rest] = members.toSorted((one, other) => (one.shot?.at ?? 0) - (other.shot?.at ?? 0));
+    const shown = [first, ...rest].find((one) => one?.view.removal?.hasContent !== false) ?? first;
     if (shown === undefined) throw new TypeError(`showing set ${card.id}: there is no such task`);
     const whole = setViewOf(set, shown.view, members);
     return isBoard ? { ...boardViewOf(whole, members), price: card.price } : whole;

@@ -143,7 +143,7 @@ function Request({ message }) {
 
 function howAsked({ clip, asked }) {
   if (clip !== null)
-    return html`used <code class="unbroken">${clip.isRetry === true ? 'Retry' : '/video create'}</code>`;
+    return html`used <code class="unbroken">${clip.isRetry === true ? 'Retry' : `/video ${clip.isShot === true ? 'storyboard' : 'create'}`}</code>`;
   const what = html`<code class="unbroken">${asked.what}</code>`;
   if (asked.how === 'reaction') return html`reacted with ${what}`;
   if (asked.what.startsWith('/')) return html`used ${what}`;

@@ -110,6 +110,7 @@ it('follows an edit: order and skipped shots', async () => {
   await house.chat.updateBoard(PLACE);
   expect(text(house)).toMatch(/Shot 3[\s\S]*Shot 1[\s\S]*Shot 2[\s\S]*Shot 4 · skipped · /);
   expect(text(house)).toContain('All 3 shots are ready. Shot 4 left out.');
+  expect(text(house)).toMatch(/^Storyboard: “?scene 1/);
   expect(labels(house)).toEqual(['Join 3 shots', 'Edit board', 'Details']);
 });
 

@@ -1,0 +1,108 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser } from '../fakes/browser.ts';
+import { makeShot, play } from '../fakes/shots.ts';
+import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+// A storyboard in a browser, from its form to the joined cut.
+
+const SHOTS = 4;
+/** Of one shot, as `makeShot` makes it by default. */
+const SECONDS = 25 / 24;
+
+let browser: Browser;
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  dir = await makeDir();
+  upstream = await startVideoService({ clip: await readFile(await makeShot(join(dir.path, 'shot.mp4'))) });
+  failOnce(upstream, 'it sleeps');
+  dailies = await startDailies({ dir: dir.path, upstream });
+}, 180_000);
+
+afterAll(async () => {
+  await browser.close();
+  await dailies.kill();
+  await upstream.close();
+  await dir.remove();
+});
+
+/** Fails the first task of a prompt. */
+function failOnce({ handlers }: FakeVideoService, prompt: string): void {
+  const { create } = handlers;
+  handlers.create = (call) => {
+    const before = call.service.creates;
+    create(call);
+    const { prompt: given } = JSON.parse(call.request.body) as { readonly prompt: string };
+    const made = [...call.service.tasks.values()].at(-1);
+    if (call.service.creates === before || made === undefined || given !== prompt) return;
+    handlers.create = create;
+    Object.assign(made, { status: 'failed', failure: { code: 'generation_failed', message: 'too dark' } });
+  };
+}
+
+async function open(): Promise<Page> {
+  const page = await (await browser.newContext({ viewport: { width: 1000, height: 900 } })).newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(dailies.url);
+  await page.waitForSelector('.composer textarea');
+  return page;
+}
+
+async function board() {
+  const found = (await dailies.messages()).find(({ text }) => text.includes('Storyboard:'));
+  return { text: found?.text ?? '', labels: found?.buttons.map(({ label }) => label) ?? [] };
+}
+
+test('four shots from a form, one fails and is retried, all are reordered and joined', {
+  timeout: 240_000,
+}, async () => {
+  const page = await open();
+  await page.fill('.composer textarea', '/video storyboard');
+  await page.press('.composer textarea', 'Enter');
+  const form = page.locator('dialog.form[open]');
+  const text = { name: 'board.txt', mimeType: 'text/plain' };
+  const lines = ['a fox wakes up', 'it runs --seconds 4', '', 'it sleeps', 'it dreams'];
+  await form.locator('input[type=file]').setInputFiles({ ...text, buffer: Buffer.from(lines.join('\r\n')) });
+  await expect.poll(() => form.locator('[name=shots]').inputValue()).toBe(lines.join('\n'));
+  await form.locator('button[type=submit]').click();
+  await page.click('button:has-text("Create 4 shots")');
+
+  await expect
+    .poll(async () => (await board()).text, { timeout: 60_000 })
+    .toContain('3 of 4 shots are ready; shot 3 failed.');
+  expect(upstream.creates).toBe(SHOTS);
+  expect((await board()).labels).toContain('Join 3 shots without shot 3');
+
+  // Pressed twice: one clip.
+  await page.locator('button:has-text("Retry shot 3")').first().dblclick();
+  await expect.poll(async () => (await board()).text, { timeout: 60_000 }).toContain('All 4 shots are ready.');
+  expect(upstream.creates).toBe(SHOTS + 1);
+
+  await page.click('button:has-text("Edit board")');
+  await form.locator('[name=order]').fill('4 1 2 3');
+  await form.locator('button[type=submit]').click();
+  await expect.poll(async () => (await board()).text).toMatch(/Shot 4[\s\S]*Shot 1[\s\S]*Shot 2[\s\S]*Shot 3/u);
+
+  await page.click('button:has-text("Join 4 shots")');
+  const cut = async () => (await dailies.messages()).find(({ text: said }) => said.includes('Cut of 4 shots'));
+  await expect.poll(async () => (await cut())?.attachments.length, { timeout: 120_000 }).toBe(1);
+  const message = await cut();
+  expect(message?.text).toMatch(/1\. it dreams[\s\S]*2\. a fox wakes up[\s\S]*3\. it runs[\s\S]*4\. it sleeps/u);
+  const file = await fetch(new URL(message?.attachments[0]?.url ?? '', dailies.url));
+  const path = join(dir.path, 'cut.mp4');
+  await writeFile(path, Buffer.from(await file.arrayBuffer()));
+  const played = await play(path);
+  expect(played).toMatchObject({ width: 160, height: 90, frames: SHOTS * 25 });
+  expect(Math.abs(played.seconds - SHOTS * SECONDS)).toBeLessThan(1 / 24);
+  expect(played.beeps).toHaveLength(SHOTS);
+  for (const [at, beep] of played.beeps.entries())
+    expect(Math.abs(beep - (played.flashes[at] ?? 0))).toBeLessThan(0.04);
+  expect(upstream.creates).toBe(SHOTS + 1);
+});
