@@ -8,7 +8,7 @@ import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/cha
 import type { RemovedView, TaskView, View } from '#src/chat/view.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Origin, TaskId } from '#src/tasks/task.ts';
+import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
 import type { SlackSettings } from './config.ts';
 import { Authentication, withTokenHint } from './installation/authentication.ts';
 import { BOT_SCOPES } from './installation/manifest.ts';
@@ -239,7 +239,9 @@ class Slack implements Adapter {
       await this.#messageStore.rememberFile(message, file, { ...file, name: '', permalink: null });
   }
 
-  async forget(): Promise<void> {}
+  async forget(team: string, { id }: Person): Promise<void> {
+    await this.#incoming?.home.forget(teamOf({ team, address: {} }), id);
+  }
 
   find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
     return this.#messages.posted(what === 'task' ? taskKey(key as TaskId) : noticeKey(key));

@@ -99,6 +99,8 @@ async function liveOnSlack({ slack }: Deployment): Promise<void> {
   const picture = people.upload({ name: `${WORD}.png`, content: PICTURE });
   people.mention(`a ${WORD} at dawn`, { channel: channels.general, files: [picture] });
   await becomes(() => slack.pings.length, 1);
+  people.openHome({ user: slack.users.alice });
+  await becomes(() => JSON.stringify(slack.forms.home(slack.users.alice)?.blocks ?? []).includes('alice'));
   people.slash('/video list');
   await becomes(() => whispers(slack, slack.users.alice).length, 1);
 }
@@ -236,7 +238,14 @@ async function leftIn(at: Deployment, dailies: readonly RunningDailies[], isRunn
     ...(redis === null ? [] : [['redis', await dumpOf(redis)] as const]),
     ...dailies.map((one, run) => [`output ${run}`, one.output()] as const),
     ['discord', JSON.stringify(onDiscord)],
-    ['slack', JSON.stringify([onSlack, files.map((one) => ({ ...one, content: null }))])],
+    [
+      'slack',
+      JSON.stringify([
+        onSlack,
+        slack.forms.home(slack.users.alice)?.blocks,
+        files.map((one) => ({ ...one, content: null })),
+      ]),
+    ],
     ['page', JSON.stringify(isRunning ? await dailies.at(-1)?.messages() : [])],
   ]);
 }
@@ -273,7 +282,10 @@ async function forgets(context: TestContext, redis: RedisServer | null): Promise
   const running = await leftIn(at, [first, second]);
   expect(tracesIn(running, words)).toEqual([]);
   const sent = new Map([
-    ['to Slack', JSON.stringify(slack.calls.slice(calls).map(({ method, args }) => [method, args]))],
+    [
+      'to Slack',
+      JSON.stringify(slack.calls.slice(calls).map(({ method, args }) => [method, { ...args, user_id: null }])),
+    ],
     ['to Discord', JSON.stringify(discord.requests.slice(requests))],
   ]);
   expect(tracesIn(sent, words)).toEqual([]);

@@ -5,6 +5,7 @@ import { buttonsOf, type Card, type CardButton } from '#commands/ui/card.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Broadcast } from '#src/cluster/broadcast.ts';
+import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { layout, plain, renderCard } from '../messages/render.ts';
@@ -136,6 +137,18 @@ export class Home {
   /** Publishes a Home tab that only has a sentence, such as a refusal. */
   async refuse(to: TeamRef, user: string, sentence: string): Promise<void> {
     await this.#publish(to, user, [{ type: 'section', text: plain(sentence, SECTION_LENGTH) }]);
+  }
+
+  /** Takes what a user's tab shows from Slack, which keeps it until the next opening. @throws retryable errors alone */
+  async forget(to: TeamRef, user: string): Promise<void> {
+    this.#shown.delete(`${to.team}:${user}`);
+    try {
+      await this.#publish(to, user, renderCard(HEAD, { workspaceUrl: null }).blocks);
+    } catch (thrown) {
+      const err = asDailiesError(thrown, 'clearing a home tab');
+      if (err.retryable) throw err;
+      this.#options.logger.warn({ event: 'slack_home_failed', err }, 'failed to update a home tab');
+    }
   }
 
   async #publish(to: TeamRef, user: string, blocks: types.KnownBlock[]): Promise<void> {
