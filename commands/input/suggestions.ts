@@ -5,6 +5,7 @@ import { checkAgain } from '#src/videos/check.ts';
 import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
+import { mayDecideHere } from '../policy/rules-here.ts';
 import { monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
 import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
 import { currenciesOf } from './amounts.ts';
@@ -117,12 +118,13 @@ function retryPrice(catalog: Catalog, { request }: Task): Price | null {
   return checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
 }
 
-/** Returns the open tasks that the caller may cancel: their own, and those of a channel that they manage. */
-async function cancellable({ tasks }: BotPorts, caller: Caller): Promise<readonly Task[]> {
+/** Returns the open tasks that the caller may cancel: their own, and those of a channel where they may decide. */
+async function cancellable(ports: BotPorts, caller: Caller): Promise<readonly Task[]> {
+  const { tasks } = ports;
   const team = teamOf(caller);
   const [own, here] = await Promise.all([
     tasks.open({ ...team, user: caller.user.id }, LATEST),
-    caller.mayManage ? tasks.open({ ...team, channel: caller.channel }, LATEST) : [],
+    (await mayDecideHere(ports, caller)) ? tasks.open({ ...team, channel: caller.channel }, LATEST) : [],
   ]);
   const each = new Map([...own, ...here].map((task) => [task.id, task]));
   return [...each.values()].sort((one, other) => other.createdAtMs - one.createdAtMs).slice(0, LATEST);

@@ -93,6 +93,12 @@ export async function mayNotDecideOn(
   return instead === null ? sentence : `${sentence} ${instead}`;
 }
 
+/** Returns whether the caller may decide on the tasks of others in their channel. Rejects with `store_unavailable`. */
+export async function mayDecideHere(ports: BotPorts, caller: Caller): Promise<boolean> {
+  const nobody = { id: '', name: '' };
+  return (await mayNotDecideOn(ports, caller, { ...caller, user: nobody })) === null;
+}
+
 /** Returns why the caller may not review a clip; `null` for those whom the policy names, by default everyone who sees it. */
 export async function mayNotReview(ports: BotPorts, caller: Caller, origin: PolicyPlace): Promise<string | null> {
   const { review } = await rulesIn(ports, caller, origin);

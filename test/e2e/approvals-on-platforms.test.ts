@@ -22,6 +22,8 @@ interface Chat {
   readonly env: Readonly<Record<string, string>>;
   /** Sets the threshold and the approver, as the administrator. */
   readonly setUp: () => Promise<void>;
+  /** Forbids a word in the thread's channel, as the administrator. */
+  readonly forbid: (word: string) => Promise<void>;
   /** Orders a clip for $0.40 as the requester, in the one thread. */
   readonly order: (prompt: string) => Promise<void>;
   /** Returns the messages of the thread that name a prompt and are for everyone, oldest first. */
@@ -78,6 +80,10 @@ async function slackChat(): Promise<Chat & { readonly slack: FakeSlack }> {
       await slack.until(said('$0.20'), 'the threshold', WITHIN.timeout);
       slack.people.slash(`/video approvers add <@${bob}|bob>`, { user: carol });
       await slack.until(said('may approve from now on'), 'the approver', WITHIN.timeout);
+    },
+    async forbid(word) {
+      slack.people.slash(`/video policy --channel <#${channel}|general> --words ${word}, gore`, { user: carol });
+      await slack.until(said(`${word}, gore`), 'the policy', WITHIN.timeout);
     },
     order: async (prompt) => void slack.people.mention(`create ${prompt} --seconds 8`, { threadTs: parent.ts }),
     cards: async (prompt) =>
@@ -137,6 +143,10 @@ async function discordChat(): Promise<Chat> {
       await administer('video-admin settings', { approve_above: '0.20' }, '$0.20');
       await administer('video-admin approvers', { who: bob }, 'may approve from now on');
     },
+    async forbid(word) {
+      const given = { channel: discord.channels.general, words: `${word}, gore` };
+      await administer('video-admin policy', given, `${word}, gore`);
+    },
     order: async (prompt) => void discord.people.slash('video create', { prompt, seconds: 8 }, { channel }),
     cards: async (prompt) =>
       shown()
@@ -189,7 +199,11 @@ async function playgroundChat(): Promise<Chat> {
       for (const text of ['/video settings --approve_above 0.20', '/video approvers add @ben'])
         answered(await dailies.interact(text, { user: 'operator' }));
     },
-    order: async (prompt) => void answered(await dailies.interact(`/video create ${prompt} --seconds 8`)),
+    async forbid(word) {
+      const text = `/video policy --channel #general --words ${word}, gore`;
+      answered(await dailies.interact(text, { user: 'operator' }));
+    },
+    order: async (prompt) => void (await dailies.interact(`/video create ${prompt} --seconds 8`)),
     cards: async (prompt) =>
       (await shown()).filter(({ task, text }) => task !== null && text.includes(prompt)).map(({ id }) => id),
     notices: async (prompt) =>
@@ -299,6 +313,17 @@ test.each([
     await says(again, 'Approved by');
     await expect.poll(() => upstream.posts, WITHIN).toBe(2);
     expect(await others()).toHaveLength(1);
+
+    // A policy that came meanwhile: the request is not bought, and nothing of the kind can be ordered in the thread.
+    await chat.forbid('bear');
+    const before = new Set(await chat.whispers());
+    await chat.press('approver', bear.notice, await buttonOn(bear.notice, 'approve'));
+    await chat.order(promptOf('bear'));
+    const refusal = await only(async () => (await chat.whispers()).filter((id) => !before.has(id)));
+    await says(refusal, 'prompt: “bear” isn’t allowed here. Use another word');
+    expect((await chat.buttons(refusal)).map(({ label }) => label)).toEqual(['Fix it']);
+    expect(await chat.text(bear.card)).toContain('Waiting for approval by');
+    expect(upstream.posts).toBe(2);
   },
 );
 

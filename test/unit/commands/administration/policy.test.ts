@@ -74,6 +74,8 @@ describe('/video policy', () => {
       'Only Ada, Cleo or an administrator can do that here.',
     );
     const cleo = bob({ user: { id: 'U3', name: 'Cleo' } });
+    expect(await house.bot.suggest(manager, 'cancel', 'id', '', {})).toEqual([]);
+    expect(await house.bot.suggest(cleo, 'cancel', 'id', '', {})).toHaveLength(1);
     expect(await house.bot.press(cleo, `cancel:${id}`)).toMatchObject({ kind: 'private' });
     expect(house.task(id).state).toBe('cancelled');
   });
