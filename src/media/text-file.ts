@@ -28,10 +28,14 @@ export async function readTextFile(
   { url }: Pick<ChatFile, 'url'>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { statusCode, body } = await request(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (statusCode !== 200) {
+  const response = await request(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const { statusCode, body } = response;
+  // Without access, Slack sends its sign-in page instead.
+  const isPage = String(response.headers['content-type']).startsWith('text/html');
+  if (statusCode !== 200 || isPage) {
     await body.dump();
-    throw new DailiesError(`fetching a text file: HTTP ${statusCode}`, { code: 'unavailable', retryable: true });
+    const reason = isPage ? 'a page came instead of the file' : `HTTP ${statusCode}`;
+    throw new DailiesError(`fetching a text file: ${reason}`, { code: 'unavailable', retryable: true });
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
