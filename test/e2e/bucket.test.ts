@@ -38,6 +38,12 @@ async function readiness(): Promise<{ readonly status: number; readonly text: st
   return { status: response.status, text: await response.text() };
 }
 
+/** Waits for the clip in a message, which says that it is completed before the clip is fetched. */
+async function delivered(message: string) {
+  await expect.poll(async () => (await dailies.message(message)).attachments.length, WITHIN).toBe(1);
+  return dailies.message(message);
+}
+
 test('a clip is in the bucket over a kill before its upload, plays from there, and is deleted there', async () => {
   dailies = await start();
   const { promise: killed, resolve } = Promise.withResolvers<void>();
@@ -53,7 +59,7 @@ test('a clip is in the bucket over a kill before its upload, plays from there, a
   expect(downloads()).toBe(1);
   dailies = await start();
   expect(answered(await dailies.interact('/video create a red fox', order))).toBe(ordered);
-  const { task, attachments } = await dailies.reaches(ordered, 'completed');
+  const { task, attachments } = await delivered(ordered);
   expect({ posts: upstream.posts, creates: upstream.creates }).toEqual({ posts: 1, creates: 1 });
   expect(await readiness()).toMatchObject({ status: 200 });
 
@@ -77,7 +83,7 @@ test('a wrong secret and a missing bucket are named by readyz, and a clip of tha
   expect(refused).toMatchObject({ status: 503, text: expect.stringContaining('correct AWS_SECRET_ACCESS_KEY') });
   expect(refused.text).not.toContain('hunter2');
   const ordered = answered(await dailies.interact('/video create a red fox'));
-  const { attachments } = await dailies.reaches(ordered, 'completed');
+  const { attachments } = await delivered(ordered);
   const link = new URL(attachments[0]?.url ?? '', dailies.url);
   expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(upstream.clip);
   await dailies.stop();
