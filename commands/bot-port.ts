@@ -38,7 +38,16 @@ export interface OptionDeclaration {
   /** True: only for those who may administer the team; in a command with {@link Command.isAdministrative} `options`. */
   readonly isAdministrative?: true;
   /** Source of the autocomplete suggestions. */
-  readonly autocomplete?: 'model' | 'setting' | 'task' | 'open_task' | 'month' | 'time_zone' | 'currency' | 'until';
+  readonly autocomplete?:
+    | 'model'
+    | 'models'
+    | 'setting'
+    | 'task'
+    | 'open_task'
+    | 'month'
+    | 'time_zone'
+    | 'currency'
+    | 'until';
 }
 
 /** Raw values by option name, not validated. An option with no values counts as not given. */

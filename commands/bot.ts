@@ -53,7 +53,7 @@ export function createBot(ports: BotPorts): Bot {
       const asker = known(caller);
       if (command === undefined || option === undefined || !mayRun(asker, command)) return [];
       if (command.buys === true && (await mayNotCreateHere(ports, asker).catch(() => null)) !== null) return [];
-      const isSetting = option.autocomplete === 'model' || option.autocomplete === 'setting';
+      const isSetting = SETTINGS_OFFERED.has(option.autocomplete ?? '');
       const own = isSetting ? await withDefaults(ports, asker).catch(() => ports) : ports;
       return suggestionsFor(own, asker, { command: name, option, typed, given });
     },
@@ -65,6 +65,9 @@ export function createBot(ports: BotPorts): Bot {
     show: (task) => (isCutId(task) ? ports.cuts.show(task) : ports.chat.show(task)),
   };
 }
+
+/** Autocompletions whose suggestions depend on the defaults. */
+const SETTINGS_OFFERED: ReadonlySet<string> = new Set(['model', 'models', 'setting']);
 
 /** Handles a reaction as a press of the button with the same action. */
 async function react(ports: BotPorts, caller: Caller, message: MessageRef, emoji: string): Promise<Reply | null> {

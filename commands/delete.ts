@@ -1,4 +1,5 @@
 import type { RetractionCount } from '#src/chat/retraction.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
@@ -7,6 +8,7 @@ import { optionValue } from './input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { findTask, TASK_ID } from './input/task-lookup.ts';
 import { deletedCard, deleteQuestion, notYetDeletable } from './sentences/cards/delete.ts';
+import { NOT_SHOWN_YET } from './sentences/comparisons/words.ts';
 import { mayNot, unknownTask } from './sentences/refusals.ts';
 import { removedSentence } from './sentences/removal.ts';
 import { mayDecide } from './ui/buttons.ts';
@@ -45,5 +47,6 @@ function refusalOf(caller: Caller, task: Task): Reply | null {
   if (!mayDecide(caller, task.origin) && !caller.mayAdminister) return refused(mayNot(task.origin.user, null));
   // The messages of an expired clip are still in the chat.
   if (isContentRemoved(task) && task.removal?.reason !== 'expired') return refused(removedSentence(task));
-  return isEnded(task) && task.presented ? null : refused(notYetDeletable(task));
+  if (isEnded(task) && task.presented) return null;
+  return refused(isBlind(task) ? NOT_SHOWN_YET : notYetDeletable(task));
 }

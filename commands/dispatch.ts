@@ -1,4 +1,6 @@
+import type { RequestDraft } from '#src/videos/request.ts';
 import type { Addressing, Caller, Command, FieldProblem, GivenOptions, Reply } from './bot-port.ts';
+import { compare, comparisonDraft } from './comparisons/compare.ts';
 import { create } from './create.ts';
 import { createForm } from './input/forms.ts';
 import { checkShape, checkValues, optionIn, optionValue } from './input/options.ts';
@@ -52,15 +54,24 @@ export async function runCommand(all: BotPorts, caller: Caller, invocation: Invo
     return isCreate
       ? refuseRequest(ports, caller, { request: requestDraft(given) }, wrong)
       : refused(...wrong.map(({ sentence }) => sentence));
-  const reason = isCreate ? optionInside(declaration, invocation) : null;
+  const reason = isOrderCommand(name) ? optionInside(declaration, invocation) : null;
   if (reason === null) return run(ports, caller, given);
-  return offerRequest(ports, caller, { request: requestDraft(given) }, { reason });
+  return offerRequest(ports, caller, { request: draftOfCommand(name, given) }, { reason });
+}
+
+/** Returns whether a command orders clips of a prompt. */
+function isOrderCommand(name: string): boolean {
+  return name === 'create' || name === 'compare';
+}
+
+function draftOfCommand(name: string, given: GivenOptions): RequestDraft {
+  return name === 'compare' ? comparisonDraft(given) : requestDraft(given);
 }
 
 /** Returns the ports of a command: with the caller's defaults for an order, and as far as they are known for the help. */
 async function portsFor(ports: BotPorts, caller: Caller, name: string): Promise<BotPorts> {
   if (name === 'help') return withDefaults(ports, caller).catch(() => ports);
-  return name === 'create' || name === 'storyboard' ? withDefaults(ports, caller) : ports;
+  return isOrderCommand(name) || name === 'storyboard' ? withDefaults(ports, caller) : ports;
 }
 
 function problemsOf(
@@ -94,7 +105,7 @@ export async function runText(
   const typed = typedWords(text);
   const parsed = withFiles(parseText(typed, declarations), files);
   const { command: name, given, problems, isNamed } = parsed;
-  const isOrder = name === null || name === 'create' || name === 'delete' || addressing === 'plain';
+  const isOrder = name === null || isOrderCommand(name) || name === 'delete' || addressing === 'plain';
   const ports = isOrder ? await portsFor(all, caller, 'create') : all;
   if (name === null) {
     const refusal = await mayNotCreateHere(ports, caller);
@@ -111,9 +122,10 @@ export async function runText(
     return offerRequest(ports, caller, { request: requestDraft({ prompt: [typed], ...files }) }, { reason });
   }
   const isCreate = name === 'create';
-  const isRight = isCreate && problemsOf(ports, caller, create, parsed).length === 0;
+  const order = isCreate ? create : name === 'compare' && addressing !== 'plain' ? compare : null;
+  const isRight = order !== null && problemsOf(ports, caller, order, parsed).length === 0;
   const reason = isRight ? await confirmationReason(ports, caller, parsed, addressing) : null;
-  if (reason !== null) return offerRequest(ports, caller, { request: requestDraft(given) }, { reason });
+  if (reason !== null) return offerRequest(ports, caller, { request: draftOfCommand(name, given) }, { reason });
   // A message on the chat page is never a command, even if it begins with the name of one.
   if (addressing === 'plain' && !isCreate)
     return offerRequest(ports, caller, { request: { prompt: typed } }, { reason: { kind: 'talk' } });

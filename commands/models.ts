@@ -1,5 +1,5 @@
 import type { Caller, Reply } from './bot-port.ts';
-import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
+import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { mayNotCreateHere, withPolicy } from './policy/rules-here.ts';
 import { modelsCard } from './sentences/cards/models.ts';
 import { pageButtons } from './ui/buttons.ts';
@@ -30,6 +30,7 @@ export async function showModels(ports: BotPorts, caller: Caller, offset: number
     hasMore: all.length > offset + PAGE_LENGTH,
     labels: ['Previous', 'Next'],
   });
-  const page = { models: all.slice(offset, offset + PAGE_LENGTH), defaultModel, isNarrowed: policy !== undefined };
-  return privately(modelsCard(page, buttons));
+  const wins = await ports.chat.comparisons.winsOf(teamOf(caller));
+  const shown = all.slice(offset, offset + PAGE_LENGTH);
+  return privately(modelsCard({ models: shown, defaultModel, wins, isNarrowed: policy !== undefined }, buttons));
 }

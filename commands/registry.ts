@@ -6,6 +6,7 @@ import { approvals } from './approvals/approvals.ts';
 import { approvers } from './approvals/approvers.ts';
 import type { Command } from './bot-port.ts';
 import { cancel } from './cancel.ts';
+import { compare } from './comparisons/compare.ts';
 import { create } from './create.ts';
 import { deleteClip } from './delete.ts';
 import { gallery } from './gallery/gallery.ts';
@@ -27,6 +28,7 @@ import { usage } from './usage.ts';
 
 const all: readonly Subcommand[] = [
   create,
+  compare,
   status,
   list,
   gallery,

@@ -10,11 +10,12 @@ import { createVideos, openAppQueue, pipelineSettingsOf, serviceKeyOf } from './
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { AudienceBackfill, Audiences } from './chat/audiences.ts';
 import { ChatEngine } from './chat/chat.ts';
+import { createRevealSweep } from './chat/comparisons/reveal-sweep.ts';
 import type { Platform } from './chat/platform.ts';
 import { PlatformStarter } from './chat/start-platforms.ts';
 import { createSubscriptions } from './chat/subscriptions.ts';
 import type { Clock } from './clock.ts';
-import { createMembership, type Membership } from './cluster/membership.ts';
+import { createMembership, KEEPING_BLIND, type Membership } from './cluster/membership.ts';
 import { createMessageLocks, type MessageLocks, type WithMessageLock } from './cluster/message-lock.ts';
 import type { Config } from './config/config.ts';
 import { WrongTokens } from './http/access-tokens.ts';
@@ -39,6 +40,7 @@ import { instrumentPlatforms } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { Approvals } from './money/approvals.ts';
 import { createMoney, type Money } from './money/money.ts';
+import { OlderReplicas } from './money/older-replicas.ts';
 import { createStatements, type Statements } from './money/statement/statements.ts';
 import { createTeamNotices, type TeamNotices } from './money/team-notices.ts';
 import { createApprovalSweep } from './pipeline/approval-sweep.ts';
@@ -232,6 +234,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const found = deps.metrics.foundLost;
   const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
   const approvals = createApprovalSweep({ store, repository: pipeline.repository, clock, logger });
+  const reveals = createRevealSweep({ store, comparisons: chat.comparisons, clock, logger });
   const backfill = new AudienceBackfill(audiences, logger);
   const bookkeeper = createBookkeeper({ ...money, store, repository: pipeline.repository, clock, logger });
   return [
@@ -252,6 +255,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the cuts', start: () => parts.cuts.start(), stop: () => parts.cuts.stop() },
     { name: 'the reconciler', start: () => reconciler.start(), stop: () => reconciler.stop() },
     { name: 'the requests for approval', start: () => approvals.start(), stop: () => approvals.stop() },
+    { name: 'the reveals', start: () => reveals.start(), stop: () => reveals.stop() },
     { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
     { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
     ...parts.library.parts,
@@ -337,6 +341,7 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
   const { pipeline, chat, cuts, money, statements, teamNotices, gallery, library } = parts;
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
+  const withoutBlindness = new OlderReplicas(store, KEEPING_BLIND);
   return createBot({
     ...deps,
     tasks: pipeline.tasks,
@@ -354,6 +359,7 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     reviews: createReviews({ ...deps, ...pipeline }),
     ...library,
     defaults: new PersonalDefaults(store),
+    isBlindnessUnsafe: () => withoutBlindness.areAlive(),
     admins: config.admins,
     refunds: config.refunds,
     renewed: (url) => relay.renew(url),

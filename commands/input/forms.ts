@@ -1,5 +1,6 @@
 import { DailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
@@ -15,6 +16,7 @@ import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decide } from '../orders/task-actions.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { submitChanges } from '../review/decide.ts';
+import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
 import { shorten } from '../sentences/format.ts';
 import { FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
 import {
@@ -210,6 +212,7 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   if (purpose.form === 'changes') return submitChanges(ports, caller, task, { after: purpose.after, values });
   if (purpose.form === 'lookup') return identify(ports, caller, task, values);
   if (isContentRemoved(task)) return refused(PROMPT_REMOVED);
+  if (isBlind(task)) return refused(BLIND_UNTIL_REVEAL);
   const original = draftOfRequest(task.request);
   const { image, audio, video } = original;
   const media = { image, audio, video, ...mediaOf(values) };

@@ -55,7 +55,9 @@ export interface BotPorts {
   readonly remover: Pick<Remover, 'remove'>;
   readonly forgetting: Library['forgetting'];
   /** Default model, length and aspect ratio of people. */
-  readonly defaults: Pick<PersonalDefaults, 'get' | 'change'>;
+  readonly defaults: Pick<PersonalDefaults, 'get' | 'change' | 'channelModel' | 'setChannelModel'>;
+  /** Returns whether a replica of a version runs that would show the models of a comparison. */
+  readonly isBlindnessUnsafe: () => Promise<boolean>;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;

@@ -1,7 +1,9 @@
 import { previousPeriod } from '#src/money/period.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
+import { COMPARED } from '#src/videos/comparison.ts';
 import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
@@ -11,7 +13,7 @@ import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/set
 import { currenciesOf } from './amounts.ts';
 import { optionValue } from './options.ts';
 import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
-import { visibleAmong } from './task-lookup.ts';
+import { oncePerBlind, visibleAmong } from './task-lookup.ts';
 import { timeZones } from './time-zones.ts';
 
 /** Maximum per response. @see https://discord.com/developers/docs/interactions/application-commands#autocomplete */
@@ -53,6 +55,8 @@ function offered(
   switch (typing.option.autocomplete ?? null) {
     case 'model':
       return modelSuggestions(catalog, optionValue(typing.given, 'seconds'));
+    case 'models':
+      return modelsSuggestions(catalog, typing.typed);
     case 'setting':
       return settingSuggestions(model, typing.option.name);
     case 'task':
@@ -85,6 +89,23 @@ function modelSuggestions({ models, defaultModel }: Catalog, length: string | un
   return models.map((one) => modelSuggestion(one, one === defaultModel, length));
 }
 
+/** Longest value of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */
+const MAX_VALUE_LENGTH = 100;
+
+/** Completes the last name of a list: `swift-1,ep` → `swift-1,epic-pro`. */
+function modelsSuggestions({ models }: Catalog, typed: string): readonly Suggestion[] {
+  const names = typed.split(',').map((name) => name.trim().toLowerCase());
+  const last = names.pop() ?? '';
+  const before = models.filter(({ name }) => names.includes(name.toLowerCase())).map(({ name }) => name);
+  if (before.length < names.length || before.length >= COMPARED.max) return [];
+  const lists = models
+    .filter(({ name }) => !before.includes(name) && name.toLowerCase().startsWith(last))
+    .map(({ name }) => [...before, name].join(','));
+  return lists
+    .map((value) => ({ value, label: value, terms: [typed] }))
+    .filter(({ value }) => value.length <= MAX_VALUE_LENGTH);
+}
+
 function settingSuggestions(model: Model, option: string): readonly Suggestion[] {
   const setting = settingNamed(option);
   if (setting === undefined) return [];
@@ -106,7 +127,8 @@ async function taskSuggestions(
     which === 'open'
       ? await cancellable(ports, caller)
       : await ports.tasks.history(visibleTo(caller), { offset: 0, limit: LATEST });
-  const seen = await visibleAmong(ports, caller, found);
+  const visible = await visibleAmong(ports, caller, found);
+  const seen = which === 'retry' ? visible.filter((task) => !isBlind(task)) : oncePerBlind(visible);
   const catalog = ports.catalog();
   return seen.map((task) =>
     taskSuggestion(task, ports.clock.now(), which === 'retry' ? retryPrice(catalog, task) : null),

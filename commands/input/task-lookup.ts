@@ -1,3 +1,4 @@
+import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
 import type { Caller, OptionDeclaration } from '../bot-port.ts';
@@ -34,6 +35,21 @@ export async function findTask(ports: BotPorts, caller: Caller, id: string): Pro
 export async function taskHere(ports: BotPorts, caller: Caller, id: TaskId): Promise<Task | undefined> {
   const task = await ports.tasks.get(id);
   return task !== undefined && (await maySee(ports, caller, task)) ? task : undefined;
+}
+
+/**
+ * Leaves one of the tasks of each blind comparison, with the id of its set, where a list of open tasks, or their states, would
+ * tell which one was finished first.
+ */
+export function oncePerBlind(tasks: readonly Task[]): readonly Task[] {
+  const shown = new Set<TaskId>();
+  return tasks.flatMap((task) => {
+    const place = isBlind(task) ? comparisonOf(task) : null;
+    if (place === null) return [task];
+    if (shown.has(place.id)) return [];
+    shown.add(place.id);
+    return [{ ...task, id: place.id }];
+  });
 }
 
 /** Filters tasks to those that the caller may see, in the same order. */

@@ -1,10 +1,13 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
 import { isCutId } from '#src/studio/cuts/cut.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { showAudit } from '../administration/audit.ts';
 import { pressApprove, pressDeny } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
+import { pressComparison } from '../comparisons/press.ts';
+import { orderBlindRetry } from '../comparisons/remake.ts';
 import { confirmDelete } from '../delete.ts';
 import { runLine } from '../dispatch.ts';
 import { editForm, fixForm, lookupForm } from '../input/forms.ts';
@@ -17,10 +20,12 @@ import { pressStatement } from '../money/statement.ts';
 import { pressNotify } from '../notify.ts';
 import { pressPrivacy } from '../privacy/forget.ts';
 import { pressReview } from '../review/decide.ts';
+import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
 import { joinAgain } from '../studio/join.ts';
 import { type Page, type Press, parseButton } from '../ui/buttons.ts';
+import type { ComparisonPress } from '../ui/comparison-buttons.ts';
 import { turnUsagePage } from '../usage.ts';
 import { withDefaults } from './defaults.ts';
 import { showDetails } from './details.ts';
@@ -42,12 +47,18 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press.action === 'statement') return pressStatement(ports, caller, press);
   if (press.action === 'approve') return pressApprove(ports, caller, press);
   if (press.action === 'deny') return pressDeny(ports, caller, press.request);
+  if (isComparisonPress(press)) return pressComparison(ports, caller, press);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
   if (isCutId(press.task))
     return press.action === 'join' ? joinAgain(ports, caller, press.task) : refused(UNKNOWN_BUTTON);
   if (setOfCard(press.task) !== null) return pressOnSet(ports, caller, press);
   const task = await taskHere(ports, caller, press.task);
   return task === undefined ? refused(UNKNOWN_BUTTON) : pressOn(ports, caller, task, press);
+}
+
+function isComparisonPress(press: Press): press is ComparisonPress {
+  const { action } = press;
+  return action === 'vote' || action === 'reveal' || action === 'prefer' || action === 'remake';
 }
 
 async function turnPage(ports: BotPorts, caller: Caller, page: Page): Promise<Reply> {
@@ -95,6 +106,8 @@ const CLIP_ACTIONS: ReadonlySet<string> = new Set(['show', 'refetch']);
 function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress): Promise<Reply> | Reply {
   if (isContentRemoved(task) && PROMPT_ACTIONS.has(press.action)) return refused(PROMPT_REMOVED);
   if (task.removal !== undefined && CLIP_ACTIONS.has(press.action)) return refused(removedSentence(task));
+  if (isBlind(task) && press.action === 'retry') return orderBlindRetry(ports, caller, task, null);
+  if (isBlind(task) && PROMPT_ACTIONS.has(press.action)) return refused(BLIND_UNTIL_REVEAL);
   const { tasks } = ports;
   const { user } = caller;
   switch (press.action) {

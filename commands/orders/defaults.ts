@@ -1,11 +1,13 @@
-import type { MemberKey } from '#src/library/personal-defaults.ts';
+import type { ChannelKey, MemberKey } from '#src/library/personal-defaults.ts';
+import { spendChannel } from '#src/tasks/money.ts';
 import { checkDefaults, type Defaults, personalCatalog } from '#src/videos/personal-defaults.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
-import { type BotPorts, privately, refusedWith, type Subcommand } from '../input/subcommand.ts';
+import { type BotPorts, privately, refused, refusedWith, type Subcommand } from '../input/subcommand.ts';
 import { withPolicy } from '../policy/rules-here.ts';
 import { givenAndOff, unknownSetting } from '../sentences/administration/settings.ts';
 import { nameOf } from '../sentences/cards/help.ts';
+import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
 import { defaultsCard } from '../sentences/defaults.ts';
 import { refusalProblem } from '../sentences/refusals.ts';
 import { SETTING_WORDS } from '../sentences/settings.ts';
@@ -25,9 +27,9 @@ const options: readonly OptionDeclaration[] = [
   { name: 'aspect', description: SETTING_WORDS.aspect.description, kind: 'text', autocomplete: 'setting' },
   {
     name: 'off',
-    description: 'Removes this default, or all',
+    description: 'Removes this default, or all; channel: the model of this channel, for those who manage it',
     kind: 'text',
-    choices: [...NAMES, 'all'].map((value) => ({ value, label: value })),
+    choices: [...NAMES, 'all', 'channel'].map((value) => ({ value, label: value })),
   },
 ];
 
@@ -42,6 +44,12 @@ export const defaults: Subcommand = {
   },
   run: async (ports, caller, given) => {
     const before = await ports.defaults.get(memberOf(caller));
+    const others = Object.entries(given).filter(([name, values]) => name !== 'off' && values.length > 0);
+    if (others.length === 0 && optionValue(given, 'off')?.toLowerCase() === 'channel') {
+      if (!caller.mayManage && !caller.mayAdminister) return refused(MANAGERS_SET_DEFAULT);
+      await ports.defaults.setChannelModel(channelOf(caller), null);
+      return show(ports, caller, before, true);
+    }
     if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, false);
     return change(ports, caller, given, before);
   },
@@ -66,9 +74,20 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, befo
 }
 
 async function show(ports: BotPorts, caller: Caller, shown: Defaults, isSaved: boolean): Promise<Reply> {
-  const { catalog } = await withPolicy(ports, caller);
   const command = nameOf(defaults.declaration, caller.fields);
-  return privately(defaultsCard({ defaults: shown, catalog: personalCatalog(catalog(), shown), isSaved, command }));
+  const [{ catalog: allowed }, ofChannel] = await Promise.all([
+    withPolicy(ports, caller),
+    channelDefaults(ports, caller),
+  ]);
+  const catalog = personalCatalog(personalCatalog(allowed(), ofChannel), shown);
+  const isChannels = catalog.models.some(({ name }) => name === ofChannel.model);
+  return privately(defaultsCard({ defaults: shown, catalog, isChannels, isSaved, command }));
+}
+
+/** Returns the default model of the caller's channel, as defaults. */
+async function channelDefaults({ defaults: records }: BotPorts, caller: Caller): Promise<Defaults> {
+  const model = await records.channelModel(channelOf(caller));
+  return model === undefined ? {} : { model };
 }
 
 /**
@@ -77,8 +96,16 @@ async function show(ports: BotPorts, caller: Caller, shown: Defaults, isSaved: b
  * @throws `store_unavailable`
  */
 export async function withDefaults(ports: BotPorts, caller: Caller): Promise<BotPorts> {
-  const [allowed, own] = await Promise.all([withPolicy(ports, caller), ports.defaults.get(memberOf(caller))]);
-  return { ...allowed, catalog: () => personalCatalog(allowed.catalog(), own) };
+  const [allowed, own, ofChannel] = await Promise.all([
+    withPolicy(ports, caller),
+    ports.defaults.get(memberOf(caller)),
+    channelDefaults(ports, caller),
+  ]);
+  return { ...allowed, catalog: () => personalCatalog(personalCatalog(allowed.catalog(), ofChannel), own) };
+}
+
+function channelOf(caller: Caller): ChannelKey {
+  return { platform: caller.platform, team: caller.team, channel: spendChannel(caller) };
 }
 
 function memberOf({ platform, team, user }: Caller): MemberKey {

@@ -1,6 +1,6 @@
 import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { SetPlace, Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
@@ -25,6 +25,8 @@ export interface OrderIdentity {
   /** Idempotency key, as in `Order.key`. Default: the key of this interaction. */
   readonly key?: string;
   readonly retryOf?: TaskId;
+  /** As in `Task.takeOf`. */
+  readonly takeOf?: SetPlace;
   /** As in `Task.press`. */
   readonly press?: string;
   /** Message that the new task's message replies to. */
@@ -206,8 +208,9 @@ function cardOf(
 ): Card {
   const { id, request, command } = draft;
   const clips = [...(other === null ? [] : [other]), draft].map((one) => clipOf(ports, one));
-  const isFixable =
-    clips.every((clip) => clip === null) || reason.kind === 'option' || (request.script !== undefined && isOwn(reason));
+  const isUsual = clips.every((clip) => clip === null) || reason.kind === 'option';
+  // A comparison has no form.
+  const isFixable = request.models === undefined && (isUsual || (request.script !== undefined && isOwn(reason)));
   return offerCard({
     reason,
     prompt: request.prompt ?? '',

@@ -1,8 +1,8 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
-import { type Order, taskIdOf } from '#src/pipeline/task-service.ts';
-import { isSamePrice, priceOf } from '#src/tasks/price.ts';
+import { type Order, type SetOrder, type Submission, taskIdOf } from '#src/pipeline/task-service.ts';
+import { isAbove, isSamePrice, priceOf } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Audience, Origin, Price, Task, TaskId } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
@@ -14,6 +14,7 @@ import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
 import { type Forbidden, forbiddenOrder, mayNotDecideOn } from '../policy/rules-here.ts';
+import { COMPARE_AFTER_UPDATE } from '../sentences/comparisons/words.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentence, SETS_NEED_MEMBER } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
@@ -54,7 +55,7 @@ export async function placeOrder(
   checked: Checked,
   ordering: Ordering = {},
 ): Promise<Placed> {
-  const { key = orderKey(caller), retryOf, press, replyTo } = ordering;
+  const { key = orderKey(caller), replyTo } = ordering;
   if (!checked.ok)
     return { ok: false, sentences: checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)) };
   const { platform, team, channel, address } = caller;
@@ -62,8 +63,13 @@ export async function placeOrder(
   if (orderedBy(checked) !== null && caller.isGuest === true) return { ok: false, sentences: [SETS_NEED_MEMBER] };
   const forbidden = await refuseForbidden(ports, caller, { checked, ordering });
   if (forbidden !== null) return forbidden;
+  if (checked.compared !== undefined && (await ports.isBlindnessUnsafe()))
+    return { ok: false, sentences: [COMPARE_AFTER_UPDATE] };
   const place = { team, channel, address };
-  const clips = clipsOf(checked).map((clip) => ({ ...clip, request: withRenewedMedia(ports, clip.request) }));
+  const clips = (await labelled(ports, checked, key)).map((clip) => ({
+    ...clip,
+    request: withRenewedMedia(ports, clip.request),
+  }));
   const [lacking, audience, unreachable] = await Promise.all([
     missingRight(ports, caller),
     ports.chat.audienceAt(platform, place),
@@ -89,17 +95,28 @@ export async function placeOrder(
     request,
     price: priceOf(model, request.seconds),
   }));
-  const kind = orderedBy(checked)?.kind ?? 'takes';
   const submission = await ports.tasks.submit({
     ...first,
     origin: originOf(caller, audience, replyTo),
-    ...(more.length === 0 ? {} : { set: { kind, more, address: chat.lastingAddress(platform, address) } }),
+    ...(more.length === 0
+      ? {}
+      : { set: { ...setOf(checked, [first, ...more]), address: chat.lastingAddress(platform, address) } }),
     key,
     ...spending,
-    ...(retryOf === undefined ? {} : { retryOf, ...(await shotOf(ports, caller, retryOf)) }),
-    ...(press === undefined ? {} : { press }),
+    ...(await retryPartsOf(ports, caller, ordering)),
   });
   if (submission.ok) return submission;
+  return refusedSubmission(ports, caller, submission, order);
+}
+
+/** Refuses an order that its claim refused. */
+async function refusedSubmission(
+  ports: BotPorts,
+  caller: Caller,
+  submission: Extract<Submission, { readonly ok: false }>,
+  order: RefusedOrder,
+): Promise<Placed> {
+  const { platform, channel } = caller;
   if ('over' in submission) return { ok: false, ...(await refuseOverBudget(ports, caller, submission.over, order)) };
   if ('paused' in submission) return { ok: false, ...(await refusePaused(ports, caller, submission.paused, order)) };
   if ('forbidden' in submission) return refuseByPolicy(ports, caller, { refusals: submission.forbidden }, order);
@@ -107,6 +124,19 @@ export async function placeOrder(
   ports.limitReached(limit);
   ports.logger.info({ event: 'order_limit_reached', platform, channel, limit }, 'order limit reached');
   return { ok: false, ...(await refuseOverLimit(ports, caller, limit, order)) };
+}
+
+/** Returns what an order repeats, and as what. */
+async function retryPartsOf(
+  ports: BotPorts,
+  caller: Caller,
+  { retryOf, takeOf, press }: OrderIdentity,
+): Promise<Pick<Order, 'retryOf' | 'takeOf' | 'press'>> {
+  return {
+    ...(retryOf === undefined ? {} : { retryOf, ...(await shotOf(ports, caller, retryOf)) }),
+    ...(takeOf === undefined ? {} : { takeOf }),
+    ...(press === undefined ? {} : { press }),
+  };
 }
 
 /** Orders a request as entered; the message of the task is the response. */
@@ -259,8 +289,22 @@ async function offerDraft(ports: BotPorts, caller: Caller, draft: Draft): Promis
 type OrderedClip = CheckedStoryboard['shots'][number];
 
 /** Returns the clips of an order. */
-function clipsOf({ request, model, takes, storyboard }: Accepted): readonly OrderedClip[] {
-  return storyboard?.shots ?? Array.from({ length: takes }, () => ({ request, model }));
+function clipsOf({ request, model, takes, storyboard, compared }: Accepted): readonly OrderedClip[] {
+  return compared ?? storyboard?.shots ?? Array.from({ length: takes }, () => ({ request, model }));
+}
+
+/** Returns the clips of an order; those of a comparison in the order of their labels. */
+async function labelled({ chat }: BotPorts, checked: Accepted, key: string): Promise<readonly OrderedClip[]> {
+  const clips = clipsOf(checked);
+  if (checked.compared === undefined) return clips;
+  return chat.comparisons.inBlindOrder(taskIdOf(key), clips, ({ model }) => model.name);
+}
+
+/** Returns the set of an order; of a comparison with its highest price, which stands in place of each clip's own. */
+function setOf(checked: Accepted, clips: SetOrder['more']): Pick<SetOrder, 'kind' | 'upTo' | 'more'> {
+  const kind = orderedBy(checked)?.kind ?? 'takes';
+  const [upTo] = clips.map(({ price }) => price).toSorted((one, other) => (isAbove(one, other) ? -1 : 1));
+  return { kind, more: clips.slice(1), ...(kind === 'comparison' && upTo !== undefined ? { upTo } : {}) };
 }
 
 /** Checks the hosts of the reference media of all clips; each problem names its line. */
@@ -337,7 +381,7 @@ export function originOf(caller: Caller, audience: Audience, replyTo: string | u
 
 /** Builds a request from the options of `/video create`. */
 export function requestDraft(given: GivenOptions): RequestDraft {
-  const names = ['prompt', 'model', 'takes', ...SETTINGS.map(({ name }) => name)];
+  const names = ['prompt', 'model', 'models', 'takes', ...SETTINGS.map(({ name }) => name)];
   const values = names.map((name) => [name, optionValue(given, name)] as const);
   const media = MEDIA_KINDS.map((kind) => [kind, given[kind]] as const);
   return Object.fromEntries([...values, ...media]);

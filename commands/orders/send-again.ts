@@ -44,6 +44,8 @@ export async function keepRefused(
   try {
     const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfOrder(checked) });
     const { draft } = await ports.drafts.save(kept);
+    // A comparison has no form.
+    if (way === 'fix' && checked.compared !== undefined) return { sentences: [], buttons: [] };
     if (way === 'fix') return { sentences: [], buttons: [fixButton(draftButtonId('fix', draft.id))] };
     const price = orderPrice(checked);
     const sentences = await spendingNote(ports, caller, { price, ordered: orderedBy(checked) });

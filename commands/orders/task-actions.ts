@@ -1,13 +1,16 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Decision } from '#src/pipeline/task-service.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
+import { orderBlindRetry } from '../comparisons/remake.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
+import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
 import { type DecisionKind, decisionCard, retriedAlready } from '../sentences/decisions.ts';
 import { retryYourself, UNDECIDED } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
@@ -59,6 +62,7 @@ export function cancelTask(ports: BotPorts, caller: Caller, task: Task): Promise
 export async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
   if (isUndecided(original)) return refused(UNDECIDED);
   if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
+  if (isBlind(original)) return refused(BLIND_UNTIL_REVEAL);
   const question = await askBeforeShowing(ports, caller, original);
   if (question !== null) return question;
   const checked = checkAgain(ports.catalog(), original.request);
@@ -88,6 +92,7 @@ export async function retryOnce(
   if (refusal !== null) return refused(refusal);
   if (isUndecided(original)) return refused(UNDECIDED);
   if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
+  if (isBlind(original)) return orderBlindRetry(ports, caller, original, null);
   const question = await askBeforeShowing(ports, caller, original);
   if (question !== null) return question;
   const checked = checkAgain(ports.catalog(), original.request);

@@ -9,15 +9,21 @@ import type { Ordered } from '../sentences/ordered.ts';
 export type Accepted = Extract<Checked, { readonly ok: true }>;
 
 /** Returns the price of an order: that of all its clips. */
-export function orderPrice({ model, request, takes, storyboard }: Accepted): Price {
-  if (storyboard === undefined) return timesPrice(priceOf(model, request.seconds), takes);
-  const prices = storyboard.shots.map((shot) => priceOf(shot.model, shot.request.seconds));
+export function orderPrice({ model, request, takes, storyboard, compared }: Accepted): Price {
+  const clips = storyboard?.shots ?? compared;
+  if (clips === undefined) return timesPrice(priceOf(model, request.seconds), takes);
+  const prices = clips.map((shot) => priceOf(shot.model, shot.request.seconds));
   const [sum = priceOf(model, request.seconds)] = total(prices);
   return sum;
 }
 
 /** Returns what an order makes: a set, or one clip (`null`). */
-export function orderedBy({ takes, storyboard }: Pick<Accepted, 'takes' | 'storyboard'>): Ordered {
+export function orderedBy({
+  takes,
+  storyboard,
+  compared,
+}: Pick<Accepted, 'takes' | 'storyboard' | 'compared'>): Ordered {
+  if (compared !== undefined) return { kind: 'comparison', of: compared.length };
   if (storyboard !== undefined) return { kind: 'storyboard', of: storyboard.shots.length };
   return takes === 1 ? null : { kind: 'takes', of: takes };
 }
@@ -28,9 +34,9 @@ export function orderedBy({ takes, storyboard }: Pick<Accepted, 'takes' | 'story
  * nothing fits.
  */
 export function whatFits(catalog: Catalog, order: Accepted, room: Micros): Accepted | null {
-  const { model, request, takes, storyboard } = order;
-  // Which of its shots to leave out is for its author to say.
-  if (storyboard !== undefined) return null;
+  const { model, request, takes, storyboard, compared } = order;
+  // Which of its shots, or models, to leave out is for its author to say.
+  if (storyboard !== undefined || compared !== undefined) return null;
   for (let fewer = takes - 1; fewer > 0; fewer -= 1)
     if (microsOf(orderPrice({ ...order, takes: fewer }).amount) <= room) return { ...order, takes: fewer };
   const others = catalog.models.filter(({ name, currency }) => name !== model.name && currency === model.currency);

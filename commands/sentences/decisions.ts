@@ -1,5 +1,6 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Decision } from '#src/pipeline/task-service.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { shortId } from '../ui/buttons.ts';
 import type { Card, Line, Part } from '../ui/card.ts';
@@ -24,6 +25,7 @@ function doneLine(kind: DecisionKind, task: Task): Line {
       return withdrawnLine(task);
     case 'cancel':
       if (task.state === 'declined') return withdrawnLine(task);
+      if (isBlind(task)) return ['Cancelled. The video service may still finish what was sent, and charge for it.'];
       return [task.sends === 0 ? 'Cancelled. You were not charged.' : `Cancelled in Dailies. ${cannotCancel(task)}`];
     case 'again':
       return ['Sending it again. If the service accepted it the first time as well, it charges for both.'];
@@ -41,7 +43,8 @@ function doneLine(kind: DecisionKind, task: Task): Line {
 function tooLateLine(kind: DecisionKind, task: Task, nowMs: number): Line {
   if (kind === 'show' || kind === 'refetch')
     return ['There is nothing to fetch right now. Its message shows the current state.'];
-  if (kind === 'cancel') return [tooLateToCancel(task)];
+  // How far one of its clips is would tell how fast its model is.
+  if (kind === 'cancel') return [isBlind(task) ? 'There is nothing to cancel.' : tooLateToCancel(task)];
   if (kind === 'withdraw') return decidedLine(task, nowMs);
   return ['Someone already decided this. Its message shows the current state.'];
 }

@@ -10,6 +10,8 @@ export interface DefaultsShown {
   readonly defaults: Defaults;
   /** The catalog with these defaults. */
   readonly catalog: Catalog;
+  /** Whether the default model, unless it is the person's own, is that of the channel. */
+  readonly isChannels: boolean;
   /** Whether they were just changed. */
   readonly isSaved: boolean;
   /** The command as it is typed on the platform. */
@@ -17,7 +19,7 @@ export interface DefaultsShown {
 }
 
 /** Shows what the orders of a person get where they name no model, length or aspect ratio. */
-export function defaultsCard({ defaults, catalog, isSaved, command }: DefaultsShown): Card {
+export function defaultsCard({ defaults, catalog, isChannels, isSaved, command }: DefaultsShown): Card {
   const { defaultModel: model } = catalog;
   const asText = (line: Line): Block => ({ kind: 'text', line });
   const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => setting.defaultOf(model));
@@ -25,7 +27,7 @@ export function defaultsCard({ defaults, catalog, isSaved, command }: DefaultsSh
   return layOut([
     { kind: 'heading', line: ['Your defaults'] },
     ...(isSaved ? [asText(['Saved.'])] : []),
-    asText([{ strong: ORDER_LABELS.model }, ': ', ...modelLine(defaults, model)]),
+    asText([{ strong: ORDER_LABELS.model }, ': ', ...modelLine(defaults, model, isChannels)]),
     ...SETTINGS.flatMap((setting) => {
       const line = settingLine(setting, defaults, model);
       return line === null ? [] : [asText([{ strong: SETTING_WORDS[setting.name].label }, ': ', line])];
@@ -47,8 +49,8 @@ export function defaultsCard({ defaults, catalog, isSaved, command }: DefaultsSh
 
 const FOR_EVERYONE = ', as for everyone';
 
-function modelLine({ model: own }: Defaults, { name, title }: Model): Line {
-  if (own === undefined) return [`${title}${FOR_EVERYONE}.`];
+function modelLine({ model: own }: Defaults, { name, title }: Model, isChannels: boolean): Line {
+  if (own === undefined) return [`${title}${isChannels ? ', this channel’s default' : FOR_EVERYONE}.`];
   return [own === name ? `${title}.` : `${title}, since there is no ${own} any more.`];
 }
 

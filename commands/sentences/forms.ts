@@ -1,3 +1,4 @@
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import type { Catalog, Model, Setting } from '#src/videos/model.ts';
@@ -72,7 +73,8 @@ export function taskSuggestion(task: Task, nowMs: number, price: Price | null): 
   const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
   const cost = price === null ? [] : [formatPrice(price)];
   const prompt = task.request.prompt === '' ? NO_PROMPT : task.request.prompt;
-  const facts = [shorten(prompt, cost.length === 0 ? 60 : 45), stateWord(task), age, ...cost];
+  const state = isBlind(task) ? 'comparison' : stateWord(task);
+  const facts = [shorten(prompt, cost.length === 0 ? 60 : 45), state, age, ...cost];
   return { value: task.id, label: facts.join(' · ') };
 }
 

@@ -39,8 +39,9 @@ export function handoverLines(handover: Handover | null): readonly Line[] {
 
 const FITTER_ADVICE: Line = [', or install ffmpeg or name it in ', { code: 'FFMPEG_PATH' }, ' (a smaller copy)'];
 
-/** Names the upload limit only if the platform reported it. */
+/** Names the upload limit only if the platform reported it; no size of a blind clip, which has 0. */
 function sizeSentence(bytes: number, limitBytes: number | null): string {
+  if (bytes === 0) return 'The clip is too large to post here';
   const size = formatBytes(bytes);
   return limitBytes === null
     ? `The clip is ${size}, and the chat said that it is too large`

@@ -1,4 +1,5 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
+import { labelAt } from '#src/tasks/comparisons/blind.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price, SetKind, SetPlace, Task, TaskId } from '#src/tasks/task.ts';
 import { shortId } from '../ui/buttons.ts';
@@ -8,10 +9,11 @@ import { count } from './format.ts';
 export type Ordered = Pick<SetPlace, 'kind' | 'of'> | null;
 
 /** Words for a task of a set. */
-const MEMBERS = {
+const MEMBERS: Readonly<Record<SetKind, { readonly one: string; readonly many: string }>> = {
   takes: { one: 'take', many: 'takes' },
+  comparison: { one: 'clip', many: 'clips' },
   storyboard: { one: 'shot', many: 'shots' },
-} as const satisfies Readonly<Record<SetKind, object>>;
+};
 
 /** Returns the words for the tasks of a set; those of a kind of a later version are takes. */
 export function memberWords(kind: SetKind): (typeof MEMBERS)[SetKind] {
@@ -20,17 +22,23 @@ export function memberWords(kind: SetKind): (typeof MEMBERS)[SetKind] {
 
 /** Counts the tasks of a set: `4 takes`. */
 export function setSize({ kind, of }: NonNullable<Ordered>): string {
-  return count(of, memberWords(kind).one);
+  return kind === 'comparison' ? `comparison of ${count(of, 'model')}` : count(of, memberWords(kind).one);
+}
+
+/** Names a task in its set: `take 2`, `clip B`. */
+export function memberName(kind: SetKind, at: number): string {
+  return `${memberWords(kind).one} ${kind === 'comparison' ? labelAt(at) : at}`;
 }
 
 /** Names the place of a task in its set: `2 of 4 takes`, `shot 4 of 9`. */
 export function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): string {
+  if (kind === 'comparison') return `${memberName(kind, at)} of ${of}`;
   return kind === 'storyboard' ? `${memberWords(kind).one} ${at} of ${of}` : `${at} of ${setSize({ kind, of })}`;
 }
 
 /** Returns the place of a task in its set, or of a take of a shot: `take 2 of 4`; nothing for a task of its own. */
 export function placeWords({ takeOf, set = takeOf }: Pick<Task, 'set' | 'takeOf'>): readonly string[] {
-  return set === undefined ? [] : [`${memberWords(set.kind).one} ${set.at} of ${set.of}`];
+  return set === undefined ? [] : [`${memberName(set.kind, set.at)} of ${set.of}`];
 }
 
 /** Returns what tasks are: those of a set, or a single one. */
@@ -40,6 +48,7 @@ export function orderedOf({ set }: Pick<Task, 'set'>): Ordered {
 
 /** Names what an order makes for the first time: `a clip`, `4 takes`. */
 export function someClips(ordered: Ordered): string {
+  if (ordered?.kind === 'comparison') return `a ${setSize(ordered)}`;
   return ordered === null ? 'a clip' : setSize(ordered);
 }
 
@@ -50,6 +59,7 @@ export function theClips(ordered: Ordered): string {
 
 /** Names what an order makes with its price: `this clip costs $0.30`, `these 4 takes cost $1.20`. */
 export function clipsCost(ordered: Ordered, price: Price): string {
+  if (ordered?.kind === 'comparison') return `this ${setSize(ordered)} costs ${formatPrice(price)}`;
   const what = ordered === null ? 'this clip costs' : `these ${setSize(ordered)} cost`;
   return `${what} ${formatPrice(price)}`;
 }

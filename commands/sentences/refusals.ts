@@ -45,6 +45,14 @@ function sentenceOf(refusal: Refusal, fields?: OptionFields): string {
       return `${refusal.option}: it has ${count(refusal.given, 'character')}; ${refusal.model} takes up to ${formatCount(refusal.max)}`;
     case 'unknown_model':
       return `${refusal.option}: there is no model ${quoted(refusal.given)}. Choose ${either(refusal.allowed)}.`;
+    case 'models_number':
+      return `models: name ${refusal.min} to ${refusal.max} models, such as --models swift-1,epic-pro; ${count(refusal.given, 'model')} ${refusal.given === 1 ? 'is' : 'are'} named`;
+    case 'models_twice':
+      return `models: ${quoted(refusal.given)} is named twice. Name each model once.`;
+    case 'models_currency':
+      return `models: their prices are in ${all(refusal.given)}, so this would have no single price. Compare models of one currency.`;
+    case 'not_shared':
+      return notSharedSentence(refusal);
     case 'not_a_number':
       return `${refusal.option}: ${quoted(refusal.given)} isn’t a whole number${refusal.option === 'seconds' ? ' of seconds, such as 6' : ''}`;
     case 'takes':
@@ -85,6 +93,17 @@ function mediaCountSentence({ option, model, given, min, max }: Refusal & { read
   if (max === 0) return `${option}: ${model} takes no ${files}. Leave it out.`;
   const were = given === 0 ? 'none was given' : given === 1 ? '1 was given' : `${given} were given`;
   return `${option}: ${were}; ${model} ${given < min ? 'needs' : 'takes'} ${formatRange({ min, max })}`;
+}
+
+/** Refuses a value that not every model of a comparison offers; names which do not, and what all of them offer. */
+function notSharedSentence({ option, given, offers, shared }: Refusal & { readonly reason: 'not_shared' }): string {
+  const setting = settingNamed(option);
+  const words = (value: string): string => (setting === undefined ? value : valueWords(setting, value));
+  const lists = offers.map(({ model, allowed }) => `${model} makes ${either(allowed)}`);
+  if (shared.length === 0)
+    return `${option}: these models can’t be compared, since they share no value: ${lists.join('; ')}`;
+  const what = given === null ? '' : `not every model makes ${words(shown(given))}: `;
+  return `${option}: ${what}${lists.join('; ')}. All of them make ${either(shared.map(words))}.`;
 }
 
 function withUnit({ option, given }: Refusal & { readonly reason: 'not_offered' }): string {

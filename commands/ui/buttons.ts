@@ -2,6 +2,7 @@ import type { ButtonAction } from '#src/chat/view.ts';
 import type { SpendKey } from '#src/money/reports/spend-groups.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 import type { CardButton } from './card.ts';
+import { type ComparisonPress, parseComparisonButton } from './comparison-buttons.ts';
 import { type PrivacyPress, parsePrivacyButton } from './privacy-buttons.ts';
 import { changesId, parseReviewId, type ReviewPress } from './review-buttons.ts';
 import { parseStatementButton, type StatementPress } from './statement-buttons.ts';
@@ -89,6 +90,7 @@ export type Press =
   | PrivacyPress
   | ReviewPress
   | StatementPress
+  | ComparisonPress
   /** Announces everyone's clips in this channel, or to the user by direct message. */
   | { readonly action: 'notify'; readonly what: 'on' | 'direct' }
   /** Removes a subscription, by `subscriptionKey`. */
@@ -138,6 +140,10 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   notify: { response: 'update', isManaged: false },
   privacy: { response: 'update', isManaged: false },
   statement: { response: 'update', isManaged: false },
+  vote: { response: 'private', isManaged: false },
+  reveal: { response: 'private', isManaged: true },
+  prefer: { response: 'private', isManaged: true },
+  remake: { response: 'public', isManaged: true },
 };
 
 const UNKNOWN_ACTION: ActionRow = { response: 'private', isManaged: false };
@@ -268,7 +274,8 @@ export function parseButton(id: string): Press | null {
   if (id.startsWith('notify:')) return parseNotify(id);
   if (id.startsWith('privacy:')) return parsePrivacyButton(id);
   if (id.startsWith('statement:')) return parseStatementButton(id);
-  return parsePriced(id) ?? parseResend(id) ?? parseDecision(id) ?? parseReviewId(id) ?? parseTask(id);
+  const further = parseComparisonButton(id) ?? parsePriced(id) ?? parseResend(id);
+  return further ?? parseDecision(id) ?? parseReviewId(id) ?? parseTask(id);
 }
 
 /** Returns the id of a button that turns a notification on: `notify:on`, `notify:direct`. */

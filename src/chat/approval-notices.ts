@@ -3,6 +3,7 @@ import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Approver } from '../tasks/approval.ts';
+import { isBlind } from '../tasks/comparisons/blind.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
 import type { Price, Task } from '../tasks/task.ts';
 import { isVisible } from '../tasks/visibility.ts';
@@ -130,6 +131,8 @@ export class ApprovalNotices {
       prompt: isPromptShown && !isContentRemoved(task) ? task.request.prompt : null,
       price: task.price,
     }));
+    // The order of a comparison's tasks is that of its labels.
+    if (set.kind === 'comparison') tasks.sort((one, other) => (one.model < other.model ? -1 : 1));
     return { set: { kind: set.kind, of: set.of, tasks: isSame ? [] : tasks } };
   }
 
@@ -208,7 +211,7 @@ export class ApprovalNotices {
       task: id,
       by: origin.user,
       price,
-      model: request.model,
+      model: isBlind(task) ? '' : request.model,
       seconds: request.seconds,
       prompt: isPromptShown ? request.prompt : null,
       message: isPromptShown ? message : null,

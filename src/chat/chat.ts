@@ -18,10 +18,12 @@ import { isWaitingFor, parsePause, type StepRetry } from '../tasks/step-retry.ts
 import type { Audience, Origin, Price, SetPlace, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import { ApprovalNotices } from './approval-notices.ts';
-import { type AttachmentPlanner, type Links, withFreshLink } from './attachment-plan.ts';
+import type { AttachmentPlanner, Links } from './attachment-plan.ts';
 import type { Audiences } from './audiences.ts';
+import { ComparisonRecords } from './comparisons/comparison-records.ts';
+import { Comparisons } from './comparisons/comparisons.ts';
 import { CompletionNotices } from './completion-notices.ts';
-import { Delivery, type DeliveryObserver, type DeliveryRecord } from './deliver.ts';
+import { Delivery, type DeliveryObserver } from './deliver.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { type RetractionCount, TaskRetraction } from './retraction.ts';
@@ -31,8 +33,9 @@ import { SetCards } from './sets/set-cards.ts';
 import { SetNotices, setNoticeKey } from './sets/set-notices.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { type ShownBefore, TaskMessages } from './task-messages.ts';
-import { type Handover, type TaskView, viewOf } from './view.ts';
+import { TaskMessages } from './task-messages.ts';
+import type { TaskView } from './view.ts';
+import { TaskViews } from './views/task-views.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
@@ -44,6 +47,10 @@ export interface Chat {
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
   /** Returns the current view of a task. */
   view(task: Task): Promise<TaskView>;
+  /** Returns the current view of a set's card. */
+  setView(place: SetPlace): Promise<TaskView>;
+  /** Votes and reveals of comparisons. */
+  readonly comparisons: Pick<Comparisons, 'vote' | 'reveal' | 'entries' | 'recordOf' | 'winsOf' | 'inBlindOrder'>;
   /** Returns the tasks of a set, in their order. */
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]>;
   /** Shows the present board of a storyboard on its card. @throws DailiesError retryable */
@@ -129,8 +136,9 @@ export class ChatEngine implements Chat {
   readonly #approvals: ApprovalNotices;
   readonly #retraction: TaskRetraction;
   readonly #reviewContext: (task: Task) => Promise<ReviewContext>;
-  /** Latest pause of submissions, of this or another replica: the next refusal broadcasts a missed one again. */
-  #pause: StepRetry | null = null;
+  readonly #views: TaskViews;
+  readonly #records: ComparisonRecords;
+  readonly comparisons: Comparisons;
   readonly #unsubscribe: () => void;
 
   constructor(options: ChatOptions) {
@@ -142,22 +150,42 @@ export class ChatEngine implements Chat {
       ...options,
       platformOf: (origin) => this.#platformOf(origin),
       firstView: async (task) =>
-        setOfCard(task.id) === null ? this.#keptView(task, undefined, null) : this.#sets.view(task),
+        setOfCard(task.id) === null ? this.#views.kept(task, undefined, { handover: null }) : this.#sets.view(task),
       placeOf: (task) => this.#sets.placeOf(task),
     });
+    this.#records = new ComparisonRecords(options.store, options.clock);
+    const refresh = (set: TaskId) => this.#edits.refresh(setCardId(set));
+    this.comparisons = new Comparisons({ ...options, records: this.#records, refresh });
     this.#sets = new SetCards({
       ...options,
       boards: new Boards(options.store),
       cards: this.#messages,
+      comparisons: this.comparisons,
       platformOf: ({ origin }) => this.#platformOf(origin),
-      viewOf: (task, progress) => this.#currentView(task, { progress }),
+      viewOf: (task, progress) => this.#views.current(task, { progress }),
+      progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
-    const shared = { ...options, records: this.#deliveries, cards: this.#messages, sets: this.#sets, platformOf };
+    const shared = {
+      ...options,
+      records: this.#deliveries,
+      cards: this.#messages,
+      sets: this.#sets,
+      comparisons: this.comparisons,
+      platformOf,
+    };
     this.#approvals = new ApprovalNotices(shared);
     this.#edits = new ProgressEdits({
       ...shared,
       getTask: (id) => this.#sets.get(id),
       viewOf: (task) => this.view(task),
+    });
+    this.#views = new TaskViews({
+      ...options,
+      deliveries: this.#deliveries,
+      messages: this.#messages,
+      edits: this.#edits,
+      reviewContext: this.#reviewContext,
+      isComparisonShown: async (set) => (await this.#records.get(set)) !== undefined,
     });
     const setNotices = new SetNotices({ ...shared, viewOf: (task) => this.view(task) });
     const reviews = new ReviewNotices(shared);
@@ -167,10 +195,10 @@ export class ChatEngine implements Chat {
       ...shared,
       edits: this.#edits,
       notices,
-      viewOf: async (task, handover) => this.#keptView(task, await this.#messages.get(task.id), handover),
+      viewOf: async (task, handover) => this.#views.kept(task, await this.#messages.get(task.id), { handover }),
     });
     this.#unsubscribe = options.store.broadcast.subscribe(PAUSE_TOPIC, (text) => {
-      this.#pause = parsePause(text) ?? this.#pause;
+      this.#views.pause = parsePause(text) ?? this.#views.pause;
     });
   }
 
@@ -196,20 +224,11 @@ export class ChatEngine implements Chat {
   }
 
   view(task: Task): Promise<TaskView> {
-    return setOfCard(task.id) === null ? this.#currentView(task) : this.#sets.view(task);
+    return setOfCard(task.id) === null ? this.#views.current(task) : this.#sets.view(task);
   }
 
-  /** Returns the view of a task with the time until which its clip is kept. */
-  async #keptView(task: Task, message: ShownBefore | undefined, handover: Handover | null): Promise<TaskView> {
-    const [keptUntilMs = null, review] = await Promise.all([
-      this.#options.keptUntil?.(task),
-      this.#reviewContext(task),
-    ]);
-    const fresh = await withFreshLink(handover, () => this.#options.links.forClip(task));
-    return {
-      ...this.#viewOf(task, message, { handover: fresh, review }),
-      ...(keptUntilMs === null ? {} : { keptUntilMs }),
-    };
+  async setView(place: SetPlace): Promise<TaskView> {
+    return this.#sets.view(await this.#sets.cardOf(place));
   }
 
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
@@ -308,9 +327,11 @@ export class ChatEngine implements Chat {
     const card = task.set === undefined ? undefined : await this.#sets.get(setCardId(task.set.id));
     const own = await this.#retraction.deletions(task);
     if (card?.set === undefined || !isContentRemoved(card)) return own;
+    const { id } = card.set;
     const key = setNoticeKey(card.set);
     const notice: RecordWrite = { namespace: 'deliveries', key, value: null, expected: 'any' };
-    return [...own, ...(await this.#retraction.deletions(card)), boardDeletion(card.set.id), notice];
+    const ofSet = [boardDeletion(id), this.#records.deletion(id), notice];
+    return [...own, ...(await this.#retraction.deletions(card)), ...ofSet];
   }
 
   /** Runs a job of the `deliver` queue. */
@@ -359,7 +380,7 @@ export class ChatEngine implements Chat {
     if (failures < MIN_SHOWN_FAILURES[retry.step] && waitMs < LONG_WAIT_MS) return;
     if (isWaitingFor(retry, task.state)) this.#edits.retrying(task, retry);
     if (!isForAll || waitMs < LONG_WAIT_MS) return;
-    this.#pause = retry;
+    this.#views.pause = retry;
     store.broadcast.publish(PAUSE_TOPIC, JSON.stringify(retry));
     this.#refreshPaused().catch((thrown: unknown) =>
       logger.warn(
@@ -387,45 +408,6 @@ export class ChatEngine implements Chat {
       code: 'platform_unavailable',
       retryable: true,
     });
-  }
-
-  /** Returns the view of a task, with what was shown before. @param before used where the task has no message of its own */
-  async #currentView(task: Task, before?: ShownBefore): Promise<TaskView> {
-    const [message, delivery] = await Promise.all([
-      this.#messages.get(task.id),
-      this.#deliveries.get<DeliveryRecord>(task.id),
-    ]);
-    return this.#keptView(task, message ?? before, delivery?.handover ?? null);
-  }
-
-  #viewOf(
-    task: Task,
-    message: ShownBefore | undefined,
-    delivered: { readonly handover: Handover | null; readonly review: ReviewContext },
-  ): TaskView {
-    const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown } = this.#options;
-    const live = this.#edits.liveOf(task.id);
-    const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
-    const failed = live === undefined ? (message?.retrying ?? null) : live.retrying;
-    return viewOf(task, {
-      nowMs: clock.now(),
-      progress: progress < 0 ? null : progress,
-      isRunning: live?.isRunning ?? message?.isRunning ?? false,
-      retrying: this.#retryOf(task, failed),
-      model: modelOf(task.request.model),
-      usual: durationEstimates.usual(task.request.model),
-      deadlineMs,
-      slowestPollMs,
-      refundKnown,
-      ...delivered,
-    });
-  }
-
-  /** Returns the task's own failed step, or the pause that delays all submissions. */
-  #retryOf({ state }: Task, failed: StepRetry | null): StepRetry | null {
-    if (failed !== null && isWaitingFor(failed, state)) return failed;
-    if (this.#pause !== null && this.#pause.nextAtMs <= this.#options.clock.now()) this.#pause = null;
-    return state === 'claimed' ? this.#pause : null;
   }
 
   /** Schedules edits for the messages of paused tasks, oldest first. */

@@ -2,6 +2,7 @@ import type { Keyv } from 'keyv';
 import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { comparisonOf } from '../tasks/comparisons/blind.ts';
 import { phaseOf } from '../tasks/state-machine.ts';
 import type { Task } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
@@ -59,7 +60,7 @@ export class CompletionNotices {
   /** Returns the notice for a clip's own message; `null` where the requester is notified already. */
   async withFile(task: Task, shown: Omit<Shown, 'isThere'>): Promise<NonNullable<Upload['notice']> | null> {
     // A set has one notice, at its end.
-    if (task.set !== undefined) return null;
+    if ((comparisonOf(task) ?? task.set) !== undefined) return null;
     const posted = await this.#posted(task);
     if (posted.includes(endKey(task, 'done'))) return null;
     return { view: noticeOf(task, 'done', shown), mention: task.origin.user };
@@ -102,7 +103,8 @@ export class CompletionNotices {
   async #sendEnd(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
     if (task.state === 'requested') return this.#options.approvals.send(task, isThere ? message : null, lock);
     if (task.state === 'declined') await this.#options.approvals.settle(task);
-    if (task.set !== undefined && (await this.#options.setNotices.covers(task, task.set, this))) return;
+    const set = comparisonOf(task) ?? task.set;
+    if (set !== undefined && (await this.#options.setNotices.covers(task, set, this))) return;
     const phase = endPhaseOf(task);
     if (phase === null) return;
     const notice = noticeOf(task, phase, { message, handover });

@@ -9,6 +9,7 @@ import { isWorthWaiting } from '../pipeline/poll.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
 import type { JobKind, WorkQueue } from '../queue/queue.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
+import { comparisonOf } from '../tasks/comparisons/blind.ts';
 import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import {
@@ -21,6 +22,7 @@ import {
   refusedForNow,
   type UploadLimit,
 } from './attachment-plan.ts';
+import type { Comparisons } from './comparisons/comparisons.ts';
 import type { CompletionNotices } from './completion-notices.ts';
 import { fileNameOf } from './file-name.ts';
 import type { MessageRef, Platform } from './platform.ts';
@@ -68,6 +70,7 @@ export interface DeliveryOptions {
   readonly records: Keyv;
   readonly cards: TaskMessages;
   readonly sets: Pick<SetCards, 'open' | 'update'>;
+  readonly comparisons: Pick<Comparisons, 'heldForMs'>;
   readonly locks: MessageLocks;
   readonly edits: ProgressEdits;
   readonly clips: Pick<Clips, 'find'>;
@@ -103,7 +106,7 @@ export class Delivery {
     const found = await this.#waiting(key);
     if (found === null) return null;
     const { task, isFirst, shown } = found;
-    if (shown === null) return this.#attempt('deliver', task, () => this.#deliverOnce(task, isFirst));
+    if (shown === null) return this.#attempt('deliver', task, () => this.#deliverUnlessHeld(task, isFirst));
     // Shown before a restart, and nothing edits the message of a task in the outbox.
     this.#options.queue.schedule(notifyQueue(task), key, this.#options.clock.now());
     return null;
@@ -306,6 +309,14 @@ export class Delivery {
       const backoff = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: this.#options.random() };
       return backoffMs(count, { ...backoff, askedMs: error.retryAfterMs });
     }
+  }
+
+  /** Shows a task, unless its outcome waits for those of a comparison: then their card alone is brought up to date. */
+  async #deliverUnlessHeld(task: Task, isFirst: boolean): Promise<number | null> {
+    const place = comparisonOf(task);
+    const heldForMs = place === null ? null : await this.#options.comparisons.heldForMs(task);
+    if (place !== null && heldForMs !== null) await this.#options.sets.update(place);
+    return heldForMs ?? this.#deliverOnce(task, isFirst && place === null);
   }
 
   /** Shows a task and schedules its notices, with progress edits paused. */

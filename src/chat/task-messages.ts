@@ -166,8 +166,10 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
   ]);
   const more = members === undefined ? [] : [members];
   const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
+  const { comparison, blind } = view;
   const review = view.review?.map(({ kind, isErased }) => [kind, isErased === true]);
-  return JSON.stringify([...shown, ...retrying, ...more, ...(review === undefined ? [] : [{ review }])]);
+  const further = [review === undefined ? [] : [{ review }], comparison ?? [], blind ?? []].flat();
+  return JSON.stringify([...shown, ...retrying, ...more, ...further]);
 }
 
 /** Returns the people whom the card of a set names besides its requester: they may be forgotten. */

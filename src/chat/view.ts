@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { CutFacts } from '../studio/cuts/facts.ts';
 import { type Approval, type Approver, asOf, type Declined } from '../tasks/approval.ts';
+import { isBlind } from '../tasks/comparisons/blind.ts';
 import type { UsualDuration } from '../tasks/duration-estimates.ts';
 import { priceOf } from '../tasks/price.ts';
 import type { Removal, RemovalReason } from '../tasks/removal.ts';
@@ -20,6 +21,7 @@ import {
 } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import type { MediaKind, RequestSettings } from '../videos/request.ts';
+import { blindViewOf } from './comparisons/blind-view.ts';
 import type { MessageRef } from './platform.ts';
 import type { EarlierNotes, ReviewContext } from './reviews/review-context.ts';
 
@@ -177,6 +179,34 @@ export interface TaskView {
   readonly members?: readonly SetMember[];
   /** The shot of a storyboard that it is another take of. Absent: of none. */
   readonly takeOf?: SetPlace;
+  /** Set while nobody may be told which model makes this clip: everything else that would betray it is left out. */
+  readonly blind?: BlindView;
+  /** Set on the card of a comparison. */
+  readonly comparison?: ComparisonView;
+}
+
+/** Clip of a comparison before the reveal. Its view has the highest price of the comparison in place of its own. */
+export interface BlindView {
+  /** Id of the comparison's set. */
+  readonly set: TaskId;
+  /** Number of the clip, of which its label follows. */
+  readonly at: number;
+}
+
+/** State of a comparison. */
+export interface ComparisonView {
+  /** `making`: its clips have not appeared; `voting`: they have; `revealed`: the models are named. */
+  readonly stage: 'making' | 'voting' | 'revealed';
+  /** Number of tasks that have ended. */
+  readonly ended: number;
+  /** Number of people who have voted. */
+  readonly voters: number;
+  /** Time of the reveal, where nobody reveals it before; `null` unless it can be voted on. */
+  readonly revealsAtMs: number | null;
+  /** Votes for each clip, in their order; empty before the reveal. */
+  readonly tally: readonly number[];
+  /** Numbers of the clips that can be voted for. */
+  readonly clips: readonly number[];
 }
 
 /** Task on the card of its set. */
@@ -201,6 +231,8 @@ export interface SetMember {
 /** Outcome of a set's tasks. */
 export interface SetOutcome {
   readonly kind: SetPlace['kind'];
+  /** It is a comparison whose models are not revealed. Default: false. */
+  readonly isBlind?: boolean;
   readonly of: number;
   /** Number of clips that are ready. */
   readonly ready: number;
@@ -323,10 +355,17 @@ export interface ViewContext {
   readonly handover: Handover | null;
   /** Default: its channel has no reviews. */
   readonly review?: ReviewContext;
+  /** Its outcome waits for those of the other tasks of a comparison. Default: false. */
+  readonly isHeld?: boolean;
 }
 
 /** Builds the view of a task's message; pure. */
 export function viewOf(stored: Task, context: ViewContext): TaskView {
+  const view = openViewOf(stored, context);
+  return isBlind(stored) ? blindViewOf(stored, view, context.isHeld === true) : view;
+}
+
+function openViewOf(stored: Task, context: ViewContext): TaskView {
   const task = asOf(stored, context.nowMs);
   const { request, origin } = task;
   const { model, prompt, media, ...settings } = request;

@@ -38,6 +38,8 @@ export const DECIDING_SETS = 'decides-sets:';
 
 /** Prefix of the lease that every replica holds which orders nothing that a team's policy does not allow. */
 export const ENFORCING_POLICY = 'enforces-policy:';
+/** Prefix of the lease that every replica holds which keeps the models of comparisons hidden until their reveal. */
+export const KEEPING_BLIND = 'keeps-blind:';
 
 /** TTL of a membership lease: the time for which an unresponsive process counts as alive. */
 const LEASE_MS = 15_000;
@@ -48,12 +50,12 @@ const RETRY_MS = 500;
 /**
  * Creates the membership of one process, by a lease of its own. Further leases, taken before it, mark what the process
  * does that those of earlier versions do not: see {@link COUNTING_MONEY}, {@link DECIDING_SETS},
- * {@link ENFORCING_POLICY}.
+ * {@link ENFORCING_POLICY}, {@link KEEPING_BLIND}.
  */
 export function createMembership({ leases, exclusive, clock }: MembershipOptions): Membership {
   const { owner } = leases;
   const own = new KeptLease({ leases, clock, name: nameOf(owner) });
-  const markers = [COUNTING_MONEY, DECIDING_SETS, ENFORCING_POLICY].map(
+  const markers = [COUNTING_MONEY, DECIDING_SETS, ENFORCING_POLICY, KEEPING_BLIND].map(
     (prefix) => new KeptLease({ leases, clock, name: `${prefix}${owner}` }),
   );
 

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import type { ComparisonRecord } from '../chat/comparisons/comparison-records.ts';
 import { createSubscriptions } from '../chat/subscriptions.ts';
 import type { SignedLinks } from '../media/signed-links.ts';
 import type { Approvers } from '../money/approvers.ts';
@@ -12,6 +13,7 @@ import type { Draft } from '../pipeline/drafts.ts';
 import type { Store } from '../store/store.ts';
 import type { Cut } from '../studio/cuts/cut.ts';
 import { amountOf } from '../tasks/amount.ts';
+import { isBlind, labelAt } from '../tasks/comparisons/blind.ts';
 import { ledgerOf } from '../tasks/indexes.ts';
 import { isTask, readTasks } from '../tasks/record-shape.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
@@ -39,7 +41,17 @@ export type WritePersonExport = (person: PersonOfTeam, path: string, isCompresse
 
 /** One line of the export. */
 type ExportLine = Readonly<Record<string, unknown>> & {
-  readonly record: 'clip' | 'cut' | 'draft' | 'subscription' | 'approver' | 'budget' | 'defaults' | 'pause' | 'review';
+  readonly record:
+    | 'clip'
+    | 'cut'
+    | 'draft'
+    | 'subscription'
+    | 'approver'
+    | 'budget'
+    | 'defaults'
+    | 'vote'
+    | 'pause'
+    | 'review';
 };
 
 /** Number of task records in memory at once. */
@@ -63,7 +75,7 @@ async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): Asy
   const ids = [...(await tasksOfPerson(options.store, person))];
   for (let from = 0; from < ids.length; from += TASKS_PER_READ) {
     const tasks = await readTasks(options.store.keyv('tasks'), ids.slice(from, from + TASKS_PER_READ));
-    for (const task of tasks) yield clipLine(task, options.links);
+    for (const task of tasks) yield isBlind(task) ? blindLine(task) : clipLine(task, options.links);
   }
   yield* cutLines(options, person);
   yield* draftLines(options, person);
@@ -108,6 +120,21 @@ function clipLine(task: Task, links: PersonExportOptions['links']): ExportLine {
     // Without the names of others.
     reviews: task.review?.map(({ kind: decision, note, atMs }) => ({ decision, ...note, at: isoOf(atMs) })),
     removed: removal === undefined ? undefined : { reason: removal.reason, at: isoOf(removal.atMs) },
+  };
+}
+
+/** Returns the line of a clip whose comparison is not revealed: without what would tell its requester the model. */
+function blindLine({ id, request, origin, createdAtMs }: Task): ExportLine {
+  const { model: _model, prompt, seconds, media } = request;
+  const { platform, team, channel, user: requester, audience } = origin;
+  const where = { platform, team, channel, requester, audience };
+  return {
+    record: 'clip',
+    id,
+    ...where,
+    request: { prompt, seconds, media },
+    createdAt: isoOf(createdAtMs),
+    hiddenUntilReveal: true,
   };
 }
 
@@ -181,6 +208,13 @@ async function* roleLines(
   }
   const defaults = await new PersonalDefaults(store).get({ platform, team, user });
   if (Object.keys(defaults).length > 0) yield { record: 'defaults', ...defaults };
+  for await (const page of store.contents.records('comparisons')) {
+    for (const { key, value } of page) {
+      const record = value as Partial<ComparisonRecord>;
+      const at = record.platform === platform && record.team === team ? record.votes?.[user] : undefined;
+      if (at !== undefined) yield { record: 'vote', comparison: key, label: labelAt(at) };
+    }
+  }
   const { pause } = await settings.get(of);
   if (pause?.by.id === user) yield { record: 'pause', reason: pause.reason, at: isoOf(pause.atMs) };
 }

@@ -10,12 +10,19 @@ export interface MemberKey {
   readonly user: string;
 }
 
+/** Channel of a team; that of a thread is the channel that it belongs to. */
+export interface ChannelKey {
+  readonly platform: string;
+  readonly team: string;
+  readonly channel: string;
+}
+
 /** Changes of a person's defaults: `null` removes a value, an absent one stays. */
 export type DefaultsPatch = { readonly [Name in keyof Defaults]?: Defaults[Name] | null | undefined };
 
 type DefaultsRecord = Defaults & Versioned;
 
-/** The defaults of people: one record for each person and team who has any. */
+/** The defaults of people and channels: one record for each who has any. */
 export class PersonalDefaults {
   readonly #store: Pick<Store, 'keyv' | 'commit'>;
   readonly #records: Keyv;
@@ -28,6 +35,18 @@ export class PersonalDefaults {
   /** Returns a person's defaults, which are not checked against the catalog. @throws `store_unavailable` */
   async get(person: MemberKey): Promise<Defaults> {
     return defaultsOf(await this.#records.get<DefaultsRecord>(defaultsKey(person)));
+  }
+
+  /** Returns the model that orders in a channel get which name none. @throws `store_unavailable` */
+  async channelModel(channel: ChannelKey): Promise<string | undefined> {
+    return (await this.#records.get<DefaultsRecord>(channelKey(channel)))?.model;
+  }
+
+  /** Sets the default model of a channel; `null` removes it. @throws `store_unavailable` */
+  async setChannelModel(channel: ChannelKey, model: string | null): Promise<void> {
+    const key = channelKey(channel);
+    const value = model === null ? null : ({ model, revision: 1 } satisfies DefaultsRecord);
+    await this.#store.commit({ records: [{ namespace: 'defaults', key, value, expected: 'any' }] });
   }
 
   /** Changes a person's defaults. @returns all of them. @throws `store_unavailable` */
@@ -44,6 +63,11 @@ export class PersonalDefaults {
       if (await this.#store.commit({ records: [{ namespace: 'defaults', key, value, expected }] })) return after;
     }
   }
+}
+
+/** Returns the key of a channel's record in the namespace `defaults`. */
+function channelKey({ platform, team, channel }: ChannelKey): string {
+  return `channel:${platform}:${team}:${channel}`;
 }
 
 function defaultsOf(record: DefaultsRecord | undefined): Defaults {

@@ -1,15 +1,21 @@
-import { COUNTING_MONEY, type DECIDING_SETS, type ENFORCING_POLICY, REPLICA } from '../cluster/membership.ts';
+import {
+  COUNTING_MONEY,
+  type DECIDING_SETS,
+  type ENFORCING_POLICY,
+  type KEEPING_BLIND,
+  REPLICA,
+} from '../cluster/membership.ts';
 import { DailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { Store, Versioned } from '../store/store.ts';
 
 /** Prefix of a lease that tells what a replica does. */
-type Marker = typeof COUNTING_MONEY | typeof DECIDING_SETS | typeof ENFORCING_POLICY;
+type Marker = typeof COUNTING_MONEY | typeof DECIDING_SETS | typeof ENFORCING_POLICY | typeof KEEPING_BLIND;
 
 /**
  * Detects replicas of a version that does not hold a marker lease, as each replica of this one does. Without that of
  * counting money in the store's sums they claim and finish tasks past every budget during a rolling update; without that
- * of deciding on sets they approve one task of a set alone.
+ * of deciding on sets they approve one task of a set alone; without that of keeping comparisons blind they show models.
  */
 export class OlderReplicas {
   readonly #store: Pick<Store, 'exclusive' | 'contents'>;

@@ -116,7 +116,7 @@ function pressKey(press: string): string {
 function equalityKey({ platform, team, channel, by, request, retryOf }: Draft): string {
   const { prompt, model, seconds, aspect, resolution, image = [], audio = [], video = [] } = request;
   const settings = [prompt, model, seconds?.toString(), aspect, resolution].map((value) => value ?? null);
-  const shots = request.shots === undefined ? [] : [request.shots];
-  const parts = [platform, team, channel, by.id, retryOf ?? null, ...settings, image, audio, video, ...shots];
+  const set = [request.shots, request.models].filter((one) => one !== undefined);
+  const parts = [platform, team, channel, by.id, retryOf ?? null, ...settings, image, audio, video, ...set];
   return `equal:${hash('sha256', JSON.stringify(parts), 'hex')}`;
 }

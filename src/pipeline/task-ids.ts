@@ -16,3 +16,8 @@ export function memberIdOf(set: TaskId, at: number): TaskId {
 export function memberIds({ id, of }: Pick<SetPlace, 'id' | 'of'>): readonly TaskId[] {
   return Array.from({ length: of }, (_, index) => memberIdOf(id, index + 1));
 }
+
+/** Returns the idempotency key of a task's retry by button or reaction, by its number from 1. */
+export function retryKey(task: TaskId, number: number): string {
+  return number === 1 ? `retry:${task}` : `retry:${task}:${number}`;
+}

@@ -11,6 +11,7 @@ import type { PolicyRefusal } from '../policy/values.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { IndexEntry, Store } from '../store/store.ts';
 import { type ApprovalRequest, requestAt } from '../tasks/approval.ts';
+import { isBlind } from '../tasks/comparisons/blind.ts';
 import { channelOpenIndex, openIndex } from '../tasks/indexes.ts';
 import { type Limits, NO_LIMITS } from '../tasks/limits.ts';
 import type { Purchase, Refunds } from '../tasks/money.ts';
@@ -54,6 +55,8 @@ export interface Order {
 /** Further clips of an order, claimed with the first one: all of them or none. */
 export interface SetOrder {
   readonly kind: SetKind;
+  /** As in `SetPlace.upTo`. */
+  readonly upTo?: Price;
   /** Address of the further clips, which do not respond to the interaction. Default: that of the order. */
   readonly address?: Origin['address'];
   /** The clips after the first one, 1 to 11; in the first one's currency, where they need an approval: it has one price. */
@@ -301,7 +304,8 @@ class Service implements TaskService {
       const { address = order.origin.address } = at === 1 ? order.origin : set;
       const origin = { ...order.origin, address };
       const one = this.#taskOf(memberIdOf(id, at), { ...order, origin, request, price }, { ...purchase, ...price });
-      return { ...one, set: { id, kind: set.kind, at, of: clips.length } };
+      const { kind, upTo } = set;
+      return { ...one, set: { id, kind, at, of: clips.length, ...(upTo === undefined ? {} : { upTo }) } };
     });
   }
 
@@ -347,13 +351,15 @@ class Service implements TaskService {
   }
 
   /** Returns the entry in the team's audit log of a decision on an uncertain task; no other is logged there. */
-  async #audited({ id, origin, money }: Task, by: Person, event: TaskEvent): Promise<FurtherWrites> {
+  async #audited(task: Task, by: Person, event: TaskEvent): Promise<FurtherWrites> {
+    const { id, origin, money } = task;
     const decision = AUDITED[event.kind];
     if (decision === undefined) return {};
     const subject = [{ kind: 'task', task: id } as const, { kind: 'person', person: origin.user } as const];
     const { amount = '0', currency = '' } = money?.sends.at(-1) ?? {};
     const price = { kind: 'price', price: { amount, currency } } as const;
-    const after = [{ kind: 'text', text: decision.text } as const, price];
+    // The price of a blind clip tells its model.
+    const after = [{ kind: 'text', text: decision.text } as const, ...(isBlind(task) ? [] : [price])];
     const entry = { action: 'unconfirmed', subject, before: [], after } as const;
     return { records: await this.#audit.append(origin, { person: by, surface: decision.surface }, [entry]) };
   }

@@ -51,6 +51,8 @@ export const NAMESPACES = [
   'boards',
   /** Cuts: one file of several clips each, with the delivery of its message. */
   'cuts',
+  /** Votes of a comparison until its reveal, what each model of a team has won, and the secret of the blind order. */
+  'comparisons',
 ] as const;
 
 /** One of {@link NAMESPACES}. */

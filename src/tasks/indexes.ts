@@ -1,4 +1,5 @@
 import type { Change, IndexWrite, RecordWrite } from '../store/store.ts';
+import { isBlind, WAITS_FOR_OTHERS_MS } from './comparisons/blind.ts';
 import type { LedgerEntry } from './ledger.ts';
 import { moneyOf, spendChannel, statesOf, sumWritesOf } from './money.ts';
 import { storedTask } from './record-shape.ts';
@@ -165,12 +166,18 @@ function indexWrites(before: Task | null, after: Task): IndexWrite[] {
 }
 
 /**
- * Returns the creation time of a task; in the index of its state, the start of its age; in the outbox, its end time if
- * it has ended, so that the time spent there is the delay of its outcome.
+ * Returns the creation time of a task; in the index of its state, the start of its age; in the outbox, the time since
+ * which its outcome is delayed.
  */
 function scoreOf(index: string, task: Task): number {
-  if (index === OUTBOX) return task.endedAtMs ?? task.createdAtMs;
+  if (index === OUTBOX) return dueAtMs(task);
   return index === stateIndex(task.state) ? sinceMs(task) : task.createdAtMs;
+}
+
+/** Returns the time from which the outcome of a task may be shown: its end; in a comparison also that of the others' wait. */
+function dueAtMs(task: Task): number {
+  const endMs = task.endedAtMs ?? task.createdAtMs;
+  return isBlind(task) ? endMs + WAITS_FOR_OTHERS_MS : Math.max(endMs, task.revealedAtMs ?? endMs);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   without,
   withoutDoubt,
 } from './attempt.ts';
+import { isBlind } from './comparisons/blind.ts';
 import { forgottenIn } from './forgetting/forgotten.ts';
 import type { LedgerState } from './ledger.ts';
 import { statesOf, withBooking } from './money.ts';
@@ -99,6 +100,8 @@ interface StateRow {
  * shows it) or released. What the service reports about a send later takes precedence again.
  *
  * `forget` counts in every state and changes none: what the chat shows of the task is shown again, without the person.
+ *
+ * `reveal` counts in every state of a task whose comparison is blind, once, and changes none: its message is shown again.
  *
  * `remove` counts in every state that has ended, once its outcome is in the chat, and changes none. A removed task takes
  * the service's late events, for the books, and nothing that would need its clip or its prompt.
@@ -299,6 +302,11 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   if (event.kind === 'forget') {
     const next = forgottenIn(task, event);
     return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
+  }
+  if (event.kind === 'reveal') {
+    if (!isBlind(task)) return null;
+    const next = { ...task, revealedAtMs: event.atMs };
+    return { ...next, presented: !isForTheOutbox(next), revision };
   }
   if (isRefusedAfterRemoval(task, event)) return null;
   const isBack = event.kind === 'unsent' || event.kind === 'refused';

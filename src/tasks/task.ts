@@ -93,7 +93,7 @@ export interface Price {
 }
 
 /** Kind of a set; stored. One of a later version is shown like `takes`. */
-export type SetKind = 'takes' | 'storyboard';
+export type SetKind = 'takes' | 'comparison' | 'storyboard';
 
 /** Largest number of tasks in a set. */
 export const MAX_SET_SIZE = 12;
@@ -107,6 +107,8 @@ export interface SetPlace {
   readonly at: number;
   /** Number of tasks, 2 to {@link MAX_SET_SIZE}. */
   readonly of: number;
+  /** Highest price of its tasks, in place of their own until the reveal. Absent: it is no comparison. */
+  readonly upTo?: Price;
 }
 
 /** Returns the id of the order that a task belongs to: its set's, else its own. Limits count orders. */
@@ -171,8 +173,13 @@ export interface Task extends Versioned {
   readonly press?: string;
   /** The set that it was ordered in. Absent: it was ordered alone. */
   readonly set?: SetPlace;
-  /** The shot of a storyboard that it is a further take of, as the `set` of that shot's task. Absent: of none. */
+  /**
+   * The place in a set that it is another take of, as the `set` of that place's task: a further take of a storyboard's shot, or
+   * the retry of a clip of a comparison before the reveal. Absent: of none.
+   */
   readonly takeOf?: SetPlace;
+  /** Time of the reveal of its comparison. Absent: it is in none, or nobody may be told its model yet. */
+  readonly revealedAtMs?: number;
   /** Its request for approval, kept after the decision. Absent: none was needed. */
   readonly approval?: Approval;
   /** Set in `declined`. */
@@ -248,6 +255,8 @@ export type TaskEvent =
   | { readonly kind: 'want' }
   /** A user retries the download. */
   | { readonly kind: 'refetch' }
+  /** The models of its comparison are revealed. */
+  | { readonly kind: 'reveal'; readonly atMs: number }
   | ForgetEvent
   | ReviewEvent
   | RemovalEvent;

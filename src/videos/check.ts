@@ -1,4 +1,5 @@
 import { allowsModel, clipsRefused, policyRefusals, type ValueRules, wordsRefused } from '../policy/values.ts';
+import { checkComparison } from './comparison.ts';
 import {
   type Catalog,
   collectSettings,
@@ -32,14 +33,16 @@ export const MAX_TAKES = 4;
 
 /** Request with its defaults filled in, or all problems of the draft. */
 export type Checked =
-  /** `takes`: number of clips to make of it, 1 to {@link MAX_TAKES}. */
   | {
       readonly ok: true;
       /** Of a storyboard, the first shot. */
       readonly request: VideoRequest;
       readonly model: Model;
+      /** Number of clips to make of it, 1 to {@link MAX_TAKES}. */
       readonly takes: number;
       readonly storyboard?: CheckedStoryboard;
+      /** The requests of a comparison, in the order of the catalog, the first one included. Absent: it is none. */
+      readonly compared?: readonly { readonly request: VideoRequest; readonly model: Model }[];
     }
   | { readonly ok: false; readonly refusals: readonly Refusal[] };
 
@@ -51,10 +54,11 @@ export interface CheckedStoryboard {
 
 /**
  * Validates a draft against the catalog and fills in the defaults: the default model, its first length and aspect
- * ratio, 720p or its first resolution. Blank options count as missing.
+ * ratio, 720p or its first resolution. Blank options count as missing. A draft with `models` is one of a comparison.
  */
 export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
   if (draft.shots !== undefined) return checkShots(catalog, draft, draft.shots);
+  if (draft.models !== undefined) return checkComparison(catalog, draft, checkRequest);
   const refusals: Refusal[] = [];
   const refuse = (refusal: Refusal): undefined => void refusals.push(refusal);
   const { policy = {} } = catalog;
@@ -100,10 +104,25 @@ function checkShots(catalog: Catalog, draft: RequestDraft, shots: readonly ShotD
 }
 
 /** Returns a checked order as the options that would order it, with its defaults filled in. */
-export function draftOfOrder({ request, takes, storyboard }: Extract<Checked, { readonly ok: true }>): RequestDraft {
+export function draftOfOrder(checked: Extract<Checked, { readonly ok: true }>): RequestDraft {
+  const { request, takes, storyboard, compared } = checked;
+  if (compared !== undefined) return draftOfComparison(compared);
   if (storyboard === undefined) return draftOfRequest(request, takes);
   const shots = storyboard.shots.map(({ line, request: own }) => ({ ...draftOfRequest(own), line }));
   return { ...storyboard.draft, shots };
+}
+
+function draftOfComparison(compared: readonly { readonly request: VideoRequest }[]): RequestDraft {
+  const requests = compared.map(({ request }) => request);
+  const [first] = requests;
+  if (first === undefined) return {};
+  const { prompt, media } = first;
+  // A setting that some models do not take is chosen anew for the others.
+  const settings = collectSettings(({ name, field }) => [
+    name,
+    requests.every((one) => one[field] !== undefined) ? first[field] : undefined,
+  ]);
+  return { prompt, ...settings, ...media, models: requests.map(({ model }) => model).join(',') };
 }
 
 /** Validates an earlier request against the current catalog; returns `request` unchanged. */

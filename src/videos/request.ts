@@ -31,7 +31,8 @@ export interface VideoRequest extends RequestSettings {
 
 /** Unvalidated options as the user entered them. Absent: not given. */
 export type RequestDraft = {
-  readonly [Option in 'prompt' | 'model']?: string | undefined;
+  /** `models`: those of a comparison, separated by commas, in place of `model`. */
+  readonly [Option in 'prompt' | 'model' | 'models']?: string | undefined;
 } & { readonly [Option in SettingName | 'takes']?: string | number | undefined } & {
   readonly [Kind in MediaKind]?: readonly string[] | undefined;
 } & {
@@ -75,9 +76,30 @@ type RefusalReason =
     }
   | {
       readonly reason: 'unknown_model';
-      readonly option: 'model';
+      readonly option: 'model' | 'models';
       readonly given: string;
       readonly allowed: readonly string[];
+    }
+  /** A comparison of too few or too many models. */
+  | {
+      readonly reason: 'models_number';
+      readonly option: 'models';
+      readonly given: number;
+      readonly min: number;
+      readonly max: number;
+    }
+  /** A comparison that names a model twice. */
+  | { readonly reason: 'models_twice'; readonly option: 'models'; readonly given: string }
+  /** A comparison of models with prices in several currencies: it would have no single price. */
+  | { readonly reason: 'models_currency'; readonly option: 'models'; readonly given: readonly string[] }
+  /** A value that not all models of a comparison offer; `given` is `null` where none was given and none is shared. */
+  | {
+      readonly reason: 'not_shared';
+      readonly option: SettingName;
+      readonly given: string | null;
+      readonly offers: readonly { readonly model: string; readonly allowed: readonly string[] }[];
+      /** Values that all of them offer. */
+      readonly shared: readonly string[];
     }
   | { readonly reason: 'not_a_number'; readonly option: SettingName; readonly given: string }
   /** `takes` is no whole number from 1 to `max`. */

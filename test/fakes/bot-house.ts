@@ -4,9 +4,12 @@ import type { Bot, Caller } from '#commands/bot-port.ts';
 import type { BotPorts } from '#commands/input/subcommand.ts';
 import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
 import type { Chat } from '#src/chat/chat.ts';
+import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
+import { comparisonViewOf } from '#src/chat/comparisons/comparison-view.ts';
+import { Comparisons } from '#src/chat/comparisons/comparisons.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import type { RetractionCount } from '#src/chat/retraction.ts';
-import { setOfCard } from '#src/chat/sets/set-view.ts';
+import { setOfCard, setViewOf } from '#src/chat/sets/set-view.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/view.ts';
 import type { ForgetOrder } from '#src/library/forgetting/forgetting.ts';
@@ -234,22 +237,15 @@ export class BotHouse implements BotPorts {
       if (paused !== null) return { ok: false, paused };
       const { request, origin, price, retryOf, takeOf, press, approval } = order;
       const counts = { revision: 0, sends: 0, unsentTries: 0, presented: true, createdAtMs: this.clock.now() };
-      const of = {
-        id,
-        request,
-        origin,
-        price,
-        ...counts,
-        ...(retryOf && { retryOf }),
-        ...(takeOf && { takeOf }),
-        ...(press && { press }),
-      };
+      const retry = { ...(retryOf && { retryOf }), ...(takeOf && { takeOf }), ...(press && { press }) };
+      const of = { id, request, origin, price, ...counts, ...retry };
       const task: Task =
         approval === undefined
           ? { ...of, state: 'claimed' }
           : { ...of, state: 'requested', presented: false, approval: requestAt(this.clock.now(), approval) };
       const { set } = order;
-      const count = 1 + (set?.more.length ?? 0);
+      const clips = [order, ...(set?.more ?? [])];
+      const count = clips.length;
       const tasks =
         set === undefined
           ? [task]
@@ -257,7 +253,7 @@ export class BotHouse implements BotPorts {
               ...task,
               ...(at === 0 ? {} : set.more[at - 1]),
               id: one,
-              set: { id, kind: set.kind, at: at + 1, of: count },
+              set: { id, kind: set.kind, at: at + 1, of: count, ...(set.upTo && { upTo: set.upTo }) },
             }));
       for (const one of tasks) this.records.set(one.id, one);
       return { ok: true, task: tasks[0] ?? task, isNew: true };
@@ -292,7 +288,35 @@ export class BotHouse implements BotPorts {
     resume: async () => 0,
   };
 
+  readonly comparisons = new Comparisons({
+    records: new ComparisonRecords(this.store, this.clock),
+    repository: {
+      get: async (id) => this.records.get(id),
+      record: async (id, event) => this.#decide(id, event),
+    },
+    queue: { schedule: () => undefined },
+    clock: this.clock,
+    refresh: () => undefined,
+  });
+  /** Whether a replica of a version runs that knows no comparisons. */
+  knowsNoComparisons = false;
+  readonly isBlindnessUnsafe = async (): Promise<boolean> => this.knowsNoComparisons;
+
   readonly chat: Chat = {
+    comparisons: this.comparisons,
+    setView: async (place) => {
+      const [entries, record] = await Promise.all([
+        this.comparisons.entries(place),
+        this.comparisons.recordOf(place.id),
+      ]);
+      const members = await Promise.all(
+        entries.map(async (task) => ({ view: await this.chat.view(task), message: null })),
+      );
+      const [first] = members;
+      if (first === undefined) throw new TypeError('there is no such set');
+      const view = setViewOf(place, first.view, members);
+      return comparisonViewOf(view, { entries, ordered: entries, record, progress: null });
+    },
     show: async (id) => messageOf(this.task(id)),
     messageOf: async (id) => ({ ...messageOf(this.task(setOfCard(id) ?? id)), message: `m-${id}` }),
     setOf: async (place) => memberIds(place).flatMap((id) => this.records.get(id) ?? []),

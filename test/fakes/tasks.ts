@@ -107,5 +107,6 @@ export const EVENTS = {
   want: { kind: 'want' },
   refetch: { kind: 'refetch' },
   forget: { kind: 'forget', person: 'bob', pseudonym: { id: 'forgotten-1', name: 'Removed person' } },
+  reveal: { kind: 'reveal', atMs: NOON_MS + 600_000 },
   remove: { kind: 'remove', reason: 'expired', keepsContent: false, atMs: NOON_MS + 900_000_000 },
 } as const satisfies { readonly [Kind in TaskEvent['kind']]: Extract<TaskEvent, { kind: Kind }> };

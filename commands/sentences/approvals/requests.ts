@@ -124,11 +124,8 @@ function setLines({ set, prompt: first }: ApprovalNotice): readonly Line[] {
   const { one } = memberWords(set.kind);
   const isSamePrompt = set.tasks.every(({ prompt }) => prompt === first);
   return set.tasks.map(({ model, seconds, prompt, price }, index): Line => {
-    const about: Line = [
-      `${capitalised(one)} ${index + 1} · `,
-      { untrusted: model },
-      ` · ${seconds} s · ${formatPrice(price)}`,
-    ];
+    const name = set.kind === 'comparison' ? '• ' : `${capitalised(one)} ${index + 1} · `;
+    const about: Line = [name, { untrusted: model }, ` · ${seconds} s · ${formatPrice(price)}`];
     if (prompt === null || isSamePrompt) return about;
     return [...about, ' · ', { untrusted: shorten(prompt, MEMBER_PROMPT_LENGTH) }];
   });

@@ -1,4 +1,5 @@
 import type { FileDescription } from '#src/media/relay.ts';
+import { comparisonOf } from '#src/tasks/comparisons/blind.ts';
 import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
 import type { BookedState } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
@@ -8,7 +9,7 @@ import type { MediaKind } from '#src/videos/request.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
-import { capitalised } from '../format.ts';
+import { capitalised, count } from '../format.ts';
 import { placeWords } from '../ordered.ts';
 import { removalLines } from '../removal.ts';
 import { reviewHistory } from '../review/review.ts';
@@ -41,6 +42,27 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: 
     { kind: 'divider' },
     ...removalLines(task.removal).map((line): Block => ({ kind: 'text', line })),
     ...(isContentRemoved(task) ? [] : [{ kind: 'text', line: [{ untrusted: task.request.prompt }] } as const]),
+  ]);
+}
+
+/** Shows the details of a clip that are the same for every model of its comparison. */
+export function blindDetailsCard({ id, origin, createdAtMs, request, removal, ...task }: Task): Card {
+  const place = comparisonOf(task);
+  const facts: readonly Line[] = [
+    [
+      `${place === null ? 'Comparison' : `Comparison of ${count(place.of, 'model')}`} · ${request.seconds} s · by `,
+      { person: origin.user },
+    ],
+    ['Models, prices and times are shown after the reveal.'],
+    ['Requested ', { timeMs: createdAtMs }],
+  ];
+  return layOut([
+    { kind: 'heading', line: ['Details'] },
+    ...facts.map((line): Block => ({ kind: 'text', line })),
+    { kind: 'small', line: ['ID ', { code: id }] },
+    { kind: 'divider' },
+    ...removalLines(removal).map((line): Block => ({ kind: 'text', line })),
+    { kind: 'text', line: [{ untrusted: request.prompt }] },
   ]);
 }
 

@@ -1,3 +1,4 @@
+import { COMPARED } from '#src/videos/comparison.ts';
 import { type Catalog, type Model, offerInWords, settingNamed } from '#src/videos/model.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Command, OptionDeclaration, OptionFields } from '../../bot-port.ts';
@@ -21,7 +22,7 @@ export interface HelpSubject {
 
 /** Groups of the help, in order; the last one also contains all other commands. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
-  ['Create', ['create', 'retry', 'cancel', 'delete', 'storyboard']],
+  ['Create', ['create', 'compare', 'retry', 'cancel', 'delete', 'storyboard']],
   ['Find', ['status', 'list', 'gallery', 'models']],
   ['Money', ['usage', 'approvals']],
   ['More', []],
@@ -116,7 +117,8 @@ function usageOf(command: Command, fields: OptionFields | undefined): string {
 
 function commandBlock(command: Command, subject: HelpSubject): Block {
   const create = subject.commands.find(({ name }) => name === 'create');
-  const isOwn = (option: OptionDeclaration): boolean => command === create || !create?.options.includes(option);
+  const isOwn = (option: OptionDeclaration): boolean =>
+    command === create || !create?.options.some(({ name }) => name === option.name);
   const own = command.options.filter(isOwn);
   const options = own.flatMap((option, index): Line => [index === 0 ? '' : ' · ', ...optionWords(option, subject)]);
   const others = own.length < command.options.length ? [' · and options of ', { code: 'create' }] : [];
@@ -185,6 +187,7 @@ function generalRange(option: OptionDeclaration, hasFields: boolean): string {
       return min === undefined || max === undefined ? 'a whole number' : `${min} to ${max}`;
     case 'text':
       if (autocomplete === 'task' || autocomplete === 'open_task') return 'the first 4 or more characters of it';
+      if (autocomplete === 'models') return `${COMPARED.min} to ${COMPARED.max} models, separated by commas`;
       if (autocomplete === 'month') return 'a month such as 2026-11';
       return maxLength === undefined ? 'text' : `up to ${maxLength} characters`;
   }

@@ -1,4 +1,5 @@
 import type { MessageRef } from '#src/chat/platform.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { phaseOf } from '#src/tasks/state-machine.ts';
 import type { Person, Phase, Task } from '#src/tasks/task.ts';
@@ -58,6 +59,9 @@ export function openCard(listed: readonly Listed[]): Card {
 function row({ task, message, phase }: Listed): Block {
   const { request, price, origin, version } = task;
   const facts = [...placeWords(task), `${request.seconds} s`, ...(version === undefined ? [] : [`v${version.number}`])];
+  const what: Line = isBlind(task)
+    ? [[...facts, 'model shown after the reveal'].join(' · ')]
+    : [{ untrusted: request.model }, ` · ${[...facts, formatPrice(price)].join(' · ')}`];
   return {
     kind: 'item',
     title: [promptPart(request.prompt, 60)],
@@ -65,8 +69,8 @@ function row({ task, message, phase }: Listed): Block {
       `${phaseWord(phase, task)} · `,
       { timeMs: task.createdAtMs },
       ' · ',
-      { untrusted: request.model },
-      ` · ${[...facts, formatPrice(price)].join(' · ')} · `,
+      ...what,
+      ' · ',
       { person: origin.user },
       ' · ',
       { code: shortId(task.id) },

@@ -1,11 +1,11 @@
 import { type EndNotice, isPending, type SetMember, type SetOutcome, type TaskView } from '#src/chat/view.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
-import type { Phase, Task } from '#src/tasks/task.ts';
+import type { Phase, SetKind, Task } from '#src/tasks/task.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
 import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals/requests.ts';
 import { capitalised, count, all as listed, shorten } from '../format.ts';
-import { memberWords } from '../ordered.ts';
+import { memberName, memberWords } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
 
 /**
@@ -118,9 +118,7 @@ export function memberButtons({ members = [], set }: TaskView): readonly CardBut
     const isOver = view.phase === 'failed' || view.phase === 'refused' || view.phase === 'lost';
     if (!isOver || view.retryPrice === null || !view.buttons.includes('retry')) return [];
     const { task, retryPrice } = shot?.original ?? view;
-    return [
-      retryOne(memberWords(set?.kind ?? 'takes').one, { task, at: shot?.at ?? view.set?.at ?? index + 1, retryPrice }),
-    ];
+    return [retryOne(set?.kind ?? 'takes', { task, at: shot?.at ?? view.set?.at ?? index + 1, retryPrice })];
   });
 }
 
@@ -144,9 +142,9 @@ export function setCancelledCard(
 /** Renders the notice about a set: `your 4 takes of “a red fox” are ready.`, `3 of 4 takes … are ready; take 4 failed.` */
 export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): Card {
   const { kind, of, ready, others, declined } = set;
-  const { one, many } = memberWords(kind);
+  const { many } = memberWords(kind);
   const prompt: Part = { untrusted: `“${shorten(notice.prompt, 80)}”` };
-  const all = `${of} ${many} of `;
+  const all = kind === 'comparison' ? `${of} clips to compare of ` : `${of} ${many} of `;
   if (declined !== undefined)
     return {
       lines: [[...ping, `your ${all}`, prompt, ...declinedOutcome(declined, set)]],
@@ -158,16 +156,21 @@ export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): C
       ? [`your ${all}`, prompt, ' are ready.']
       : [`${ready === 0 ? 'none' : ready} of your ${all}`, prompt, ready === 1 ? ' is ready' : ' are ready', '; '];
   const whose: Line = notice.subscribed ? [{ person: notice.by }, ': ', ...subject.map(withoutYour)] : subject;
-  const rest = others.map(({ at, phase }) => `${one} ${at} ${ENDS[phase] ?? 'has no clip'}`);
-  const end: Line = rest.length === 0 ? [] : [`${rest.join(', ')}.`];
+  const rest = others.map(
+    ({ at, phase }) =>
+      `${memberName(kind, at)} ${ENDS[phase] ?? (kind === 'comparison' ? 'isn’t ready yet' : 'has no clip')}`,
+  );
+  const vote = set.isBlind === true && ready > 1 ? ' Vote for the best one.' : '';
+  const end: Line = rest.length === 0 ? [vote] : [`${rest.join(', ')}.${vote}`];
   const link: Line = notice.subscribed
     ? [' In ', { channel: notice.message.channel }, ' · ', { message: notice.message, label: 'See them' }]
     : [];
-  const retries = notice.subscribed ? [] : others.filter(({ phase }) => RETRIED.has(phase));
+  // Without its price, a retry before the reveal is a matter of the card.
+  const retries = notice.subscribed || set.isBlind === true ? [] : others.filter(({ phase }) => RETRIED.has(phase));
   return {
     lines: [[...ping, ...whose, ...end, ...link]],
     progress: null,
-    buttons: retries.flatMap((other) => (other.retryPrice === null ? [] : [retryOne(one, other)])),
+    buttons: retries.flatMap((other) => (other.retryPrice === null ? [] : [retryOne(kind, other)])),
   };
 }
 
@@ -188,9 +191,9 @@ function withoutYour(part: Part): Part {
 }
 
 function retryOne(
-  one: string,
+  kind: SetKind,
   { task, at, retryPrice }: Pick<SetOutcome['others'][number], 'task' | 'at' | 'retryPrice'>,
 ): CardButton {
   const price = retryPrice === null ? '' : ` · ${formatPrice(retryPrice)}`;
-  return { id: retryButtonId(task, retryPrice), label: `Retry ${one} ${at}${price}`, style: 'plain' };
+  return { id: retryButtonId(task, retryPrice), label: `Retry ${memberName(kind, at)}${price}`, style: 'plain' };
 }

@@ -1,6 +1,7 @@
 import type { Discrepancy } from '#src/money/statement/findings.ts';
 import type { Decided, Resolution, TeamStatement } from '#src/money/statement/imports.ts';
 import { monthLine, signed } from '#src/money/statement/sentences.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import { shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
@@ -151,7 +152,9 @@ function amount(price: Price | undefined): string {
 }
 
 function clipLine({ id, task: taskId, month }: Discrepancy, task: Task | undefined): Line {
-  const clip: Line = taskId === undefined ? [] : ['Clip ', { code: shortId(taskId) }, ' · '];
+  // Its amount and its model together with its id would reveal a comparison.
+  const isHidden = task !== undefined && isBlind(task);
+  const clip: Line = taskId === undefined || isHidden ? [] : ['Clip ', { code: shortId(taskId) }, ' · '];
   const of: Line =
     task === undefined ? [] : [{ person: task.origin.user }, ' · ', { untrusted: task.request.model }, ' · '];
   const service: Line = id === undefined ? [] : ['ID at the service ', { untrusted: shorten(id, 60) }, ' · '];

@@ -2,6 +2,7 @@ import type { MessageRef } from '#src/chat/platform.ts';
 import type { TeamNotice } from '#src/chat/team-notice.ts';
 import {
   type ButtonAction,
+  type ComparisonView,
   isPending,
   type RemovedView,
   type SignedOffNotice,
@@ -17,6 +18,7 @@ import { resendButtonId, retryButtonId, shortId, taskButtonId } from '../../ui/b
 import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
 import { changesId, signOffButtonId } from '../../ui/review-buttons.ts';
 import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals/requests.ts';
+import { blindButtons, blindLines, comparisonButtons, comparisonLines } from '../comparisons/card.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
@@ -54,22 +56,39 @@ function defaultMention(view: AnyView): Person | null {
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
   if (view.cut !== undefined) return cutCard(view, view.cut);
-  const isSet = view.members !== undefined;
-  const own =
-    isSet && !isDecidedTogether(view)
-      ? [...boardSummary(view), ...memberLines(view, phaseLines)]
-      : [...phaseLines(view), ...reviewLines(view), ...removalLines(view.removal)];
+  const own = ownLines(view);
   const lines = own.map((line): Block => ({ kind: 'text', line }));
-  const buttons = view.buttons.map((action) => taskButton(action, view));
+  // A blind clip is retried for the highest price of its comparison.
+  const actions = view.blind === undefined ? view.buttons : view.buttons.filter((action) => action !== 'retry');
+  const buttons = actions.map((action) => taskButton(action, view));
   return layOut([headline(view), ...lines, ...approvedBlocks(view)], {
     progress: isPending(view.phase) ? view.progress : null,
-    buttons: isSet ? [...memberButtons(view), ...buttons] : buttons,
+    buttons: [...furtherButtons(view), ...buttons],
   });
 }
 
 /** Returns whether all tasks of a set wait for an approval, or none was approved: there is one line about them. */
 function isDecidedTogether({ phase }: TaskView): boolean {
   return phase === 'requested' || phase === 'declined';
+}
+
+function ownLines(view: TaskView): readonly Line[] {
+  const isSet = view.members !== undefined;
+  if (isSet && isDecidedTogether(view)) return phaseLines(view);
+  if (isComparison(view)) return comparisonLines(view);
+  if (isSet) return [...boardSummary(view), ...memberLines(view, phaseLines)];
+  const lines = view.blind === undefined ? phaseLines(view) : blindLines(view);
+  return [...lines, ...reviewLines(view), ...removalLines(view.removal)];
+}
+
+/** Returns the buttons of a card besides those of its task. */
+function furtherButtons(view: TaskView): readonly CardButton[] {
+  if (isComparison(view)) return isDecidedTogether(view) ? [] : comparisonButtons(view);
+  return view.members === undefined ? blindButtons(view) : memberButtons(view);
+}
+
+function isComparison(view: TaskView): view is TaskView & { readonly comparison: ComparisonView } {
+  return view.comparison !== undefined;
 }
 
 /** Shows a task as its message does, with its id and a link to that message. */
@@ -81,7 +100,13 @@ export function statusCard(view: TaskView, message: MessageRef | undefined): Car
 
 /** Adds **Show the clip** to a finished task, whose message may have been deleted. */
 function withShow(card: Card, view: TaskView): Card {
-  if (view.phase !== 'done' || view.removal !== undefined || view.buttons.includes('show')) return card;
+  if (
+    view.members !== undefined ||
+    view.phase !== 'done' ||
+    view.removal !== undefined ||
+    view.buttons.includes('show')
+  )
+    return card;
   return { ...card, buttons: [taskButton('show', view), ...card.buttons] };
 }
 
@@ -92,11 +117,13 @@ function headline(view: TaskView): Block {
   if (members !== undefined && set?.kind === 'storyboard') return boardHeadline(view, set);
   const takes = set === undefined ? [] : [members === undefined ? placeInSet(set) : setSize(set)];
   const version = view.version === undefined || members !== undefined ? [] : [`v${view.version}`];
-  const settings = [...requestWords(view.settings), ...references(view), ...takes, ...version, formatPrice(view.price)];
+  const price = view.blind === undefined ? [formatPrice(view.price)] : [];
+  const settings = [...requestWords(view.settings), ...references(view), ...takes, ...version, ...price];
+  const model: Line = view.modelTitle === '' ? [] : [{ untrusted: view.modelTitle }, ' · '];
   return {
     kind: 'item',
     title: [promptPart(view.prompt, PROMPT_LENGTH)],
-    small: [{ untrusted: view.modelTitle }, ` · ${settings.join(' · ')} · `, { person: view.by }],
+    small: [...model, `${settings.join(' · ')} · `, { person: view.by }],
   };
 }
 

@@ -8,6 +8,8 @@ import { sumOf } from '../../tasks/price.ts';
 import { isContentRemoved } from '../../tasks/removal.ts';
 import { isEnded } from '../../tasks/state-machine.ts';
 import type { Origin, SetPlace, Task, TaskId } from '../../tasks/task.ts';
+import { comparisonViewOf } from '../comparisons/comparison-view.ts';
+import type { Comparisons } from '../comparisons/comparisons.ts';
 import type { MessageRef, Platform } from '../platform.ts';
 import type { TaskMessages } from '../task-messages.ts';
 import type { SetMember, TaskView } from '../view.ts';
@@ -25,6 +27,9 @@ export interface SetCardsOptions {
   readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
   /** Returns the view of a task. `progress`: the highest percentage that the card showed. */
   readonly viewOf: (task: Task, progress: number | null) => Promise<TaskView>;
+  readonly comparisons: Pick<Comparisons, 'entries' | 'recordOf'>;
+  /** Returns the percentage that this process knows of a task; `null` for none. */
+  readonly progressOf: (task: TaskId) => number | null;
 }
 
 /**
@@ -66,22 +71,33 @@ export class SetCards {
     const { cards, viewOf } = this.#options;
     const { set } = card;
     if (set === undefined) throw new TypeError(`showing set ${card.id}: it is a task of its own`);
-    const record = await cards.get(card.id);
+    const { comparisons } = this.#options;
+    const [record, ordered] = await Promise.all([cards.get(card.id), this.members(set)]);
     const memberOf = async (task: Task): Promise<SetMember> => {
       const own = await cards.get(task.id);
       const view = await viewOf(task, record?.progressOf?.[task.id] ?? null);
       return { view, message: own === undefined || own.isGone === true ? null : own.message };
     };
+    const entries = set.kind === 'comparison' ? await comparisons.entries(set) : ordered;
     const isBoard = set.kind === 'storyboard';
-    const members = isBoard
-      ? await this.#shots(set, memberOf)
-      : await Promise.all((await this.members(set)).map(memberOf));
+    const members = isBoard ? await this.#shots(set, memberOf) : await Promise.all(entries.map(memberOf));
     // Whatever the order of the cut, a board is named after the first shot as it was written.
     const [first, ...rest] = members.toSorted((one, other) => (one.shot?.at ?? 0) - (other.shot?.at ?? 0));
     const shown = [first, ...rest].find((one) => one?.view.removal?.hasContent !== false) ?? first;
     if (shown === undefined) throw new TypeError(`showing set ${card.id}: there is no such task`);
     const whole = setViewOf(set, shown.view, members);
-    return isBoard ? { ...boardViewOf(whole, members), price: card.price } : whole;
+    if (isBoard) return { ...boardViewOf(whole, members), price: card.price };
+    if (set.kind !== 'comparison') return whole;
+    const progress = this.#jointProgress(entries, record?.progress ?? null);
+    return comparisonViewOf(whole, { entries, ordered, record: await comparisons.recordOf(set.id), progress });
+  }
+
+  /** Returns the progress of tasks together, which never falls; `null` where the service reported none. */
+  #jointProgress(tasks: readonly Task[], before: number | null): number | null {
+    const known = tasks.map(({ id, endedAtMs }) => (endedAtMs === undefined ? this.#options.progressOf(id) : 100));
+    if (known.every((one) => one === null)) return before;
+    const mean = known.reduce<number>((sum, one) => sum + (one ?? 0), 0) / Math.max(1, known.length);
+    return Math.max(before ?? 0, Math.floor(mean));
   }
 
   /** Returns the shots of a storyboard in the order of the cut, each with its chosen take. */

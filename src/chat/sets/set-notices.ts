@@ -1,12 +1,14 @@
 import type { Keyv } from 'keyv';
 import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
 import { DailiesError } from '../../errors.ts';
+import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { phaseOf } from '../../tasks/state-machine.ts';
 import type { Phase, SetPlace, Task } from '../../tasks/task.ts';
+import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
 import type { DeliveryRecord } from '../deliver.ts';
 import type { TaskMessages } from '../task-messages.ts';
-import { type EndNotice, PHASES, type SetOutcome, type TaskView } from '../view.ts';
+import { type EndNotice, isPending, type SetOutcome, type TaskView } from '../view.ts';
 import type { SetCards } from './set-cards.ts';
 
 /** Delay before another attempt where another process posts the notice of the set. */
@@ -17,6 +19,7 @@ export interface SetNoticesOptions {
   /** Keyv of the delivery records, by task, and of what the notice of each set is about. */
   readonly records: Keyv;
   readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open'>;
+  readonly comparisons: Pick<Comparisons, 'entries' | 'recordOf'>;
   readonly cards: Pick<TaskMessages, 'get'>;
   readonly locks: MessageLocks;
   readonly viewOf: (task: Task) => Promise<TaskView>;
@@ -59,12 +62,17 @@ export class SetNotices {
       readonly lock: MessageLock;
     },
   ): Promise<boolean> {
-    const { records, sets, cards } = this.#options;
+    const { records, sets, cards, comparisons } = this.#options;
     const key = setNoticeKey(place);
     const before = await records.get<readonly string[]>(key);
     if (before !== undefined) return before.includes(endOf(task));
-    const members = await sets.members(place);
-    const settled = await Promise.all(members.map(async (one) => one.id === task.id || this.#isShown(one)));
+    const isComparison = place.kind === 'comparison';
+    const members = await (isComparison ? comparisons.entries(place) : sets.members(place));
+    // The clips of a comparison may have appeared without those that are late.
+    const isLateLeft = isComparison && (await comparisons.recordOf(place.id)) !== undefined;
+    const settled = await Promise.all(
+      members.map(async (one) => one.id === task.id || (isLateLeft && !isSettled(one)) || this.#isShown(one)),
+    );
     if (settled.includes(false)) return true;
     const phases = members.map(phaseAtEnd);
     // Nobody waits for a set that was cancelled or withdrawn.
@@ -80,8 +88,7 @@ export class SetNotices {
 
   /** Returns whether a task has ended or needs a decision, and the chat shows that. */
   async #isShown(task: Task): Promise<boolean> {
-    const phase = phaseAtEnd(task);
-    if (phase === 'requested' || PHASES[phase].tone === 'pending') return false;
+    if (!isSettled(task)) return false;
     if (task.presented) return true;
     return (await this.#options.records.get<DeliveryRecord>(task.id))?.shown?.revision === task.revision;
   }
@@ -121,6 +128,7 @@ export class SetNotices {
         ready,
         others,
         ...(card.declined === undefined ? {} : { declined: card.declined }),
+        ...(isBlind(card) ? { isBlind: true } : {}),
       },
     };
   }
@@ -129,6 +137,12 @@ export class SetNotices {
 /** Returns the key of the record of what the notice of a set was about. */
 export function setNoticeKey({ id }: Pick<SetPlace, 'id'>): string {
   return `set-notice:${id}`;
+}
+
+/** Returns whether a task has ended, or needs a decision. */
+function isSettled(task: Task): boolean {
+  const phase = phaseAtEnd(task);
+  return phase !== 'requested' && !isPending(phase);
 }
 
 function phaseAtEnd(task: Task): Phase {

@@ -1,3 +1,4 @@
+import { withoutVote } from '../../chat/comparisons/comparison-records.ts';
 import { setOfCard } from '../../chat/sets/set-view.ts';
 import type { Subscriptions } from '../../chat/subscriptions.ts';
 import type { TeamSettings } from '../../money/team-settings.ts';
@@ -23,7 +24,7 @@ type RecordStore = Pick<Store, 'keyv' | 'commit' | 'contents'>;
 const NOTICES = 'notices';
 
 /**
- * Ends what is not ordered yet or goes on by itself: drafts, defaults, subscriptions, approver role, links and sessions.
+ * Ends what is not ordered yet or goes on by itself: drafts, defaults, votes, subscriptions, approver role, links, sessions.
  * Idempotent.
  */
 export async function endRoles(store: RecordStore, subscriptions: Subscriptions, of: Forgotten): Promise<void> {
@@ -32,6 +33,11 @@ export async function endRoles(store: RecordStore, subscriptions: Subscriptions,
     one.platform === platform && one.team === team;
   await deleteWhere(store, 'drafts', (value) => isOf(value) && (value as Partial<Draft>).by?.id === person.id);
   await deleteWhere(store, 'gallery', (value) => isOf(value) && (value as { user?: Person }).user?.id === person.id);
+  for await (const page of store.contents.records('comparisons')) {
+    for (const { key, value } of page)
+      if (isOf(value as { readonly platform?: string }))
+        await change(store, 'comparisons', key, (one) => withoutVote(one, person.id));
+  }
   const defaults = { namespace: 'defaults', key: defaultsKey({ platform, team, user: person.id }) } as const;
   await store.commit({ records: [{ ...defaults, value: null, expected: 'any' }] });
   await subscriptions.remove(

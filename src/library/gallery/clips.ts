@@ -1,7 +1,8 @@
 import type { Keyv } from 'keyv';
 import type { TaskRepository } from '../../pipeline/repository.ts';
-import { taskIdOf } from '../../pipeline/task-service.ts';
+import { retryKey, taskIdOf } from '../../pipeline/task-ids.ts';
 import type { IndexEntry, Store } from '../../store/store.ts';
+import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { readTasks } from '../../tasks/record-shape.ts';
 import type { Audience, Origin, Task, TaskId } from '../../tasks/task.ts';
 import { isVisible, type Viewer } from '../../tasks/visibility.ts';
@@ -79,7 +80,7 @@ export class GalleryClips {
         this.#records,
         batch.map(({ member }) => member),
       )) {
-        if (isClip(task) && this.#isSurelyVisible(task, scope) && fits(task)) found.push(task);
+        if (isClip(task) && !isBlind(task) && this.#isSurelyVisible(task, scope) && fits(task)) found.push(task);
         if (found.length > limit) return pageOf(found.slice(0, limit));
       }
       last = batch.at(-1) ?? last;
@@ -93,6 +94,8 @@ export class GalleryClips {
   async find({ platform, team, viewer }: ViewScope, id: string): Promise<Task | undefined> {
     const task = await this.#options.repository.get(id as TaskId);
     if (task === undefined || task.origin.platform !== platform || task.origin.team !== team) return undefined;
+    // A clip of a comparison is shown after the reveal.
+    if (isBlind(task)) return undefined;
     return isVisible(task.origin, await this.#options.audienceOf(task.origin), viewer) ? task : undefined;
   }
 
@@ -144,8 +147,7 @@ export class GalleryClips {
   async #retriesByButton({ id }: Task): Promise<readonly Task[]> {
     const found: Task[] = [];
     for (let number = 1; number <= MAX_TAKES; number += 1) {
-      const key = number === 1 ? `retry:${id}` : `retry:${id}:${number}`;
-      const retry = await this.#options.repository.get(taskIdOf(key));
+      const retry = await this.#options.repository.get(taskIdOf(retryKey(id, number)));
       if (retry === undefined) break;
       found.push(retry);
     }

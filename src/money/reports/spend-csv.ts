@@ -7,6 +7,7 @@ import { type Options, stringify } from 'csv-stringify';
 import { ledgerPages } from '../../pipeline/ledger-reader.ts';
 import type { Store } from '../../store/store.ts';
 import { amountOf } from '../../tasks/amount.ts';
+import { isBlind } from '../../tasks/comparisons/blind.ts';
 import type { LedgerEntry, LedgerScope } from '../../tasks/ledger.ts';
 import type { Task } from '../../tasks/task.ts';
 import { entryMicros, kindOf, type SpendKind } from './spend-of.ts';
@@ -63,7 +64,7 @@ const OPTIONS: Options = {
 };
 
 /**
- * Writes a month's sends as CSV, one row each, oldest first, page by page. Amounts are never negative; what was refunded
+ * Writes a month's sends as CSV, one row each, oldest first, page by page; those of blind comparisons last. Amounts are never negative; what was refunded
  * or not charged counts 0.
  * @param isCompressed writes it with gzip.
  * @returns the size of the file in bytes.
@@ -85,15 +86,28 @@ export async function writeSpendCsv(
 
 async function* rowsOf(store: Store, { month, channel, ...scope }: CsvQuery): AsyncGenerator<Row> {
   const tasks = store.keyv('tasks');
+  const hidden: Row[] = [];
   for await (const entries of ledgerPages(store, scope, month)) {
     const wanted = channel === undefined ? entries : entries.filter((entry) => entry.channel === channel);
     for (let from = 0; from < wanted.length; from += TASKS_PER_READ) {
       const some = wanted.slice(from, from + TASKS_PER_READ);
       const found = await tasks.getMany<Task>([...new Set(some.map(({ task }) => task))]);
       const byId = new Map(found.flatMap((task) => (task === undefined ? [] : [[task.id, task] as const])));
-      for (const entry of some) yield rowOf(entry, byId.get(entry.task), month);
+      for (const entry of some) {
+        const task = byId.get(entry.task);
+        const row = rowOf(entry, task, month);
+        if (task !== undefined && isBlind(task)) hidden.push(withoutTask(row));
+        else yield row;
+      }
     }
   }
+  // In the order of the models: that of the tasks is that of their labels.
+  yield* hidden.sort((one, other) => (one.SkuId < other.SkuId ? -1 : 1));
+}
+
+/** Returns the row of a clip whose comparison is not revealed, without what leads from it to the clip in the chat. */
+function withoutTask(row: Row): Row {
+  return { ...row, ResourceId: '', x_Task: '', x_EndedAt: '' };
 }
 
 /** Returns the row of a send. @param task undefined where its record is lost. */

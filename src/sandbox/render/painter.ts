@@ -43,11 +43,11 @@ export function createPainter(job: RenderJob, prints: readonly (Image | null)[])
   };
 }
 
-/** Returns the small print, such as `Swift 1 · 4 s · 16:9 · 720p`. */
+/** Returns the small print, such as `4 s · 16:9 · 720p`: it names no model, which a comparison keeps hidden. */
 function factsOf(job: RenderJob): string {
   const media =
     job.otherReferences === 0 ? [] : [`${job.otherReferences} more reference${job.otherReferences > 1 ? 's' : ''}`];
-  return [job.title, `${job.seconds} s`, job.aspectRatio, job.resolution, ...media].join('  ·  ');
+  return [`${job.seconds} s`, job.aspectRatio, job.resolution, ...media].join('  ·  ');
 }
 
 function paintTimeLine(ctx: SKRSContext2D, { margin, textSize }: Captioned, frame: Frame): void {

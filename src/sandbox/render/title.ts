@@ -5,7 +5,7 @@ import type { FrameSize } from './job.ts';
 /** Text over a clip. */
 export interface Caption {
   readonly prompt: string;
-  /** Small print below the prompt: model, length, ratio. */
+  /** Small print below the prompt: length, ratio. */
   readonly facts: string;
 }
 

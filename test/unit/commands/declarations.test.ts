@@ -9,6 +9,7 @@ describe('declarations', () => {
   it('are in the order of the help', () => {
     const names = [
       'create',
+      'compare',
       'status',
       'list',
       'gallery',

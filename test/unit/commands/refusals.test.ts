@@ -105,7 +105,7 @@ describe('invalid input as options', () => {
     [
       'paint',
       {},
-      'There is no /video paint. Try create, status, list, gallery, cancel, retry, delete, storyboard, models, usage, notify, defaults, privacy, policy, approvals or help.',
+      'There is no /video paint. Try create, compare, status, list, gallery, cancel, retry, delete, storyboard, models, usage, notify, defaults, privacy, policy, approvals or help.',
     ],
   ])('%s %j', async (name, given, sentence) => {
     const house = new BotHouse(CATALOG);

@@ -82,6 +82,7 @@ describe('replicas of an older version', () => {
       'counts-money:other',
       'decides-sets:other',
       'enforces-policy:other',
+      'keeps-blind:other',
       'replica:other',
     ]);
     expect(await older.areAlive()).toBe(false);

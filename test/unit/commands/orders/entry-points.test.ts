@@ -87,6 +87,8 @@ interface Way {
   readonly exempt?: readonly PolicyName[];
   /** Whether it only asks what a later press buys: then what a policy does not allow gets no price. Default: false. */
   readonly onlyAsks?: true;
+  /** Label that a button ends with. Default: the price of one clip. */
+  readonly label?: RegExp;
 }
 /** `null`: it buys nothing; a string: where its rules are tested. */
 type Row = Way | string | null;
@@ -146,6 +148,13 @@ const GIVEN = Object.fromEntries(Object.entries(FILLED).map(([name, value]) => [
 const COMMANDS: Readonly<Record<string, Way>> = {
   create: { run: ({ bot }, caller) => bot.command(caller, 'create', GIVEN) },
   retry: { seed: finished, run: ({ bot }, caller, id) => bot.command(caller, 'retry', { id: [id] }) },
+  compare: {
+    run: ({ bot }, caller) =>
+      bot.command(caller, 'compare', { prompt: GIVEN['prompt'] ?? [], models: ['swift-1,plain'], seconds: ['6'] }),
+    label: /(?:· |for )\$0\.60$/u,
+    // It gets a resolution that is allowed.
+    exempt: ['resolutions'],
+  },
 };
 const PRESSES: Readonly<Record<Press['action'], Row>> = {
   retry: press((id) => retryButtonId(id as TaskId, PRICE), { seed: finished }),
@@ -181,6 +190,10 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   notify: null,
   statement: null,
   privacy: null,
+  vote: null,
+  reveal: null,
+  prefer: null,
+  remake: 'comparisons.test.ts',
 };
 const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   create: { run: ({ bot }, caller) => bot.submit(caller, 'create', FILLED) },
@@ -247,7 +260,7 @@ describe.each(WAYS)('%s', (_name, way) => {
     const shown = reply.kind === 'private' ? reply.card : reply.kind === 'offer' ? (reply.private ?? reply.card) : null;
     if (outcome === 'asks') {
       expect(shown === null ? [] : buttonsOf(shown).map(({ label }) => label)).toContainEqual(
-        expect.stringMatching(/(?:· |for )\$0\.30$/u),
+        expect.stringMatching(way.label ?? /(?:· |for )\$0\.30$/u),
       );
     }
     if (rule === 'pause') expect(replyText(reply)).toContain('Grace paused spending: enough.');

@@ -112,6 +112,11 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   delete: null,
   join: null,
   board: null,
+  vote: null,
+  reveal: null,
+  prefer: null,
+  // It is always asked about, at the highest price of its comparison.
+  remake: 'comparisons.test.ts',
 };
 
 const ROWS = Object.values(ACTIONS).flatMap((rows) => (typeof rows === 'string' ? [] : (rows ?? [])));

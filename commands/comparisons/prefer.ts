@@ -1,0 +1,33 @@
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
+import { spendChannel } from '#src/tasks/money.ts';
+import type { SetPlace, Task } from '#src/tasks/task.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { MANAGERS_SET_DEFAULT, preferredSentence, REVEAL_FIRST } from '../sentences/comparisons/words.ts';
+import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+
+/** Makes the model of a clip the default of the comparison's channel, for those who manage it. */
+export async function preferModel(
+  ports: BotPorts,
+  caller: Caller,
+  { set, origin }: Task & { readonly set: SetPlace },
+  at: number,
+): Promise<Reply> {
+  const { platform, team } = origin;
+  const channel = spendChannel(origin);
+  const manages = caller.mayAdminister || (caller.mayManage && spendChannel(caller) === channel);
+  if (!manages) return refused(MANAGERS_SET_DEFAULT);
+  const entry = (await ports.chat.comparisons.entries(set))[at - 1];
+  if (entry === undefined) return refused(UNKNOWN_BUTTON);
+  if (isBlind(entry)) return refused(REVEAL_FIRST);
+  const { models } = ports.catalog();
+  const model = models.find(({ name }) => name === entry.request.model);
+  if (model === undefined) {
+    const allowed = models.map(({ name }) => name);
+    return refused(
+      refusalSentence({ reason: 'unknown_model', option: 'model', given: entry.request.model, allowed }, caller.fields),
+    );
+  }
+  await ports.defaults.setChannelModel({ platform, team, channel }, model.name);
+  return privately({ lines: [[preferredSentence(model.title)]], progress: null, buttons: [] });
+}

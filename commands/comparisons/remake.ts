@@ -1,0 +1,102 @@
+import { memberIdOf, retryKey, taskIdOf } from '#src/pipeline/task-ids.ts';
+import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
+import { isAbove, priceOf } from '#src/tasks/price.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
+import { phaseOf } from '#src/tasks/state-machine.ts';
+import type { Price, SetPlace, Task } from '#src/tasks/task.ts';
+import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { taskHere } from '../input/task-lookup.ts';
+import { draftOf } from '../orders/offers.ts';
+import { placedReply, placeOrder } from '../orders/place-order.ts';
+import { decideSpending } from '../orders/spending.ts';
+import { nextTake } from '../orders/takes.ts';
+import { mayNotDecideOn } from '../policy/rules-here.ts';
+import { pausedSentence } from '../sentences/administration/pause.ts';
+import {
+  BLIND_UNTIL_REVEAL,
+  REMAKE_NEEDS_APPROVAL,
+  REMAKE_REFUSED,
+  remakeQuestion,
+} from '../sentences/comparisons/words.ts';
+import { retriedAlready } from '../sentences/decisions.ts';
+import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { priceId } from '../ui/buttons.ts';
+import type { ComparisonPress } from '../ui/comparison-buttons.ts';
+
+/** Handles a press on the retry of a blind clip. */
+export async function remakeClip(
+  ports: BotPorts,
+  caller: Caller,
+  { clip, upTo, isConfirmed }: Extract<ComparisonPress, { readonly action: 'remake' }>,
+): Promise<Reply> {
+  const task = await taskHere(ports, caller, clip);
+  if (task === undefined || comparisonOf(task) === null) return refused(UNKNOWN_BUTTON);
+  if (!isBlind(task)) return refused(BLIND_UNTIL_REVEAL);
+  return orderBlindRetry(ports, caller, task, isConfirmed ? upTo : null);
+}
+
+/**
+ * Orders a clip of a comparison again that could not be made, under its label. It costs at most the highest price of the
+ * comparison: its own would tell its model. So it is always asked about, with that price.
+ * @param confirmed highest price on the button of the question; `null`: none was asked
+ */
+export async function orderBlindRetry(
+  ports: BotPorts,
+  caller: Caller,
+  task: Task,
+  confirmed: string | null,
+): Promise<Reply> {
+  const place = comparisonOf(task);
+  if (place?.upTo === undefined) return refused(BLIND_UNTIL_REVEAL);
+  const refusal = await mayNotDecideOn(ports, caller, task.origin);
+  if (refusal !== null) return refused(refusal);
+  const entry = (await ports.chat.comparisons.entries(place))[place.at - 1] ?? task;
+  if (!isOver(entry) && entry.id === task.id) return refused(BLIND_UNTIL_REVEAL);
+  const checked = checkAgain(ports.catalog(), task.request);
+  const { upTo } = place;
+  // The catalog has changed: what it costs now would have to be told.
+  if (!checked.ok || isAbove(priceOf(checked.model, checked.request.seconds), upTo)) return refused(BLIND_UNTIL_REVEAL);
+  const { paused, ...rules } = await ports.spendingRules(caller, upTo.currency);
+  if (paused !== undefined) return refused(pausedSentence(paused));
+  const decision = decideSpending(upTo, rules, true);
+  if (decision.kind === 'request_approval') return refused(REMAKE_NEEDS_APPROVAL);
+  if (confirmed !== priceId(upTo)) return privately(remakeQuestion({ task: task.id, at: place.at, upTo }));
+  if (caller.acknowledged !== undefined && !(await caller.acknowledged(false))) return offerAgain(task, place, upTo);
+  const first = memberIdOf(place.id, place.at);
+  const take = await nextTake(ports, caller, retryKey(first, 1));
+  const { acknowledged: _acknowledged, shown: _shown, ...buyer } = caller;
+  const draft = {
+    ...draftOf(caller, { ...take, request: draftOfRequest(task.request) }),
+    createdAtMs: ports.clock.now(),
+  };
+  const card = await ports.chat.messageOf(place.id);
+  const isHere = card !== undefined && card.channel === caller.channel;
+  const placed = await placeOrder(ports, buyer, checked, {
+    ...take,
+    retryOf: task.id,
+    takeOf: place,
+    draft,
+    ...(isHere ? { replyTo: card.message } : {}),
+  });
+  if (!placed.ok) {
+    // Its reasons and buttons name the price.
+    await ports.drafts.discard(draft);
+    return refused(REMAKE_REFUSED);
+  }
+  if (isContentRemoved(placed.task) || placed.isNew || placed.task.press === take.press) return placedReply(placed);
+  await ports.drafts.ledTo(take.press, take.key);
+  return privately(retriedAlready(task, placed.task, await ports.chat.messageOf(placed.task.id)));
+}
+
+function offerAgain(task: Task, { at, id }: SetPlace, upTo: Price): Reply {
+  const card = remakeQuestion({ task: task.id, at, upTo });
+  return { kind: 'offer', id: taskIdOf(`remake:${id}:${at}`), card };
+}
+
+/** Returns whether a task has ended without a clip, so that it may be made again. */
+function isOver(task: Task): boolean {
+  const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
+  return phase === 'failed' || phase === 'refused' || phase === 'lost';
+}

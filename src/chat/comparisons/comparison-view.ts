@@ -1,0 +1,65 @@
+import { total } from '../../tasks/price.ts';
+import type { Price, Task } from '../../tasks/task.ts';
+import { type ButtonAction, type ComparisonView, isPending, type TaskView } from '../view.ts';
+import { type ComparisonRecord, REVEAL_AFTER_MS } from './comparison-records.ts';
+import { hasClip } from './comparisons.ts';
+
+/** What the card of a comparison is built of, besides the view that every set has. */
+export interface ComparisonFacts {
+  /** The task under each label. */
+  readonly entries: readonly Task[];
+  /** The tasks that were ordered. */
+  readonly ordered: readonly Task[];
+  /** Undefined until the clips appear. */
+  readonly record: ComparisonRecord | undefined;
+  /** Progress of all tasks, from 0 to 100. */
+  readonly progress: number | null;
+}
+
+/**
+ * Completes the view of a comparison's card. Until the clips appear it shows the progress of all together: that of one
+ * would betray how fast its model is.
+ */
+export function comparisonViewOf({ blind: _blind, ...view }: TaskView, facts: ComparisonFacts): TaskView {
+  const { entries, ordered, record, progress } = facts;
+  const stage = record === undefined ? 'making' : record.revealed === undefined ? 'voting' : 'revealed';
+  const members = view.members ?? [];
+  const [price = view.price] = total(ordered.map((task): Price => task.price));
+  const isMaking = stage === 'making';
+  const isOpen = members.some((member) => isPending(member.view.phase));
+  const comparison: ComparisonView = {
+    stage,
+    ended: entries.filter((task) => task.endedAtMs !== undefined).length,
+    voters:
+      record === undefined
+        ? 0
+        : (record.revealed?.tally ?? []).reduce((sum, votes) => sum + votes, 0) || Object.keys(record.votes).length,
+    revealsAtMs: stage === 'voting' && record !== undefined ? record.shownAtMs + REVEAL_AFTER_MS : null,
+    tally: record?.revealed?.tally ?? [],
+    clips: isMaking ? [] : entries.flatMap((task, index) => (hasClip(task) ? [index + 1] : [])),
+  };
+  const buttons: readonly ButtonAction[] = isOpen ? ['cancel', 'details'] : ['details'];
+  return {
+    ...view,
+    settings: sharedSettings(ordered, view.settings),
+    modelTitle: '',
+    price,
+    retryPrice: null,
+    progress: isMaking ? progress : null,
+    buttons,
+    comparison,
+  };
+}
+
+/** Returns the settings that are the same for all. */
+function sharedSettings(ordered: readonly Task[], settings: TaskView['settings']): TaskView['settings'] {
+  const { seconds } = settings;
+  const [first, ...others] = ordered.map(({ request }) => request);
+  const aspectRatio = others.every((one) => one.aspectRatio === first?.aspectRatio) ? first?.aspectRatio : undefined;
+  const resolution = others.every((one) => one.resolution === first?.resolution) ? first?.resolution : undefined;
+  return {
+    seconds: first?.seconds ?? seconds,
+    ...(aspectRatio === undefined ? {} : { aspectRatio }),
+    ...(resolution === undefined ? {} : { resolution }),
+  };
+}

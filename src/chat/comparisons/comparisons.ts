@@ -1,0 +1,146 @@
+import type { Clock } from '../../clock.ts';
+import { deliverQueue } from '../../pipeline/next-job.ts';
+import type { TaskRepository } from '../../pipeline/repository.ts';
+import { memberIds, retryKey, taskIdOf } from '../../pipeline/task-ids.ts';
+import type { WorkQueue } from '../../queue/queue.ts';
+import { comparisonOf, isBlind, WAITS_FOR_OTHERS_MS } from '../../tasks/comparisons/blind.ts';
+import { phaseOf } from '../../tasks/state-machine.ts';
+import type { Phase, SetPlace, Task, TaskId } from '../../tasks/task.ts';
+import { isPending } from '../view.ts';
+import type { ComparisonRecord, ComparisonRecords, ModelRecord, VoteOutcome } from './comparison-records.ts';
+
+/** Longest delay until it is checked again whether the clips may appear, in milliseconds. */
+const CHECK_EVERY_MS = 60_000;
+
+/** Options of {@link Comparisons}. */
+export interface ComparisonsOptions {
+  readonly records: ComparisonRecords;
+  readonly repository: Pick<TaskRepository, 'get' | 'record'>;
+  readonly queue: Pick<WorkQueue, 'schedule'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Schedules an edit of the set's card. */
+  readonly refresh: (set: TaskId) => void;
+}
+
+/** Comparisons while they are blind: when their clips appear, votes, and the reveal. */
+export class Comparisons {
+  readonly #options: ComparisonsOptions;
+
+  constructor(options: ComparisonsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the task that is shown under each label: the first one, or its last retry before the reveal. */
+  async entries(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
+    const found = await Promise.all(memberIds(place).map((id) => this.#options.repository.get(id)));
+    return Promise.all(found.filter((task) => task !== undefined).map((task) => this.#lastOf(task)));
+  }
+
+  /** Returns the clips of a comparison in the order of their labels, as `ComparisonRecords.inBlindOrder` does. */
+  inBlindOrder<Item>(set: TaskId, items: readonly Item[], nameOf: (item: Item) => string): Promise<readonly Item[]> {
+    return this.#options.records.inBlindOrder(set, items, nameOf);
+  }
+
+  /** Returns what each model of a team has won, by its name. */
+  winsOf(team: Pick<Task['origin'], 'platform' | 'team'>): Promise<Readonly<Record<string, ModelRecord>>> {
+    return this.#options.records.winsOf(team);
+  }
+
+  /** Returns the stored state of a comparison; undefined until its clips appear. */
+  recordOf(set: TaskId): Promise<ComparisonRecord | undefined> {
+    return this.#options.records.get(set);
+  }
+
+  /**
+   * Returns the time until it has to be checked again whether the outcome of a task may be shown, in milliseconds; `null`
+   * if it may. The outcomes of a comparison appear together: once all tasks have ended, or some time after the first.
+   * Decides that once, for all of them.
+   */
+  async heldForMs(task: Task): Promise<number | null> {
+    const place = comparisonOf(task);
+    if (place === null || !isBlind(task) || !isHeld(task)) return null;
+    const { records, queue, clock } = this.#options;
+    if ((await records.get(place.id)) !== undefined) return null;
+    const entries = await this.entries(place);
+    const ends = entries.filter(isSettled).map(({ endedAtMs, createdAtMs }) => endedAtMs ?? createdAtMs);
+    const waitsMs = Math.min(...ends) + WAITS_FOR_OTHERS_MS - clock.now();
+    if (ends.length < entries.length && waitsMs > 0) return Math.min(waitsMs, CHECK_EVERY_MS);
+    await records.show(place, task.origin);
+    if (!entries.some((one) => isPendingOrUndecided(one) || hasClip(one))) await this.reveal(place);
+    for (const one of entries)
+      if (one.id !== task.id && !one.presented) queue.schedule(deliverQueue(one), one.id, clock.now());
+    return null;
+  }
+
+  /** Counts a vote for a clip by its number, if it has one. */
+  async vote(place: Pick<SetPlace, 'id' | 'of'>, person: string, at: number): Promise<VoteOutcome | 'no_clip'> {
+    const entry = (await this.entries(place))[at - 1];
+    if (entry === undefined || !hasClip(entry)) return 'no_clip';
+    const outcome = await this.#options.records.vote(place.id, person, at);
+    if (outcome === 'counted') this.#options.refresh(place.id);
+    return outcome;
+  }
+
+  /**
+   * Ends the vote and reveals the models: every message of the comparison is shown again. May be repeated.
+   * @returns `false` before the clips have appeared
+   */
+  async reveal(place: Pick<SetPlace, 'id' | 'of'>): Promise<boolean> {
+    const { records, repository, clock, refresh } = this.#options;
+    const entries = await this.entries(place);
+    const models = new Map(entries.flatMap((one, index) => (hasClip(one) ? [[index + 1, one.request.model]] : [])));
+    if ((await records.reveal(place.id, models)) === undefined) return false;
+    const event = { kind: 'reveal', atMs: clock.now() } as const;
+    const ids = new Set([...memberIds(place), ...entries.map(({ id }) => id)]);
+    for (const id of ids) await repository.record(id, event);
+    await records.ended(place.id);
+    refresh(place.id);
+    return true;
+  }
+
+  /** Reveals what is due, and completes the reveals of processes that died. */
+  async sweep(): Promise<void> {
+    const { records, repository } = this.#options;
+    for await (const set of records.due()) {
+      const place = (await repository.get(set))?.set;
+      const isThere = place !== undefined && (await this.reveal(place));
+      // Its content was removed.
+      if (!isThere) await records.ended(set);
+    }
+  }
+
+  /** Follows the retries of a task that have its label. */
+  async #lastOf(first: Task): Promise<Task> {
+    let last = first;
+    for (let number = 1; ; number += 1) {
+      const next = await this.#options.repository.get(taskIdOf(retryKey(first.id, number)));
+      if (next === undefined) return last;
+      if (next.takeOf !== undefined) last = next;
+    }
+  }
+}
+
+/** Phases of an outcome that would betray by its time how fast a model is. */
+const HELD: ReadonlySet<Phase> = new Set(['fetching', 'done', 'lost', 'failed', 'refused']);
+
+function isHeld(task: Task): boolean {
+  return HELD.has(endPhase(task));
+}
+
+function isSettled(task: Task): boolean {
+  const phase = endPhase(task);
+  return phase !== 'requested' && !isPending(phase);
+}
+
+function isPendingOrUndecided(task: Task): boolean {
+  return !isSettled(task) || endPhase(task) === 'uncertain';
+}
+
+function endPhase(task: Task): Phase {
+  return phaseOf(task, { isRunning: false, isHandedOver: true });
+}
+
+/** Returns whether a task of a comparison has a clip to vote for. */
+export function hasClip(task: Pick<Task, 'state' | 'clip' | 'removal'>): boolean {
+  return task.state === 'completed' && task.clip !== undefined && task.removal === undefined;
+}

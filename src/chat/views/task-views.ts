@@ -1,0 +1,102 @@
+import type { Keyv } from 'keyv';
+import type { Clock } from '../../clock.ts';
+import { isBlind } from '../../tasks/comparisons/blind.ts';
+import type { DurationEstimates } from '../../tasks/duration-estimates.ts';
+import { isWaitingFor, type StepRetry } from '../../tasks/step-retry.ts';
+import { orderIdOf, type Task, type TaskId } from '../../tasks/task.ts';
+import type { Model } from '../../videos/model.ts';
+import { type Links, withFreshLink } from '../attachment-plan.ts';
+import type { DeliveryRecord } from '../deliver.ts';
+import type { ProgressEdits } from '../progress-edits.ts';
+import type { ReviewContext } from '../reviews/review-context.ts';
+import type { ShownBefore, TaskMessages } from '../task-messages.ts';
+import { type Handover, type TaskView, viewOf } from '../view.ts';
+
+/** Options of {@link TaskViews}. */
+export interface TaskViewsOptions {
+  /** Keyv of the {@link DeliveryRecord}s, by task. */
+  readonly deliveries: Keyv;
+  readonly messages: Pick<TaskMessages, 'get'>;
+  readonly edits: Pick<ProgressEdits, 'liveOf'>;
+  /** Returns whether the clips of a comparison are in the chat, by the id of its set. */
+  readonly isComparisonShown: (set: TaskId) => Promise<boolean>;
+  readonly links: Links;
+  readonly reviewContext: (task: Task) => Promise<ReviewContext>;
+  readonly modelOf: (name: string) => Model | undefined;
+  readonly durationEstimates: DurationEstimates;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  readonly slowestPollMs: number;
+  /** The video service is known to refund failed tasks. */
+  readonly refundKnown: boolean;
+  /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
+  readonly keptUntil?: (task: Task) => Promise<number | null>;
+}
+
+/** Views of tasks, with what their messages showed before and what this process knows of their progress. */
+export class TaskViews {
+  readonly #options: TaskViewsOptions;
+  /** Latest pause of submissions, of this or another replica: the next refusal broadcasts a missed one again. */
+  pause: StepRetry | null = null;
+
+  constructor(options: TaskViewsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the present view of a task. @param before used where the task has no message of its own */
+  async current(task: Task, before?: ShownBefore): Promise<TaskView> {
+    const [message, delivery, isHeld] = await Promise.all([
+      this.#options.messages.get(task.id),
+      this.#options.deliveries.get<DeliveryRecord>(task.id),
+      this.#isHeld(task),
+    ]);
+    return this.kept(task, message ?? before, { handover: delivery?.handover ?? null, isHeld });
+  }
+
+  /** Returns the view of a task with the time until which its clip is kept. */
+  async kept(
+    task: Task,
+    message: ShownBefore | undefined,
+    { handover, isHeld = false }: { readonly handover: Handover | null; readonly isHeld?: boolean },
+  ): Promise<TaskView> {
+    const { links, keptUntil, reviewContext } = this.#options;
+    const [keptUntilMs = null, review] = await Promise.all([keptUntil?.(task), reviewContext(task)]);
+    const fresh = await withFreshLink(handover, () => links.forClip(task));
+    const view = this.#of(task, message, { handover: fresh, isHeld, review });
+    return { ...view, ...(keptUntilMs === null ? {} : { keptUntilMs }) };
+  }
+
+  #of(
+    task: Task,
+    message: ShownBefore | undefined,
+    delivered: { readonly handover: Handover | null; readonly isHeld: boolean; readonly review: ReviewContext },
+  ): TaskView {
+    const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown, edits } = this.#options;
+    const live = edits.liveOf(task.id);
+    const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
+    const failed = live === undefined ? (message?.retrying ?? null) : live.retrying;
+    return viewOf(task, {
+      nowMs: clock.now(),
+      progress: progress < 0 ? null : progress,
+      isRunning: live?.isRunning ?? message?.isRunning ?? false,
+      retrying: this.#retryOf(task, failed),
+      model: modelOf(task.request.model),
+      usual: durationEstimates.usual(task.request.model),
+      deadlineMs,
+      slowestPollMs,
+      refundKnown,
+      ...delivered,
+    });
+  }
+
+  async #isHeld(task: Task): Promise<boolean> {
+    return isBlind(task) && !(await this.#options.isComparisonShown(task.takeOf?.id ?? orderIdOf(task)));
+  }
+
+  /** Returns the task's own failed step, or the pause that delays all submissions. */
+  #retryOf({ state }: Task, failed: StepRetry | null): StepRetry | null {
+    if (failed !== null && isWaitingFor(failed, state)) return failed;
+    if (this.pause !== null && this.pause.nextAtMs <= this.#options.clock.now()) this.pause = null;
+    return state === 'claimed' ? this.pause : null;
+  }
+}
