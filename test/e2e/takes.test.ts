@@ -39,3 +39,16 @@ test('three takes: one card, three clips below it, one mention; also over a kill
   expect(messages.find(({ id }) => id === card)?.text).toMatch(/Take 1 · Done.*\nTake 2 · Done.*\nTake 3 · Done/);
   expect(upstream.posts).toBe(3);
 });
+
+test('a comparison: clips together under labels, without a model in any message until the reveal', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const card = answered(await dailies.interact('/video compare a red fox --models swift-1,reel-2'));
+  await expect
+    .poll(async () => (await dailies.messages()).filter(({ attachments }) => attachments.length === 1))
+    .toHaveLength(2);
+  await expect.poll(async () => (await dailies.message(card)).text).toContain('Which one is the best?');
+  const blind = (await dailies.messages()).filter(({ author }) => author !== 'ada');
+  expect(JSON.stringify(blind)).not.toMatch(/swift-1|reel-2|Swift 1|Reel 2/u);
+  const { buttons } = await dailies.message(card);
+  expect(buttons.map(({ label }) => label)).toEqual(['Vote for A', 'Vote for B', 'Reveal the models', 'Details']);
+});
