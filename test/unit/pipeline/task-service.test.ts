@@ -84,7 +84,8 @@ describe('an order', () => {
   it('stores the request', async () => {
     const house = new TaskHouse();
     const { task } = await house.submit({ retryOf: 'other' as TaskId });
-    expect(task).toEqual(recount(newTask({ retryOf: 'other' as TaskId })));
+    const version = { root: 'other' as TaskId, number: 2 };
+    expect(task).toEqual(recount({ ...newTask({ retryOf: 'other' as TaskId }), version }));
     expect(await house.service.get(task.id)).toEqual(task);
     expect((await house.submit({ key: 'k' })).task).not.toHaveProperty('retryOf');
   });
