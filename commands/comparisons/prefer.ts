@@ -28,6 +28,7 @@ export async function preferModel(
       refusalSentence({ reason: 'unknown_model', option: 'model', given: entry.request.model, allowed }, caller.fields),
     );
   }
-  await ports.defaults.setChannelModel({ platform, team, channel }, model.name);
+  const actor = { person: caller.user, surface: 'button' } as const;
+  await ports.defaults.setChannelModel({ platform, team, channel }, model.name, { audit: ports.audit, actor });
   return privately({ lines: [[preferredSentence(model.title)]], progress: null, buttons: [] });
 }

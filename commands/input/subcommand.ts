@@ -62,7 +62,7 @@ export interface BotPorts {
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;
   readonly settings: Pick<TeamSettingsRepository, 'get' | 'change'>;
-  readonly audit: Pick<AuditTrail, 'page'>;
+  readonly audit: Pick<AuditTrail, 'page' | 'commitAudited'>;
   readonly approvers: Pick<Approvers, 'list' | 'add' | 'remove'>;
   /** Decisions on requests for approval. */
   readonly approvals: Pick<Approvals, 'approve' | 'deny' | 'waiting'>;

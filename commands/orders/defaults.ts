@@ -47,7 +47,8 @@ export const defaults: Subcommand = {
     const others = Object.entries(given).filter(([name, values]) => name !== 'off' && values.length > 0);
     if (others.length === 0 && optionValue(given, 'off')?.toLowerCase() === 'channel') {
       if (!caller.mayManage && !caller.mayAdminister) return refused(MANAGERS_SET_DEFAULT);
-      await ports.defaults.setChannelModel(channelOf(caller), null);
+      const actor = { person: caller.user, surface: 'command' } as const;
+      await ports.defaults.setChannelModel(channelOf(caller), null, { audit: ports.audit, actor });
       return show(ports, caller, before, true);
     }
     if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, false);

@@ -1,4 +1,6 @@
 import type { Keyv } from 'keyv';
+import type { AuditTrail } from '../money/audit.ts';
+import type { Actor, AuditValue } from '../money/audit-entry.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import type { Defaults } from '../videos/personal-defaults.ts';
 
@@ -15,6 +17,12 @@ export interface ChannelKey {
   readonly platform: string;
   readonly team: string;
   readonly channel: string;
+}
+
+/** Author of a change of a channel's default, and the log that it is entered in. */
+export interface ChannelChange {
+  readonly audit: Pick<AuditTrail, 'commitAudited'>;
+  readonly actor: Actor;
 }
 
 /** Changes of a person's defaults: `null` removes a value, an absent one stays. */
@@ -42,11 +50,25 @@ export class PersonalDefaults {
     return (await this.#records.get<DefaultsRecord>(channelKey(channel)))?.model;
   }
 
-  /** Sets the default model of a channel; `null` removes it. @throws `store_unavailable` */
-  async setChannelModel(channel: ChannelKey, model: string | null): Promise<void> {
+  /**
+   * Sets the default model of a channel, with an entry in the team's audit log; `null` removes it.
+   * @throws `store_unavailable`
+   */
+  async setChannelModel(channel: ChannelKey, model: string | null, { audit, actor }: ChannelChange): Promise<void> {
     const key = channelKey(channel);
-    const value = model === null ? null : ({ model, revision: 1 } satisfies DefaultsRecord);
-    await this.#store.commit({ records: [{ namespace: 'defaults', key, value, expected: 'any' }] });
+    await audit.commitAudited(channel, actor, async () => {
+      const before = await this.channelModel(channel);
+      const value = model === null ? null : ({ model, revision: 1 } satisfies DefaultsRecord);
+      const records = [{ namespace: 'defaults', key, value, expected: 'any' } as const];
+      // A rule in an action that earlier versions can phrase.
+      const entry = {
+        action: 'policy',
+        subject: [textOf('default model'), { kind: 'channel', channel: channel.channel }],
+        before: before === undefined ? [] : [textOf(before)],
+        after: model === null ? [] : [textOf(model)],
+      } as const;
+      return { change: { records }, entries: before === (model ?? undefined) ? [] : [entry], result: undefined };
+    });
   }
 
   /** Changes a person's defaults. @returns all of them. @throws `store_unavailable` */
@@ -63,6 +85,10 @@ export class PersonalDefaults {
       if (await this.#store.commit({ records: [{ namespace: 'defaults', key, value, expected }] })) return after;
     }
   }
+}
+
+function textOf(text: string): AuditValue {
+  return { kind: 'text', text };
 }
 
 /** Returns the key of a channel's record in the namespace `defaults`. */

@@ -106,6 +106,7 @@ function changeLine(what: Line, before: readonly LoggedValue[], after: readonly 
 
 /** Subjects of a sentence about a rule, by its name; that of a later version is named as it is. */
 const RULES: Readonly<Record<string, string>> = {
+  'default model': 'the default model',
   models: 'the models allowed',
   seconds: 'the lengths allowed',
   resolutions: 'the resolutions allowed',

@@ -82,8 +82,10 @@ describe('order that the platform reported as failed', () => {
       await order(house, late({ user: bob().user })),
       await order(house, late({ channel: 'elsewhere' })),
       await house.bot.command(late(), 'create', { prompt: ['a fox'], seconds: ['6'] }),
+      await house.bot.command(late(), 'create', { prompt: ['a fox'], takes: ['3'] }),
+      await house.bot.command(late(), 'create', { prompt: ['a fox'], takes: ['2'] }),
     ];
-    expect(new Set([...replies, ...others].map((reply) => offerOf(reply).id)).size).toBe(4);
+    expect(new Set([...replies, ...others].map((reply) => offerOf(reply).id)).size).toBe(6);
     for (const reply of replies) await house.bot.press(late({}, true), buttonOf(reply, 'Create'));
     expect(house.records.size).toBe(1);
   });

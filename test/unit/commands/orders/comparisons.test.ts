@@ -249,6 +249,13 @@ describe('the default of a channel', () => {
     expect(await modelOf(bob({ channel: 'other' }))).toBe('swift-1');
     await house.bot.command(bob(), 'defaults', { model: ['bare'] });
     expect(await modelOf()).toBe('bare');
+    await house.bot.press(manager, `prefer:${set}:${at}`);
+    await house.bot.command(manager, 'defaults', { off: ['channel'] });
+    const shown = replyText(await house.bot.command(ada({ mayAdminister: true }), 'audit', {}));
+    expect(shown).toMatch(
+      /removed the default model in .*clips.*, which was ‹reel-2›[\s\S]*set the default model in .*clips.* to ‹reel-2›/u,
+    );
+    expect(shown).toContain('2 entries');
   });
 });
 
