@@ -47,7 +47,8 @@ export interface OptionDeclaration {
     | 'month'
     | 'time_zone'
     | 'currency'
-    | 'until';
+    | 'until'
+    | 'command';
 }
 
 /** Raw values by option name, not validated. An option with no values counts as not given. */

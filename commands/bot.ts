@@ -55,7 +55,7 @@ export function createBot(ports: BotPorts): Bot {
       if (command.buys === true && (await mayNotCreateHere(ports, asker).catch(() => null)) !== null) return [];
       const isSetting = SETTINGS_OFFERED.has(option.autocomplete ?? '');
       const own = isSetting ? await withDefaults(ports, asker).catch(() => ports) : ports;
-      return suggestionsFor(own, asker, { command: name, option, typed, given });
+      return suggestionsFor(own, asker, { command: name, option, typed, given, commands: declarations });
     },
     catalogFor: async (caller) => (await withDefaults(ports, caller)).catalog(),
     removed: async (caller) => {

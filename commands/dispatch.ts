@@ -2,6 +2,7 @@ import type { RequestDraft } from '#src/videos/request.ts';
 import type { Addressing, Caller, Command, FieldProblem, GivenOptions, Reply } from './bot-port.ts';
 import { compare, comparisonDraft } from './comparisons/compare.ts';
 import { create } from './create.ts';
+import { nearest } from './input/closest-match.ts';
 import { createForm } from './input/forms.ts';
 import { checkShape, checkValues, optionIn, optionValue } from './input/options.ts';
 import { slipIn } from './input/slips.ts';
@@ -37,13 +38,8 @@ export async function runCommand(all: BotPorts, caller: Caller, invocation: Invo
   const ports = await portsFor(all, caller, name);
   const subcommand = subcommands.find(({ declaration }) => declaration.name === name);
   if (subcommand === undefined) {
-    const known = declarations.filter((command) => mayRun(caller, command));
-    return refused(
-      unknownCommand(
-        name,
-        known.map((command) => command.name),
-      ),
-    );
+    const known = declarations.filter((command) => mayRun(caller, command)).map((command) => command.name);
+    return refused(unknownCommand(name, known, nearest(name, known)));
   }
   const { declaration, run } = subcommand;
   if (!mayRun(caller, declaration) || exceedsRights(caller, declaration, given))

@@ -5,13 +5,15 @@ import type { Price, Task } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import { COMPARED } from '#src/videos/comparison.ts';
 import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
-import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
+import type { Caller, Command, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
 import { mayDecideHere } from '../policy/rules-here.ts';
-import { monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
+import { commandSuggestion, monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
 import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
 import { currenciesOf } from './amounts.ts';
+import { nearest } from './closest-match.ts';
 import { optionValue } from './options.ts';
+import { commandName, permittedCommands } from './permitted-commands.ts';
 import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
 import { oncePerBlind, visibleAmong } from './task-lookup.ts';
 import { timeZones } from './time-zones.ts';
@@ -26,6 +28,8 @@ export interface Typing {
   readonly option: OptionDeclaration;
   readonly typed: string;
   readonly given: GivenOptions;
+  /** All commands, for an option that names one. */
+  readonly commands: readonly Command[];
 }
 
 /**
@@ -63,6 +67,8 @@ function offered(
       return taskSuggestions(ports, caller, typing.command === 'retry' ? 'retry' : 'all');
     case 'open_task':
       return taskSuggestions(ports, caller, 'open');
+    case 'command':
+      return commandSuggestions(ports, caller, typing);
     case 'month':
       return monthSuggestions(ports, caller);
     case 'time_zone':
@@ -158,4 +164,26 @@ async function monthSuggestions(ports: BotPorts, caller: Caller): Promise<readon
   const months = [period];
   while (months.length < 12) months.push(previousPeriod(months.at(-1) ?? period));
   return months.map(monthSuggestion);
+}
+
+/** Returns the commands that the caller may run, by what was typed of the name; for a misspelling, the one meant. */
+async function commandSuggestions(
+  ports: BotPorts,
+  caller: Caller,
+  { commands, typed }: Typing,
+): Promise<readonly Suggestion[]> {
+  const { commands: permitted } = await permittedCommands(ports, caller, commands);
+  const wanted = commandName(typed);
+  const holding = permitted.filter(({ name }) => name.includes(wanted));
+  const near = nearest(
+    wanted,
+    permitted.map(({ name }) => name),
+  );
+  const found = holding.length > 0 ? holding : permitted.filter(({ name }) => name === near);
+  const ordered = [
+    ...found.filter(({ name }) => name.startsWith(wanted)),
+    ...found.filter(({ name }) => !name.startsWith(wanted)),
+  ];
+  // Matched above, where a misspelling counts, too.
+  return ordered.map((command) => ({ ...commandSuggestion(command), terms: [typed.trim()] }));
 }

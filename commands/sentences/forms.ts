@@ -2,7 +2,7 @@ import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import type { Catalog, Model, Setting } from '#src/videos/model.ts';
-import type { Suggestion } from '../bot-port.ts';
+import type { Command, Suggestion } from '../bot-port.ts';
 import { stateWord } from './cards/history.ts';
 import { formatCount, formatDuration, formatMonth, shorten } from './format.ts';
 import { NO_PROMPT } from './removal.ts';
@@ -76,6 +76,14 @@ export function taskSuggestion(task: Task, nowMs: number, price: Price | null): 
   const state = isBlind(task) ? 'comparison' : stateWord(task);
   const facts = [shorten(prompt, cost.length === 0 ? 60 : 45), state, age, ...cost];
   return { value: task.id, label: facts.join(' · ') };
+}
+
+/** Longest label of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */
+const SUGGESTION_LENGTH = 100;
+
+/** Suggests a command: its name and what it does. */
+export function commandSuggestion({ name, description }: Command): Suggestion {
+  return { value: name, label: shorten(`${name} · ${description}`, SUGGESTION_LENGTH) };
 }
 
 /** Suggests a month: `November 2026`. */

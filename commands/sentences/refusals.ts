@@ -157,9 +157,10 @@ export function valueTooLong(option: OptionDeclaration, given: number, max: numb
   return `${option.name}: it has ${count(given, 'character')}; the limit is ${formatCount(max)}`;
 }
 
-/** Refuses an unknown subcommand. */
-export function unknownCommand(given: string, names: readonly string[]): string {
-  return `There is no /video ${shown(given)}. Try ${either(names)}.`;
+/** Refuses an unknown subcommand. @param near the one that was probably meant; `null` if none is alike. */
+export function unknownCommand(given: string, names: readonly string[], near: string | null): string {
+  const rest = near === null ? `Try ${either(names)}.` : `Did you mean ${near}? /video help shows every command.`;
+  return `There is no /video ${shown(given)}. ${rest}`;
 }
 
 /** Refuses a task id that matches no task of this team, or several. */

@@ -28,7 +28,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])
   ['More', []],
 ];
 
-/** Shows all commands, and their options with range and default, in groups on one screen. */
+/** Shows all commands in groups on one screen, `create` with the range and default of each option. */
 export function helpCard(subject: HelpSubject): Card {
   const { commands, fields, exampleOf, steering, notice } = subject;
   const [first] = commands;
@@ -60,17 +60,17 @@ export function helpCard(subject: HelpSubject): Card {
   ]);
 }
 
-/** Largest number of choices that are listed; more are the commands, which the help shows anyway. */
-const MAX_CHOICES = 8;
-
 /** Lists the administrative commands in short: the help on one of them shows its options. */
 function administrationBlocks({ commands, fields }: HelpSubject): readonly Block[] {
   const administrative = commands.filter(isForAdministrators);
   if (administrative.length === 0) return [];
-  const lines = administrative.map(
-    (command): Block => ({ kind: 'text', line: [{ code: nameOf(command, fields) }, ` ${command.description}`] }),
-  );
-  return [{ kind: 'heading', line: ['Administer'] }, ...lines];
+  const prefix = fields?.administration;
+  const lines = administrative.map((command): Block => {
+    const name = prefix === undefined ? nameOf(command, fields) : command.name;
+    return { kind: 'text', line: [{ code: name }, ` ${command.description}`] };
+  });
+  const where: Line = prefix === undefined ? [] : [' with ', { code: prefix }];
+  return [{ kind: 'heading', line: ['Administer', ...where] }, ...lines];
 }
 
 /** Shows one command: its description, its options with range and default, and an example. */
@@ -82,13 +82,51 @@ export function commandHelpCard(subject: HelpSubject, command: Command): Card {
     { kind: 'item', title: [{ code: usageOf(command, subject.fields) }], small: [command.description] },
     ...options,
     { kind: 'text', line: ['For example: ', { code: subject.exampleOf(command) }] },
-    { kind: 'small', line: [{ code: '/video help' }, ' shows every command.'] },
+    { kind: 'small', line: [...relatedWords(command, subject), { code: '/video help' }, ' shows every command.'] },
   ]);
+}
+
+/** Commands related to each, in the order in which the help on it names them. */
+const RELATED: Readonly<Record<string, readonly string[]>> = {
+  create: ['compare', 'storyboard', 'models', 'defaults'],
+  compare: ['create', 'models', 'defaults'],
+  storyboard: ['create', 'compare', 'models'],
+  status: ['list', 'cancel', 'gallery'],
+  list: ['status', 'gallery', 'retry'],
+  gallery: ['list', 'status', 'delete'],
+  cancel: ['status', 'delete', 'retry'],
+  retry: ['list', 'create', 'compare'],
+  delete: ['cancel', 'list', 'privacy'],
+  models: ['compare', 'defaults', 'policy'],
+  usage: ['budget', 'approvals', 'models'],
+  notify: ['status', 'list'],
+  defaults: ['models', 'create', 'policy'],
+  privacy: ['delete', 'erase_person'],
+  policy: ['models', 'budget', 'approvers', 'review'],
+  approvals: ['approvers', 'usage', 'budget'],
+  budget: ['usage', 'approvers', 'pause', 'settings'],
+  statement: ['usage', 'audit', 'budget'],
+  approvers: ['approvals', 'settings', 'budget'],
+  settings: ['budget', 'approvers', 'policy', 'audit'],
+  review: ['policy', 'settings', 'gallery'],
+  pause: ['budget', 'settings', 'audit'],
+  audit: ['settings', 'statement'],
+  erase_person: ['privacy', 'audit'],
+};
+
+/** Names the related commands among those that the reader may run; nothing if there is none. */
+function relatedWords({ name }: Command, { commands, fields }: HelpSubject): Line {
+  const related = (RELATED[name] ?? []).flatMap((one) => commands.filter((command) => command.name === one));
+  const names = related.flatMap((one, index): Line => [index === 0 ? '' : ', ', { code: nameOf(one, fields) }]);
+  return related.length === 0 ? [] : ['Related: ', ...names, '. '];
 }
 
 function closingLine(fields: OptionFields | undefined): Line {
   const reactions = 'React to a clip with 🔁 for another take, with ❌ to cancel it.';
-  const more: Line = [{ code: '/video help' }, ' and a command’s name shows that command.'];
+  const more: Line = [
+    { code: '/video help' },
+    ' and a command’s name shows its options, their defaults and an example.',
+  ];
   if (fields !== undefined) return [...more, ` To animate an image in a message: Apps › Animate this. ${reactions}`];
   return ['Options are typed as ', { code: '--seconds 6' }, '. ', ...more, ` ${reactions}`];
 }
@@ -110,35 +148,57 @@ function isForAdministrators({ isAdministrative, options }: Command): boolean {
 }
 
 function usageOf(command: Command, fields: OptionFields | undefined): string {
-  return [nameOf(command, fields), ...command.options.filter(({ positional }) => positional).map(positionalWords)].join(
-    ' ',
+  return withOptions(
+    command,
+    command.options.filter(({ positional }) => positional),
+    fields,
   );
 }
 
-function commandBlock(command: Command, subject: HelpSubject): Block {
-  const create = subject.commands.find(({ name }) => name === 'create');
-  const isOwn = (option: OptionDeclaration): boolean =>
-    command === create || !create?.options.some(({ name }) => name === option.name);
-  const own = command.options.filter(isOwn);
-  const options = own.flatMap((option, index): Line => [index === 0 ? '' : ' · ', ...optionWords(option, subject)]);
-  const others = own.length < command.options.length ? [' · and options of ', { code: 'create' }] : [];
-  return {
-    kind: 'item',
-    title: [{ code: usageOf(command, subject.fields) }, ` ${command.description}`],
-    small: [...options, ...others],
-  };
+function withOptions(
+  command: Command,
+  options: readonly OptionDeclaration[],
+  fields: OptionFields | undefined,
+): string {
+  return [nameOf(command, fields), ...options.map((option) => usageWord(option, fields))].join(' ');
 }
 
-function positionalWords({ name, required }: OptionDeclaration): string {
-  return required ? name : `[${name}]`;
+/**
+ * Shows a command among all: `create` with the ranges and defaults of its options, the others with the names of theirs,
+ * so that all of them fit into one message, also for administrators.
+ */
+function commandBlock(command: Command, subject: HelpSubject): Block {
+  const { commands, fields } = subject;
+  const create = commands.find(({ name }) => name === 'create');
+  if (command === create) {
+    const small = command.options.flatMap((option, index) => [
+      index === 0 ? '' : ' · ',
+      ...optionWords(option, subject),
+    ]);
+    return { kind: 'item', title: [{ code: usageOf(command, fields) }, ` ${command.description}`], small };
+  }
+  const own = command.options.filter(
+    (option) => option.positional === true || !create?.options.some(({ name }) => name === option.name),
+  );
+  const small = own.length < command.options.length ? ['and options of ', { code: 'create' }] : [];
+  return { kind: 'item', title: [{ code: withOptions(command, own, fields) }, ` ${command.description}`], small };
+}
+
+function usageWord(option: OptionDeclaration, fields: OptionFields | undefined): string {
+  const [name = option.name] = option.perLine === true ? fieldNames(option, fields) : [];
+  return option.required ? name : `[${name}]`;
+}
+
+/** Returns the names of the platform's fields for an option; its own name where options are typed as flags. */
+function fieldNames(option: OptionDeclaration, fields: OptionFields | undefined): readonly string[] {
+  const files = fields?.files[option.name] ?? [];
+  // Fields cannot have several lines: only a file has.
+  if (option.perLine === true && files.length > 0) return files;
+  return [...files, fields?.links[option.name] ?? option.name];
 }
 
 function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject): Line {
-  const files = fields?.files[option.name] ?? [];
-  // Fields cannot have several lines: only a file has.
-  const names =
-    option.perLine === true && files.length > 0 ? files : [...files, fields?.links[option.name] ?? option.name];
-  const codes = names.flatMap((name, index): Line => [index === 0 ? '' : ', ', { code: name }]);
+  const codes = fieldNames(option, fields).flatMap((name, index): Line => [index === 0 ? '' : ', ', { code: name }]);
   return [...codes, ': ', { untrusted: rangeOf(option, catalog, fields) }];
 }
 
@@ -170,8 +230,7 @@ function generalRange(option: OptionDeclaration, hasFields: boolean): string {
   const { kind, maxLength, min, max, autocomplete, choices, perLine } = option;
   if (perLine === true)
     return hasFields ? 'a text file, one shot per line (default a form)' : 'one per line (default a form)';
-  if (choices !== undefined)
-    return choices.length > MAX_CHOICES ? 'one of these' : either(choices.map(({ value }) => value));
+  if (choices !== undefined) return either(choices.map(({ value }) => value));
   switch (kind) {
     case 'person':
       return hasFields ? 'a person' : 'everyone, me or @name';
@@ -188,6 +247,7 @@ function generalRange(option: OptionDeclaration, hasFields: boolean): string {
     case 'text':
       if (autocomplete === 'task' || autocomplete === 'open_task') return 'the first 4 or more characters of it';
       if (autocomplete === 'models') return `${COMPARED.min} to ${COMPARED.max} models, separated by commas`;
+      if (autocomplete === 'command') return 'a command';
       if (autocomplete === 'month') return 'a month such as 2026-11';
       return maxLength === undefined ? 'text' : `up to ${maxLength} characters`;
   }

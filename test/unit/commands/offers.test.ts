@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TEXT_LENGTH } from '#adapters/discord/messages/render.ts';
 import { OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
 import type { Caller } from '#commands/bot-port.ts';
+import { declarations } from '#commands/registry.ts';
 import { administratorsOnly } from '#commands/sentences/access.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { STEERING } from '#src/sandbox/steering.ts';
@@ -29,7 +30,7 @@ describe('/video models', () => {
 });
 
 describe('/video help', () => {
-  it('shows every command and option with range and default on one screen', async () => {
+  it('shows every command on one screen, create with range and default of each option', async () => {
     const text = await said(new BotHouse(CATALOG), ada(), 'help');
     expect(text.split('\n')).toEqual([
       'Type `/video` and what the clip should show. Everything else has a default. For example: `/video create a red fox in snow --seconds 6`',
@@ -46,26 +47,26 @@ describe('/video help', () => {
         '`audio`: ‹links, none for swift-1 and plain; up to 1 for epic-pro›',
         '`video`: ‹links, none for swift-1 and plain; up to 3 for epic-pro›',
       ].join(' · '),
-      '`/video compare prompt` Compares models: one clip with each, a vote, then their names · `models`: ‹2 to 4 models, separated by commas› · and options of `create`',
-      '`/video cancel id` Cancels a clip; once it is rendering, you may still be charged · `id`: ‹the first 4 or more characters of it›',
-      '`/video retry id` Creates another take of a clip, under your name · `id`: ‹the first 4 or more characters of it›',
-      '`/video delete id` Deletes a clip and its prompt; its price stays in the books · `id`: ‹the first 4 or more characters of it›',
-      '`/video storyboard [shots]` Creates a storyboard: 2 to 12 shots, which become one cut · `shots`: ‹one per line (default a form)› · and options of `create`',
+      '`/video compare prompt models` Compares models: one clip with each, a vote, then their names · and options of `create`',
+      '`/video cancel id` Cancels a clip; once it is rendering, you may still be charged',
+      '`/video retry id` Creates another take of a clip, under your name',
+      '`/video delete id` Deletes a clip and its prompt; its price stays in the books',
+      '`/video storyboard [shots]` Creates a storyboard: 2 to 12 shots, which become one cut · and options of `create`',
       'Find',
-      '`/video status [id]` Shows one clip, or all of yours in progress · `id`: ‹the first 4 or more characters of it (default your clips in progress)›',
-      '`/video list [search]` Lists the team’s clips, newest first · `search`: ‹up to 40 characters (default all clips)› · `who`: ‹everyone, me or @name (default everyone)›',
+      '`/video status [id]` Shows one clip, or all of yours in progress',
+      '`/video list [search] [who]` Lists the team’s clips, newest first',
       '`/video gallery` Opens a page with the clips that you may see',
       '`/video models` Shows the models: price, lengths, aspect ratios, reference media',
       'Money',
-      '`/video usage [who]` Shows a month’s spend and what is left of the budget · `who`: ‹everyone, me or @name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)› · `by`: ‹person, model or channel (default person and model)› · `csv`: ‹sends you the rows as a file instead›',
+      '`/video usage [who] [month] [by] [csv]` Shows a month’s spend and what is left of the budget',
       '`/video approvals` Lists the clips that wait for an approval',
       'More',
       expect.stringContaining('`/video notify'),
-      '`/video defaults` Shows or changes the model, length and aspect that your clips get · `off`: ‹model, seconds, aspect, all or channel› · and options of `create`',
-      '`/video privacy [what]` Shows what is stored about you, sends it to you, or removes it · `what`: ‹export or forget›',
-      expect.stringContaining('`/video policy` What is allowed here'),
+      '`/video defaults [off]` Shows or changes the model, length and aspect that your clips get · and options of `create`',
+      '`/video privacy [what]` Shows what is stored about you, sends it to you, or removes it',
+      expect.stringContaining('`/video policy [channel]` What is allowed here'),
       expect.stringContaining('`/video help [command]`'),
-      'Options are typed as `--seconds 6`. `/video help` and a command’s name shows that command. React to a clip with 🔁 for another take, with ❌ to cancel it.',
+      'Options are typed as `--seconds 6`. `/video help` and a command’s name shows its options, their defaults and an example. React to a clip with 🔁 for another take, with ❌ to cancel it.',
     ]);
   });
 
@@ -85,7 +86,8 @@ describe('/video help', () => {
     expect(await said(house, ada(), 'help notify')).toMatch(
       /`direct`: ‹sends you a direct message [^›]+›.*\n.*`off`: ‹stops the notifications›/,
     );
-    const text = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'help', {}));
+    const given = { command: ['notify'] };
+    const text = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'help', given));
     expect(text).toContain('`off`: ‹True or False (default False)›');
   });
 
@@ -96,7 +98,7 @@ describe('/video help', () => {
         '• `search`: ‹up to 40 characters (default all clips)›',
         '• `who`: ‹everyone, me or @name (default everyone)›',
         'For example: `/video list red fox --who me`',
-        '`/video help` shows every command.',
+        'Related: `/video status`, `/video gallery`, `/video retry`. `/video help` shows every command.',
       ].join('\n'),
     );
     expect(replyText(await new BotHouse(CATALOG).bot.text(ada(), 'help paint'))).toMatch(/^refused: There is no/);
@@ -125,7 +127,35 @@ describe('/video help', () => {
   it('fits into one message of every platform, including the embedded service’s test directives', async () => {
     const house = new BotHouse(parseCatalog(sandboxCatalog), STEERING);
     // Discord counts the text of all components together; Slack counts each block alone.
-    expect((await said(house, ada(), 'help')).length).toBeLessThan(TEXT_LENGTH);
+    const rights = [{}, { mayAdminister: true }];
+    for (const caller of rights.flatMap((one) => [ada(one), ada({ ...one, fields: OPTION_FIELDS })]))
+      expect(replyText(await house.bot.command(caller, 'help', {})).length).toBeLessThan(TEXT_LENGTH);
+  });
+
+  const others = declarations.filter(({ name }) => name !== 'help');
+
+  it.each(others)('shows $name with its options, an example and related commands', async ({ name, options }) => {
+    const house = new BotHouse(CATALOG);
+    const text = await said(house, ada({ mayAdminister: true }), `help ${name}`);
+    for (const option of options) expect(text).toContain(`• \`${option.name}\`: ‹`);
+    const [, related = ''] = /For example: `\/video .+\nRelated: (.*?)\. /u.exec(text) ?? [];
+    const named = [...related.matchAll(/`\/video (\w+)`/gu)].map((match) => match[1]);
+    expect(named.length).toBeGreaterThan(0);
+    expect(declarations.map((one) => one.name)).toEqual(expect.arrayContaining(named));
+    expect(named).not.toContain(name);
+  });
+
+  it('suggests the command that was probably meant, among those that the reader may run', async () => {
+    const house = new BotHouse(CATALOG);
+    const near = 'There is no /video compere. Did you mean compare? /video help shows every command.';
+    expect(await house.bot.text(ada(), 'help compere')).toEqual({ kind: 'refused', sentence: near });
+    expect(replyText(await house.bot.text(ada(), 'help budgt'))).not.toContain('Did you mean');
+    expect(await said(house, ada(), 'help usage')).not.toContain('/video budget');
+    const admin = ada({ mayAdminister: true, fields: OPTION_FIELDS });
+    const typed = { command: ['/video-admin budgt'] };
+    expect(replyText(await house.bot.command(admin, 'help', typed))).toContain('Did you mean budget?');
+    const usage = replyText(await house.bot.command(admin, 'help', { command: ['usage'] }));
+    expect(usage).toContain('Related: `/video-admin budget`');
   });
 
   it('lists the test directives of the embedded service', async () => {
@@ -223,6 +253,20 @@ describe('suggestions', () => {
     expect((await suggest(house, ada(), 'cancel', 'id')).map(({ value }) => value)).toEqual([fox.id]);
     expect(await suggest(house, ada({ mayManage: true }), 'cancel', 'id')).toHaveLength(2);
     expect(await suggest(house, ada({ team: 'T2' }), 'retry', 'id')).toEqual([]);
+  });
+
+  it('of commands are those that the caller may run, also for a misspelling', async () => {
+    const house = new BotHouse(CATALOG);
+    const found = async (typed: string, caller = ada()) =>
+      (await suggest(house, caller, 'help', 'command', typed)).map(({ value }) => value);
+    const label = 'compare · Compares models: one clip with each, a vote, then their names';
+    expect(await suggest(house, ada(), 'help', 'command', 'comp')).toMatchObject([{ value: 'compare', label }]);
+    expect(await found('/video compere')).toEqual(['compare']);
+    expect((await found('re')).slice(0, 2)).toEqual(['retry', 'create']);
+    expect(await found('budget')).toEqual([]);
+    expect(await found('')).not.toContain('budget');
+    expect(await found('budgt', ada({ mayAdminister: true }))).toEqual(['budget']);
+    expect(await found('xylophone')).toEqual([]);
   });
 
   it('of months are the latest ones; at most 25 of any kind', async () => {

@@ -180,6 +180,7 @@ describe('what is offered under a policy', () => {
     await set({ channel: '<#clips|clips>', create: '<@U2|Bob>' });
     expect(await house.bot.suggest(ada(), 'create', 'model', '', {})).toEqual([]);
     expect(house.bot.commandsFor(ada()).length).toBeGreaterThan(0);
+    expect((await house.bot.suggest(ada(), 'help', 'command', 'c', {}))[0]?.value).toBe('cancel');
     const help = await house.bot.command(ada(), 'help', {});
     expect(replyText(help)).toContain('You can’t create clips here: only Bob may.');
     expect(help.kind === 'private' ? buttonsOf(help.card) : null).toEqual([]);
