@@ -181,7 +181,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
   const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };
   const teamNotices = createTeamNotices({ ...deps, ...money, ...exporting, platforms });
-  const gallery = createGallery({ ...deps, ...parts });
+  const gallery = createGallery({ ...deps, ...parts, cuts });
   const bot = createAppBot(deps, { ...parts, chat, cuts, statements, teamNotices, gallery, library, assertWritable });
   for (const adapter of adapters) adapter.serve(bot);
 

@@ -10,17 +10,20 @@ import { GalleryAccess } from '#src/library/gallery/access.ts';
 import { GalleryClips } from '#src/library/gallery/clips.ts';
 import { Posters } from '#src/library/gallery/posters.ts';
 import { serveGallery } from '#src/library/gallery/routes.ts';
+import { GallerySets } from '#src/library/gallery/sets/sets.ts';
 import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createLogger } from '#src/logger.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
+import { Boards } from '#src/studio/storyboards/boards.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { SERVED_HERE } from '#test/fakes/clip-links.ts';
+import { NO_CUTS } from '../fakes/no-cuts.ts';
 import { FakePlatform } from '../fakes/platform.ts';
 import { newTask, originOf } from '../fakes/tasks.ts';
 import { type Figure, report } from './figure.ts';
@@ -73,10 +76,14 @@ async function measure(folder: string): Promise<void> {
   });
   const repository = new TaskRepository(store);
   const audienceOf = async ({ audience = 'channel' as const }: { readonly audience?: 'team' | 'channel' }) => audience;
+  const clips = new GalleryClips({ store, repository, audienceOf });
+  const seen = { clips, repository, audienceOf, boards: new Boards(store), cuts: NO_CUTS };
   const http = createHttpServer(logger);
   await serveGallery(http, {
     access,
-    clips: new GalleryClips({ store, repository, audienceOf }),
+    clips,
+    sets: new GallerySets(seen),
+    cutFileOf: NO_CUTS.find,
     catalog: () => parseCatalog(sandboxCatalog),
     defaults: new PersonalDefaults(store),
     hasPosters: false,

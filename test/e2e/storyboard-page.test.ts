@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
 import { makeShot, play } from '../fakes/shots.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 // A storyboard in a browser, from its form to the joined cut.
 
@@ -105,4 +106,42 @@ test('four shots from a form, one fails and is retried, all are reordered and jo
   for (const [at, beep] of played.beeps.entries())
     expect(Math.abs(beep - (played.flashes[at] ?? 0))).toBeLessThan(0.04);
   expect(upstream.creates).toBe(SHOTS + 1);
+});
+
+test('the gallery shows the clips of the board together, its order and its cut, which is played and downloaded', {
+  timeout: 120_000,
+}, async () => {
+  const answer = await dailies.message(answered(await dailies.interact('/video gallery', { user: 'ada' })));
+  const viewport = { width: 360, height: 780 };
+  const page = await (await browser.newContext({ colorScheme: 'dark', viewport })).newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(/http:\S+key=[\w-]{43}/u.exec(answer.text)?.[0] ?? '');
+  await page.click('button:has-text("Open the gallery as ada")');
+  // The retry of shot 3 is a take of it.
+  await page.click('.card:has-text("it sleeps")');
+  await page.waitForSelector('dd:has-text("shot 3 of 4")');
+  await page.click('text=All clips of its storyboard');
+  await page.waitForSelector('h2:has-text("Storyboard of 4 shots")');
+  const shots = await page.locator('.shots li').allTextContents();
+  expect(shots.map((text) => text.trim())).toEqual([
+    'Shot 4: it dreams',
+    'Shot 1: a fox wakes up',
+    'Shot 2: it runs',
+    'Shot 3: it sleeps',
+  ]);
+  expect(await page.locator('.card').count()).toBe(SHOTS);
+  const cut = page.locator('.cut');
+  expect(await cut.textContent()).toMatch(/Cut of 4 shots4\.2 s · [\d.]+ MB · \S/u);
+  await page.waitForFunction(() => (document.querySelector('.cut video') as HTMLVideoElement).readyState >= 1);
+  const length = await page.evaluate(() => (document.querySelector('.cut video') as HTMLVideoElement).duration);
+  expect(Math.abs(length - SHOTS * SECONDS)).toBeLessThan(1 / 24);
+  const [download] = await Promise.all([page.waitForEvent('download'), cut.locator('a').click()]);
+  expect([await download.failure(), download.suggestedFilename()]).toEqual([null, expect.stringMatching(/\.mp4$/u)]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  await page.evaluate(axe.source);
+  // @ts-expect-error defined by the script above
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  expect(violations).toEqual([]);
+  await page.click('text=Clear filters');
+  await page.waitForSelector('.set', { state: 'detached' });
 });

@@ -5,9 +5,12 @@ import { GalleryClips } from '#src/library/gallery/clips.ts';
 import type { GalleryPress, GalleryReply } from '#src/library/gallery/orders.ts';
 import { Posters } from '#src/library/gallery/posters.ts';
 import { type GalleryOptions, serveGallery } from '#src/library/gallery/routes.ts';
+import { GallerySets } from '#src/library/gallery/sets/sets.ts';
 import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createLogger } from '#src/logger.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
+import type { Cuts } from '#src/studio/cuts/cuts.ts';
+import { Boards } from '#src/studio/storyboards/boards.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Origin, Task, TaskId } from '#src/tasks/task.ts';
@@ -15,6 +18,7 @@ import { parseCatalog } from '#src/videos/catalog.ts';
 import { SERVED_HERE } from './clip-links.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
+import { NO_CUTS } from './no-cuts.ts';
 import { FakePlatform } from './platform.ts';
 import { CLIP, newTask, originOf } from './tasks.ts';
 
@@ -68,11 +72,20 @@ export class GalleryHouse {
   reply: GalleryReply = { kind: 'text', lines: ['No.'], buttons: [] };
   #added = 0;
 
+  /** Returns the sets of the store. @param cuts default: none */
+  setsWith(cuts: Pick<Cuts, 'get' | 'madeOf'> = NO_CUTS): GallerySets {
+    const { clips, repository, store } = this;
+    const audienceOf = async ({ audience = 'channel' }: Origin) => audience;
+    return new GallerySets({ clips, repository, boards: new Boards(store), cuts, audienceOf });
+  }
+
   /** Adds the routes. @param publicUrl default: none */
   async serve(publicUrl: string | null = null, more: Partial<GalleryOptions> = {}): Promise<this> {
     await serveGallery(this.http, {
       access: this.access,
       clips: this.clips,
+      sets: this.setsWith(),
+      cutFileOf: NO_CUTS.find,
       catalog: () => CATALOG,
       defaults: new PersonalDefaults(this.store),
       hasPosters: false,

@@ -13,11 +13,13 @@ import { type ClipFilter, type ClipTask, type GalleryClips, isClip } from './cli
 import type { Cursor } from './history.ts';
 import { GALLERY_PATH, sessionKeyOf, tokenOf } from './requests.ts';
 import type { Entered, EnteredRoute } from './session-scope.ts';
+import type { GallerySets } from './sets/sets.ts';
 
 /** Options of {@link addApi}. */
 export interface ApiOptions {
   readonly access: Pick<GalleryAccess, 'mayDelete'>;
   readonly clips: GalleryClips;
+  readonly sets: Pick<GallerySets, 'page'>;
   readonly catalog: () => Catalog;
   /** Whether pictures of clips can be made. */
   readonly hasPosters: boolean;
@@ -40,13 +42,14 @@ const pageQuery = z.object({
   channel: words(200),
   model: words(200),
   text: words(200),
+  set: words(100),
   from: millis,
   to: millis,
 });
 
 /** Adds the JSON API: the session, pages of clips, one clip, and the values of the filters. */
 export function addApi(http: FastifyInstance, route: EnteredRoute, options: ApiOptions): void {
-  const { clips, catalog, hasPosters } = options;
+  const { clips, sets, catalog, hasPosters } = options;
   const api = `${GALLERY_PATH}/api`;
   http.get(
     `${api}/session`,
@@ -61,8 +64,10 @@ export function addApi(http: FastifyInstance, route: EnteredRoute, options: ApiO
   http.get(
     `${api}/clips`,
     route(async (entered, request) => {
-      const { cursor, ...query } = pageQuery.parse(request.query);
-      const page = await clips.page(entered.scope, filterOf(query), { cursor: cursorOf(cursor), limit: PAGE });
+      const { cursor, set, ...query } = pageQuery.parse(request.query);
+      const [filter, asked] = [filterOf(query), { cursor: cursorOf(cursor), limit: PAGE }];
+      const { scope } = entered;
+      const page = await (set === undefined ? clips.page(scope, filter, asked) : sets.page(scope, set, filter, asked));
       return {
         clips: page.clips.map((task) => summaryOf(task, catalog())),
         next: page.next === null ? null : `${page.next.score}.${page.next.member}`,
@@ -94,7 +99,7 @@ export function addApi(http: FastifyInstance, route: EnteredRoute, options: ApiO
   );
 }
 
-function filterOf({ person, from, to, ...same }: Omit<z.output<typeof pageQuery>, 'cursor'>): ClipFilter {
+function filterOf({ person, from, to, ...same }: Omit<z.output<typeof pageQuery>, 'cursor' | 'set'>): ClipFilter {
   return { ...same, user: person, fromMs: from, toMs: to };
 }
 
@@ -109,7 +114,9 @@ function modelOf(name: string, { models }: Catalog): { readonly name: string; re
 
 /** Returns what the grid shows of a clip. */
 function summaryOf(task: ClipTask, catalog: Catalog) {
-  const { id, request, origin, price, createdAtMs, retryOf, set, clip } = task;
+  const { id, request, origin, price, createdAtMs, retryOf, clip } = task;
+  // A retry of a shot is a further take of it.
+  const set = task.takeOf ?? task.set;
   const { prompt, seconds, aspectRatio, resolution } = request;
   return {
     id,
@@ -125,7 +132,7 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
     isRetry: retryOf !== undefined,
     version: versionOf(task),
     review: reviewOf(task),
-    set: set === undefined ? null : { kind: set.kind, at: set.at, of: set.of },
+    set: set === undefined ? null : { id: set.id, kind: set.kind, at: set.at, of: set.of },
   };
 }
 

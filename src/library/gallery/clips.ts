@@ -91,12 +91,16 @@ export class GalleryClips {
   }
 
   /** Returns a task of the team that the viewer may see. @throws `store_unavailable` */
-  async find({ platform, team, viewer }: ViewScope, id: string): Promise<Task | undefined> {
+  async find(scope: ViewScope, id: string): Promise<Task | undefined> {
     const task = await this.#options.repository.get(id as TaskId);
-    if (task === undefined || task.origin.platform !== platform || task.origin.team !== team) return undefined;
+    return task !== undefined && (await this.isShown(scope, task)) ? task : undefined;
+  }
+
+  /** Returns whether a task is of the team, and the viewer may see it. @throws `store_unavailable` */
+  async isShown({ platform, team, viewer }: ViewScope, task: Task): Promise<boolean> {
+    if (task.origin.platform !== platform || task.origin.team !== team) return false;
     // A clip of a comparison is shown after the reveal.
-    if (isBlind(task)) return undefined;
-    return isVisible(task.origin, await this.#options.audienceOf(task.origin), viewer) ? task : undefined;
+    return !isBlind(task) && isVisible(task.origin, await this.#options.audienceOf(task.origin), viewer);
   }
 
   /** Returns a task of the team that the viewer may see and that has a clip. @throws `store_unavailable` */
@@ -191,7 +195,7 @@ export class GalleryClips {
 }
 
 /** Compares two tasks by their creation, those of the same moment by their id. */
-function compareTasks(one: Task, other: Task): number {
+export function compareTasks(one: Task, other: Task): number {
   return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : 1);
 }
 
@@ -206,7 +210,8 @@ export function isClip(task: Task): task is ClipTask {
   return task.state === 'completed' && task.clip !== undefined;
 }
 
-function pageOf(clips: readonly ClipTask[]): ClipPage {
+/** Returns a page that is full. */
+export function pageOf(clips: readonly ClipTask[]): ClipPage {
   const last = clips.at(-1);
   return { clips, next: last === undefined ? null : { score: last.createdAtMs, member: last.id }, searchedToMs: null };
 }
@@ -216,9 +221,14 @@ function historyScope(scope: ViewScope, { user, channel, fromMs, toMs }: ClipFil
   return { ...scope, ...bounds, user, channel };
 }
 
-function fitsFilter({ model, text }: ClipFilter): (task: Task) => boolean {
+/** Returns the check of a task against all filters. */
+export function fitsFilter({ user, channel, model, text, fromMs, toMs }: ClipFilter): (task: Task) => boolean {
   const wanted = text?.toLowerCase();
-  return ({ request }) =>
+  return ({ request, origin, createdAtMs }) =>
+    (user === undefined || origin.user.id === user) &&
+    (channel === undefined || origin.channel === channel) &&
+    createdAtMs >= (fromMs ?? 0) &&
+    createdAtMs <= (toMs ?? Number.POSITIVE_INFINITY) &&
     (model === undefined || request.model === model) &&
     (wanted === undefined || request.prompt.toLowerCase().includes(wanted));
 }

@@ -4,17 +4,22 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { fileNameOf } from '../../chat/file-name.ts';
 import { DailiesError } from '../../errors.ts';
 import type { ClipLinks } from '../../media/clip-links.ts';
+import type { Cuts } from '../../studio/cuts/cuts.ts';
 import type { Clip } from '../../videos/service.ts';
 import type { ClipTask, GalleryClips } from './clips.ts';
 import type { Posters } from './posters.ts';
 import { GALLERY_PATH } from './requests.ts';
 import type { EnteredRoute } from './session-scope.ts';
+import type { GallerySets } from './sets/sets.ts';
 
 /** Options of {@link addFiles}. */
 export interface FileOptions {
   readonly clips: GalleryClips;
   /** Returns the file of a task's clip; rejects where it cannot be had, and logs why. */
   readonly fileOf: (task: ClipTask) => Promise<Clip | undefined>;
+  readonly sets: Pick<GallerySets, 'findCut'>;
+  /** Returns the file of a cut; rejects with a retryable error while it is made again. */
+  readonly cutFileOf: Cuts['find'];
   readonly posters: Posters;
   readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
 }
@@ -22,11 +27,11 @@ export interface FileOptions {
 const GONE = 'This clip is not here any more.';
 const NOT_NOW = 'This clip could not be brought here just now. Try again in a moment.';
 
-/** Adds the files of clips (with Range) and their pictures, for the session's person only. */
+/** Adds the files of clips and cuts (with Range) and the pictures of clips, for the session's person only. */
 export function addFiles(
   http: FastifyInstance,
   route: EnteredRoute,
-  { clips, fileOf, posters, clipLinks }: FileOptions,
+  { clips, sets, fileOf, cutFileOf, posters, clipLinks }: FileOptions,
 ): void {
   http.get<{ Params: { id: string }; Querystring: { download?: string } }>(
     `${GALLERY_PATH}/clips/:id`,
@@ -36,14 +41,16 @@ export function addFiles(
       const elsewhere = task === undefined ? null : await clipLinks.redirectFor(task.id, isDownload);
       if (elsewhere !== null) return reply.redirect(elsewhere, 302);
       const file = task === undefined ? undefined : await fileOf(task).catch(failureOf);
-      if (file === 'not_now') return reply.code(503).header('retry-after', '10').send({ error: NOT_NOW });
-      if (task === undefined || file === undefined || file === 'gone' || !(await exists(file.path)))
-        return reply.code(404).send({ error: GONE });
-      const name = encodeURIComponent(fileNameOf(task).toWellFormed());
-      void reply
-        .type(file.contentType)
-        .header('content-disposition', `${isDownload ? 'attachment' : 'inline'}; filename*=UTF-8''${name}`);
-      return sendFile(reply, file.path);
+      const name = task === undefined ? '' : fileNameOf(task);
+      return sendClip(reply, typeof file === 'object' ? { ...file, name } : file, isDownload);
+    }),
+  );
+  http.get<{ Params: { id: string }; Querystring: { download?: string } }>(
+    `${GALLERY_PATH}/cuts/:id`,
+    route(async ({ scope }, request, reply) => {
+      const cut = await sets.findCut(scope, idOf(request.params));
+      const file = cut === undefined ? undefined : await cutFileOf(cut.id).catch(failureOf);
+      return sendClip(reply, file, (request.query as { readonly download?: string }).download !== undefined);
     }),
   );
   http.get<{ Params: { id: string } }>(
@@ -55,6 +62,21 @@ export function addFiles(
       return sendFile(reply.type('image/jpeg'), path);
     }),
   );
+}
+
+/** Sends a clip or a cut, or why it is not sent. */
+async function sendClip(
+  reply: FastifyReply,
+  file: (Clip & { readonly name: string }) | 'gone' | 'not_now' | undefined,
+  isDownload: boolean,
+): Promise<FastifyReply> {
+  if (file === 'not_now') return reply.code(503).header('retry-after', '10').send({ error: NOT_NOW });
+  if (file === undefined || file === 'gone' || !(await exists(file.path))) return reply.code(404).send({ error: GONE });
+  const name = encodeURIComponent(file.name.toWellFormed());
+  void reply
+    .type(file.contentType)
+    .header('content-disposition', `${isDownload ? 'attachment' : 'inline'}; filename*=UTF-8''${name}`);
+  return sendFile(reply, file.path);
 }
 
 /** Sends a file as it is; its content never runs as a page of this origin. */

@@ -9,7 +9,10 @@ import type { ClipLinks } from '../../media/clip-links.ts';
 import { createTakePicture } from '../../media/ffmpeg.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { Store } from '../../store/store.ts';
+import type { Cuts } from '../../studio/cuts/cuts.ts';
+import { Boards } from '../../studio/storyboards/boards.ts';
 import type { Pipeline } from '../../task-pipeline.ts';
+import type { Origin } from '../../tasks/task.ts';
 import { isLoopbackHost } from '../../videos/addresses.ts';
 import type { Catalog } from '../../videos/model.ts';
 import type { Clip } from '../../videos/service.ts';
@@ -20,6 +23,7 @@ import { OPEN_PATH } from './open-page.ts';
 import type { PressInGallery } from './orders.ts';
 import { Posters } from './posters.ts';
 import { type GalleryOptions, serveGallery } from './routes.ts';
+import { GallerySets } from './sets/sets.ts';
 
 /** Link to the gallery, good once. */
 export interface GalleryLink {
@@ -50,6 +54,7 @@ export interface GalleryDeps {
   readonly metrics: Pick<Metrics, 'wrongToken'>;
   readonly pipeline: Pick<Pipeline, 'repository' | 'clips'>;
   readonly audiences: Pick<Audiences, 'of'>;
+  readonly cuts: Pick<Cuts, 'find' | 'get' | 'madeOf'>;
   readonly catalog: () => Catalog;
   readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
   /** As in `AppDeps.ffmpeg`. */
@@ -75,7 +80,7 @@ export function createGallery(deps: GalleryDeps): Gallery {
 
 /** Returns the parts behind the routes. */
 function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl' | 'press'> {
-  const { config, store, pipeline, audiences, catalog, clipLinks, clock, logger, metrics } = deps;
+  const { config, store, pipeline, audiences, cuts, catalog, clipLinks, clock, logger, metrics } = deps;
   const { repository } = pipeline;
   const folder = resolve(join(config.dataDir, 'clips'));
   const posters = new Posters({ folder, takePicture: createTakePicture(deps) });
@@ -85,9 +90,13 @@ function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl
       logger.warn({ event, task: task.id, err: thrown }, 'failed to fetch a missing clip for a request');
       throw thrown;
     });
+  const seen = { store, repository, audienceOf: (origin: Origin) => audiences.of(origin) };
+  const clips = new GalleryClips(seen);
   return {
-    clips: new GalleryClips({ store, repository, audienceOf: (origin) => audiences.of(origin) }),
+    clips,
+    sets: new GallerySets({ ...seen, clips, cuts, boards: new Boards(store) }),
     fileOf,
+    cutFileOf: (id) => cuts.find(id),
     posters,
     clipLinks,
     hasPosters: posters.isOn,

@@ -15,10 +15,13 @@ import { OPEN_PATH, sendNote, sendOpenPage } from './open-page.ts';
 import { addPage } from './page.ts';
 import { GALLERY_PATH, isForeign, sessionKeyOf, setCookie } from './requests.ts';
 import { createEnteredRoute } from './session-scope.ts';
+import { addSets, type SetRouteOptions } from './sets/routes.ts';
+import type { GallerySets } from './sets/sets.ts';
 
 /** Options of {@link serveGallery}. */
-export interface GalleryOptions extends ApiOptions, FileOptions, PressOptions, DefaultsOptions {
+export interface GalleryOptions extends ApiOptions, FileOptions, PressOptions, DefaultsOptions, SetRouteOptions {
   readonly access: GalleryAccess;
+  readonly sets: GallerySets;
   /** Address of the HTTP server from outside; `null`: none. */
   readonly publicUrl: URL | null;
   readonly clock: Clock;
@@ -64,6 +67,7 @@ export async function serveGallery(http: FastifyInstance, options: GalleryOption
     await addPage(scope, options.clipLinks.origin);
     const route = createEnteredRoute(options.access);
     addApi(scope, route, options);
+    addSets(scope, route, options);
     addFiles(scope, route, options);
     addBulk(scope, route, options);
     addPresses(scope, route, options);

@@ -49,6 +49,6 @@ export function cutIdOf(tasks: readonly TaskId[]): TaskId {
 }
 
 /** Returns whether an id is a {@link cutIdOf}. */
-export function isCutId(id: string): boolean {
+export function isCutId(id: string): id is TaskId {
   return /^cut-[0-9a-f]{32}$/u.test(id);
 }

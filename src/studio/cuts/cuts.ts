@@ -108,6 +108,21 @@ export class Cuts {
     return this.#sweeper.stop();
   }
 
+  /** Returns the record of a cut; `undefined` where there is none. @throws `store_unavailable` */
+  async get(id: string): Promise<Cut | undefined> {
+    return isCutId(id) ? this.#cuts.get(id) : undefined;
+  }
+
+  /** Returns the cuts with a file that are made of these clips alone, newest first. @throws `store_unavailable` */
+  async madeOf(tasks: readonly TaskId[]): Promise<readonly Cut[]> {
+    const ids = await Promise.all(tasks.map((task) => this.#cuts.ofTask(task)));
+    const cuts = await Promise.all([...new Set(ids.flat())].map((id) => this.#cuts.get(id)));
+    const known = new Set(tasks);
+    const isMade = (cut: Cut | undefined): cut is Cut =>
+      cut?.state === 'joined' && cut.file !== undefined && cut.tasks.every((task) => known.has(task));
+    return cuts.filter(isMade).toSorted((one, other) => other.requestedAtMs - one.requestedAtMs);
+  }
+
   /** Returns the clips of a cut, in their order. */
   async tasksOf(id: TaskId): Promise<readonly TaskId[]> {
     return (await this.#cuts.get(id))?.tasks ?? [];

@@ -41,6 +41,11 @@ export function readClip(id) {
   return call(`clips/${encodeURIComponent(id)}`);
 }
 
+/** Reads what clips were ordered in: its kind, a board's order, and its cuts. */
+export function readSet(id) {
+  return call(`sets/${encodeURIComponent(id)}`);
+}
+
 /** Reads the people, channels and models of the latest clips, for the filters. */
 export function readFacets() {
   return call('facets');

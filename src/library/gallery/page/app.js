@@ -5,6 +5,7 @@ import { ClipPage } from './clip.js';
 import { DefaultsDialog } from './defaults.js';
 import { Filters, filtersOfAddress, NO_FILTERS, queryOf, rememberFilters } from './filters.js';
 import { Grid } from './grid.js';
+import { SetOverview } from './set.js';
 
 const NO_FACETS = { people: [], channels: [], models: [] };
 const EMPTY = { clips: [], next: null, searchedToMs: null, isLoading: true, error: '', isFiltered: false };
@@ -76,6 +77,7 @@ function Gallery({ session, onEnded, onLeft }) {
       <h1 ref=${title} tabindex="-1">Gallery</h1>
       <p class="notice" role="status">${notice}</p>
       <${Filters} filters=${filters} facets=${facets} session=${session} onFilters=${onFilters} />
+      ${filters.set !== '' && html`<${SetOverview} id=${filters.set} onEnded=${onEnded} />`}
       <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} onRetry=${more} />
     </main>
   `;

@@ -8,6 +8,9 @@ const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'sh
 /** Interval between two looks at a take that is being made, in milliseconds. */
 const REFRESH_MS = 5_000;
 
+/** Words for what clips were ordered in. */
+const SETS = { storyboard: 'storyboard', comparison: 'comparison' };
+
 /** Page of one clip. */
 export function ClipPage({ id, onEnded, onBack, onFilter, onDeleted }) {
   const [clip, error, again, refresh] = useClip(id, onEnded);
@@ -95,7 +98,12 @@ function Facts({ clip, onFilter }) {
     ['Aspect ratio', clip.aspect],
     ['Resolution', clip.resolution],
     ['References', references === '' ? null : references],
-    ['Ordered as', clip.set === null ? null : placeIn(clip.set)],
+    [
+      'Ordered as',
+      clip.set === null
+        ? null
+        : html`${placeIn(clip.set)} · <button type="button" class="plain-link" onClick=${() => onFilter({ set: clip.set.id })}>All clips of its ${SETS[clip.set.kind] ?? 'order'}</button>`,
+    ],
     ['Price', clip.price],
     ['Version', clip.version === null ? null : `v${clip.version}`],
     [

@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 /** Names of the filters, as in the page's address. */
-const FILTERS = ['text', 'person', 'model', 'channel', 'from', 'to'];
+const FILTERS = ['text', 'person', 'model', 'channel', 'set', 'from', 'to'];
 export const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, '']));
 
 /** Pause in typing after which a search begins. */

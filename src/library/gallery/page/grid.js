@@ -50,8 +50,9 @@ function Card({ clip, hasPosters }) {
   `;
 }
 
-/** Returns the place of a clip among those that were ordered together: `take 2 of 4`. */
+/** Returns the place of a clip among those that were ordered together: `take 2 of 4`, `clip B of 3`. */
 export function placeIn({ kind, at, of }) {
+  if (kind === 'comparison') return `clip ${String.fromCharCode(64 + at)} of ${of}`;
   return `${kind === 'storyboard' ? 'shot' : 'take'} ${at} of ${of}`;
 }
 

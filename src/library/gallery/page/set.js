@@ -1,0 +1,63 @@
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { readSet } from './api.js';
+
+const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+
+/** What was ordered together, above its clips: a board in the order of its cut, and the cuts that were joined. */
+export function SetOverview({ id, onEnded }) {
+  const set = useSet(id, onEnded);
+  if (set === null) return null;
+  const { kind, of, shots, cuts } = set;
+  return html`
+    <section class="set" aria-labelledby="set-title">
+      <h2 id="set-title">${titleOf(kind, of)}</h2>
+      ${shots !== null && html`<ol class="shots">${shots.map((shot) => html`<${Shot} key=${shot.at} shot=${shot} />`)}</ol>`}
+      ${shots !== null && cuts.length === 0 && html`<p class="quiet">No cut yet. Join the shots in the chat.</p>`}
+      ${cuts.length > 0 && html`<ul class="cuts">${cuts.map((cut) => html`<${Cut} key=${cut.id} cut=${cut} />`)}</ul>`}
+    </section>
+  `;
+}
+
+function useSet(id, onEnded) {
+  const [set, setSet] = useState(null);
+  const latest = useRef(id);
+  latest.current = id;
+  useEffect(() => {
+    setSet(null);
+    readSet(id).then(
+      (found) => latest.current === id && setSet(found),
+      // Without it, the clips are shown alone.
+      (thrown) => thrown.hasEnded && onEnded(),
+    );
+  }, [id]);
+  return set;
+}
+
+function titleOf(kind, of) {
+  if (kind === 'storyboard') return `Storyboard of ${of} shots`;
+  return kind === 'comparison' ? `Comparison of ${of} models` : `${of} takes`;
+}
+
+function Shot({ shot: { at, isSkipped, clip } }) {
+  return html`
+    <li>
+      Shot ${at}${clip === null ? ' (no clip)' : html`: <a href=${`#/clip/${clip.id}`} dir="auto">${clip.prompt}</a>`}${isSkipped && ' (left out)'}
+    </li>
+  `;
+}
+
+function Cut({ cut: { id, shots, bytes, seconds, by, requestedAtMs } }) {
+  const [isUnplayable, setUnplayable] = useState(false);
+  const name = `Cut of ${shots} shots`;
+  return html`
+    <li class="cut">
+      <video src=${`/gallery/cuts/${id}`} controls preload="metadata" playsinline aria-label=${`${name}, ${TIME.format(requestedAtMs)}`}
+        onError=${() => setUnplayable(true)}></video>
+      <p><b>${name}</b><br /><span class="small">${NUMBER.format(seconds)} s · ${NUMBER.format(bytes / 1e6)} MB · <bdi>${by}</bdi> · ${TIME.format(requestedAtMs)}</span></p>
+      ${isUnplayable && html`<p class="wrong" role="alert">The cut can’t be played here just now. Try to download it in a minute.</p>`}
+      <a class="button" href=${`/gallery/cuts/${id}?download`} download aria-label=${`Download the cut of ${shots} shots, ${TIME.format(requestedAtMs)}`}>Download</a>
+    </li>
+  `;
+}
