@@ -6,8 +6,8 @@ import { type BotPorts, privately, refused, type Subcommand, visibleTo } from '.
 import { visibleAmong } from './input/task-lookup.ts';
 import { type Listed, listCard } from './sentences/cards/history.ts';
 import { unknownPerson } from './sentences/refusals.ts';
-import type { ListPage } from './ui/buttons.ts';
-import { pageButtons } from './ui/buttons.ts';
+import type { ListPage } from './ui/page-buttons.ts';
+import { pageButtons } from './ui/page-buttons.ts';
 
 const PAGE_LENGTH = 10;
 /** Largest number of the latest clips that a search reads. */

@@ -2,7 +2,7 @@ import type { Caller, Reply } from './bot-port.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { mayNotCreateHere, withPolicy } from './policy/rules-here.ts';
 import { modelsCard } from './sentences/cards/models.ts';
-import { pageButtons } from './ui/buttons.ts';
+import { pageButtons } from './ui/page-buttons.ts';
 
 /** Models per page. */
 const PAGE_LENGTH = 10;

@@ -13,9 +13,9 @@ import { periodNow } from './money/month.ts';
 import { CSV_OPTION, sendUsageCsv, withoutCsv } from './money/usage-csv.ts';
 import { type UsageTable, type UsedOfLimit, usageCard } from './sentences/cards/usage.ts';
 import { notAGrouping, notAMonth, unknownPerson } from './sentences/refusals.ts';
-import type { UsagePage } from './ui/buttons.ts';
-import { pageButtons } from './ui/buttons.ts';
 import type { Part } from './ui/card.ts';
+import type { UsagePage } from './ui/page-buttons.ts';
+import { pageButtons } from './ui/page-buttons.ts';
 
 const GROUPINGS: readonly SpendKey[] = ['person', 'model', 'channel'];
 

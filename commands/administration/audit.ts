@@ -3,7 +3,7 @@ import { isSet } from '../input/options.ts';
 import { type BotPorts, isOperator, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { auditCard, OPERATORS_ONLY } from '../sentences/administration/audit.ts';
-import { type AuditPage, pageButtons } from '../ui/buttons.ts';
+import { type AuditPage, pageButtons } from '../ui/page-buttons.ts';
 
 /** Entries per page. */
 const PAGE_LENGTH = 10;

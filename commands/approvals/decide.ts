@@ -26,7 +26,8 @@ import {
 } from '../sentences/approvals/answers.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
 import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { formId, type Press } from '../ui/buttons.ts';
+import type { Press } from '../ui/buttons.ts';
+import { formId } from '../ui/form-ids.ts';
 
 /** Longest reason of a denial, in UTF-16 units. */
 const REASON_LENGTH = 300;

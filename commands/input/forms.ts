@@ -33,7 +33,7 @@ import { notesFor } from '../sentences/review/review.ts';
 import { filesLabel, formChoices, modelChoices, ORDER_LABELS, takesChoices } from '../sentences/settings.ts';
 import { submitBoard } from '../storyboard/board.ts';
 import { orderEntered } from '../storyboard/order-script.ts';
-import { type FormPurpose, formId, parseForm } from '../ui/buttons.ts';
+import { type FormPurpose, formId, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
 

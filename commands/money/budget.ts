@@ -8,7 +8,7 @@ import { administratorsOnly } from '../sentences/access.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { amountMissing, whoseBudget, wrongAmount } from '../sentences/money/budgets.ts';
 import { type BudgetOutcome, type BudgetRow, budgetsCard } from '../sentences/money/budgets-card.ts';
-import { pageButtons } from '../ui/buttons.ts';
+import { pageButtons } from '../ui/page-buttons.ts';
 import { periodNow } from './month.ts';
 
 const options: readonly OptionDeclaration[] = [

@@ -31,7 +31,7 @@ import {
   signedOffReply,
   TOO_MANY_DECISIONS,
 } from '../sentences/review/review.ts';
-import { formId } from '../ui/buttons.ts';
+import { formId } from '../ui/form-ids.ts';
 import type { ReviewPress } from '../ui/review-buttons.ts';
 
 /** Longest time that can be typed, in UTF-16 units. */

@@ -17,7 +17,7 @@ import {
   takeLabel,
 } from '../sentences/studio/boards.ts';
 import { joinShots } from '../studio/join.ts';
-import { formId } from '../ui/buttons.ts';
+import { formId } from '../ui/form-ids.ts';
 
 /** Joins the chosen clips of a storyboard, below its card; buys nothing. */
 export async function joinBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {

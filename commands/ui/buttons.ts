@@ -1,63 +1,10 @@
 import type { ButtonAction } from '#src/chat/view.ts';
-import type { SpendKey } from '#src/money/reports/spend-groups.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
-import type { CardButton } from './card.ts';
 import { type ComparisonPress, parseComparisonButton } from './comparison-buttons.ts';
+import { type PagePress, parsePage } from './page-buttons.ts';
 import { type PrivacyPress, parsePrivacyButton } from './privacy-buttons.ts';
-import { changesId, parseReviewId, type ReviewPress } from './review-buttons.ts';
+import { parseReviewId, type ReviewPress } from './review-buttons.ts';
 import { parseStatementButton, type StatementPress } from './statement-buttons.ts';
-
-/** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */
-const MAX_ID_LENGTH = 100;
-
-/** Page of `/video list`, as encoded in a button id. */
-export interface ListPage {
-  /** Number of matching clips on the previous pages. */
-  readonly offset: number;
-  /** Platform id of the requester to filter by; `null` for all. */
-  readonly user: string | null;
-  /** Text that the prompt must contain; `null` for no filter. */
-  readonly search: string | null;
-}
-
-/** Page of `/video models`. */
-export interface ModelsPage {
-  readonly list: 'models';
-  /** Number of models on the previous pages. */
-  readonly offset: number;
-}
-
-/** Page of `/video usage`. */
-export interface UsagePage {
-  readonly list: 'usage';
-  /** Number of people, and of models, on the previous pages. */
-  readonly offset: number;
-  /** Month, such as `2026-11`. */
-  readonly month: string;
-  /** Rows of the table; `null` for the usual tables. */
-  readonly by: SpendKey | null;
-  /** Platform id of the person whose spend is shown; `null` for everyone's. */
-  readonly user: string | null;
-}
-
-/** Page of `/video budget`. */
-export interface BudgetsPage {
-  readonly list: 'budgets';
-  /** Number of budgets on the previous pages. */
-  readonly offset: number;
-}
-
-/** Page of `/video audit`. */
-export interface AuditPage {
-  readonly list: 'audit';
-  /** Number of entries on the previous pages. */
-  readonly offset: number;
-  /** True for the log of the deployment instead of the team's. */
-  readonly isDeployment: boolean;
-}
-
-/** Page of a list, as encoded in a button id. */
-export type Page = ListPage | ModelsPage | UsagePage | BudgetsPage | AuditPage;
 
 /** Action on a task whose button names the task alone. */
 type PlainAction = Exclude<ButtonAction, 'again' | 'retry' | ReviewPress['action']>;
@@ -75,7 +22,7 @@ export type Press =
       readonly price: Price | null;
       readonly isConfirmed: boolean;
     }
-  | { readonly action: 'page'; readonly page: Page }
+  | PagePress
   /** Approves a request at the price shown; `grant`: what the approver grants beyond a budget, in millionths. */
   | { readonly action: 'approve'; readonly request: TaskId; readonly price: Price; readonly grant: bigint }
   | { readonly action: 'deny'; readonly request: TaskId }
@@ -170,49 +117,6 @@ export function resendButtonId(
 ): string {
   const shown = price === null ? '' : `:${priceId(price)}${isConfirmed ? ':confirmed' : ''}`;
   return `again:${task}:${sends}${shown}`;
-}
-
-/** Page with the information needed for its navigation buttons. */
-interface PagesAround {
-  readonly page: Page;
-  /** Number of entries per page. */
-  readonly length: number;
-  readonly hasMore: boolean;
-  /** Labels of the buttons to the previous and the next page. */
-  readonly labels: readonly [earlier: string, later: string];
-}
-
-/** Returns the navigation buttons of a page; none to a page that does not exist or does not fit into a button id. */
-export function pageButtons({ page, length, hasMore, labels }: PagesAround): readonly CardButton[] {
-  const { offset } = page;
-  return [
-    ...(offset === 0 ? [] : pageButton({ ...page, offset: Math.max(0, offset - length) }, labels[0])),
-    ...(hasMore ? pageButton({ ...page, offset: offset + length }, labels[1]) : []),
-  ];
-}
-
-function pageButton(page: Page, label: string): readonly CardButton[] {
-  const id = pageButtonId(page);
-  return id === null ? [] : [{ id, label, style: 'plain' }];
-}
-
-/** Returns the id of a page's button; `null` if it would exceed the platforms' maximum length. */
-export function pageButtonId(page: Page): string | null {
-  const id = `page:${pageId(page)}`;
-  return id.length > MAX_ID_LENGTH ? null : id;
-}
-
-function pageId(page: Page): string {
-  if ('list' in page) {
-    if (page.list === 'audit') return `audit:${page.offset}:${page.isDeployment ? 'deployment' : 'team'}`;
-    if (page.list !== 'usage') return `${page.list}:${page.offset}`;
-    const by = page.by === null ? '' : `.${page.by}`;
-    return `usage:${page.offset}:${page.month}${by}:${page.user ?? ''}`;
-  }
-  const { offset, user, search } = page;
-  const whose = user ?? '';
-  // The length prefix allows any character in a platform's user id.
-  return `list:${offset}:${whose.length}:${whose}${search ?? ''}`;
 }
 
 /** Returns the id of a retry button, with the price that it shows: `retry:7f3a…:0.30USD`. */
@@ -333,91 +237,11 @@ function parseResend(id: string): Press | null {
   return { action: 'again', task: task as TaskId, afterSends: Number(sends), price, isConfirmed: mark !== undefined };
 }
 
-function parsePage(id: string): Press | null {
-  const page = parsePlainPage(id) ?? parseAuditPage(id) ?? parseUsagePage(id) ?? parseListPage(id);
-  return page === null ? null : { action: 'page', page };
-}
-
-function parsePlainPage(id: string): ModelsPage | BudgetsPage | null {
-  const [, list, offset] = /^page:(models|budgets):(\d{1,7})$/u.exec(id) ?? [];
-  return list === 'models' || list === 'budgets' ? { list, offset: Number(offset) } : null;
-}
-
-function parseAuditPage(id: string): AuditPage | null {
-  const [, offset, log] = /^page:audit:(\d{1,7}):(deployment|team)$/u.exec(id) ?? [];
-  return offset === undefined ? null : { list: 'audit', offset: Number(offset), isDeployment: log === 'deployment' };
-}
-
-function parseUsagePage(id: string): UsagePage | null {
-  const [, offset, month, by, user] =
-    /^page:usage:(\d{1,7}):(\d{4}-\d\d)(?:\.(person|model|channel))?:(.*)$/su.exec(id) ?? [];
-  if (offset === undefined || month === undefined || user === undefined) return null;
-  const key = by === 'person' || by === 'model' || by === 'channel' ? by : null;
-  return { list: 'usage', offset: Number(offset), month, by: key, user: user === '' ? null : user };
-}
-
-function parseListPage(id: string): ListPage | null {
-  const [, offset, length, rest] = /^page:list:(\d{1,7}):(\d{1,3}):(.*)$/su.exec(id) ?? [];
-  if (offset === undefined || length === undefined || rest === undefined) return null;
-  const user = rest.slice(0, Number(length));
-  if (user.length < Number(length)) return null;
-  const search = rest.slice(Number(length));
-  return { offset: Number(offset), user: user === '' ? null : user, search: search === '' ? null : search };
-}
-
 /** Actions whose ids hold more than the task. */
 const MORE: ReadonlySet<string> = new Set(['again', 'retry', 'sign_off', 'changes']);
 
 function isPlain(text: string): text is PlainAction {
   return Object.hasOwn(TASK_ACTIONS, text) && !MORE.has(text);
-}
-
-/** Parsed form id: the form and its task. */
-export type FormPurpose =
-  | { readonly form: 'create' }
-  /** A storyboard; `task` as of `fix`, where it was refused. */
-  | { readonly form: 'storyboard'; readonly task?: TaskId }
-  /** The board of a storyboard, by the id of its set, as it was at a revision. */
-  | { readonly form: 'board'; readonly task: TaskId; readonly revision: number }
-  /** `task` of `fix`: the task that the draft becomes. */
-  | { readonly form: 'edit' | 'lookup' | 'fix' | 'deny'; readonly task: TaskId }
-  /** `after`: as in {@link ReviewPress}. */
-  | { readonly form: 'changes'; readonly task: TaskId; readonly after: number };
-
-/** Returns the id of a form. */
-export function formId(purpose: FormPurpose): string {
-  if (purpose.form === 'changes') return changesId(purpose.task, purpose.after);
-  if (purpose.form === 'board') return `board:${purpose.task}:${purpose.revision}`;
-  return 'task' in purpose && purpose.task !== undefined ? `${purpose.form}:${purpose.task}` : purpose.form;
-}
-
-/** Parses a form id; `null` for one that no version of Dailies created. */
-export function parseForm(id: string): FormPurpose | null {
-  if (id === 'create' || id === 'storyboard') return { form: id };
-  const review = parseReviewId(id);
-  if (review?.action === 'changes') return { form: 'changes', task: review.task, after: review.after };
-  const [, board, revision] = /^board:([^:]+):(\d{1,9})$/u.exec(id) ?? [];
-  if (board !== undefined) return { form: 'board', task: board as TaskId, revision: Number(revision) };
-  const [form, task = '', ...more] = id.split(':');
-  const known = TASK_FORMS.find((one) => one === form);
-  return task === '' || more.length > 0 || known === undefined ? null : { form: known, task: task as TaskId };
-}
-
-const TASK_FORMS = ['edit', 'lookup', 'fix', 'deny', 'storyboard'] as const;
-
-/**
- * Returns true for a form that orders a clip, whose outcome everyone in the channel sees. That of a storyboard leads to a
- * question.
- */
-export function isOrderForm(id: string): boolean {
-  const form = parseForm(id)?.form;
-  return form !== 'lookup' && form !== 'deny' && form !== 'storyboard' && form !== 'board' && form !== 'changes';
-}
-
-/** Returns true for a form whose permission depends on the caller's right to manage the channel. */
-export function isManagedForm(id: string): boolean {
-  const form = parseForm(id)?.form;
-  return form === 'lookup' || form === 'board';
 }
 
 /** Maps a reaction (emoji or short name) on a task's message to its action; `null` for any other emoji. */

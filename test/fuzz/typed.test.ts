@@ -6,14 +6,9 @@ import { parseText } from '#commands/input/text.ts';
 import { declarations } from '#commands/registry.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { refusalSentence } from '#commands/sentences/refusals.ts';
-import {
-  type ListPage,
-  pageButtonId,
-  parseButton,
-  parseForm,
-  reactionAction,
-  resendButtonId,
-} from '#commands/ui/buttons.ts';
+import { parseButton, reactionAction, resendButtonId } from '#commands/ui/buttons.ts';
+import { parseForm } from '#commands/ui/form-ids.ts';
+import { type ListPage, pageButtonId } from '#commands/ui/page-buttons.ts';
 import { fileNameOf } from '#src/chat/file-name.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { checkRequest } from '#src/videos/check.ts';

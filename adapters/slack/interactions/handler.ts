@@ -5,8 +5,9 @@ import { type Placement, type Responder, runInteraction } from '#commands/run-in
 import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { isOrderButton, isOrderForm, parseForm } from '#commands/ui/buttons.ts';
+import { isOrderButton } from '#commands/ui/buttons.ts';
 import type { Card } from '#commands/ui/card.ts';
+import { isOrderForm, parseForm } from '#commands/ui/form-ids.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Logger } from '#src/logger.ts';

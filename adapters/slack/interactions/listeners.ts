@@ -1,6 +1,7 @@
 import { type App, AuthorizationError, type BlockAction, type Context, type RespondFn } from '@slack/bolt';
 import type { Caller } from '#commands/bot-port.ts';
-import { actionOf, isAnsweredInPlace, isManagedForm, reactionAction } from '#commands/ui/buttons.ts';
+import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/buttons.ts';
+import { isManagedForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Workspaces } from '../installation/workspaces.ts';

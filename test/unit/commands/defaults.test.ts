@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
-import { formId } from '#commands/ui/buttons.ts';
 import { buttonsOf, type CardButton } from '#commands/ui/card.ts';
+import { formId } from '#commands/ui/form-ids.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { pageButtonId, parseButton, resendButtonId, retryButtonId, taskButtonId } from '#commands/ui/buttons.ts';
+import { parseButton, resendButtonId, retryButtonId, taskButtonId } from '#commands/ui/buttons.ts';
+import { pageButtonId } from '#commands/ui/page-buttons.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 
 const task = taskIdOf('slack:i1');
