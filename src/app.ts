@@ -6,7 +6,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { createGalleryPress } from '#commands/gallery/press.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import { createCuts } from './app/cuts.ts';
-import { createVideos, openAppQueue, pipelineSettingsOf, serviceKeyOf } from './app/services.ts';
+import { createAppEnhancer, createVideos, openAppQueue, pipelineSettingsOf, serviceKeyOf } from './app/services.ts';
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { AudienceBackfill, Audiences } from './chat/audiences.ts';
 import { ChatEngine } from './chat/chat.ts';
@@ -360,6 +360,7 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     ...library,
     defaults: new PersonalDefaults(store),
     isBlindnessUnsafe: () => withoutBlindness.areAlive(),
+    enhancer: createAppEnhancer(deps),
     admins: config.admins,
     refunds: config.refunds,
     renewed: (url) => relay.renew(url),

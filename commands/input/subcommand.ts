@@ -2,6 +2,7 @@ import type { Chat } from '#src/chat/chat.ts';
 import type { Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Clock } from '#src/clock.ts';
 import { type Admin, isAmong } from '#src/config/admins.ts';
+import type { Enhancer } from '#src/enhancer/enhancer.ts';
 import type { Gallery } from '#src/library/gallery/gallery.ts';
 import type { Library } from '#src/library/library.ts';
 import type { PersonalDefaults } from '#src/library/personal-defaults.ts';
@@ -54,6 +55,8 @@ export interface BotPorts {
   readonly subscriptions: Subscriptions;
   readonly remover: Pick<Remover, 'remove'>;
   readonly forgetting: Library['forgetting'];
+  /** Improves prompts; `null` where it is not configured: then there is no button for it. */
+  readonly enhancer: Enhancer | null;
   /** Default model, length and aspect ratio of people. */
   readonly defaults: Pick<PersonalDefaults, 'get' | 'change' | 'channelModel' | 'setChannelModel'>;
   /** Returns whether a replica of a version runs that would show the models of a comparison. */

@@ -31,6 +31,7 @@ import { turnUsagePage } from '../usage.ts';
 import { withDefaults } from './defaults.ts';
 import { showDetails } from './details.ts';
 import { askForApproval, confirmDraft, discardDraft, draftFor } from './drafts.ts';
+import { improveDraft, improveTask } from './improve.ts';
 import { sendAgain } from './resend.ts';
 import { pressOnSet } from './sets.ts';
 import { cancelTask, decide, retryByPress } from './task-actions.ts';
@@ -85,6 +86,8 @@ async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress):
       return askForApproval(ports, caller, press);
     case 'discard':
       return discardDraft(ports, caller, press.draft);
+    case 'improve':
+      return pressImprove(ports, caller, press.draft);
     case 'fix': {
       const found = await draftFor(ports, caller, press.draft);
       return 'reply' in found ? found.reply : fixForm(ports.catalog(), found.draft);
@@ -98,6 +101,14 @@ async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress):
       return runLine(ports, { ...caller, shown: { price: null } }, command);
     }
   }
+}
+
+/** Improves the prompt of a task, or of an order that is not placed yet. */
+async function pressImprove(ports: BotPorts, caller: Caller, id: TaskId): Promise<Reply> {
+  const task = await taskHere(ports, caller, id);
+  if (task !== undefined) return improveTask(ports, caller, task);
+  const found = await draftFor(ports, caller, id);
+  return 'reply' in found ? found.reply : improveDraft(ports, caller, found.draft);
 }
 
 /** Actions on a task that need its prompt, and those that need its clip. */

@@ -15,6 +15,7 @@ import {
   offerCard,
 } from '../sentences/offers.ts';
 import { spendingSentences } from '../sentences/spending.ts';
+import { improveButton } from '../sentences/studio/improve.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import { type Card, type Line, withText } from '../ui/card.ts';
 import { decideSpending, type SpendingQuestion, type SpendingRules } from './spending.ts';
@@ -208,7 +209,7 @@ function cardOf(
 ): Card {
   const { id, request, command } = draft;
   const clips = [...(other === null ? [] : [other]), draft].map((one) => clipOf(ports, one));
-  const isUsual = clips.every((clip) => clip === null) || reason.kind === 'option';
+  const isUsual = clips.every((clip) => clip === null) || reason.kind === 'option' || reason.kind === 'improved';
   // A comparison has no form.
   const isFixable = request.models === undefined && (isUsual || (request.script !== undefined && isOwn(reason)));
   return offerCard({
@@ -217,9 +218,24 @@ function cardOf(
     ...(request.shots === undefined ? {} : { shots: boardOf(ports, draft) }),
     clips: clips.filter((clip) => clip !== null),
     run: command === undefined ? null : draftButtonId('run', id),
-    fix: isFixable ? draftButtonId('fix', id) : null,
+    fix: isFixable ? draftButtonId('fix', reason.kind === 'improved' ? (other?.id ?? id) : id) : null,
+    improve: isImprovable(ports, draft, reason) ? improveButton(id) : null,
     discard: draftButtonId('discard', id),
   });
+}
+
+/** Returns whether a request has a prompt of its own, for one model; a storyboard has lines, and a comparison models. */
+export function hasOnePrompt({ prompt = '', shots, script, models }: RequestDraft): boolean {
+  return prompt.trim() !== '' && shots === undefined && script === undefined && models === undefined;
+}
+
+/** Reasons of offers whose prompt is meant as one. */
+const WITH_IMPROVE: ReadonlySet<OfferReason['kind']> = new Set(['talk', 'late', 'private', 'price', 'spending']);
+
+/** Returns whether an offer has **Improve**: an order of one prompt, which the catalog accepts, where prompts can be improved. */
+function isImprovable(ports: BotPorts, draft: Draft, { kind }: OfferReason): boolean {
+  const isOne = hasOnePrompt(draft.request) && draft.alternative === undefined;
+  return ports.enhancer !== null && isOne && WITH_IMPROVE.has(kind) && clipOf(ports, draft) !== null;
 }
 
 /** Returns whether a question is one that a storyboard’s form can be opened from. */

@@ -118,6 +118,6 @@ export async function retryOnce(
 }
 
 /** Returns true for an uncertain task: the service may have accepted it and bill it, so it needs a decision first. */
-function isUndecided({ state, leftBy }: Task): boolean {
+export function isUndecided({ state, leftBy }: Task): boolean {
   return state === 'uncertain' && leftBy === undefined;
 }

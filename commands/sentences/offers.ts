@@ -8,6 +8,7 @@ import { capitalised, count, shorten } from './format.ts';
 import { clipsCost, type Ordered, setSize, someClips } from './ordered.ts';
 import { MEDIA_WORDS, requestWords } from './settings.ts';
 import { spendingSentences } from './spending.ts';
+import { choiceButton, improvedLines } from './studio/improve.ts';
 
 /** Reason for offering a request instead of sending it. */
 export type OfferReason =
@@ -25,6 +26,8 @@ export type OfferReason =
   | { readonly kind: 'private' }
   /** The price differs from the one offered before; `null` if none was. */
   | { readonly kind: 'price'; readonly before: Price | null }
+  /** A language model has rewritten the prompt of `original`. */
+  | { readonly kind: 'improved'; readonly original: string; readonly improved: string }
   /** The price and the length of a storyboard, which are always shown before it is ordered. */
   | { readonly kind: 'storyboard' }
   /** The price exceeds a threshold or a soft limit. `question`: absent where others see the offer. */
@@ -58,6 +61,7 @@ export interface OfferSubject {
   readonly clips: readonly OfferedClip[];
   readonly run: string | null;
   readonly fix: string | null;
+  readonly improve: CardButton | null;
   readonly discard: string;
 }
 
@@ -65,10 +69,11 @@ export interface OfferSubject {
 const FIX = 'Fix it';
 
 /** Asks for a confirmation, with the price on the button; nothing has been bought. */
-export function offerCard({ reason, prompt, shots, clips, run, fix, discard }: OfferSubject): Card {
+export function offerCard({ reason, prompt, shots, clips, run, fix, improve, discard }: OfferSubject): Card {
   const price = clips[0]?.price ?? null;
   const ordered = clips[0]?.ordered ?? null;
   const isCancel = reason.kind === 'spending' || reason.kind === 'storyboard';
+  const hasEdit = shots !== undefined || reason.kind === 'improved';
   const edit = { id: fix ?? '', label: 'Edit', style: 'plain' } as const;
   return {
     lines:
@@ -77,7 +82,8 @@ export function offerCard({ reason, prompt, shots, clips, run, fix, discard }: O
     buttons: [
       ...(run === null || reason.kind !== 'slip' ? [] : [runButton(run, reason.run ?? reason.command)]),
       ...clips.map((clip) => (shots === undefined ? clipButton(clip, reason) : boardButton(clip, shots ?? []))),
-      ...(fix === null ? [] : [shots === undefined || clips.length === 0 ? fixButton(fix) : edit]),
+      ...(fix === null ? [] : [hasEdit && clips.length > 0 ? edit : fixButton(fix)]),
+      ...(improve === null ? [] : [improve]),
       { id: discard, label: isCancel ? 'Cancel' : 'Discard', style: 'plain' },
     ],
   };
@@ -145,8 +151,10 @@ function runButton(id: string, command: string): CardButton {
   return { id, label: `/video ${shorten(command, 40)}`, style: 'primary' };
 }
 
-function clipButton({ button, prompt, price, ordered }: OfferedClip, { kind }: OfferReason): CardButton {
+function clipButton({ button, prompt, price, ordered }: OfferedClip, reason: OfferReason): CardButton {
+  const { kind } = reason;
   if (kind === 'spending') return { id: button, label: `Create for ${formatPrice(price)}`, style: 'primary' };
+  if (reason.kind === 'improved') return choiceButton({ button, prompt, price }, reason.improved);
   const what =
     kind === 'late' || kind === 'price' ? 'Create' : `Create ${someClips(ordered)} of “${shorten(prompt, 30)}”`;
   return { id: button, label: `${what} · ${formatPrice(price)}`, style: 'plain' };
@@ -181,6 +189,8 @@ function offerLines(
       return [[`You asked for this while I was unavailable${cost === null ? '' : ` · ${cost}`}`], quoted];
     case 'price':
       return [[priceWords(reason.before, cost)], quoted];
+    case 'improved':
+      return improvedLines(reason);
     case 'storyboard':
       return [quoted];
     case 'spending':

@@ -43,8 +43,11 @@ export type Press =
   /** Removes a subscription, by `subscriptionKey`. */
   | { readonly action: 'notify'; readonly what: 'off'; readonly subscription: string };
 
-/** Action on a draft that buys nothing: open it in a form, run the command that was meant, discard it. */
-export type DraftAction = 'fix' | 'run' | 'discard';
+/**
+ * Action on a draft that buys nothing: open it in a form, run the command that was meant, improve its prompt (also that of a
+ * task), discard it.
+ */
+export type DraftAction = 'fix' | 'run' | 'improve' | 'discard';
 
 /** Facts about an action that a platform needs before the press is handled. */
 interface ActionRow {
@@ -82,6 +85,7 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   deny: { response: 'form', isManaged: false },
   fix: { response: 'form', isManaged: false },
   run: { response: 'private', isManaged: true },
+  improve: { response: 'private', isManaged: false },
   discard: { response: 'update', isManaged: false },
   page: { response: 'update', isManaged: false },
   notify: { response: 'update', isManaged: false },
@@ -200,7 +204,7 @@ function parseNotify(id: string): Press | null {
 
 /** Parses ids that may include a price, and the other button ids of a draft. */
 function parsePriced(id: string): Press | null {
-  const [, action, draft, shown] = /^(order|fix|run|discard|retry):([^:]+)(?::([^:]+))?$/u.exec(id) ?? [];
+  const [, action, draft, shown] = /^(order|fix|run|improve|discard|retry):([^:]+)(?::([^:]+))?$/u.exec(id) ?? [];
   if (action === undefined || draft === undefined) return null;
   const price = shown === undefined ? null : parsePriceId(shown);
   if (shown !== undefined && price === null) return null;

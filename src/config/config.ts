@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { completionsUrl } from '../enhancer/address.ts';
+import type { EnhancerConfig } from '../enhancer/enhancer.ts';
 import { MAX_DAYS, type Retention } from '../library/retention-periods.ts';
 import type { MediaConfig } from '../storage/open.ts';
 import { isStoreUrl, sqlitePath } from '../store/address.ts';
@@ -19,6 +21,8 @@ import { dataSize, host, logLevel, optional, text, wholeNumber } from './variabl
 export interface Config {
   /** Absent: the embedded sandbox. */
   readonly videoService?: { readonly baseUrl: string; readonly token: string };
+  /** Improves prompts on request; absent: there is no button **Improve**. */
+  readonly enhancer?: EnhancerConfig;
   /** Path of the model catalog; absent: the sandbox's own. */
   readonly modelCatalog?: string;
   readonly storeUrl: string;
@@ -84,12 +88,28 @@ function isBaseUrl(text: string): boolean {
   }
 }
 
+/** Returns whether a text is an address of chat completions that {@link completionsUrl} accepts. */
+function isEnhancerUrl(text: string): boolean {
+  try {
+    completionsUrl(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const Environment = z.object({
   VIDEO_API_BASE_URL: z
     .string()
     .refine(isBaseUrl, 'an https:// address (http:// for loopback hosts alone) without /v1, password, ? and #')
     .optional(),
   VIDEO_API_TOKEN: text.regex(TOKEN, 'a token without blanks').optional(),
+  ENHANCER_URL: z
+    .string()
+    .refine(isEnhancerUrl, 'an https:// address (http:// for loopback hosts alone) without password, ? and #')
+    .optional(),
+  ENHANCER_TOKEN: text.regex(TOKEN, 'a token without blanks').optional(),
+  ENHANCER_MODEL: text.optional(),
   MODEL_CATALOG: text.optional(),
   STORE_URL: z
     .string()
@@ -199,6 +219,8 @@ function contradictions(env: Given, platforms: readonly PlatformConfig[]): strin
   return [
     ...needs('VIDEO_API_BASE_URL', 'VIDEO_API_TOKEN', 'VIDEO_API_BASE_URL needs the token of that service'),
     ...needs('VIDEO_API_TOKEN', 'VIDEO_API_BASE_URL', 'VIDEO_API_TOKEN needs the address of the service it belongs to'),
+    ...needs('ENHANCER_TOKEN', 'ENHANCER_URL', 'ENHANCER_TOKEN needs the address of the service it belongs to'),
+    ...needs('ENHANCER_MODEL', 'ENHANCER_URL', 'ENHANCER_MODEL needs the address of the service that has the model'),
     ...needs('PUBLIC_URL', 'LINK_SECRET', 'PUBLIC_URL needs a key for signed links; any 32 random characters'),
     ...platforms.flatMap((platform) => platform.contradictions(env)),
     ...boardContradictions(env),
@@ -223,6 +245,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
   const { VIDEO_API_BASE_URL: baseUrl, VIDEO_API_TOKEN: token, PUBLIC_URL: publicUrl, LINK_SECRET: linkSecret } = env;
   return {
     ...(baseUrl === undefined || token === undefined ? {} : { videoService: { baseUrl: trimSlash(baseUrl), token } }),
+    ...enhancerOf(env),
     ...optional('modelCatalog', env.MODEL_CATALOG),
     storeUrl: env.STORE_URL,
     dataDir: dataDirOf(env.STORE_URL),
@@ -254,6 +277,18 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
     ...optional('boardToken', env.BOARD_TOKEN),
     logLevel: env.LOG_LEVEL,
   };
+}
+
+/** A small model of OpenAI's own; another service needs the name of its own. */
+const ENHANCER_MODEL = 'gpt-4o-mini';
+
+function enhancerOf({
+  ENHANCER_URL: url,
+  ENHANCER_TOKEN: token,
+  ENHANCER_MODEL: model,
+}: Environment): Pick<Config, 'enhancer'> {
+  if (url === undefined) return {};
+  return { enhancer: { url, ...optional('token', token), model: model ?? ENHANCER_MODEL } };
 }
 
 const POLL_MS = 5_000;

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DeliveryObserver } from '../chat/deliver.ts';
 import { VERSION } from '../config/version.ts';
+import type { EnhancerFailure } from '../enhancer/enhancer.ts';
 import type { Entrance } from '../http/access-tokens.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
@@ -52,6 +53,7 @@ export function createMetrics() {
     overBudget: (scope: SpendScope) => counters.refused.inc({ reason: `${scope}_budget` }),
     /** Counts a purchase refused at `MAX_DATA_BYTES`. */
     dataFull: () => counters.refused.inc({ reason: 'data_full' }),
+    improved: improvementObserverOf(registry),
     /** @param outcome `ok` or an error code. */
     polled: (outcome: string) => counters.polls.inc({ outcome }),
     wrongToken: (entrance: Entrance) => counters.wrongTokens.inc({ entrance }),
@@ -115,6 +117,17 @@ function cutObserverOf(registry: Registry): CutObserver {
       if (outcome === 'joined') seconds.observe(ms / 1_000);
     },
   };
+}
+
+/** Creates the observer of requests to improve a prompt. */
+function improvementObserverOf(registry: Registry): (outcome: 'ok' | EnhancerFailure) => void {
+  const improvements = new Counter({
+    name: 'dailies_improvements_total',
+    help: 'Requests to improve a prompt, by outcome: ok, or why not',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  return (outcome) => improvements.inc({ outcome });
 }
 
 /** Registers the counters of this process. */

@@ -143,6 +143,7 @@ export class BotHouse implements BotPorts {
         .toSorted((one, other) => (versionOf(other) ?? 0) - (versionOf(one) ?? 0)),
   };
   readonly defaults = new PersonalDefaults(this.store);
+  enhancer: BotPorts['enhancer'] = null;
   refunds: BotPorts['refunds'] = 'assumed';
   /** Persons named in `ADMINS`. */
   admins: BotPorts['admins'] = [];

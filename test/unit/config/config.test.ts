@@ -262,6 +262,9 @@ describe('dependent variables', () => {
   it.each([
     [{ VIDEO_API_BASE_URL: 'https://v.example' }, ['VIDEO_API_TOKEN']],
     [{ VIDEO_API_TOKEN: 't' }, ['VIDEO_API_BASE_URL']],
+    [{ ENHANCER_TOKEN: 't', ENHANCER_MODEL: 'm' }, ['ENHANCER_URL', 'ENHANCER_URL']],
+    [{ ENHANCER_URL: 'http://a.example/v1' }, ['ENHANCER_URL']],
+    [{ ENHANCER_URL: 'http://localhost:11434' }, []],
     [SERVICE, []],
     [{ PUBLIC_URL: 'https://c.example' }, ['LINK_SECRET', 'PLAYGROUND_TOKEN']],
     [{ PUBLIC_URL: 'https://c.example', PLAYGROUND: 'off' }, ['LINK_SECRET']],

@@ -65,7 +65,17 @@ const listOf = (one: Task): Reply =>
     }),
   );
 const offer = (prompt: string): Reply =>
-  privately(offerCard({ reason: { kind: 'late' }, prompt, clips: [], run: null, fix: null, discard: 'discard:other' }));
+  privately(
+    offerCard({
+      reason: { kind: 'late' },
+      prompt,
+      clips: [],
+      run: null,
+      fix: null,
+      improve: null,
+      discard: 'discard:other',
+    }),
+  );
 const textsOf = async (user: string): Promise<readonly string[]> =>
   (await house.messages('general', `&user=${user}`)).map(({ text }) => text);
 

@@ -170,6 +170,15 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
     seed: (house) => draft(house, `create ${FOX}`),
     outcomes: { none: 'asks', approve: 'asks', hard: 'asks' },
   }),
+  // It shows two prompts, each with its price, whatever that is.
+  improve: press((id) => `improve:${id}`, {
+    seed: (house) => {
+      house.enhancer = { enhance: async () => ({ ok: true, prompt: 'a red fóx at dawn' }) };
+      return draft(house);
+    },
+    outcomes: { none: 'asks', approve: 'asks', pause: 'asks', hard: 'asks' },
+    onlyAsks: true,
+  }),
   approve: 'approvals.test.ts',
   edit: null,
   fix: null,

@@ -94,6 +94,8 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   // Forms: they carry the prices that they show, see `spending.test.ts`.
   edit: null,
   fix: null,
+  // Both of its buttons are those of drafts, see `improve.test.ts`.
+  improve: null,
   lookup: null,
   deny: null,
   cancel: null,
