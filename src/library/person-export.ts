@@ -10,6 +10,7 @@ import type { Approvers } from '../money/approvers.ts';
 import type { BudgetRepository } from '../money/budgets.ts';
 import type { TeamKey, TeamSettingsRepository } from '../money/team-settings.ts';
 import type { Draft } from '../pipeline/drafts.ts';
+import { NO_POLICY, rulesNaming } from '../policy/policy.ts';
 import type { Store } from '../store/store.ts';
 import type { Cut } from '../studio/cuts/cut.ts';
 import { amountOf } from '../tasks/amount.ts';
@@ -50,6 +51,7 @@ type ExportLine = Readonly<Record<string, unknown>> & {
     | 'budget'
     | 'defaults'
     | 'vote'
+    | 'policy'
     | 'pause'
     | 'review';
 };
@@ -85,8 +87,21 @@ async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): Asy
 
 /** Returns the line of a task: what its requester ordered, what it cost, and a link to the clip where links are on. */
 function clipLine(task: Task, links: PersonExportOptions['links']): ExportLine {
-  const { id, state, request, origin, retryOf, set, createdAtMs, acceptedAtMs, endedAtMs, clip, removal, declined } =
-    task;
+  const {
+    id,
+    state,
+    request,
+    origin,
+    retryOf,
+    takeOf,
+    set = takeOf,
+    createdAtMs,
+    acceptedAtMs,
+    endedAtMs,
+    clip,
+    removal,
+    declined,
+  } = task;
   const link = clip === undefined ? undefined : links?.sign(id);
   return {
     record: 'clip',
@@ -188,7 +203,7 @@ async function* draftLines(
   }
 }
 
-/** Yields what names the person besides their clips: notifications, approvals, budget, a pause of the team. */
+/** Yields what names the person besides their clips: notifications, approvals, budget, policy, a pause of the team. */
 async function* roleLines(
   { store, settings, budgets, approvers }: PersonExportOptions,
   { platform, team, user }: PersonOfTeam,
@@ -215,7 +230,8 @@ async function* roleLines(
       if (at !== undefined) yield { record: 'vote', comparison: key, label: labelAt(at) };
     }
   }
-  const { pause } = await settings.get(of);
+  const { pause, policy = NO_POLICY } = await settings.get(of);
+  for (const { rule, channel } of rulesNaming(policy, user)) yield { record: 'policy', rule, channel };
   if (pause?.by.id === user) yield { record: 'pause', reason: pause.reason, at: isoOf(pause.atMs) };
 }
 

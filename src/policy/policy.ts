@@ -53,11 +53,11 @@ export function valueRules(rules: PolicyRules): ValueRules {
   return Object.fromEntries(limiting);
 }
 
-const PEOPLE_RULES: readonly string[] = ['create', 'decide', 'review'] satisfies readonly PeopleRule[];
+const PEOPLE_RULES: readonly PeopleRule[] = ['create', 'decide', 'review'];
 
 /** Returns whether a rule names people. */
 function isAboutPeople(rule: string): rule is PeopleRule {
-  return PEOPLE_RULES.includes(rule);
+  return PEOPLE_RULES.some((one) => one === rule);
 }
 
 /** Returns a policy that names a person nowhere. A rule that named only them stays: then administrators alone count. */
@@ -70,6 +70,18 @@ export function policyWithout(policy: Policy, person: string): Policy {
   };
   const channels = Object.entries(policy.channels).map(([channel, rules]) => [channel, without(rules)] as const);
   return { ...policy, team: without(policy.team), channels: Object.fromEntries(channels) };
+}
+
+/** Returns the rules that name a person, with the channel of each; `null` for the team's. */
+export function rulesNaming(
+  { team, channels }: Policy,
+  person: string,
+): readonly { readonly rule: PeopleRule; readonly channel: string | null }[] {
+  const isNamed = (some: PolicyRules[PeopleRule]): boolean =>
+    some !== undefined && some !== 'any' && some.some(({ kind, id }) => kind === 'person' && id === person);
+  const namesIn = (rules: PolicyRules, channel: string | null) =>
+    PEOPLE_RULES.filter((rule) => isNamed(rules[rule])).map((rule) => ({ rule, channel }));
+  return [...namesIn(team, null), ...Object.entries(channels).flatMap(([id, rules]) => namesIn(rules, id))];
 }
 
 /** Change of rules: `null` removes one, so that the default applies again, or the team's. */

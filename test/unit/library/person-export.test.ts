@@ -129,6 +129,9 @@ describe('the export of a person', () => {
     const scope = { kind: 'person', ...TEAM, person: ADA } as const;
     await money.budgets.change(scope, actor, { part: 'hard', currency: 'USD', amount: 5_000_000n });
     await money.settings.change(TEAM, { ...actor, person: ADA }, { pause: { reason: 'rest', by: ADA, atMs: NOON_MS } });
+    const named = [{ kind: 'person', ...ADA } as const];
+    const policy = { team: { create: named, words: [ADA.id] }, channels: { clips: { decide: named, review: [] } } };
+    await money.settings.change(TEAM, { ...actor, person: BOB }, { policy });
     const request = { prompt: 'a fox that is not ordered yet' };
     await new Drafts(store, clock).save({
       ...TEAM,
@@ -143,6 +146,8 @@ describe('the export of a person', () => {
       { record: 'subscription', channel: 'clips', who: ADA, isYours: false },
       { record: 'approver', name: ADA.name },
       { record: 'budget', hard: { USD: '5' } },
+      { record: 'policy', rule: 'create', channel: null },
+      { record: 'policy', rule: 'decide', channel: 'clips' },
       { record: 'pause', reason: 'rest' },
     ]);
     expect(await linesOf('carol')).toEqual([]);

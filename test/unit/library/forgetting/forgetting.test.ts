@@ -1,125 +1,27 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { setCardId } from '#src/chat/sets/set-view.ts';
-import { Forgetting } from '#src/library/forgetting/forgetting.ts';
-import { PersonalDefaults } from '#src/library/personal-defaults.ts';
-import { createRemover, type Remover } from '#src/library/remover.ts';
-import { createMoney, type Money } from '#src/money/money.ts';
-import { Drafts } from '#src/pipeline/drafts.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { NamedSum, Store } from '#src/store/store.ts';
 import { FORGETTINGS } from '#src/tasks/indexes.ts';
 import type { Person, Task, TaskId } from '#src/tasks/task.ts';
 import { wrongBooks } from '#test/fakes/books.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import {
+  actor,
+  EVE,
+  type ForgettingHouse,
+  finish,
+  livedIn,
+  origin,
+  partsOf,
+  request,
+  TEAM,
+  TRACES,
+} from '#test/fakes/forgetting-house.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { MortalStore } from '#test/fakes/mortal-store.ts';
-import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 import { BOB, CLIP, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
-
-const TEAM = { platform: 'fake', team: 'T1' };
-/** A person whose id and name occur nowhere by chance. */
-const EVE: Person = { id: 'U7EVE7', name: 'Evelyn Searchable' };
-const TRACES = /U7EVE7|Searchable|secret fox/;
-const actor = (person: Person) => ({ person, surface: 'button' as const });
-
-interface House {
-  readonly house: ChatHouse;
-  readonly money: Money;
-  readonly remover: Remover;
-  readonly forgetting: Forgetting;
-  readonly references: string[];
-}
-
-function partsOf(house: ChatHouse): House {
-  const { store, repository, clock, chat, platform } = house;
-  const logger = pino({ level: 'silent' });
-  const money = createMoney({ store, clock });
-  const clips = { list: async () => new Map(), remove: async () => undefined };
-  const remover = createRemover({
-    cuts: NO_CUTS,
-    store,
-    repository,
-    clips,
-    messages: chat,
-    audit: money.audit,
-    clock,
-    logger,
-  });
-  const references: string[] = [];
-  const relay = { remove: async (url: string) => void references.push(url) };
-  const platforms = new Map([[platform.name, platform]]);
-  const options = { cuts: NO_CUTS, ...money, store, repository, remover, relay, platforms, clock, logger };
-  return { house, money, remover, forgetting: new Forgetting(options), references };
-}
-
-const origin = originOf({ user: EVE, audience: 'team' });
-const request = {
-  ...newTask().request,
-  prompt: 'a secret fox',
-  media: { image: ['https://dailies.example/media/relay-1'], audio: [], video: [] },
-};
-
-/** A team in which Eve did all that she can do. */
-async function livedIn(store: Store = new MemoryStore()): Promise<House> {
-  const parts = partsOf(new ChatHouse({ store }));
-  const { house, money } = parts;
-  await house.subscriptions.add({ ...TEAM, channel: 'other', who: EVE, by: BOB });
-  await house.subscriptions.add({ ...TEAM, channel: 'more', who: 'everyone', by: EVE });
-  await house.subscriptions.add({ ...TEAM, channel: 'his', who: 'everyone', by: BOB });
-  await money.approvers.add(TEAM, actor(BOB), { kind: 'person', ...EVE });
-  await money.approvers.add(TEAM, actor(EVE), { kind: 'person', id: 'carol', name: 'Carol' });
-  const pause = { reason: 'Searchable said so', by: EVE, atMs: house.clock.now() };
-  const create = [{ kind: 'person', ...EVE } as const];
-  const policy = { team: { create, words: ['gore'] }, channels: { other: { decide: create } } };
-  await money.settings.change(TEAM, actor(EVE), { pause, policy });
-  const scope = { kind: 'person', ...TEAM, person: EVE } as const;
-  await money.budgets.change(scope, actor(BOB), { part: 'hard', currency: 'USD', amount: 1_000_000n });
-  await money.budgets.change({ kind: 'team', ...TEAM }, actor(EVE), {
-    part: 'hard',
-    currency: 'USD',
-    amount: 9_000_000n,
-  });
-  await new PersonalDefaults(store).change({ ...TEAM, user: EVE.id }, { seconds: 6 });
-  await new Drafts(store, house.clock).save({
-    ...TEAM,
-    id: 'draft' as TaskId,
-    key: 'fake:draft',
-    channel: 'clips',
-    by: EVE,
-    request: { prompt: 'a secret fox, not ordered' },
-  });
-  await house.done({ id: 'done' as TaskId, origin, request });
-  await house.task({ id: 'failed' as TaskId, origin, request }, EVENTS.send, EVENTS.accepted, EVENTS.failed);
-  await house.task({ id: 'doubt' as TaskId, origin, request }, EVENTS.send, EVENTS.lost);
-  const asked = requestedTask({ id: 'asked' as TaskId, origin, request });
-  await house.task({ ...asked, createdAtMs: house.clock.now() });
-  // Bob's, which Eve was asked to approve, and approved.
-  const askedOf = [{ kind: 'person', ...EVE } as const];
-  const his = requestedTask({ id: 'his' as TaskId, origin: originOf({ user: BOB, audience: 'team' }) });
-  await house.task({ ...his, ...(his.approval && { approval: { ...his.approval, askedOf } }) });
-  await house.happen('his' as TaskId, { ...EVENTS.approve, by: EVE }, EVENTS.send, EVENTS.accepted);
-  await house.happen('his' as TaskId, EVENTS.completed, EVENTS.fetched);
-  // She reviewed it, too.
-  const note = { text: 'more of the secret fox' };
-  const decision = { kind: 'changes_requested', by: EVE, atMs: house.clock.now(), note } as const;
-  await house.happen('his' as TaskId, { kind: 'review', after: 0, decision });
-  await house.pass(0);
-  return parts;
-}
-
-/** Lets the bot run until everyone is forgotten. */
-async function finish({ house, remover, forgetting }: House): Promise<void> {
-  for (let round = 0; round < 12 && (await house.store.count(FORGETTINGS)) > 0; round += 1) {
-    house.clock.step(31_000);
-    await house.pass(0);
-    await remover.runNow();
-    await forgetting.runNow();
-    await house.pass(0);
-  }
-  expect(await house.store.count(FORGETTINGS)).toBe(0);
-}
 
 /** Everything in a store, names of keys, indexes and sums included. */
 async function dumpOf(store: Store): Promise<string> {
@@ -140,7 +42,7 @@ const perPerson = (sums: readonly NamedSum[]): bigint =>
     .filter(({ sum }) => sum.startsWith('person:'))
     .reduce((total, { parts }) => total + parts.held + parts.settled + parts.doubted, 0n);
 
-const forget = ({ forgetting }: House, by: Person = EVE) =>
+const forget = ({ forgetting }: ForgettingHouse, by: Person = EVE) =>
   forgetting.request({ ...TEAM, person: EVE, actor: actor(by) });
 
 describe('forgetting a person', () => {
@@ -271,7 +173,7 @@ describe('forgetting a person', () => {
   it('goes on after a kill at any write', async () => {
     const count = async (writes: number): Promise<number> => {
       const mortal = new MortalStore(new MemoryStore());
-      const parts = await livedIn(mortal.store);
+      const parts = await livedIn(new ChatHouse({ store: mortal.store }));
       const before = await sumsIn(mortal.store);
       await forget(parts);
       mortal.writesLeft = writes;
@@ -301,7 +203,7 @@ describe('forgetting a person', () => {
 
 describe('a budget of a forgotten person', () => {
   const spent = { period: '2026-11', currency: 'USD' };
-  const limitOf = async ({ money }: House) => {
+  const limitOf = async ({ money }: ForgettingHouse) => {
     await money.carried.restore(origin);
     return (await money.budgets.limits(origin, spent)).find(({ scope }) => scope === 'person');
   };
