@@ -193,6 +193,42 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
+    describe('a comparison', () => {
+      it('has its clips under labels with a vote each, and nothing of a model until the reveal', async () => {
+        const set = { id: task, kind: 'comparison', of: 2 } as const;
+        const own = (at: number, changes: Partial<TaskView> = {}): TaskView =>
+          done({ task: `${task}${at}` as TaskId, set: { ...set, at }, buttons: [], ...changes });
+        const usd = (amount: string) => ({ amount, currency: 'USD' });
+        const hidden = { modelTitle: '', price: usd('0.77'), retryPrice: null, progress: null, endedAtMs: null };
+        const blindly = (at: number): TaskView => own(at, { ...hidden, blind: { set: set.id, at } });
+        const facts = { ended: 2, voters: 0, revealsAtMs: null, tally: [], clips: [1, 2] };
+        const cardView = (stage: 'voting' | 'revealed', views: readonly TaskView[], tally: readonly number[] = []) => ({
+          ...running({ ...hidden, task: `set-${task}` as TaskId, price: usd('1.07'), buttons: ['details'] }),
+          set: { ...set, at: 1 },
+          members: views.map((view) => ({ view, message: null })),
+          comparison: { ...facts, stage, tally },
+        });
+        const voting = cardView('voting', [1, 2].map(blindly));
+        const card = await harness.platform.open(voting.task, origin, voting);
+        const address = { ...harness.platform.lastingAddress(origin.address), below: card.message };
+        const below = { ...origin, address, replyTo: card.message };
+        const clip = await harness.platform.open(`${task}2` as TaskId, below, blindly(2));
+        await harness.platform.attach(clip, below, blindly(2), await upload());
+        const shown = async ({ channel, message }: MessageRef) =>
+          (await seen(channel)).find(({ id }) => id === message) ?? { text: '', buttons: [] };
+        const labels = async (message: MessageRef) => (await shown(message)).buttons.map(({ label }) => label);
+        expect(await labels(card)).toEqual(['Vote for A', 'Vote for B', 'Reveal the models', 'Details']);
+        expect(await labels(clip)).toEqual(['Vote for B']);
+        expect(await harness.everything()).not.toMatch(/Swift|0\.30|2:14/u);
+        const revealed = cardView('revealed', [own(1), own(2, { modelTitle: 'Reel 2' })], [0, 1]);
+        await harness.platform.edit(card, origin, revealed, 'final');
+        expect((await shown(card)).text).toMatch(
+          /Clip A\W+Swift 1 · \$0\.30 · made in 2:14[\s\S]*won with 1 of 1 vote/u,
+        );
+        expect(await labels(card)).toEqual(['Make Reel 2 the default here', 'Details']);
+      });
+    });
+
     describe('the message of a cut', () => {
       it('lists its shots, then has the file, or says why there is none', async () => {
         const cut = `cut-${randomUUID().replaceAll('-', '')}` as TaskId;

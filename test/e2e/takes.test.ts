@@ -1,7 +1,20 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
+import { buttonsOf as discordButtons, plainOf as discordText } from '#test/fakes/discord-house.ts';
+import { type FakeSlack, startSlack } from '#test/fakes/slack/index.ts';
+import { buttonsOf as slackButtons, plainOf as slackText } from '#test/fakes/slack-house.ts';
+import { fakeClip, sendBytes } from '../fakes/clip.ts';
 import { keepRunning } from '../fakes/discord-program.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+const PROMPT = 'a red fox in the fog';
+const MODELS = 'swift-1,epic-pro,reel-2';
+const HEADING = 'comparison of 3 models';
 
 let upstream: FakeVideoService;
 let dir: Awaited<ReturnType<typeof makeDir>>;
@@ -40,15 +53,143 @@ test('three takes: one card, three clips below it, one mention; also over a kill
   expect(upstream.posts).toBe(3);
 });
 
-test('a comparison: clips together under labels, without a model in any message until the reveal', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream });
-  const card = answered(await dailies.interact('/video compare a red fox --models swift-1,reel-2'));
-  await expect
-    .poll(async () => (await dailies.messages()).filter(({ attachments }) => attachments.length === 1))
-    .toHaveLength(2);
-  await expect.poll(async () => (await dailies.message(card)).text).toContain('Which one is the best?');
-  const blind = (await dailies.messages()).filter(({ author }) => author !== 'ada');
-  expect(JSON.stringify(blind)).not.toMatch(/swift-1|reel-2|Swift 1|Reel 2/u);
-  const { buttons } = await dailies.message(card);
-  expect(buttons.map(({ label }) => label)).toEqual(['Vote for A', 'Vote for B', 'Reveal the models', 'Details']);
+/** What betrays a model before the reveal: its name or title, its own price, its time, the words of the service. */
+const BETRAYING = /swift-1|reel-2|epic-pro|Swift 1|Reel 2|Epic Pro|0\.20|0\.44|:0\.2|tired|made in|Done in/u;
+const WITHIN = { timeout: 60_000, interval: 25 };
+
+/** Users, messages and presses of a platform, in its own form. */
+interface Side {
+  /** Returns the card of the comparison. */
+  readonly card: () => Promise<Shown | undefined>;
+  readonly press: (card: Shown, button: string, voter: 0 | 1 | 2) => unknown;
+  /** Returns all that was sent to the platform for the comparison, and what its users see, as text. */
+  readonly sent: () => Promise<string>;
+  /** Returns the number of clips posted. */
+  readonly clips: () => Promise<number>;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly text: string;
+  readonly buttons: readonly { readonly id: string; readonly label: string }[];
+}
+
+function onDiscord(discord: FakeDiscord): Side {
+  const { general } = discord.channels;
+  const { alice, bob, carol } = discord.users;
+  const before = discord.requests.length;
+  const public_ = () => discord.messages(general).filter(({ visibleTo }) => visibleTo === null);
+  discord.people.slash('video compare', { prompt: PROMPT, models: MODELS }, { user: alice });
+  return {
+    card: async () =>
+      public_()
+        .map((message) => ({ id: message.id, text: discordText(message), buttons: discordButtons(message) }))
+        .find(({ text }) => text.includes(HEADING)),
+    press: ({ id }, button, voter) => discord.people.press(id, button, { user: [alice, bob, carol][voter] ?? '' }),
+    sent: async () =>
+      JSON.stringify([
+        discord.requests.slice(before),
+        Object.values(discord.channels).map((id) => discord.messages(id)),
+      ]),
+    clips: async () => public_().filter(({ attachments }) => attachments.length === 1).length,
+  };
+}
+
+function onSlack(slack: FakeSlack): Side {
+  const { general } = slack.channels;
+  const { alice, bob, carol } = slack.users;
+  const before = slack.calls.length;
+  slack.people.slash(`/video compare ${PROMPT} --models ${MODELS}`, { user: alice });
+  return {
+    card: async () =>
+      slack
+        .messages(general)
+        .map((message) => ({ id: message.ts, text: slackText(message), buttons: slackButtons(message) }))
+        .find(({ text }) => text.includes(HEADING)),
+    press: ({ id }, button, voter) => slack.people.press(id, button, { user: [alice, bob, carol][voter] ?? '' }),
+    sent: async () => {
+      const files = slack.files.map(({ content: _content, ...file }) => file);
+      const calls = slack.calls.slice(before).map(({ args, answer }) => [args, answer]);
+      return JSON.stringify([calls, files, Object.values(slack.channels).map((id) => slack.messages(id))]);
+    },
+    clips: async () => slack.messages(general).filter(({ fileIds }) => fileIds.length === 1).length,
+  };
+}
+
+async function onPlayground(): Promise<Side> {
+  const card = answered(await dailies.interact(`/video compare ${PROMPT} --models ${MODELS}`));
+  const written = async () => (await dailies.messages()).filter(({ author }) => author !== 'ana');
+  return {
+    card: () => dailies.message(card),
+    press: ({ id }, button, voter) => dailies.press(id, button, { user: ['ana', 'ben', 'cleo'][voter] ?? '' }),
+    sent: async () => JSON.stringify(await written()),
+    clips: async () => (await written()).filter(({ attachments }) => attachments.length === 1).length,
+  };
+}
+
+/** Has one model fail, with a message that names it. */
+function failAll({ handlers }: FakeVideoService, model: string): void {
+  const { create } = handlers;
+  handlers.create = (call) => {
+    const before = call.service.creates;
+    create(call);
+    const made = [...call.service.tasks.values()].at(-1);
+    if (call.service.creates > before && made?.model === model)
+      Object.assign(made, { status: 'failed', failure: { code: 'generation_failed', message: `${model} is tired` } });
+  };
+}
+
+test('a comparison on three platforms: nothing sent betrays a model until the reveal, and votes count', async () => {
+  const discord = await startDiscord();
+  const slack = await startSlack({ manifest: slackManifest(null) });
+  failAll(upstream, 'epic-pro');
+  // A file of its own for each: Slack's fake reports one that is posted twice.
+  const sizes = new Map<string, number>();
+  upstream.handlers.content = (call) => {
+    const { path } = call.request;
+    const size = sizes.get(path) ?? 200_000 + sizes.size;
+    sizes.set(path, size);
+    sendBytes(call, fakeClip(size));
+  };
+  const [swift] = sandboxCatalog.models;
+  const reel = { ...swift, name: 'reel-2', title: 'Reel 2', price: '0.11', default: false };
+  const epic = { ...swift, name: 'epic-pro', title: 'Epic Pro', price: '0.13', default: false };
+  const path = join(dir.path, 'catalog.json');
+  await writeFile(path, JSON.stringify({ models: [swift, reel, epic] }));
+  const { botToken: SLACK_BOT_TOKEN, appToken: SLACK_APP_TOKEN, apiUrl: SLACK_API_URL } = slack;
+  const slackEnv = { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL };
+  const discordEnv = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const env = { ...slackEnv, ...discordEnv, PLAYGROUND: 'on', MODEL_CATALOG: path };
+  dailies = await startDailies({ dir: dir.path, upstream, env });
+  await discord.botReady(WITHIN.timeout);
+  const sides = [onDiscord(discord), onSlack(slack), await onPlayground()];
+  for (const side of sides) {
+    const shown = async (): Promise<Shown> => (await side.card()) ?? { id: '', text: '', buttons: [] };
+    const press = async (label: string, voter: 0 | 1 | 2) => {
+      const card = await shown();
+      await side.press(card, card.buttons.find((one) => one.label === label)?.id ?? label, voter);
+    };
+    await expect.poll(async () => (await shown()).text, WITHIN).toContain('Which one is the best?');
+    await expect.poll(side.clips, WITHIN).toBe(2);
+    const [first = '', second = ''] = (await shown()).buttons.map(({ label }) => label);
+    expect([first, second].map((label) => label.slice(0, -1))).toEqual(['Vote for ', 'Vote for ']);
+    for (const [label, voter] of [
+      [first, 0],
+      [first, 1],
+      [second, 2],
+      [second, 1],
+    ] as const)
+      await press(label, voter);
+    await expect.poll(async () => (await shown()).text, WITHIN).toContain('3 people have voted.');
+    await expect.poll(side.sent, WITHIN).toContain(`changed your vote to clip ${second.at(-1)}`);
+    expect(BETRAYING.exec(await side.sent())?.[0]).toBeUndefined();
+    await press('Reveal the models', 0);
+    await expect
+      .poll(async () => (await shown()).text, WITHIN)
+      .toMatch(/made by (?:Swift 1|Reel 2), won with 2 of 3 votes\./u);
+    expect((await shown()).text).toMatch(/Clip \w\W+Swift 1 · \$0\.20 · made in/u);
+  }
+  expect([...discord.violations, ...slack.violations]).toEqual([]);
+  await discord.close();
+  await slack.close();
 });

@@ -1,3 +1,4 @@
+import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { total } from '../../tasks/price.ts';
 import type { Price, Task } from '../../tasks/task.ts';
 import { type ButtonAction, type ComparisonView, isPending, type TaskView } from '../view.ts';
@@ -22,7 +23,7 @@ export interface ComparisonFacts {
  */
 export function comparisonViewOf({ blind: _blind, ...view }: TaskView, facts: ComparisonFacts): TaskView {
   const { entries, ordered, record, progress } = facts;
-  const stage = record === undefined ? 'making' : record.revealed === undefined ? 'voting' : 'revealed';
+  const stage = record === undefined ? 'making' : isRevealed(record, entries) ? 'revealed' : 'voting';
   const members = view.members ?? [];
   const [price = view.price] = total(ordered.map((task): Price => task.price));
   const isMaking = stage === 'making';
@@ -49,6 +50,11 @@ export function comparisonViewOf({ blind: _blind, ...view }: TaskView, facts: Co
     buttons,
     comparison,
   };
+}
+
+/** Returns whether every model may be named: the tasks are revealed one after another, after the vote has ended. */
+function isRevealed({ revealed }: ComparisonRecord, entries: readonly Task[]): boolean {
+  return revealed !== undefined && !entries.some((task) => isBlind(task));
 }
 
 /** Returns the settings that are the same for all. */

@@ -59,8 +59,11 @@ export class Comparisons {
   async heldForMs(task: Task): Promise<number | null> {
     const place = comparisonOf(task);
     if (place === null || !isBlind(task) || !isHeld(task)) return null;
-    const { records, queue, clock } = this.#options;
-    if ((await records.get(place.id)) !== undefined) return null;
+    const { records, repository, queue, clock } = this.#options;
+    const record = await records.get(place.id);
+    // Ordered while the models were being revealed: the reveal did not find it.
+    if (record?.revealed !== undefined) await repository.record(task.id, { kind: 'reveal', atMs: clock.now() });
+    if (record !== undefined) return null;
     const entries = await this.entries(place);
     const ends = entries.filter(isSettled).map(({ endedAtMs, createdAtMs }) => endedAtMs ?? createdAtMs);
     const waitsMs = Math.min(...ends) + WAITS_FOR_OTHERS_MS - clock.now();

@@ -240,4 +240,34 @@ describe('a comparison', () => {
     expect(card(house)).toContain('(Vote for C)');
     expect(told(house).match(BETRAYING)?.[0]).toBeUndefined();
   });
+
+  it('never shows the models of some and not of others, and reveals a retry that the reveal did not find', async () => {
+    const { house, ids, place, placeOf } = await comparison();
+    for (const id of ids.slice(0, 2)) await house.happen(id, ...done(house));
+    await house.happen(ids[2], FAILED);
+    const { repository } = house;
+    const record = repository.record.bind(repository);
+    const cards: string[] = [];
+    repository.record = async (...given) => {
+      if (given[1].kind === 'reveal') {
+        await house.pass(5_000);
+        cards.push(card(house));
+      }
+      return record(...given);
+    };
+    await house.chat.comparisons.reveal(place);
+    expect(cards.map((shown) => shown.includes('Which one is the best?'))).toEqual([true, true, true]);
+    repository.record = record;
+    await house.pass(5_000);
+    expect(card(house)).toContain('Nobody voted.');
+    const { request, price } = await house.record(ids[2]);
+    const retry = { ...newTask({ createdAtMs: house.clock.now(), request, price }), id: taskIdOf(retryKey(ids[2], 1)) };
+    await repository.claim({ ...retry, retryOf: ids[2], takeOf: placeOf(3) });
+    await house.chat.show(retry.id);
+    await house.happen(retry.id, EVENTS.send, EVENTS.accepted, ...done(house));
+    await house.pass(5_000);
+    expect((await house.record(retry.id)).revealedAtMs).toBeDefined();
+    expect(card(house)).toMatch(/\*Clip C\* · ‹mole-3›/u);
+    expect(card(house, retry.id)).toContain('‹mole-3›');
+  });
 });
