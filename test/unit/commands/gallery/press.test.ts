@@ -3,6 +3,7 @@ import type { Caller } from '#commands/bot-port.ts';
 import { createGalleryPress } from '#commands/gallery/press.ts';
 import type { MemberRights } from '#src/chat/platform.ts';
 import type { GalleryPress } from '#src/library/gallery/orders.ts';
+import type { PolicyRules } from '#src/policy/policy.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { CATALOG } from '../../videos/models.ts';
@@ -92,6 +93,30 @@ describe('a press in the gallery', () => {
     const asked = await by(ada(), task, { kind: 'retry', price: PRICE });
     expect(house.orders).toEqual([]);
     expect(asked).toMatchObject({ kind: 'text', buttons: [{ label: expect.stringContaining('$0.20') }, {}] });
+  });
+
+  it('makes a retry of a board’s shot a take of it, and holds the policy of the channel', async () => {
+    const { house, task, by } = await setUp();
+    const set = { id: task.id, kind: 'storyboard', at: 1, of: 2 } as const;
+    const shot: Task = { ...task, set };
+    house.records.set(task.id, shot);
+    const retry = { kind: 'retry', price: PRICE } as const;
+    const allow = (rules: PolicyRules) => {
+      const policy = { team: {}, channels: { clips: rules } };
+      return house.settings.change(ada(), { person: ada().user, surface: 'command' }, { policy });
+    };
+    for (const [rules, caller, named] of [
+      [{ models: ['epic-pro'] }, ada(), 'model: swift-1 isn’t allowed here.'],
+      [{ words: ['fox'] }, ada(), 'prompt: “fox” isn’t allowed here.'],
+      [{ create: [] }, bob(), 'You can’t create clips here'],
+    ] as const) {
+      await allow(rules);
+      expect(JSON.stringify(await by(caller, shot, retry, named))).toContain(named);
+    }
+    expect(house.orders).toEqual([]);
+    await allow({});
+    expect(await by(ada(), shot, retry)).toMatchObject({ kind: 'ordered' });
+    expect(house.orders).toMatchObject([{ retryOf: task.id, takeOf: set, price: PRICE }]);
   });
 
   it('orders nothing where the person may not post', async () => {
