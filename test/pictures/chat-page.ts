@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { RENDERED_WITHIN_MS } from './drawing.ts';
-import { writePng } from './ffmpeg.ts';
+import { writePicture } from './ffmpeg.ts';
 
 /** Opens the chat page at twice the resolution, for sharp text. */
 export async function openChat(browser: Browser, url: string, height: number): Promise<Page> {
@@ -34,9 +34,19 @@ export async function enter(page: Page, channel: string): Promise<void> {
   await page.click(`.sidebar >> text=${channel}`);
 }
 
+/** Presses a button once it is shown. */
+export async function press(page: Page, label: string): Promise<void> {
+  await page.click(`button:has-text("${label}") >> nth=0`);
+}
+
+/** Scrolls to the last element that matches. */
+export async function scrollTo(page: Page, selector: string): Promise<void> {
+  await page.locator(selector).last().scrollIntoViewIfNeeded();
+}
+
 /** Writes a screenshot of the page, and closes it. */
 export async function shoot(page: Page, path: string): Promise<void> {
   await page.waitForTimeout(500);
-  await writePng(await page.screenshot({ timeout: 0 }), path);
+  await writePicture(await page.screenshot({ timeout: 0 }), path);
   await page.close();
 }

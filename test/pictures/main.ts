@@ -9,10 +9,14 @@ import { launchBrowser } from '../fakes/browser.ts';
 import { approval } from './approval.ts';
 import { budget } from './budget.ts';
 import { discord } from './discord.ts';
+import { gallery } from './gallery.ts';
 import { playground } from './playground.ts';
 import { policy } from './policy.ts';
 import { report } from './report.ts';
+import { review } from './review.ts';
 import { slack } from './slack.ts';
+import { storyboard } from './storyboard.ts';
+import { takes } from './takes.ts';
 
 /** Picture of the README. */
 export interface Picture {
@@ -22,7 +26,19 @@ export interface Picture {
   readonly make: (browser: Browser, path: string) => Promise<void>;
 }
 
-const PICTURES: readonly Picture[] = [playground, budget, approval, policy, report, discord, slack];
+const PICTURES: readonly Picture[] = [
+  playground,
+  takes,
+  storyboard,
+  review,
+  gallery,
+  budget,
+  approval,
+  policy,
+  report,
+  discord,
+  slack,
+];
 
 const DOCS = join(import.meta.dirname, '../../docs');
 
