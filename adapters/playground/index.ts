@@ -247,6 +247,7 @@ function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'stat
 function clipFacts(view: TaskView): ClipFacts {
   const { phase, prompt, settings, by, startedAtMs, endedAtMs, nowMs, retryOf, set } = view;
   const isShot = set?.kind === 'storyboard';
+  const isCompared = set?.kind === 'comparison';
   const times = { startedAtMs, endedAtMs, wordedAtMs: nowMs };
   return {
     phase,
@@ -255,6 +256,7 @@ function clipFacts(view: TaskView): ClipFacts {
     by: by.name,
     isRetry: retryOf !== null,
     isShot,
+    isCompared,
     ...times,
   };
 }

@@ -21,6 +21,8 @@ export interface ClipFacts {
   readonly isRetry?: boolean;
   /** It is a shot of a storyboard, or the storyboard itself. */
   readonly isShot?: boolean;
+  /** It is a clip of a comparison; absent in older records. */
+  readonly isCompared?: boolean;
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
   /** Time the card was rendered. The card's elapsed time is as of then, and the page counts on from it. */

@@ -81,8 +81,8 @@ export async function orderBlindRetry(
     ...(isHere ? { replyTo: card.message } : {}),
   });
   if (!placed.ok) {
-    // Its reasons and buttons name the price.
-    await ports.drafts.discard(draft);
+    // Its reasons and buttons name the price, and its request the model, which an export would show.
+    await ports.drafts.discard({ ...draft, request: { prompt: task.request.prompt } });
     return refused(REMAKE_REFUSED);
   }
   if (isContentRemoved(placed.task) || placed.isNew || placed.task.press === take.press) return placedReply(placed);

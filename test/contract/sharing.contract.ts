@@ -1,7 +1,10 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
+import { systemClock } from '#src/clock.ts';
 import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
+import type { TaskId } from '#src/tasks/task.ts';
 import type { Backend } from './store.contract.ts';
 
 const TTL_MS = 60_000;
@@ -25,6 +28,18 @@ export function describeSharing(name: string, start: () => Promise<Backend>): vo
       await elsewhere.close();
       await store.close();
       await backend.remove();
+    });
+
+    it('has the same order of a comparison’s labels for every process, also one that starts later', async () => {
+      const [set, models] = ['set' as TaskId, ['a', 'b', 'c', 'd']];
+      const orderBy = (by: Store, given: readonly string[]) =>
+        new ComparisonRecords(by, systemClock).inBlindOrder(set, given, (name) => name);
+      const [first] = await Promise.all([orderBy(store, models), orderBy(elsewhere, models.toReversed())]);
+      expect(await orderBy(elsewhere, models)).toEqual(first);
+      await elsewhere.close();
+      if (backend.exclusive) elsewhere = store = await openStore(backend.url, { logger: pino({ level: 'silent' }) });
+      else elsewhere = await openStore(backend.url, { logger: pino({ level: 'silent' }) });
+      expect(await orderBy(elsewhere, models.toReversed())).toEqual(first);
     });
 
     describe('leases', () => {

@@ -8,7 +8,7 @@ import { makeShot, play } from '../fakes/shots.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-// A storyboard in a browser, from its form to the joined cut.
+// A storyboard in a browser, from its form to the joined cut, and a comparison from its order to its reveal.
 
 const SHOTS = 4;
 /** Of one shot, as `makeShot` makes it by default. */
@@ -48,8 +48,9 @@ function failOnce({ handlers }: FakeVideoService, prompt: string): void {
   };
 }
 
-async function open(): Promise<Page> {
+async function open(user = ''): Promise<Page> {
   const page = await (await browser.newContext({ viewport: { width: 1000, height: 900 } })).newPage();
+  if (user !== '') await page.addInitScript((name) => sessionStorage.setItem('dailies.user', name), user);
   page.setDefaultTimeout(60_000);
   await page.goto(dailies.url);
   await page.waitForSelector('.composer textarea');
@@ -144,4 +145,29 @@ test('the gallery shows the clips of the board together, its order and its cut, 
   expect(violations).toEqual([]);
   await page.click('text=Clear filters');
   await page.waitForSelector('.set', { state: 'detached' });
+});
+
+test('three people vote in a comparison, one changes their mind, and the models are named to all', {
+  timeout: 240_000,
+}, async () => {
+  const [ana, ben, cleo] = [await open('ana'), await open('ben'), await open('cleo')];
+  await ana.fill('.composer textarea', '/video compare a red kite --models swift-1,reel-2');
+  await ana.press('.composer textarea', 'Enter');
+  const voters = [
+    [ana, 'A'],
+    [ben, 'A'],
+    [cleo, 'B'],
+    [ben, 'B'],
+  ] as const;
+  for (const [page, label] of voters) {
+    await page.locator(`button:has-text("Vote for ${label}")`).first().click();
+    await page.waitForSelector(`text=/ote(?:d for| to) clip ${label}/`);
+  }
+  await cleo.waitForSelector('text=3 people have voted.');
+  for (const page of [ana, ben, cleo])
+    expect(await page.locator('.log').innerText()).not.toMatch(/Reel 2|made in|\$0\.20/u);
+  expect(await cleo.locator('.request:has-text("/video compare")').count()).toBeGreaterThanOrEqual(2);
+  await ana.click('button:has-text("Reveal the models")');
+  for (const page of [ana, ben, cleo]) await page.waitForSelector('text=won with 2 of 3 votes.');
+  await cleo.waitForSelector('text=/Clip B.*made in.*2 votes/');
 });

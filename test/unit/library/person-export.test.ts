@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { createSubscriptions } from '#src/chat/subscriptions.ts';
 import { createPersonExport, type PersonExportOptions } from '#src/library/person-export.ts';
 import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
+import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
@@ -57,6 +59,24 @@ describe('the export of a person', () => {
     const id = 'first' as TaskId;
     await put({ id, set: { id, kind: 'takes', at: 1, of: 4 } });
     expect((await linesOf())[0]).toMatchObject({ set: { id, kind: 'takes', number: 1, of: 4 } });
+  });
+
+  it('has their vote by its label, and neither here nor in the CSV what leads to the model of a blind clip', async () => {
+    const id = 'first' as TaskId;
+    const set = { id, kind: 'comparison', at: 1, of: 2, upTo: { amount: '0.77', currency: 'USD' } } as const;
+    await put({ id, set });
+    const records = new ComparisonRecords(store, clock);
+    await records.show(set, TEAM);
+    await records.vote(id, BOB.id, 2);
+    const [line] = await linesOf();
+    expect(line).toMatchObject({ record: 'clip', id, hiddenUntilReveal: true });
+    expect(JSON.stringify(line)).not.toMatch(/swift-1|0\.30|0\.77|up:/u);
+    expect(await linesOf(BOB.id)).toEqual([{ record: 'vote', comparison: id, label: 'B' }]);
+    const path = join(directory, 'spend.csv');
+    await writeSpendCsv(store, { ...TEAM, month: '2026-11' }, path);
+    const rows = (await readFile(path, 'utf8')).trim().split('\r\n').slice(1);
+    expect(rows).toEqual([expect.stringContaining(',0.3')]);
+    expect(rows[0]).not.toMatch(/first|up:/u);
   });
 
   it('has the defaults of their orders', async () => {

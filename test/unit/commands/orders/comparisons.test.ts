@@ -126,6 +126,28 @@ describe('/video compare', () => {
     expect(replyText(await house.bot.command(ada(), 'compare', given))).toContain('looks like an option');
   });
 
+  it.each(['approve', 'deny'] as const)('is one request for approval, at the price of all: %s', async (decision) => {
+    const house = new BotHouse(CATALOG);
+    house.rules = { budgets: [], approveAbove: { amount: '1', currency: 'USD' } };
+    const admin = bob({ mayAdminister: true });
+    const actor = { person: admin.user, surface: 'command' } as const;
+    await house.approvers.add(admin, actor, { kind: 'person', ...admin.user });
+    const reply = await house.bot.text(ada(), 'compare a red fox --models swift-1,reel-2,bare');
+    if (reply.kind !== 'task') throw new TypeError(replyText(reply));
+    const tasks = () => memberIds({ id: reply.task, of: 3 }).map((id) => house.task(id));
+    expect(tasks().map(({ state }) => state)).toEqual(['requested', 'requested', 'requested']);
+    const waiting = await house.bot.command(admin, 'approvals', {});
+    expect(replyText(waiting)).toContain('$1.02');
+    expect(JSON.stringify(waiting).match(/swift|reel-2|bare/iu)?.[0]).toBeUndefined();
+    const approve = buttons(waiting).find(({ id }) => id.startsWith('approve:'))?.id ?? '';
+    if (decision === 'approve') expect(replyText(await house.bot.press(admin, approve))).toContain('Approved');
+    else await house.bot.submit(admin, `deny:${reply.task}`, { reason: '' });
+    const state = decision === 'approve' ? 'claimed' : 'declined';
+    expect(tasks().map((task) => task.state)).toEqual([state, state, state]);
+    const amounts = tasks().map(({ request, price }) => [request.model, price.amount]);
+    expect(Object.fromEntries(amounts)).toEqual({ bare: '0.12', 'reel-2': '0.6', 'swift-1': '0.3' });
+  });
+
   it('is refused while a replica runs that would show the models', async () => {
     const house = new BotHouse(CATALOG);
     house.knowsNoComparisons = true;
