@@ -17,6 +17,7 @@ import { declarations, subcommands } from './registry.ts';
 import { administratorsOnly } from './sentences/access.ts';
 import type { OfferReason } from './sentences/offers.ts';
 import { unknownCommand } from './sentences/refusals.ts';
+import { isLibraryCommand } from './studio/library.ts';
 
 /** Command with its options and the parse errors. */
 interface Invocation {
@@ -112,6 +113,15 @@ export async function runText(
     const slip = await slipQuestion(ports, caller, typed, files);
     const words = isNamed || problems.length > 0 ? { prompt: [typed], ...files } : given;
     if (slip !== null) return offerRequest(ports, caller, { request: requestDraft(words) }, slip);
+  }
+  if (name === 'library' && !isLibraryCommand(given)) {
+    const reason = { kind: 'slip', command: 'library', run: 'library' } as const;
+    return offerRequest(
+      await portsFor(all, caller, 'create'),
+      caller,
+      { request: requestDraft({ prompt: [typed], ...files }) },
+      { reason },
+    );
   }
   if (name === 'delete' && (await isPromptAfterAll(ports, caller, optionValue(given, 'id') ?? ''))) {
     const reason = { kind: 'slip', command: 'delete', run: 'list' } as const;

@@ -24,6 +24,7 @@ import { retry } from './retry.ts';
 import { review } from './review/settings.ts';
 import { status } from './status.ts';
 import { storyboard } from './storyboard/storyboard.ts';
+import { library } from './studio/library.ts';
 import { usage } from './usage.ts';
 
 const all: readonly Subcommand[] = [
@@ -41,6 +42,7 @@ const all: readonly Subcommand[] = [
   notify,
   defaults,
   privacy,
+  library,
   policy,
   approvals,
   budget,

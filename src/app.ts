@@ -56,6 +56,7 @@ import { type OpenStorage, openStorage } from './storage/open.ts';
 import { assertNotMigrating } from './store/migrate/unfinished.ts';
 import type { Store } from './store/store.ts';
 import type { Cuts } from './studio/cuts/cuts.ts';
+import { References } from './studio/references/references.ts';
 import { createReviews } from './studio/reviews.ts';
 import { Boards } from './studio/storyboards/boards.ts';
 import { createPipeline, type Pipeline } from './task-pipeline.ts';
@@ -361,6 +362,8 @@ function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     defaults: new PersonalDefaults(store),
     isBlindnessUnsafe: () => withoutBlindness.areAlive(),
     enhancer: createAppEnhancer(deps),
+    references: new References(store, clock),
+    libraryFiles: relay.libraryFiles,
     admins: config.admins,
     refunds: config.refunds,
     renewed: (url) => relay.renew(url),

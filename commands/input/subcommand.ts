@@ -8,6 +8,7 @@ import type { Library } from '#src/library/library.ts';
 import type { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import type { Remover } from '#src/library/remover.ts';
 import type { Logger } from '#src/logger.ts';
+import type { LibraryFiles } from '#src/media/library-files.ts';
 import type { FileDescription } from '#src/media/relay.ts';
 import type { Approvals } from '#src/money/approvals.ts';
 import type { Approvers } from '#src/money/approvers.ts';
@@ -19,6 +20,7 @@ import type { Drafts } from '#src/pipeline/drafts.ts';
 import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { Cuts } from '#src/studio/cuts/cuts.ts';
+import type { References } from '#src/studio/references/references.ts';
 import type { Reviews } from '#src/studio/reviews.ts';
 import type { Boards } from '#src/studio/storyboards/boards.ts';
 import type { Ledger } from '#src/tasks/ledger.ts';
@@ -57,6 +59,10 @@ export interface BotPorts {
   readonly forgetting: Library['forgetting'];
   /** Improves prompts; `null` where it is not configured: then there is no button for it. */
   readonly enhancer: Enhancer | null;
+  /** Reference images of teams. */
+  readonly references: Pick<References, 'list' | 'add' | 'remove'>;
+  /** Keeps the files of those images. */
+  readonly libraryFiles: LibraryFiles;
   /** Default model, length and aspect ratio of people. */
   readonly defaults: Pick<PersonalDefaults, 'get' | 'change' | 'channelModel' | 'setChannelModel'>;
   /** Returns whether a replica of a version runs that would show the models of a comparison. */

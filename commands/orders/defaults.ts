@@ -97,12 +97,15 @@ async function channelDefaults({ defaults: records }: BotPorts, caller: Caller):
  * @throws `store_unavailable`
  */
 export async function withDefaults(ports: BotPorts, caller: Caller): Promise<BotPorts> {
-  const [allowed, own, ofChannel] = await Promise.all([
+  const [allowed, own, ofChannel, references] = await Promise.all([
     withPolicy(ports, caller),
     ports.defaults.get(memberOf(caller)),
     channelDefaults(ports, caller),
+    // People of other organisations see only what is in their channel.
+    caller.isExternal === true ? [] : ports.references.list(caller),
   ]);
-  return { ...allowed, catalog: () => personalCatalog(personalCatalog(allowed.catalog(), ofChannel), own) };
+  const catalog = () => ({ ...personalCatalog(personalCatalog(allowed.catalog(), ofChannel), own), references });
+  return { ...allowed, catalog };
 }
 
 function channelOf(caller: Caller): ChannelKey {

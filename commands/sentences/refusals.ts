@@ -3,9 +3,11 @@ import type { Person } from '#src/tasks/task.ts';
 import { settingNamed } from '#src/videos/model.ts';
 import { type Refusal, SHOTS } from '#src/videos/request.ts';
 import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
+import { nearest } from '../input/closest-match.ts';
 import { policyRefusal } from './administration/policy.ts';
 import { all, count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
+import { noSuchImage } from './studio/library.ts';
 
 // All of these are plain text that includes user input: adapters escape all of it.
 
@@ -68,6 +70,8 @@ function sentenceOf(refusal: Refusal, fields?: OptionFields): string {
       return `${link}: the link has ${count(refusal.given, 'character')}; the limit is ${formatCount(refusal.max)}`;
     case 'not_an_address':
       return `${link}: ${quoted(refusal.given)} isn’t a link. It has to begin with https:// or http://.`;
+    case 'unknown_reference':
+      return `${link}: ${noSuchImage(refusal.given.slice(1), nearest(refusal.given.slice(1).toLowerCase(), refusal.known))}`;
     case 'unknown_host':
       return `${link}: there is no host ${quoted(refusal.given)}. Check the link.`;
     case 'private_address':

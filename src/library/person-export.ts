@@ -13,6 +13,7 @@ import type { Draft } from '../pipeline/drafts.ts';
 import { NO_POLICY, rulesNaming } from '../policy/policy.ts';
 import type { Store } from '../store/store.ts';
 import type { Cut } from '../studio/cuts/cut.ts';
+import { keyOf, type ReferenceImage } from '../studio/references/references.ts';
 import { amountOf } from '../tasks/amount.ts';
 import { isBlind, labelAt } from '../tasks/comparisons/blind.ts';
 import { ledgerOf } from '../tasks/indexes.ts';
@@ -50,6 +51,7 @@ type ExportLine = Readonly<Record<string, unknown>> & {
     | 'approver'
     | 'budget'
     | 'defaults'
+    | 'library'
     | 'vote'
     | 'policy'
     | 'pause'
@@ -81,6 +83,7 @@ async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): Asy
   }
   yield* cutLines(options, person);
   yield* draftLines(options, person);
+  yield* libraryLines(options, person);
   yield* reviewLines(options, person);
   yield* roleLines(options, person);
 }
@@ -151,6 +154,16 @@ function blindLine({ id, request, origin, createdAtMs }: Task): ExportLine {
     createdAt: isoOf(createdAtMs),
     hiddenUntilReveal: true,
   };
+}
+
+/** Yields the reference images that the person added to the team's library. */
+async function* libraryLines(
+  { store }: Pick<PersonExportOptions, 'store'>,
+  { platform, team, user }: PersonOfTeam,
+): AsyncGenerator<ExportLine> {
+  const shelf = await store.keyv('references').get<{ images: readonly ReferenceImage[] }>(keyOf({ platform, team }));
+  for (const { name, url, by, addedAtMs } of shelf?.images ?? [])
+    if (by.id === user) yield { record: 'library', name, url, at: isoOf(addedAtMs) };
 }
 
 /** Yields the decisions that the person took as a reviewer, with their notes. */

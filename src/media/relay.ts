@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { Store } from '../store/store.ts';
 import type { Clip } from '../videos/service.ts';
+import { type LibraryFiles, LibraryFolder } from './library-files.ts';
 import { RELAY_BOUNDS, type RelayBounds, RelayFolder } from './relay-folder.ts';
 import type { SignedLinks } from './signed-links.ts';
 
@@ -70,6 +71,7 @@ export class Relay {
   readonly #records: Keyv;
   readonly #folder: RelayFolder;
   readonly #fetching = new SingleFlight<string, void>();
+  readonly #library: LibraryFolder;
   readonly #openers = new Map<string, Opener>();
 
   constructor(options: RelayOptions) {
@@ -78,6 +80,7 @@ export class Relay {
     this.#maxFileBytes = bounds.maxFileBytes;
     this.#records = store.keyv('adapters');
     this.#folder = new RelayFolder(join(dataDir, 'relay'), bounds);
+    this.#library = new LibraryFolder(join(dataDir, 'library'), this.#records);
   }
 
   /**
@@ -114,9 +117,27 @@ export class Relay {
     this.#openers.set(platform, opener);
   }
 
+  /** Keeps relayed files for the library, beyond the limits of the relay. */
+  get libraryFiles(): LibraryFiles {
+    return {
+      keep: async (url) => {
+        const id = this.#ownId(url);
+        if (id === null) return expires(url) ? 'expires' : 'elsewhere';
+        const file = await this.find(id);
+        return file === undefined ? 'failed' : this.#library.keep(id, file);
+      },
+      remove: async (url) => {
+        const id = this.#ownId(url);
+        if (id !== null) await this.#library.remove(id);
+      },
+    };
+  }
+
   /** Returns the stored file of an id, fetching it again if it is missing; `undefined` where there is none. */
   async find(id: string): Promise<(Clip & { readonly name: string }) | undefined> {
     await this.#fetching.get(id)?.catch(() => undefined);
+    const kept = await this.#library.find(id);
+    if (kept !== undefined) return kept;
     const file = await this.#records.get<RelayedFile>(`relay:${id}`);
     if (file === undefined) return undefined;
     const storedBytes = await this.#folder.sizeOf(id);
@@ -175,6 +196,11 @@ export class Relay {
     const verdict = links.verify(id, searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
     return verdict === 'forged' ? null : id;
   }
+}
+
+/** Returns whether an address of a chat platform expires. @see https://discord.com/developers/docs/reference#signed-attachment-cdn-urls */
+function expires(url: string): boolean {
+  return ['cdn.discordapp.com', 'media.discordapp.net'].includes(new URL(url).hostname);
 }
 
 /** Derives the id from origin and path, which identify the file; platforms put their signature in the query. */

@@ -51,6 +51,8 @@ export const NAMESPACES = [
   'boards',
   /** Cuts: one file of several clips each, with the delivery of its message. */
   'cuts',
+  /** Reference images of a team, by name. */
+  'references',
   /** Votes of a comparison until its reveal, what each model of a team has won, and the secret of the blind order. */
   'comparisons',
 ] as const;

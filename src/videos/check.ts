@@ -12,6 +12,7 @@ import {
   type Setting,
 } from './model.ts';
 import { splitAddresses } from './reference-addresses.ts';
+import { addressNamed, type NamedReference, withNamedImages } from './reference-names.ts';
 import {
   MEDIA_KINDS,
   type MediaKind,
@@ -56,7 +57,9 @@ export interface CheckedStoryboard {
  * Validates a draft against the catalog and fills in the defaults: the default model, its first length and aspect
  * ratio, 720p or its first resolution. Blank options count as missing. A draft with `models` is one of a comparison.
  */
-export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
+export function checkRequest(catalog: Catalog, typed: RequestDraft): Checked {
+  const { references = [] } = catalog;
+  const draft = withNamedImages(typed, references);
   if (draft.shots !== undefined) return checkShots(catalog, draft, draft.shots);
   if (draft.models !== undefined) return checkComparison(catalog, draft, checkRequest);
   const refusals: Refusal[] = [];
@@ -64,10 +67,10 @@ export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
   const { policy = {} } = catalog;
   const model = modelOf(catalog, draft, refuse);
   if (model === undefined) {
-    checkWithoutModel(draft, policy, refuse);
+    checkWithoutModel(draft, catalog, refuse);
     return { ok: false, refusals };
   }
-  const asked: CheckContext = { draft, model, policy, refuse };
+  const asked: CheckContext = { draft, model, policy, references, refuse };
   const prompt = promptOf(asked);
   const settings = collectSettings((setting) => [setting.field, settingOf(asked, setting)]);
   const media = { image: mediaOf(asked, 'image'), audio: mediaOf(asked, 'audio'), video: mediaOf(asked, 'video') };
@@ -152,7 +155,13 @@ function takesOf({ takes }: RequestDraft, policy: ValueRules, refuse: Refuse): n
 export function lengthOf(model: Model, given: string | undefined): number | null {
   const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) =>
     settingOf(
-      { draft: given === undefined ? {} : { seconds: given }, model, policy: {}, refuse: () => undefined },
+      {
+        draft: given === undefined ? {} : { seconds: given },
+        model,
+        policy: {},
+        references: [],
+        refuse: () => undefined,
+      },
       setting,
     ),
   );
@@ -166,6 +175,7 @@ interface CheckContext {
   readonly draft: RequestDraft;
   readonly model: Model;
   readonly policy: ValueRules;
+  readonly references: readonly NamedReference[];
   readonly refuse: Refuse;
 }
 
@@ -189,13 +199,13 @@ function modelNamed(models: readonly Model[], given: string): Model | undefined 
 }
 
 /** Runs the checks that need no model, so that the user sees all problems at once. */
-function checkWithoutModel(draft: RequestDraft, policy: ValueRules, refuse: Refuse): void {
+function checkWithoutModel(draft: RequestDraft, { policy = {}, references = [] }: Catalog, refuse: Refuse): void {
   const prompt = blankAsMissing(draft.prompt);
   if (prompt === undefined) refuse({ reason: 'missing', option: 'prompt' });
   else checkWords(prompt, policy, refuse);
   for (const setting of SETTINGS) enteredValue(draft, setting, refuse);
   takesOf(draft, policy, refuse);
-  for (const kind of MEDIA_KINDS) addressesOf(draft, kind, refuse);
+  for (const kind of MEDIA_KINDS) addressesOf({ draft, references, refuse }, kind);
 }
 
 function checkWords(prompt: string, policy: ValueRules, refuse: Refuse): void {
@@ -253,22 +263,35 @@ function enteredValue(draft: RequestDraft, setting: Setting, refuse: Refuse): Gi
   return { given, number: Number(digits) };
 }
 
-function mediaOf({ draft, model, refuse }: CheckContext, option: MediaKind): readonly string[] {
-  const addresses = addressesOf(draft, option, refuse);
+function mediaOf(asked: CheckContext, option: MediaKind): readonly string[] {
+  const { model, refuse } = asked;
+  const addresses = addressesOf(asked, option);
   const given = addresses.length;
   const { min, max } = model.media[option];
   if (given < min || given > max) refuse({ reason: 'media_count', option, model: model.name, given, min, max });
   return addresses;
 }
 
-function addressesOf(draft: RequestDraft, option: MediaKind, refuse: Refuse): readonly string[] {
-  const addresses = (draft[option] ?? []).flatMap(splitAddresses);
+/** Returns the addresses of an option, with those of the library's images in place of their names. */
+function addressesOf(
+  { draft, references, refuse }: Pick<CheckContext, 'draft' | 'references' | 'refuse'>,
+  option: MediaKind,
+): readonly string[] {
+  const addresses = (draft[option] ?? []).flatMap(splitAddresses).map((given) => {
+    const address = option === 'image' ? addressNamed(given, references) : given;
+    if (address === null) {
+      const known = references.map(({ name }) => name);
+      refuse({ reason: 'unknown_reference', option: 'image', given, known });
+    }
+    return address;
+  });
   for (const given of addresses) {
+    if (given === null) continue;
     if (given.length > MAX_ADDRESS_LENGTH) {
       refuse({ reason: 'address_too_long', option, given: given.length, max: MAX_ADDRESS_LENGTH });
     } else if (!isAddress(given)) refuse({ reason: 'not_an_address', option, given });
   }
-  return addresses;
+  return addresses.filter((address) => address !== null);
 }
 
 /** Returns whether a URL satisfies the specification's rule for reference media and parses without repairs. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ValueRules } from '../policy/values.ts';
+import type { NamedReference } from './reference-names.ts';
 import {
   ASPECT_RATIOS,
   type AspectRatio,
@@ -54,6 +55,8 @@ export interface Catalog {
   readonly defaultModel: Model;
   /** Rules that this catalog was narrowed by. Default: none. */
   readonly policy?: ValueRules;
+  /** Images of the team's library. Default: none. */
+  readonly references?: readonly NamedReference[];
   /** Models that the policy does not allow. Default: none. */
   readonly withheld?: readonly Model[];
 }

@@ -131,6 +131,13 @@ type RefusalReason =
       readonly given: number;
       readonly max: number;
     }
+  /** A name that is not in the team's library; `known`: those that are. */
+  | {
+      readonly reason: 'unknown_reference';
+      readonly option: 'image';
+      readonly given: string;
+      readonly known: readonly string[];
+    }
   | { readonly reason: 'not_an_address'; readonly option: MediaKind; readonly given: string }
   | {
       /** `unknown_host`: the host does not exist; `private_address`: the video service cannot reach it. */

@@ -30,6 +30,7 @@ import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipe
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import { cutIdOf } from '#src/studio/cuts/cut.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
+import { References } from '#src/studio/references/references.ts';
 import type { Reviews } from '#src/studio/reviews.ts';
 import { type BoardRecord, boardOf } from '#src/studio/storyboards/board.ts';
 import { requestAt } from '#src/tasks/approval.ts';
@@ -144,6 +145,17 @@ export class BotHouse implements BotPorts {
   };
   readonly defaults = new PersonalDefaults(this.store);
   enhancer: BotPorts['enhancer'] = null;
+  readonly references = new References(this.store, this.clock);
+  /** Addresses whose files the library keeps. */
+  readonly libraryKept = new Set<string>();
+  libraryFiles: BotPorts['libraryFiles'] = {
+    keep: async (url) => {
+      if (!url.startsWith('https://dailies.example/media/relay-')) return 'elsewhere';
+      this.libraryKept.add(url);
+      return 'kept';
+    },
+    remove: async (url) => void this.libraryKept.delete(url),
+  };
   refunds: BotPorts['refunds'] = 'assumed';
   /** Persons named in `ADMINS`. */
   admins: BotPorts['admins'] = [];

@@ -109,6 +109,7 @@ const RELATED: Readonly<Record<string, readonly string[]>> = {
   approvers: ['approvals', 'settings', 'budget'],
   settings: ['budget', 'approvers', 'policy', 'audit'],
   review: ['policy', 'settings', 'gallery'],
+  library: ['create', 'models'],
   pause: ['budget', 'settings', 'audit'],
   audit: ['settings', 'statement'],
   erase_person: ['privacy', 'audit'],

@@ -71,6 +71,7 @@ export async function replaceInRecords(store: RecordStore, of: Forgotten): Promi
     of,
     async ({ key }) => key.split(':').slice(1, 3).join(':') === `${platform}:${team}`,
   );
+  await replaceIn(store, 'references', of, async ({ key }) => key === `${platform}:${team}`);
   await replaceIn(store, 'statements', of, async () => true);
   const tasks = store.keyv('tasks');
   await replaceIn(store, 'deliveries', of, async ({ key }) => {

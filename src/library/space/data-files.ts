@@ -12,6 +12,8 @@ export const DATA_KINDS = [
   'posters',
   /** Reference files that were passed on to the video service. */
   'references',
+  /** Images of the teams' libraries. */
+  'library',
   'playground',
   /** Clips and orders of the embedded video service. */
   'sandbox',
@@ -50,6 +52,7 @@ export interface DataFile {
 const FOLDERS: readonly (readonly [path: string, kindOf: (name: string) => DataKind])[] = [
   ['clips', kindOfClip],
   ['relay', () => 'references'],
+  ['library', () => 'library'],
   ['playground', () => 'playground'],
   ['sandbox', () => 'sandbox'],
   ['sandbox/clips', () => 'sandbox'],

@@ -22,6 +22,7 @@ describe('declarations', () => {
       'notify',
       'defaults',
       'privacy',
+      'library',
       'policy',
       'approvals',
     ];

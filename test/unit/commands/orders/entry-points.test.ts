@@ -239,7 +239,7 @@ const STORYBOARDS: Readonly<Record<string, Way>> = {
 
 /** Commands that buy nothing, so that a new one is either here or in {@link COMMANDS}. */
 const FREE_COMMANDS =
-  'delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person review policy';
+  'delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person review policy library';
 
 /** Returns what happened to the clip. */
 async function outcomeOf(

@@ -3,6 +3,7 @@ import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { GalleryAccess } from '#src/library/gallery/access.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import { NAMESPACES, type Namespace } from '#src/store/store.ts';
+import { References } from '#src/studio/references/references.ts';
 import { Boards } from '#src/studio/storyboards/boards.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
@@ -75,6 +76,11 @@ const HANDLING: Readonly<Record<Namespace, Handling>> = {
     },
   },
   defaults: ERASED,
+  references: {
+    is: 'erased',
+    seed: ({ house: { store, clock } }) =>
+      new References(store, clock).add(TEAM, { name: 'mug', url: 'https://a.test/mug.png', by: EVE }),
+  },
   boards: {
     is: 'erased',
     traces: /"key":"board"/u,

@@ -65,9 +65,11 @@ describe('the space that the data takes', () => {
     await file('sandbox/sandbox.db', 3);
     await file('sandbox/clips/v.mp4', 4);
     await file('playground/copy', 9);
+    await file('library/relay-1', 3);
     await link(join(dir, 'clips/a.mp4'), join(dir, 'playground/link')).catch(() => mkdir(join(dir, 'playground')));
     expect(await measured(spaceOf())).toEqual({
       clips: 100,
+      library: 3,
       fitted: 50,
       cuts: 11,
       posters: 7,

@@ -1,0 +1,113 @@
+import { MAX_IMAGES, type ReferenceImage, referenceNameOf } from '#src/studio/references/references.ts';
+import { splitAddresses } from '#src/videos/reference-addresses.ts';
+import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import { nearest } from '../input/closest-match.ts';
+import { optionValue } from '../input/options.ts';
+import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { mayNotCreateHere } from '../policy/rules-here.ts';
+import { mayNot, refusalSentence } from '../sentences/refusals.ts';
+import {
+  addedCard,
+  EXTERNAL,
+  imageFailed,
+  libraryCard,
+  libraryFull,
+  NAME_RULE,
+  nameTaken,
+  noSuchImage,
+  oneImage,
+  removedCard,
+  WORDS_UNKNOWN,
+} from '../sentences/studio/library.ts';
+
+const options: readonly OptionDeclaration[] = [
+  {
+    name: 'change',
+    description: 'add or remove, and a name, such as add @mug',
+    kind: 'text',
+    positional: true,
+    maxLength: 4200,
+    defaultWords: 'the list',
+  },
+  { name: 'image', description: 'Image to add, or a link to it', kind: 'address', repeated: true },
+];
+
+/** `/video library`: the team's reference images, which prompts use as `@mug`. */
+export const library: Subcommand = {
+  declaration: {
+    name: 'library',
+    description: 'Shows the team’s reference images; adds or removes one',
+    example: '/video library',
+    options,
+    visibility: 'private',
+  },
+  run: async (ports, caller, given) => {
+    if (caller.isExternal === true) return refused(EXTERNAL);
+    const [verb = 'list', word = '', ...links] = (optionValue(given, 'change') ?? '').split(/\s+/u).filter(Boolean);
+    if (verb.toLowerCase() === 'list') return privately(libraryCard(await ports.references.list(teamOf(caller))));
+    const name = referenceNameOf(word);
+    if (!isChange(verb)) return refused(WORDS_UNKNOWN);
+    if (name === null) return refused(NAME_RULE);
+    return verb.toLowerCase() === 'add'
+      ? add(ports, caller, name, [...links, ...(given['image'] ?? [])])
+      : remove(ports, caller, name);
+  },
+};
+
+/** Returns whether words typed after `library` can be meant for the command: a prompt may begin with that word. */
+export function isLibraryCommand(given: GivenOptions): boolean {
+  const [verb = 'list', word] = (optionValue(given, 'change') ?? '').split(/\s+/u).filter(Boolean);
+  return (isChange(verb) && word !== undefined) || (verb.toLowerCase() === 'list' && word === undefined);
+}
+
+function isChange(verb: string): boolean {
+  return ['add', 'remove'].includes(verb.toLowerCase());
+}
+
+/** Adds an image, for anyone who may create clips here. Its file is kept until it is removed. */
+async function add(ports: BotPorts, caller: Caller, name: string, given: readonly string[]): Promise<Reply> {
+  const refusal = await mayNotCreateHere(ports, caller);
+  if (refusal !== null) return refused(refusal);
+  const [url, ...others] = given.flatMap(splitAddresses);
+  if (url === undefined || others.length > 0) return refused(oneImage(name));
+  if (!/^https?:\/\/\S+$/u.test(url) || !URL.canParse(url) || url.length > 4096)
+    return refused(refusalSentence({ reason: 'not_an_address', option: 'image', given: url }, caller.fields));
+  const team = teamOf(caller);
+  const before = await ports.references.list(team);
+  if (before.some((one) => one.name === name)) return refused(nameTaken(name));
+  if (before.length >= MAX_IMAGES) return refused(libraryFull(MAX_IMAGES));
+  const unreachable = await ports.checkReferences({ media: { image: [url], audio: [], video: [] } });
+  if (unreachable.length > 0) return refused(...unreachable.map((one) => refusalSentence(one, caller.fields)));
+  const kept = await ports.libraryFiles.keep(url);
+  if (kept !== 'kept' && kept !== 'elsewhere') return refused(imageFailed(kept));
+  const outcome = await ports.references.add(team, { name, url, by: caller.user });
+  if (outcome === 'added') return privately(addedCard(name, kept === 'elsewhere'));
+  await ports.libraryFiles.remove(url);
+  return refused(outcome === 'taken' ? nameTaken(name) : libraryFull(MAX_IMAGES));
+}
+
+/** Removes an image with its file, for who added it and those who manage the channel or administer the team. */
+async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Reply> {
+  const team = teamOf(caller);
+  const images = await ports.references.list(team);
+  const image = images.find((one) => one.name === name);
+  if (image === undefined)
+    return refused(
+      noSuchImage(
+        name,
+        nearest(
+          name,
+          images.map((one) => one.name),
+        ),
+      ),
+    );
+  if (!mayRemove(caller, image)) return refused(mayNot(image.by, null));
+  await ports.references.remove(team, image);
+  const isShared = images.some((one) => one.name !== name && one.url === image.url);
+  if (!isShared) await ports.libraryFiles.remove(image.url);
+  return privately(removedCard(name));
+}
+
+function mayRemove({ user, mayManage, mayAdminister }: Caller, { by }: ReferenceImage): boolean {
+  return by.id === user.id || mayManage || mayAdminister;
+}

@@ -1,0 +1,63 @@
+import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Keyv } from 'keyv';
+import type { Clip } from '../videos/service.ts';
+
+/** Keeps the files of a team's reference images until they are removed. */
+export interface LibraryFiles {
+  /** Keeps the file of an address of the bot's own. `elsewhere`: any other address, of which nothing is kept. */
+  keep(url: string): Promise<'kept' | 'elsewhere' | 'expires' | 'failed' | 'too_large'>;
+  /** Deletes the kept file. Idempotent. */
+  remove(url: string): Promise<void>;
+}
+
+/** Largest image in bytes. */
+const MAX_BYTES = 32 * 1024 ** 2;
+
+/** A file that is served. */
+type NamedFile = Clip & { readonly name: string };
+
+/** The folder of kept files, with their media types in records. Nothing in it is evicted. */
+export class LibraryFolder {
+  readonly #path: string;
+  readonly #records: Keyv;
+
+  constructor(path: string, records: Keyv) {
+    this.#path = path;
+    this.#records = records;
+  }
+
+  /** Copies a file here, whole or not at all. */
+  async keep(id: string, { path, bytes, contentType }: NamedFile): Promise<'kept' | 'too_large'> {
+    if (bytes > MAX_BYTES) return 'too_large';
+    await mkdir(this.#path, { recursive: true });
+    const part = `${this.#pathOf(id)}.part`;
+    try {
+      await copyFile(path, part);
+      await rename(part, this.#pathOf(id));
+    } finally {
+      await rm(part, { force: true });
+    }
+    await this.#records.set(`library:${id}`, { contentType });
+    return 'kept';
+  }
+
+  /** Returns a kept file; `undefined` where there is none. */
+  async find(id: string): Promise<NamedFile | undefined> {
+    const found = await stat(this.#pathOf(id)).catch(() => null);
+    if (found === null) return undefined;
+    const kept = await this.#records.get<{ readonly contentType: string }>(`library:${id}`);
+    if (kept === undefined) return undefined;
+    return { path: this.#pathOf(id), bytes: found.size, contentType: kept.contentType, name: 'reference' };
+  }
+
+  /** Deletes a kept file. Idempotent. */
+  async remove(id: string): Promise<void> {
+    await rm(this.#pathOf(id), { force: true });
+    await this.#records.delete(`library:${id}`);
+  }
+
+  #pathOf(id: string): string {
+    return join(this.#path, id);
+  }
+}

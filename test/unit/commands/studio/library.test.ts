@@ -1,0 +1,81 @@
+import { beforeEach, expect, it } from 'vitest';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { EPIC, SWIFT } from '../../videos/models.ts';
+
+const MUG = 'https://a.test/mug.png';
+const FILE = 'https://dailies.example/media/relay-1';
+let house: BotHouse;
+
+beforeEach(async () => {
+  house = new BotHouse(parseCatalog({ models: [SWIFT, EPIC] }));
+  await house.bot.text(ada(), `library add @Mug ${MUG}`);
+});
+
+const said = async (text: string, caller = ada()) => replyText(await house.bot.text(caller, text));
+const ordered = () => house.orders.map(({ request: { prompt, media } }) => [prompt, media.image]);
+
+it('lists images with who added them, per team', async () => {
+  expect(await said('library')).toContain('`@mug` · Ada');
+  expect(await said('library', ada({ team: 'T2' }))).toContain('is empty');
+  expect(await said('library', ada({ isExternal: true }))).toContain('belongs to the team');
+});
+
+it('uses an image by its name in a prompt and in the option, on every way in', async () => {
+  await house.bot.text(ada(), 'a fox with a @mug, ask a@mug or @nobody');
+  await house.bot.text(ada(), 'a hen --image @MUG');
+  await house.bot.command(ada(), 'create', { prompt: ['one @mug'], image: ['@mug'] });
+  await house.bot.submit(ada(), 'create', { prompt: 'two of @mug and @mug' });
+  await house.bot.text(ada(), 'create a cat with @mug', 'message');
+  expect(ordered()).toEqual([
+    ['a fox with a mug, ask a@mug or @nobody', [MUG]],
+    ['a hen', [MUG]],
+    ['one mug', [MUG]],
+    ['two of mug and mug', [MUG]],
+    ['a cat with mug', [MUG]],
+  ]);
+});
+
+it('keeps to the number of images that the model takes, and to the team', async () => {
+  const many = `a @mug --image https://a.test/1 --image https://a.test/2`;
+  expect(await said(many)).toMatch(/refused: .*image/u);
+  expect(await said('a fox --image @mugg')).toContain('There is no @mugg in the library. Did you mean @mug?');
+  expect(await said('a fox --image @mug', ada({ team: 'T2' }))).toContain('There is no @mug');
+  expect(ordered()).toEqual([]);
+});
+
+it('keeps the file of an attachment until it is removed, by who added it or who manages', async () => {
+  await house.bot.command(ada(), 'library', { change: ['add cup'], image: [FILE] });
+  expect([...house.libraryKept]).toEqual([FILE]);
+  expect(await said('library remove @cup', bob())).toContain('Ada');
+  expect(await said('library remove @cupp')).toContain('Did you mean @cup?');
+  expect(await said('library remove @cup', bob({ mayManage: true }))).toContain('Removed');
+  expect([...house.libraryKept]).toEqual([]);
+  expect(await said('a fox --image @cup')).toContain('There is no @cup');
+});
+
+it.each([
+  ['library add @mug https://a.test/2', 'already'],
+  ['library add @cup', 'exactly one image'],
+  ['library add @cup https://a.test/1 https://a.test/2', 'exactly one image'],
+  ['library add @cup ftp://a.test/1', 'isn’t a link'],
+  ['library add @c_p https://a.test/1', 'A name has'],
+])('refuses %s', async (text, words) => {
+  expect(await said(text)).toContain(words);
+  expect(await house.references.list(ada())).toHaveLength(1);
+});
+
+it('asks about a prompt that begins with its name, and adds nothing for those who may not create', async () => {
+  const reply = await house.bot.text(ada(), 'library at night, dust in the light');
+  expect(replyText(reply)).toContain('Did you mean `/video library`');
+  const policy = { team: { create: [] }, channels: {} };
+  await house.settings.change(ada(), { person: ada().user, surface: 'command' }, { policy });
+  expect(await said('library add @cup https://a.test/1')).toContain('only administrators');
+});
+
+it('adds one image under a name at a time, whoever is first', async () => {
+  const add = (url: string) => house.bot.text(ada(), `library add @cup ${url}`);
+  await Promise.all([add('https://a.test/1'), add('https://a.test/2')]);
+  expect((await house.references.list(ada())).map(({ name }) => name)).toEqual(['cup', 'mug']);
+});
