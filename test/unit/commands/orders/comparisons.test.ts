@@ -316,5 +316,9 @@ describe('the retry of a blind clip', () => {
     expect(reply).toContain('Nothing was bought');
     expect(reply).not.toContain('$');
     expect(house.records.size).toBe(3);
+    // The export of a person has their drafts.
+    const drafts = JSON.stringify(await Array.fromAsync(house.store.contents.records('drafts')));
+    expect(drafts).toContain('a red fox');
+    expect(drafts).not.toMatch(NAMES);
   });
 });
