@@ -82,6 +82,7 @@ function kept(...tasks: readonly Task[]): Kept {
   return {
     tasks: new Map(tasks.map((task) => [task.id, task])),
     ledger,
+    cuts: new Map(),
     cards: new Map(),
     indexes,
     sums,
@@ -149,6 +150,7 @@ function history(changes: Partial<History> = {}): History {
     store: kept(DONE),
     commits: [],
     messages: [OWN, MENTION],
+    cutFiles: [],
     deleted: [],
     offered: [],
     breaches: [],
@@ -353,7 +355,10 @@ test('recognizes a mention for a submission that was taken back later', () => {
   const refused = lived(newTask(), EVENTS.send, EVENTS.lost, EVENTS.refused);
   const id = messageIdOf('notice', `end:${refused.id}:uncertain:1`);
   const said = { id, channel: 'clips', replyTo: 'm1', text: '', visibleTo: null, asked: null, state: null, task: null };
-  const [shown] = shownOf([{ ...said, mentions: ['ana'], attachments: [], buttons: [] }], [refused]);
+  const [shown] = shownOf([{ ...said, mentions: ['ana'], attachments: [], buttons: [] }], {
+    tasks: new Map([[refused.id, refused]]),
+    cuts: new Map(),
+  });
   expect([refused.sends, shown?.end]).toEqual([0, 'uncertain:1']);
 });
 
@@ -368,7 +373,12 @@ test('tells the messages to the approvers from the mention of a denial', () => {
   ].map((key) => {
     return { ...said, id: messageIdOf('notice', key), mentions: ['ana'], attachments: [], buttons: [] };
   });
-  expect(shownOf(messages, [denied]).map(({ end }) => end)).toEqual([null, null, 'declined:0', '?']);
+  expect(shownOf(messages, { tasks: new Map([[denied.id, denied]]), cuts: new Map() }).map(({ end }) => end)).toEqual([
+    null,
+    null,
+    'declined:0',
+    '?',
+  ]);
 });
 
 test('an approved task is as old as its approval in the index of its state', () => {

@@ -1,6 +1,8 @@
 import { checkApprovals } from './check/approvals.ts';
 import { checkAudit } from './check/audit.ts';
+import { checkBoards } from './check/boards.ts';
 import { checkCreates } from './check/creates.ts';
+import { checkCuts } from './check/cuts.ts';
 import { checkDecisions } from './check/decisions.ts';
 import { checkIndexes } from './check/indexes.ts';
 import { checkLimits } from './check/limits.ts';
@@ -16,7 +18,8 @@ import type { History, Violation } from './history.ts';
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
-  return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit, checkRemovals, checkSets].flatMap(
+  const studio = [checkSets, checkBoards, checkCuts];
+  return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit, checkRemovals, ...studio].flatMap(
     (part) => part(history),
   );
 }

@@ -3,9 +3,11 @@ import type { Random } from './random.ts';
 
 /** User action on a task once its message is in the state `when`. */
 export interface PlannedDeed {
-  readonly when: 'refused' | 'requested' | 'open' | 'uncertain' | 'ended';
+  readonly when: 'asked' | 'refused' | 'requested' | 'open' | 'uncertain' | 'ended';
   readonly action:
     | 'ask'
+    | 'order'
+    | 'join'
     | 'cancel'
     | 'retry'
     | 'again'
@@ -23,6 +25,8 @@ export interface PlannedDeed {
   readonly times: number;
   /** User who decides on a request, approver or not; absent: the requester of the clip acts. */
   readonly by?: string;
+  /** Time after a press at which all replicas are killed. */
+  readonly killsAfterMs?: number;
 }
 
 /** Share of the orders whose clip is deleted. */
@@ -70,5 +74,32 @@ export function drawUserActions(random: Random): readonly PlannedDeed[] {
     ...(random.chance(0.15) ? [planned('requested', 'withdraw')] : []),
     ...(random.chance(0.4) ? [planned('refused', 'ask')] : []),
     ...(random.chance(0.6) ? [planned('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
+  ];
+}
+
+/** Share of the storyboards that are confirmed; share of those with a retry of a shot. */
+const CONFIRMED_SHARE = 0.9;
+const SHOT_RETRY_SHARE = 0.7;
+/** Share of the joins in the middle of which everything is killed, and the longest time until then. */
+const JOIN_KILL_SHARE = 0.5;
+const MAX_JOIN_MS = 1_500;
+
+/** Draws what the requester of a storyboard does with it: its cut is made once, twice, of other takes, or in spite of a kill. */
+export function drawBoardActions(random: Random, { mayKill }: { mayKill: boolean }): readonly PlannedDeed[] {
+  const planned = (when: PlannedDeed['when'], action: PlannedDeed['action']): PlannedDeed => ({
+    when,
+    action,
+    copies: random.between(1, 3),
+    times: random.between(1, 2),
+  });
+  const join = (): PlannedDeed => ({
+    ...planned('ended', 'join'),
+    ...(mayKill && random.chance(JOIN_KILL_SHARE) ? { killsAfterMs: random.between(0, MAX_JOIN_MS) } : {}),
+  });
+  return [
+    ...(random.chance(CONFIRMED_SHARE) ? [planned('asked', 'order')] : []),
+    join(),
+    ...(random.chance(SHOT_RETRY_SHARE) ? [planned('ended', 'retry')] : []),
+    ...(random.chance(0.5) ? [join()] : []),
   ];
 }

@@ -34,6 +34,8 @@ export interface Fate {
   /** One per POST; later ones are right. */
   readonly creates: readonly CreateFate[];
   readonly ends: 'completed' | 'failed';
+  /** The first task fails, whatever `ends` says; default: no. For sets, of which some fail. */
+  readonly failsFirst?: true;
   /** Number of correct poll responses that report it as running. */
   readonly polls: number;
   /** One per poll response; later ones are right. */

@@ -1,4 +1,5 @@
 import type { SumParts } from '#src/store/store.ts';
+import type { Cut } from '#src/studio/cuts/cut.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from './commits.ts';
@@ -21,6 +22,8 @@ export interface History {
   /** What every commit wrote that concerns money. */
   readonly commits: readonly MoneyCommit[];
   readonly messages: readonly Shown[];
+  /** Files with the final name of a cut, on every replica. */
+  readonly cutFiles: readonly CutFile[];
   /** In order of deletion. */
   readonly deleted: readonly Deleted[];
   /** Ids of the tasks that the orders still offered at the end would create: no user confirmed them. */
@@ -47,6 +50,8 @@ export interface Asked {
   readonly message: string | null;
   /** Number of clips that were ordered together. Default: 1. */
   readonly takes?: number;
+  /** Answered with a question about its price: only a press orders it. */
+  readonly isAskedAbout?: true;
   /** Refused by a budget, or for the lack of an approval. */
   readonly isRefused?: true;
 }
@@ -83,6 +88,8 @@ export interface Made {
   readonly upstreamId: string;
   readonly status: 'open' | 'completed' | 'failed';
   readonly clipBytes: number;
+  /** Checksums of the pictures of its clip. */
+  readonly pictures?: readonly string[];
   /** The clip can never be downloaded. */
   readonly isGone: boolean;
 }
@@ -133,6 +140,8 @@ export interface Shown {
   readonly task: string | null;
   /** Id of the set, if this is its card. */
   readonly set?: string;
+  /** Id of the cut, if this is a message of it. */
+  readonly cut?: string;
   readonly state: string | null;
   /** Sizes of its files in bytes. */
   readonly files: readonly number[];
@@ -148,6 +157,17 @@ export interface Shown {
   readonly words?: string;
 }
 
+/** File of a cut on the disk of a replica. */
+export interface CutFile {
+  readonly path: string;
+  /** Id of the cut, in the folder of the clips; `null` elsewhere. */
+  readonly cut: string | null;
+  /** Message that it is attached to; `null` in the folder of the clips. */
+  readonly message: string | null;
+  /** Checksums of its pictures; `null` for a file that is not whole. */
+  readonly pictures: readonly string[] | null;
+}
+
 /** Who may approve besides the people who are named; people as `platform:user`. */
 export interface Rights {
   readonly administrators: ReadonlySet<string>;
@@ -161,6 +181,7 @@ export interface Kept {
   /** By `task#send`. */
   readonly ledger: ReadonlyMap<string, LedgerEntry>;
   readonly cards: ReadonlyMap<string, unknown>;
+  readonly cuts: ReadonlyMap<string, Cut>;
   readonly sums: ReadonlyMap<string, SumParts>;
   /** Heads, entries and references of the audit logs. */
   readonly audit: ReadonlyMap<string, unknown>;

@@ -105,6 +105,7 @@ function keptOf({ records, entries, sums }: Raw): Kept {
       ...removed.map((entry) => [ledgerKey(entry), entry] as const),
     ]),
     cards: namespaceOf('cards'),
+    cuts: namespaceOf('cuts'),
     audit: namespaceOf('audit'),
     sums: new Map(sums.map(({ sum, parts }) => [sum, parts])),
     indexes,

@@ -5,11 +5,10 @@ import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Pressed } from './history.ts';
 import { OPERATOR } from './money.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
+import { type Message, NO_ANSWER, post, TIMEOUT_MS } from './playground.ts';
 import type { Replica } from './replica.ts';
-import { cardOf, tasksOf } from './sets.ts';
+import { cardOf, commandFor, tasksOf } from './sets.ts';
 
-/** Timeout of a user or a platform for a response: longer than an abandoned lease lasts. */
-const TIMEOUT_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 const CHANNELS = ['general', 'clips'] as const;
 const COMMAND_TRIES = 20;
@@ -17,23 +16,6 @@ const COMMAND_TRIES = 20;
 const REPLY_LOOKS = 4;
 /** Tries to delete a clip: its outcome is in the chat a moment before that is recorded. */
 const DELETION_TRIES = 8;
-
-/** Message as returned by `GET /playground/messages`, with the fields used here. @see adapters/playground/readme.md */
-export interface Message {
-  readonly id: string;
-  readonly channel: string;
-  readonly replyTo: string | null;
-  readonly text: string;
-  readonly visibleTo: string | null;
-  readonly asked: unknown;
-  readonly state: string | null;
-  readonly task: string | null;
-  /** On the card of a set: its tasks. */
-  readonly tasks?: readonly { readonly task: string; readonly state: string }[];
-  readonly mentions: readonly string[];
-  readonly attachments: readonly { readonly bytes: number; readonly url: string }[];
-  readonly buttons: readonly { readonly id: string }[];
-}
 
 /** Options of {@link People}. */
 export interface PeopleOptions {
@@ -129,10 +111,19 @@ export class People {
     return (await Promise.all(lists)).flat();
   }
 
+  /** Returns a file of the playground, from any replica that serves it. */
+  async file(path: string): Promise<Buffer | null> {
+    for (const { url } of this.#options.replicas.filter(({ isUp }) => isUp)) {
+      const response = await fetch(new URL(path, url ?? ''), { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (response.ok) return Buffer.from(await response.arrayBuffer());
+    }
+    return null;
+  }
+
   /** Delivers an interaction to every replica that is up. @returns whether one of them accepted it. */
   async ask(order: PlannedOrder): Promise<boolean> {
-    const { id, user, channel, takes } = order;
-    const text = `/video create ${id}: a red fox in snow${takes === 1 ? '' : ` --takes ${takes}`}`;
+    const { id, user, channel, takes, ordered } = order;
+    const text = commandFor(order);
     const up = this.#options.replicas.filter(({ isUp }) => isUp);
     const statuses = await Promise.all(
       up.map(async (replica) => {
@@ -141,7 +132,14 @@ export class People {
         const { status, message } = answer;
         const isRefused = status === 400 && /budget|need an approval/i.test(answer.error ?? '');
         const of = { platform: 'playground' as const, id, user, channel, takes, replica: replica.index, atMs };
-        this.asked.push({ ...of, status, message, ...(isRefused ? { isRefused } : {}) });
+        const isAskedAbout = ordered === 'storyboard';
+        this.asked.push({
+          ...of,
+          status,
+          message,
+          ...(isRefused ? { isRefused } : {}),
+          ...(isAskedAbout ? { isAskedAbout } : {}),
+        });
         return status;
       }),
     );
@@ -172,7 +170,7 @@ export class People {
     const order = this.#orderOf(message);
     if (order === undefined) return;
     const state = stateOf(message);
-    const when = state === null ? 'refused' : WHEN[state];
+    const when = state === null ? unorderedState(message) : WHEN[state];
     for (const planned of order.deeds) {
       if (this.#done.has(planned) || when !== planned.when) continue;
       // Approvers are asked in a message of its own, a moment later.
@@ -185,7 +183,7 @@ export class People {
 
   /** Returns the order of a task's message, or of a refusal from which its user can ask for an approval. */
   #orderOf(message: Message): PlannedOrder | undefined {
-    const asked = message.buttons.find(({ id }) => id.startsWith('ask:'))?.id.split(':')[1];
+    const asked = message.buttons.find(({ id }) => /^(?:ask|order):/u.test(id))?.id.split(':')[1];
     const id = stateOf(message) === null ? asked : (message.task ?? message.tasks?.[0]?.task);
     return this.#orders(this.#options.plan).find((order) => tasksOfOrder(order).some((task) => task === id));
   }
@@ -194,6 +192,7 @@ export class People {
     const task = message.task ?? taskOf(order);
     const { user } = order;
     if (isDecision(planned)) return this.#decideRequest(planned, order);
+    if (planned.action === 'order') return this.#confirm(planned, message, order);
     if (planned.action === 'delete') return this.#delete(planned, taskOf(order), order);
     const button = message.buttons.find(({ id }) => id.startsWith(`${planned.action}:`))?.id;
     const isReaction = planned.action === '🔁' || planned.action === '❌';
@@ -211,13 +210,41 @@ export class People {
             const answer = await post(replica, path, body);
             const afterSends = planned.action === 'again' ? Number(button?.split(':')[2]) : null;
             const { status, message: shown } = answer;
-            for (const one of pressedOn(planned, message, order))
+            for (const one of pressedOn(planned, { message, order, button }))
               this.pressed.push({ user, action: planned.action, task: one, afterSends, status, message: shown });
             if (planned.action === 'lookup' && answer.form !== null) await this.#fillIn(replica, at, answer.form, task);
           }),
         );
       }),
     );
+    if (planned.killsAfterMs !== undefined) await this.#killAll(planned.killsAfterMs);
+  }
+
+  /** Confirms an order whose price was asked about: repeatedly until a replica answers, and also twice at once. */
+  async #confirm({ copies, times }: PlannedDeed, message: Message, order: PlannedOrder): Promise<void> {
+    const { user } = order;
+    const button = message.buttons.find(({ id }) => id.startsWith('order:'))?.id;
+    for (let tries = 0; tries < COMMAND_TRIES; tries += 1) {
+      const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, copies);
+      const presses = Array.from({ length: times }, (_, time) => `o-${order.id}-${tries}-${time}`);
+      const answers = await Promise.all(
+        presses.flatMap((id) =>
+          up.map((replica) => post(replica, '/playground/presses', { id, user, message: message.id, button })),
+        ),
+      );
+      for (const { status, message: shown } of answers)
+        for (const task of tasksOfOrder(order))
+          this.pressed.push({ user, action: 'order', task, afterSends: null, status, message: shown });
+      if (answers.some(({ status }) => status === 202 || status === 400)) return;
+      await delay(LOOK_EVERY_MS);
+    }
+  }
+
+  async #killAll(afterMs: number): Promise<void> {
+    await delay(afterMs);
+    const { replicas } = this.#options;
+    await Promise.all(replicas.map((replica) => replica.kill()));
+    await Promise.all(replicas.map((replica) => replica.start()));
   }
 
   /** Deletes a clip by `/video delete`, then has its order delivered once more, which must not buy. */
@@ -322,9 +349,14 @@ function requestOf(order: PlannedOrder): string {
 }
 
 /** Returns the tasks that a press is about: on the card of a set all of them, except that it is the card that is retried. */
-function pressedOn({ action }: PlannedDeed, { task }: Message, order: PlannedOrder): readonly string[] {
+function pressedOn(
+  { action }: PlannedDeed,
+  { message: { task }, order, button }: { message: Message; order: PlannedOrder; button: string | undefined },
+): readonly string[] {
+  // The card of a set offers to make those again that failed.
+  if (action === 'retry') return [button?.split(':')[1] ?? ''];
   if (task !== null || order.takes === 1) return [task ?? taskOf(order)];
-  return action === 'retry' || action === '🔁' ? [requestOf(order)] : tasksOfOrder(order);
+  return action === '🔁' ? [requestOf(order)] : tasksOfOrder(order);
 }
 
 /** Returns the state of a task's message; of a set's card, that of the task that is furthest from its end. */
@@ -333,37 +365,17 @@ function stateOf({ state, tasks = [] }: Message): string | null {
   return all.find((one) => one === 'requested') ?? all.find((one) => WHEN[one] === 'open') ?? all[0] ?? state;
 }
 
+/** Returns whether a message without a task asks about a price, or refuses an order. */
+function unorderedState({ buttons }: Message): PlannedDeed['when'] {
+  return buttons.some(({ id }) => id.startsWith('ask:')) ? 'refused' : 'asked';
+}
+
 /** Returns whether a user action decides on a request for approval. */
 function isDecision({ action }: PlannedDeed): boolean {
   return action === 'approve' || action === 'deny';
 }
 
-interface Answered {
-  readonly status: number | null;
-  readonly message: string | null;
-  readonly form: string | null;
-  readonly error: string | null;
-}
-
-const NO_ANSWER: Answered = { status: null, message: null, form: null, error: null };
-
 /** Returns whether an order was taken, or refused for good: a user does not repeat it. */
 function isAnswered({ status, isRefused }: Asked): boolean {
   return status === 202 || isRefused === true;
-}
-
-async function post({ url }: Replica, path: string, body: object): Promise<Answered> {
-  try {
-    const response = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const said = (await response.json()) as { message?: string | null; form?: { id: string }; error?: string };
-    const { message = null, form, error = null } = said;
-    return { status: response.status, message, form: form?.id ?? null, error };
-  } catch {
-    return NO_ANSWER;
-  }
 }

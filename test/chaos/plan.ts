@@ -1,9 +1,9 @@
 import { DIALECTS } from '../fakes/dialects.ts';
-import { drawDecisions, drawDeletion, drawUserActions, type PlannedDeed } from './deeds.ts';
+import { drawBoardActions, drawDecisions, drawDeletion, drawUserActions, type PlannedDeed } from './deeds.ts';
 import { drawFate, type Fate, NO_FATE } from './fates.ts';
 import { drawMoney, NO_MONEY, type PlannedMoney, USERS } from './money.ts';
 import { createRandom, type Random } from './random.ts';
-import { drawTakes } from './sets.ts';
+import { drawOrdered, type Ordered } from './sets.ts';
 
 /** Fault kinds by the names that `--faults` takes. */
 export const FAULT_KINDS = [
@@ -130,6 +130,7 @@ export interface PlannedOrder {
   readonly atMs: number;
   readonly user: string;
   readonly channel: string;
+  readonly ordered: Ordered;
   /** Number of clips, ordered as a set from two on. */
   readonly takes: number;
   /** Delays after the first delivery at which it is delivered to all again. */
@@ -220,20 +221,37 @@ function chatsOf(random: Random, { faults }: PlanOptions): readonly Chat[] {
 
 function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions): readonly PlannedOrder[] {
   const misbehaves = faults.includes('service');
-  return Array.from({ length: interactions }, (_, place) => ({
-    id: `s${seed}-${String(place).padStart(3, '0')}`,
-    platform: 'playground',
-    atMs: random.between(0, LENGTH_MS - 1_000),
-    user: random.pick(USERS),
-    channel: random.pick(['general', 'clips']),
-    takes: drawTakes(random.fork(`takes ${place}`)),
-    againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
-    fate: misbehaves ? drawFate(random) : NO_FATE,
-    deeds: [
-      ...drawUserActions(random),
-      ...(faults.includes('remove') ? drawDeletion(random.fork(`deletion ${place}`)) : []),
-    ],
-  }));
+  return Array.from({ length: interactions }, (_, place) =>
+    drawBoard(random.fork(`board ${place}`), faults, {
+      id: `s${seed}-${String(place).padStart(3, '0')}`,
+      platform: 'playground',
+      atMs: random.between(0, LENGTH_MS - 1_000),
+      user: random.pick(USERS),
+      channel: random.pick(['general', 'clips']),
+      ...drawOrdered(random.fork(`takes ${place}`)),
+      againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
+      fate: misbehaves ? drawFate(random) : NO_FATE,
+      deeds: [
+        ...drawUserActions(random),
+        ...(faults.includes('remove') ? drawDeletion(random.fork(`deletion ${place}`)) : []),
+      ],
+    }),
+  );
+}
+
+/** Share of the storyboards of which a shot fails. */
+const FAILED_SHOT_SHARE = 0.4;
+
+/** Draws what only storyboards have; returns any other order as it is. */
+function drawBoard(random: Random, faults: PlanOptions['faults'], order: PlannedOrder): PlannedOrder {
+  if (order.ordered !== 'storyboard') return order;
+  const { fate, deeds } = order;
+  const failsFirst = faults.includes('service') && random.chance(FAILED_SHOT_SHARE);
+  return {
+    ...order,
+    fate: { ...fate, ends: 'completed', ...(failsFirst ? { failsFirst } : {}) },
+    deeds: [...deeds, ...drawBoardActions(random, { mayKill: faults.includes('kill') })],
+  };
 }
 
 function drawChat(
@@ -253,6 +271,7 @@ function drawChat(
     ...order,
     id: `s${options.seed}-${FIRST_OF[chat]}${String(place).padStart(2, '0')}`,
     platform: chat,
+    ordered: 'clip' as const,
     takes: 1,
     againAfterMs: [],
     deeds: options.hasApprovals ? drawDecisions(random.fork(`decisions ${place}`)) : [],

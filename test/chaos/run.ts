@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { OPEN_CUTS } from '#src/studio/cuts/cut.ts';
 import { isExpired } from '#src/tasks/approval.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
@@ -135,7 +136,7 @@ function isAtRest({ sides }: Stage, { tasks, indexes }: Kept, clockMs: number): 
   const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
   return (
     [...sides.values()].every(({ hasBot }) => hasBot) &&
-    (indexes.get(REMOVALS)?.size ?? 0) === 0 &&
+    [REMOVALS, OPEN_CUTS].every((name) => (indexes.get(name)?.size ?? 0) === 0) &&
     promised.every(({ platform, id }) => tasks.has(taskIdOf(`${platform}:${id}`))) &&
     [...tasks.values()].every((task) => task.presented && (isEnded(task) || isUndecided(task, clockMs)))
   );

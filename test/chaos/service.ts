@@ -9,12 +9,13 @@ import {
   type Handler,
   startVideoService,
 } from '../fakes/video-service.ts';
+import { makeShots, padded, type Shot } from './clips.ts';
 import { type ContentFate, type CreateFate, type Fate, NO_FATE, type PollFate } from './fates.ts';
 import type { Create, Made } from './history.ts';
 
 const SLOW_MS = 600;
 /** Size of the first clip; each clip is one byte longer than the one before, so that they can be distinguished. */
-const CLIP_BYTES = 30_000;
+const CLIP_BYTES = 60_000;
 
 /** Video service of a run: misbehaves according to each prompt's fate, and records everything. */
 export interface Service {
@@ -33,12 +34,15 @@ interface Thread {
   readonly order: string;
   readonly fate: Fate;
   posts: number;
+  /** Number of its tasks. */
+  tasks: number;
 }
 
 interface MadeTask {
   readonly task: FakeTask;
   readonly fate: Fate;
   readonly clip: Buffer;
+  readonly pictures: readonly string[];
   pollAnswers: number;
   contentAnswers: number;
 }
@@ -48,10 +52,11 @@ export async function startService(options: {
   readonly dialect: string;
   readonly fateOf: (order: string) => Fate | undefined;
   readonly nowMs: () => number;
-  /** Size of the first clip in bytes. */
+  /** Size of the first clip in bytes; given, clips cannot be played or joined, and need no time to be made. */
   readonly clipBytes?: number | undefined;
 }): Promise<Service> {
-  const { nowMs, clipBytes = CLIP_BYTES } = options;
+  const { nowMs, clipBytes } = options;
+  const shots: readonly Shot[] = clipBytes === undefined ? await makeShots() : [];
   const senders = new Map<string, Create['sender']>();
   const creates: { -readonly [Key in keyof Create]: Create[Key] }[] = [];
   const threads = new Map<string, Thread>();
@@ -61,15 +66,21 @@ export async function startService(options: {
 
   const threadOf = (prompt: string): Thread => {
     const order = /s\d+-\d+/.exec(prompt)?.[0] ?? prompt;
-    const thread = threads.get(order) ?? { order, fate: options.fateOf(order) ?? NO_FATE, posts: 0 };
+    const thread = threads.get(order) ?? { order, fate: options.fateOf(order) ?? NO_FATE, posts: 0, tasks: 0 };
     threads.set(order, thread);
     return thread;
   };
 
-  const take = (call: Call, fate: Fate): MadeTask => {
+  const take = (call: Call, thread: Thread): MadeTask => {
+    thread.tasks += 1;
+    const isFailing = thread.tasks === 1 && thread.fate.failsFirst === true;
+    const fate: Fate = isFailing ? { ...thread.fate, ends: 'failed' } : thread.fate;
     const { model } = JSON.parse(call.request.body) as { model: string };
     const task = call.service.add({ model });
-    const one = { task, fate, clip: fakeClip(clipBytes + made.size), pollAnswers: 0, contentAnswers: 0 };
+    const shot = shots[made.size % shots.length];
+    const clip =
+      shot === undefined ? fakeClip((clipBytes ?? 0) + made.size) : padded(shot.content, CLIP_BYTES + made.size);
+    const one = { task, fate, clip, pictures: shot?.pictures ?? [], pollAnswers: 0, contentAnswers: 0 };
     made.set(task.id, one);
     return one;
   };
@@ -87,7 +98,7 @@ export async function startService(options: {
       order: thread.order,
       sender,
       fate,
-      upstreamId: TAKEN.has(fate) ? take(call, thread.fate).task.id : null,
+      upstreamId: TAKEN.has(fate) ? take(call, thread).task.id : null,
       atMs: nowMs(),
       answeredAtMs: null,
     };
@@ -152,10 +163,11 @@ export async function startService(options: {
       return [...senders.keys()];
     },
     made: () =>
-      [...made.values()].map(({ task, fate, clip }) => ({
+      [...made.values()].map(({ task, fate, clip, pictures }) => ({
         upstreamId: task.id,
         status: task.status === 'completed' || task.status === 'failed' ? task.status : 'open',
         clipBytes: clip.length,
+        pictures,
         isGone: fate.isGone,
       })),
     close: () => fake.close(),

@@ -2,13 +2,27 @@ import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Random } from './random.ts';
 
-/** Share of the orders in the playground that ask for several takes. */
-const SETS_SHARE = 0.25;
-const MAX_TAKES = 4;
+/** What an order asks for. */
+export type Ordered = 'clip' | 'takes' | 'storyboard';
 
-/** Draws the number of takes of an order. */
-export function drawTakes(random: Random): number {
-  return random.chance(SETS_SHARE) ? random.between(2, MAX_TAKES) : 1;
+/** Shares of what the orders in the playground ask for. */
+const ORDERED: Readonly<Record<Ordered, number>> = { clip: 75, takes: 15, storyboard: 10 };
+const MAX_TAKES = 4;
+const MAX_SHOTS = 5;
+
+/** Draws what an order asks for, and its number of clips. */
+export function drawOrdered(random: Random): { readonly ordered: Ordered; readonly takes: number } {
+  const ordered = random.weighed(ORDERED);
+  const most = { clip: 1, takes: MAX_TAKES, storyboard: MAX_SHOTS }[ordered];
+  return { ordered, takes: ordered === 'clip' ? 1 : random.between(2, most) };
+}
+
+/** Returns the command of an order; every prompt begins with its id. */
+export function commandFor({ id, ordered, takes }: { id: string; ordered: Ordered; takes: number }): string {
+  if (ordered === 'clip') return `/video create ${id}: a red fox in snow`;
+  if (ordered === 'takes') return `/video create ${id}: a red fox in snow --takes ${takes}`;
+  const shots = Array.from({ length: takes }, (_, at) => `${id}: shot ${at + 1}${at === 1 ? ' --seconds 6' : ''}`);
+  return `/video storyboard ${shots.join('\n')}`;
 }
 
 /** Returns the ids of the tasks of an order. @param key its idempotency key */

@@ -1,17 +1,18 @@
 import { messageIdOf } from '#adapters/playground/interactions.ts';
-import type { Task } from '#src/tasks/task.ts';
-import type { Shown } from './history.ts';
-import type { Message } from './people.ts';
+import { copyKey } from '#src/chat/platform.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { Kept, Shown } from './history.ts';
+import type { Message } from './playground.ts';
 import { cardOf, setsIn } from './sets.ts';
 
 const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain', 'disowned', 'declined'] as const;
 
 /** Converts the playground's messages to the form that the checker reads. */
-export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): readonly Shown[] {
+export function shownOf(messages: readonly Message[], { tasks, cuts }: Pick<Kept, 'tasks' | 'cuts'>): readonly Shown[] {
   const ends = new Map<string, string>();
   /** Messages that ask the approvers, or remind them, and mention them; they report no end. */
   const asks = new Set<string>();
-  const all = [...tasks];
+  const all = [...tasks.values()];
   for (const [first] of setsIn(all)) {
     const card = cardOf(first?.id ?? '');
     for (const reason of ['ask', 'remind']) asks.add(messageIdOf('notice', `${reason}:${card}:`));
@@ -31,11 +32,21 @@ export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): re
   }
   const reports = ({ id, task, asked, mentions }: Message): boolean =>
     task === null && asked === null && mentions.length > 0 && !asks.has(id);
+  const cutMessages = new Map(
+    [...cuts].flatMap(([id, { copies = 1 }]) =>
+      Array.from({ length: copies }, (_, at) => [messageIdOf('task', copyKey(id as TaskId, at + 1)), id] as const),
+    ),
+  );
+  const cutOf = ({ id }: Message): Pick<Shown, 'cut'> => {
+    const cut = cutMessages.get(id);
+    return cut === undefined ? {} : { cut };
+  };
   return messages.map((message) => ({
     id: message.id,
     channel: message.channel,
     task: message.task,
     ...setOf(message),
+    ...cutOf(message),
     state: message.state,
     files: message.attachments.map(({ bytes }) => bytes),
     buttons: message.buttons.map((button) => button.id.split(':')[0] ?? ''),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { UNLIMITED } from '../fakes/unlimited.ts';
+import { readCuts, saveDelivered } from './clips.ts';
 import { type MoneyCommit, readRedisCommits, readSqliteCommits, watchSqlite } from './commits.ts';
 import { DiscordSide } from './discord.ts';
 import type { History, Kept, Trouble } from './history.ts';
@@ -132,6 +133,7 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[], cloc
   const { people, service, replicas } = stage;
   const sides = [...stage.sides.values()];
   const messages = await people.messages();
+  await saveDelivered(messages, { folder: stage.folder, fetchFile: (path) => people.file(path) });
   await Promise.all(replicas.map((replica) => replica.stop()));
   const store = await keptOf(stage);
   return {
@@ -144,7 +146,8 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[], cloc
     clockMs,
     store,
     commits: await commitsOf(stage),
-    messages: [...shownOf(messages, store.tasks.values()), ...sides.flatMap((side) => side.shown(store))],
+    cutFiles: await readCuts(stage.folder),
+    messages: [...shownOf(messages, store), ...sides.flatMap((side) => side.shown(store))],
     deleted: sides.flatMap(({ deleted }) => deleted),
     offered: sides.flatMap(({ offered }) => offered),
     breaches: sides.flatMap(({ violations }) => violations),

@@ -1,11 +1,19 @@
 import { taskIdOf } from '#src/pipeline/task-service.ts';
-import type { Asked, Create, History, Trouble, Violation } from '../history.ts';
+import type { Asked, Create, History, Pressed, Trouble, Violation } from '../history.ts';
 import { cardOf, tasksOf } from '../sets.ts';
+
+/** Presses that order what was only asked about. */
+const BUYING: ReadonlySet<Pressed['action']> = new Set(['order', 'ask'] as const);
 
 /** Checks that a user requested every create at the service, and only once. */
 export function checkCreates({ asked, pressed, creates, store, offered, troubles }: History): readonly Violation[] {
   const violations: Violation[] = [];
-  const ordered = new Set(asked.flatMap(({ platform, id, takes = 1 }) => tasksOf(`${platform}:${id}`, takes)));
+  const confirmed = new Set(pressed.flatMap(({ action, task }) => (BUYING.has(action) ? [task] : [])));
+  const ordered = new Set(
+    asked.flatMap(({ platform, id, takes = 1, isAskedAbout }) =>
+      tasksOf(`${platform}:${id}`, takes).filter((task) => isAskedAbout !== true || confirmed.has(task)),
+    ),
+  );
   const retried = pressed.filter(({ action }) => action === 'retry' || action === '🔁');
   // Each press makes at most one take.
   const retries = new Set(

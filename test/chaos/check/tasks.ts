@@ -35,7 +35,7 @@ function promises({ asked, pressed, store, messages }: History): readonly Violat
         : [];
     if (taken.length === 0)
       return id.startsWith('playground:') ? [{ name: 'never answered', what: `interaction ${id}` }] : [];
-    if (!store.tasks.has(task) && isOffer(taken, messages)) return [];
+    if (!store.tasks.has(task) && (isOffer(taken, messages) || taken.every((one) => one.isAskedAbout))) return [];
     if (!store.tasks.has(task)) return [{ name: 'lost task', what: `interaction ${id} was taken; no task ${task}` }];
     const answers = new Set(taken.map(({ message }) => message));
     if (answers.size > 1) return [{ name: 'two answers', what: `interaction ${id}: ${[...answers].join(', ')}` }];
