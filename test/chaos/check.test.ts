@@ -83,6 +83,7 @@ function kept(...tasks: readonly Task[]): Kept {
     tasks: new Map(tasks.map((task) => [task.id, task])),
     ledger,
     cuts: new Map(),
+    comparisons: new Map(),
     cards: new Map(),
     indexes,
     sums,

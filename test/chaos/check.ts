@@ -1,6 +1,7 @@
 import { checkApprovals } from './check/approvals.ts';
 import { checkAudit } from './check/audit.ts';
 import { checkBoards } from './check/boards.ts';
+import { checkComparisons } from './check/comparisons.ts';
 import { checkCreates } from './check/creates.ts';
 import { checkCuts } from './check/cuts.ts';
 import { checkDecisions } from './check/decisions.ts';
@@ -18,7 +19,7 @@ import type { History, Violation } from './history.ts';
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
-  const studio = [checkSets, checkBoards, checkCuts];
+  const studio = [checkSets, checkBoards, checkCuts, checkComparisons];
   return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit, checkRemovals, ...studio].flatMap(
     (part) => part(history),
   );

@@ -92,5 +92,9 @@ async function picturesOf(path: string): Promise<readonly string[]> {
 
 async function inFolder<Result>(run: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'dailies-shots-'));
-  return run(folder).finally(() => rm(folder, { recursive: true, force: true }));
+  try {
+    return await run(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

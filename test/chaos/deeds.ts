@@ -8,6 +8,8 @@ export interface PlannedDeed {
     | 'ask'
     | 'order'
     | 'join'
+    | 'vote'
+    | 'reveal'
     | 'cancel'
     | 'retry'
     | 'again'
@@ -23,8 +25,12 @@ export interface PlannedDeed {
   readonly copies: number;
   /** Number of presses. */
   readonly times: number;
-  /** User who decides on a request, approver or not; absent: the requester of the clip acts. */
+  /** User who decides on a request, votes or reveals, allowed to or not; absent: the requester of the clip acts. */
   readonly by?: string;
+  /** Number of the clip to vote for. */
+  readonly choice?: number;
+  /** Time until the press. Default: at once. */
+  readonly afterMs?: number;
   /** Time after a press at which all replicas are killed. */
   readonly killsAfterMs?: number;
 }
@@ -80,6 +86,8 @@ export function drawUserActions(random: Random): readonly PlannedDeed[] {
 /** Share of the storyboards that are confirmed; share of those with a retry of a shot. */
 const CONFIRMED_SHARE = 0.9;
 const SHOT_RETRY_SHARE = 0.7;
+/** Longest wait before another press, in which another take may be finished. */
+const MAX_WAIT_MS = 6_000;
 /** Share of the joins in the middle of which everything is killed, and the longest time until then. */
 const JOIN_KILL_SHARE = 0.5;
 const MAX_JOIN_MS = 1_500;
@@ -100,6 +108,21 @@ export function drawBoardActions(random: Random, { mayKill }: { mayKill: boolean
     ...(random.chance(CONFIRMED_SHARE) ? [planned('asked', 'order')] : []),
     join(),
     ...(random.chance(SHOT_RETRY_SHARE) ? [planned('ended', 'retry')] : []),
-    ...(random.chance(0.5) ? [join()] : []),
+    ...(random.chance(0.5) ? [{ ...join(), afterMs: random.between(0, MAX_WAIT_MS) }] : []),
   ];
+}
+
+/** Draws who votes on a comparison, some of them twice at once for different clips, and who reveals it. */
+export function drawComparisonActions(random: Random, { clips }: { clips: number }): readonly PlannedDeed[] {
+  const votes = Array.from({ length: random.between(1, 5) }, () => ({
+    ...({ when: 'ended', action: 'vote', copies: random.between(1, 3), times: random.between(1, 2) } as const),
+    by: random.pick(USERS),
+    choice: random.between(1, clips),
+  }));
+  const reveals = Array.from({ length: random.between(0, 2) }, () => ({
+    ...({ when: 'ended', action: 'reveal', copies: random.between(1, 3), times: random.between(1, 2) } as const),
+    ...(random.chance(0.5) ? { by: random.pick(USERS) } : {}),
+    afterMs: random.between(0, MAX_WAIT_MS),
+  }));
+  return [...votes, ...reveals];
 }

@@ -1,3 +1,4 @@
+import type { ComparisonRecord } from '#src/chat/comparisons/comparison-records.ts';
 import type { SumParts } from '#src/store/store.ts';
 import type { Cut } from '#src/studio/cuts/cut.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
@@ -61,6 +62,8 @@ export interface Pressed {
   readonly user: string;
   readonly action: PlannedDeed['action'];
   readonly task: string;
+  /** For `vote`, the number of the clip. */
+  readonly choice?: number;
   /** For `again`, the task's number of submissions at the press. */
   readonly afterSends: number | null;
   readonly status: number | null;
@@ -74,6 +77,7 @@ export interface Create {
   readonly key: string;
   /** Interaction id, taken from the prompt. */
   readonly order: string;
+  readonly model?: string;
   readonly sender: { readonly replica: number; readonly life: number };
   readonly fate: CreateFate;
   /** Id at the service if it accepted the create: this is what is billed. */
@@ -182,6 +186,7 @@ export interface Kept {
   readonly ledger: ReadonlyMap<string, LedgerEntry>;
   readonly cards: ReadonlyMap<string, unknown>;
   readonly cuts: ReadonlyMap<string, Cut>;
+  readonly comparisons: ReadonlyMap<string, ComparisonRecord>;
   readonly sums: ReadonlyMap<string, SumParts>;
   /** Heads, entries and references of the audit logs. */
   readonly audit: ReadonlyMap<string, unknown>;

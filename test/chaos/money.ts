@@ -137,14 +137,23 @@ export function catalogIn(folder: string): string {
   return join(folder, 'catalog.json');
 }
 
+/** Models of the comparisons: the default one, and others that take the same options. */
+export const COMPARED = ['swift-1', 'swift-2', 'swift-3'] as const;
+const RIVALS = [
+  { name: COMPARED[1], title: 'Swift 2', price: '0.07' },
+  { name: COMPARED[2], title: 'Swift 3', price: '0.02' },
+] as const;
+
 /** Writes the catalog that the replicas read at their start and on SIGHUP. @param price of the default model. */
 export async function writeCatalog(folder: string, price?: string): Promise<void> {
   const models = sandboxCatalog.models.map((model) =>
     price !== undefined && 'default' in model ? { ...model, price } : model,
   );
+  const [{ default: _default, ...swift }] = sandboxCatalog.models;
+  const rivals = RIVALS.map((rival) => ({ ...swift, ...rival }));
   const path = catalogIn(folder);
   // Two changes may coincide.
   const next = `${path}.${randomUUID()}`;
-  await writeFile(next, JSON.stringify({ models }));
+  await writeFile(next, JSON.stringify({ models: [...models, ...rivals] }));
   await rename(next, path);
 }

@@ -172,7 +172,11 @@ export class People {
     const state = stateOf(message);
     const when = state === null ? unorderedState(message) : WHEN[state];
     for (const planned of order.deeds) {
-      if (this.#done.has(planned) || when !== planned.when) continue;
+      // Only the card has these, as soon as they make sense.
+      const isDue = BOARD_BUTTONS.has(planned.action)
+        ? buttonOf(planned, message) !== undefined
+        : when === planned.when;
+      if (this.#done.has(planned) || !isDue) continue;
       // Approvers are asked in a message of its own, a moment later.
       if (isDecision(planned) && this.#requestOf(planned, requestOf(order)) === undefined) continue;
       this.#done.add(planned);
@@ -190,11 +194,12 @@ export class People {
 
   async #do(planned: PlannedDeed, message: Message, order: PlannedOrder): Promise<void> {
     const task = message.task ?? taskOf(order);
-    const { user } = order;
+    const user = planned.by ?? order.user;
+    await delay(planned.afterMs ?? 0);
     if (isDecision(planned)) return this.#decideRequest(planned, order);
     if (planned.action === 'order') return this.#confirm(planned, message, order);
     if (planned.action === 'delete') return this.#delete(planned, taskOf(order), order);
-    const button = message.buttons.find(({ id }) => id.startsWith(`${planned.action}:`))?.id;
+    const button = buttonOf(planned, message);
     const isReaction = planned.action === '🔁' || planned.action === '❌';
     if (button === undefined && !isReaction) return;
     await Promise.all(
@@ -211,7 +216,7 @@ export class People {
             const afterSends = planned.action === 'again' ? Number(button?.split(':')[2]) : null;
             const { status, message: shown } = answer;
             for (const one of pressedOn(planned, { message, order, button }))
-              this.pressed.push({ user, action: planned.action, task: one, afterSends, status, message: shown });
+              this.pressed.push({ user, ...actionOf(planned), task: one, afterSends, status, message: shown });
             if (planned.action === 'lookup' && answer.form !== null) await this.#fillIn(replica, at, answer.form, task);
           }),
         );
@@ -354,7 +359,7 @@ function pressedOn(
   { message: { task }, order, button }: { message: Message; order: PlannedOrder; button: string | undefined },
 ): readonly string[] {
   // The card of a set offers to make those again that failed.
-  if (action === 'retry') return [button?.split(':')[1] ?? ''];
+  if (action === 'retry' || action === 'vote' || action === 'reveal') return [button?.split(':')[1] ?? ''];
   if (task !== null || order.takes === 1) return [task ?? taskOf(order)];
   return action === '🔁' ? [requestOf(order)] : tasksOfOrder(order);
 }
@@ -363,6 +368,18 @@ function pressedOn(
 function stateOf({ state, tasks = [] }: Message): string | null {
   const all = tasks.map((one) => one.state);
   return all.find((one) => one === 'requested') ?? all.find((one) => WHEN[one] === 'open') ?? all[0] ?? state;
+}
+
+/** Actions on the card of a storyboard or comparison. */
+const BOARD_BUTTONS: ReadonlySet<PlannedDeed['action']> = new Set(['join', 'vote', 'reveal'] as const);
+
+function buttonOf({ action, choice }: PlannedDeed, { buttons }: Message): string | undefined {
+  const ids = buttons.map(({ id }) => id).filter((id) => id.startsWith(`${action}:`));
+  return choice === undefined ? ids[0] : ids.find((id) => id.endsWith(`:${choice}`));
+}
+
+function actionOf({ action, choice }: PlannedDeed): Pick<Pressed, 'action' | 'choice'> {
+  return choice === undefined ? { action } : { action, choice };
 }
 
 /** Returns whether a message without a task asks about a price, or refuses an order. */

@@ -1,5 +1,12 @@
 import { DIALECTS } from '../fakes/dialects.ts';
-import { drawBoardActions, drawDecisions, drawDeletion, drawUserActions, type PlannedDeed } from './deeds.ts';
+import {
+  drawBoardActions,
+  drawComparisonActions,
+  drawDecisions,
+  drawDeletion,
+  drawUserActions,
+  type PlannedDeed,
+} from './deeds.ts';
 import { drawFate, type Fate, NO_FATE } from './fates.ts';
 import { drawMoney, NO_MONEY, type PlannedMoney, USERS } from './money.ts';
 import { createRandom, type Random } from './random.ts';
@@ -222,7 +229,7 @@ function chatsOf(random: Random, { faults }: PlanOptions): readonly Chat[] {
 function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions): readonly PlannedOrder[] {
   const misbehaves = faults.includes('service');
   return Array.from({ length: interactions }, (_, place) =>
-    drawBoard(random.fork(`board ${place}`), faults, {
+    drawStudio(random.fork(`studio ${place}`), faults, {
       id: `s${seed}-${String(place).padStart(3, '0')}`,
       platform: 'playground',
       atMs: random.between(0, LENGTH_MS - 1_000),
@@ -242,10 +249,12 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
 /** Share of the storyboards of which a shot fails. */
 const FAILED_SHOT_SHARE = 0.4;
 
-/** Draws what only storyboards have; returns any other order as it is. */
-function drawBoard(random: Random, faults: PlanOptions['faults'], order: PlannedOrder): PlannedOrder {
-  if (order.ordered !== 'storyboard') return order;
+/** Draws what only storyboards and comparisons have; returns any other order as it is. */
+function drawStudio(random: Random, faults: PlanOptions['faults'], order: PlannedOrder): PlannedOrder {
   const { fate, deeds } = order;
+  if (order.ordered === 'comparison')
+    return { ...order, deeds: [...deeds, ...drawComparisonActions(random, { clips: order.takes })] };
+  if (order.ordered !== 'storyboard') return order;
   const failsFirst = faults.includes('service') && random.chance(FAILED_SHOT_SHARE);
   return {
     ...order,

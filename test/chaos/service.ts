@@ -86,7 +86,7 @@ export async function startService(options: {
   };
 
   const create: Handler = (call) => {
-    const { prompt } = JSON.parse(call.request.body) as { prompt: string };
+    const { prompt, model } = JSON.parse(call.request.body) as { prompt: string; model: string };
     const thread = threadOf(prompt);
     const fate = thread.fate.creates[thread.posts] ?? 'right';
     thread.posts += 1;
@@ -96,6 +96,7 @@ export async function startService(options: {
       // From the third submission on, the number of the submission follows.
       key: String(call.request.headers['idempotency-key']).split(':', 1)[0] ?? '',
       order: thread.order,
+      model,
       sender,
       fate,
       upstreamId: TAKEN.has(fate) ? take(call, thread).task.id : null,

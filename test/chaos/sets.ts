@@ -1,19 +1,20 @@
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
+import { COMPARED } from './money.ts';
 import type { Random } from './random.ts';
 
 /** What an order asks for. */
-export type Ordered = 'clip' | 'takes' | 'storyboard';
+export type Ordered = 'clip' | 'takes' | 'storyboard' | 'comparison';
 
 /** Shares of what the orders in the playground ask for. */
-const ORDERED: Readonly<Record<Ordered, number>> = { clip: 75, takes: 15, storyboard: 10 };
+const ORDERED: Readonly<Record<Ordered, number>> = { clip: 68, takes: 14, storyboard: 10, comparison: 8 };
 const MAX_TAKES = 4;
 const MAX_SHOTS = 5;
 
 /** Draws what an order asks for, and its number of clips. */
 export function drawOrdered(random: Random): { readonly ordered: Ordered; readonly takes: number } {
   const ordered = random.weighed(ORDERED);
-  const most = { clip: 1, takes: MAX_TAKES, storyboard: MAX_SHOTS }[ordered];
+  const most = { clip: 1, takes: MAX_TAKES, storyboard: MAX_SHOTS, comparison: COMPARED.length }[ordered];
   return { ordered, takes: ordered === 'clip' ? 1 : random.between(2, most) };
 }
 
@@ -21,6 +22,8 @@ export function drawOrdered(random: Random): { readonly ordered: Ordered; readon
 export function commandFor({ id, ordered, takes }: { id: string; ordered: Ordered; takes: number }): string {
   if (ordered === 'clip') return `/video create ${id}: a red fox in snow`;
   if (ordered === 'takes') return `/video create ${id}: a red fox in snow --takes ${takes}`;
+  if (ordered === 'comparison')
+    return `/video compare ${id}: a red fox in snow --models ${COMPARED.slice(0, takes).join(',')}`;
   const shots = Array.from({ length: takes }, (_, at) => `${id}: shot ${at + 1}${at === 1 ? ' --seconds 6' : ''}`);
   return `/video storyboard ${shots.join('\n')}`;
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { type Cut, cutIdOf } from '#src/studio/cuts/cut.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
 import { newTask, originOf } from '../../fakes/tasks.ts';
 import { hasWholeBoxes, makeShots, padded } from '../clips.ts';
 import type { CutFile, Kept, Made, Pressed, Shown } from '../history.ts';
@@ -50,7 +51,7 @@ interface Changes {
 /** Names of the violations of a history of one cut. */
 function wrong({ cut = {}, files = [FILE], messages = [MESSAGE], pressed = [PRESS] }: Changes = {}): readonly string[] {
   const tasks = TASKS.map((id, at) =>
-    newTask({ id, upstreamId: `up-${at}`, set: { id: SET, kind: 'storyboard', at: at + 1, of: 2 } }),
+    newTask({ id, upstreamId: `up-${at}` as UpstreamId, set: { id: SET, kind: 'storyboard', at: at + 1, of: 2 } }),
   );
   const store = {
     tasks: new Map(tasks.map((task) => [task.id, task])),

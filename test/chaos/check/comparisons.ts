@@ -1,0 +1,113 @@
+import { type ComparisonRecord, REVEAL_AFTER_MS } from '#src/chat/comparisons/comparison-records.ts';
+import { isContentRemoved } from '#src/tasks/removal.ts';
+import type { Task } from '#src/tasks/task.ts';
+import type { History, Kept, Pressed, Violation } from '../history.ts';
+import { OPERATOR } from '../money.ts';
+import { setsIn } from '../sets.ts';
+
+type ComparisonHistory = Pick<History, 'creates' | 'pressed' | 'messages'> & {
+  readonly store: Pick<Kept, 'tasks' | 'comparisons'>;
+};
+
+/** Words of the playground about a vote that counts. */
+const VOTED = /^You (?:voted|changed your vote|already voted)/u;
+const MODEL = /swift[ -]\d/iu;
+
+/**
+ * Checks that each label of a comparison is one clip of one model, that each person's vote counts once, and that only
+ * its requester or a manager reveals it, or a day; until then no message names a model.
+ */
+export function checkComparisons(history: ComparisonHistory): readonly Violation[] {
+  return setsIn(history.store.tasks.values())
+    .filter(([first, ...others]) => first?.set?.kind === 'comparison' && ![first, ...others].some(isContentRemoved))
+    .flatMap((tasks) => {
+      const [first] = tasks;
+      const record = history.store.comparisons.get(first?.id ?? '');
+      if (first === undefined) return [];
+      return [
+        ...wrongModels(tasks, history),
+        ...wrongReveal(tasks, record, history),
+        ...(record === undefined ? [] : wrongVotes(first, record, history)),
+        ...(record?.revealed === undefined ? betrayals(tasks, history) : []),
+      ];
+    });
+}
+
+function wrongModels(tasks: readonly Task[], { creates, store }: ComparisonHistory): readonly Violation[] {
+  const ids = new Set<string>(tasks.map(({ id }) => id));
+  const models = new Map<string, string>(tasks.map(({ id, request }) => [id, request.model]));
+  const what = `comparison ${tasks[0]?.id} of ${[...models.values()].join(', ')}`;
+  const again = [...store.tasks.values()].filter(({ takeOf }) => takeOf?.id === tasks[0]?.id);
+  return [
+    ...(new Set(models.values()).size === tasks.length ? [] : [{ name: 'two clips of a model', what }]),
+    ...creates
+      .filter(({ key, model }) => ids.has(key) && model !== models.get(key))
+      .map(({ key, model }) => ({ name: 'clip of another model', what: `${what}: ${key} by ${model}` })),
+    // Nobody asks for one in a run.
+    ...again.map(({ id }) => ({ name: 'second clip of a label', what: `${what}: ${id}` })),
+  ];
+}
+
+function wrongReveal(
+  tasks: readonly Task[],
+  record: ComparisonRecord | undefined,
+  { pressed, messages }: ComparisonHistory,
+): readonly Violation[] {
+  const [first] = tasks;
+  const presses = pressed.filter(({ action, task }) => action === 'reveal' && task === first?.id);
+  const allowed = presses.filter(({ user }) => user === first?.origin.user.id || user === OPERATOR);
+  const shown = tasks.filter(({ revealedAtMs }) => revealedAtMs !== undefined).length;
+  const what = `comparison ${first?.id}: ${shown} of ${tasks.length} clips`;
+  if (record?.revealed === undefined) {
+    const isPromised = allowed.some(({ message }) => wordsOf(message, messages) === 'The models are revealed.');
+    return shown > 0 || isPromised ? [{ name: isPromised ? 'lost reveal' : 'early reveal', what }] : [];
+  }
+  const isDue = record.revealed.atMs >= record.shownAtMs + REVEAL_AFTER_MS;
+  const hasClips = tasks.some(({ state, clip }) => state === 'completed' && clip !== undefined);
+  return [
+    ...(allowed.length > 0 || isDue || !hasClips ? [] : [{ name: 'reveal that nobody allowed asked for', what }]),
+    ...(shown === tasks.length ? [] : [{ name: 'revealed in part', what }]),
+  ];
+}
+
+function wrongVotes(
+  { id }: Task,
+  { votes, revealed }: ComparisonRecord,
+  { pressed, messages }: ComparisonHistory,
+): readonly Violation[] {
+  const presses = pressed.filter(({ action, task }) => action === 'vote' && task === id);
+  const voters = peopleIn(presses);
+  const promised = peopleIn(presses.filter(({ message }) => VOTED.test(wordsOf(message, messages))));
+  const counted =
+    revealed === undefined ? Object.keys(votes).length : revealed.tally.reduce((sum, one) => sum + one, 0);
+  const what = `comparison ${id}: ${counted} votes by ${voters.size} people, ${promised.size} of them told`;
+  const isStray = (count: number, at: number): boolean =>
+    count > peopleIn(presses.filter(({ choice }) => choice === at + 1)).size;
+  const stray =
+    revealed?.tally.some(isStray) ?? Object.entries(votes).some(([user, choice]) => !has(presses, user, choice));
+  return [
+    ...(counted > voters.size || stray ? [{ name: 'vote of nobody', what }] : []),
+    ...(counted < promised.size ? [{ name: 'lost vote', what }] : []),
+  ];
+}
+
+function has(presses: readonly Pressed[], user: string, choice: number): boolean {
+  return presses.some((press) => press.user === user && press.choice === choice);
+}
+
+function peopleIn(presses: readonly Pressed[]): ReadonlySet<string> {
+  return new Set(presses.map(({ user }) => user));
+}
+
+function wordsOf(message: string | null, messages: History['messages']): string {
+  return messages.find(({ id }) => id === message)?.words ?? '';
+}
+
+function betrayals(tasks: readonly Task[], { messages }: ComparisonHistory): readonly Violation[] {
+  const ids = new Set<string | null>(tasks.map(({ id }) => id));
+  const own = messages.filter(({ task, set }) => ids.has(task) || ids.has(set ?? null));
+  const about = new Set<string | null>(own.map(({ id }) => id));
+  return messages
+    .filter(({ id, replyTo, words = '' }) => (about.has(id) || about.has(replyTo)) && MODEL.test(words))
+    .map(({ id, words }) => ({ name: 'model named before the reveal', what: `message ${id}: ${words}` }));
+}
