@@ -68,6 +68,8 @@ test('refuses requests over a limit privately, for every way of ordering, and ne
   upstream.handlers.retrieve = retrieve;
   for (const call of held) retrieve(call);
   await dailies.reaches(message, 'completed');
-  answered(await dailies.interact('/video create a third one after all'));
+  // The clip counts until its message shows it, which is after its state does.
+  const third = async () => (await dailies.interact('/video create a third one after all')).status;
+  await expect.poll(third).toBe(202);
   await expect.poll(() => upstream.posts).toBe(6);
 });
