@@ -42,6 +42,7 @@ export interface OptionDeclaration {
     | 'model'
     | 'models'
     | 'setting'
+    | 'style'
     | 'task'
     | 'open_task'
     | 'month'
@@ -153,7 +154,7 @@ export interface Form {
   readonly id: string;
   /** At most 45 characters. */
   readonly title: string;
-  /** At most 6, of which a platform with room for fewer leaves out the last. */
+  /** At most 7, of which a platform with room for fewer leaves out the last. */
   readonly fields: readonly FormField[];
   /**
    * Reference files that a refused order is missing or has of the wrong kind. Uploads are submitted as addresses under

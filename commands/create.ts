@@ -41,6 +41,12 @@ const options: readonly OptionDeclaration[] = [
     max: MAX_TAKES,
     defaultWords: '1',
   },
+  {
+    name: 'style',
+    description: 'Style of the team, whose words are added to the prompt; see /video style',
+    kind: 'text',
+    autocomplete: 'style',
+  },
   ...MEDIA_KINDS.map(
     (name): OptionDeclaration => ({
       name,

@@ -1,4 +1,4 @@
-import type { Person, Task } from '#src/tasks/task.ts';
+import { type Person, type Task, typedPrompt } from '#src/tasks/task.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { personNamed } from './input/people.ts';
@@ -98,7 +98,7 @@ async function searchPage(ports: BotPorts, caller: Caller, page: ListPage, searc
   const fitting: Task[] = [];
   for (let offset = 0; offset < MAX_SEARCHED; offset += SEARCH_BATCH) {
     const some = await ports.tasks.history(scopeOf(caller, page.user), { offset, limit: SEARCH_BATCH });
-    const holding = some.filter(({ request }) => request.prompt.toLowerCase().includes(wanted));
+    const holding = some.filter(({ request }) => typedPrompt(request).toLowerCase().includes(wanted));
     fitting.push(...(await visibleAmong(ports, caller, holding)));
     const isEnough = fitting.length > page.offset + PAGE_LENGTH;
     if (isEnough || some.length < SEARCH_BATCH) return { tasks: fitting.slice(page.offset), lookedThrough: null };

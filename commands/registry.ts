@@ -25,6 +25,7 @@ import { review } from './review/settings.ts';
 import { status } from './status.ts';
 import { storyboard } from './storyboard/storyboard.ts';
 import { library } from './studio/library.ts';
+import { style } from './styles/style.ts';
 import { usage } from './usage.ts';
 
 const all: readonly Subcommand[] = [
@@ -43,6 +44,7 @@ const all: readonly Subcommand[] = [
   defaults,
   privacy,
   library,
+  style,
   policy,
   approvals,
   budget,

@@ -63,7 +63,7 @@ import { createPipeline, type Pipeline } from './task-pipeline.ts';
 import { createDurationEstimates, type DurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
 import type { TaskId } from './tasks/task.ts';
 import type { Catalog } from './videos/model.ts';
-import { createReferenceCheck } from './videos/reference-addresses.ts';
+import { createReferenceCheck } from './videos/references/addresses.ts';
 
 /** Dependencies of {@link createApp}. */
 export interface AppDeps {

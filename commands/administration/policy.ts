@@ -51,6 +51,7 @@ const options: readonly OptionDeclaration[] = [
         maxLength: 100,
       },
       { name: 'clips', description: 'Most clips in one order, 1 to 12; any for no rule', kind: 'text', maxLength: 10 },
+      { name: 'style', description: 'Style that every clip has; any for no rule', kind: 'text', autocomplete: 'style' },
       { name: 'create', description: 'Adds who may create clips; everyone for no rule', kind: 'approver' },
       {
         name: 'decide',

@@ -8,6 +8,7 @@ import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { type Catalog, type Model, SETTINGS, settingNamed } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft, type SettingName } from '#src/videos/request.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
+import { asTyped } from '#src/videos/styles.ts';
 import { submitDeny } from '../approvals/decide.ts';
 import type { Caller, Form, FormField, Reply } from '../bot-port.ts';
 import { draftFor } from '../orders/drafts.ts';
@@ -30,7 +31,14 @@ import {
 } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { notesFor } from '../sentences/review/review.ts';
-import { filesLabel, formChoices, modelChoices, ORDER_LABELS, takesChoices } from '../sentences/settings.ts';
+import {
+  filesLabel,
+  formChoices,
+  modelChoices,
+  ORDER_LABELS,
+  styleChoices,
+  takesChoices,
+} from '../sentences/settings.ts';
 import { submitBoard } from '../storyboard/board.ts';
 import { orderEntered } from '../storyboard/order-script.ts';
 import { type FormPurpose, formId, parseForm } from '../ui/form-ids.ts';
@@ -90,7 +98,11 @@ export function storyboardForm(
       long: false,
     };
   });
-  return { kind: 'form', form: { id: formId(purpose), ...words, fields: [shots, ...fields] } };
+  const styles = styleChoices(catalog);
+  const value = styles?.all.find((one) => one.value === request.style)?.value ?? '';
+  const style = { name: 'style', label: ORDER_LABELS.style, value, required: false, long: false };
+  const all = [shots, ...fields, ...(styles === undefined ? [] : [{ ...style, choices: styles }])];
+  return { kind: 'form', form: { id: formId(purpose), ...words, fields: all } };
 }
 
 /** Returns the form of **Fix it**: the valid values of a refused request, with notes on the invalid ones. */
@@ -109,13 +121,14 @@ export async function lookupForm(ports: BotPorts, caller: Caller, task: Task): P
 }
 
 /** @param takesFiles true to ask for missing or wrong reference files. Default: false. */
-function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestDraft, takesFiles = false): Reply {
+function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, draft: RequestDraft, takesFiles = false): Reply {
+  const given = asTyped(draft);
   // An empty form has nothing to validate.
   const { request, notes }: Fitted =
     given.prompt === undefined ? { request: given, notes: {} } : fitRequest(catalog, given);
   const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
   const field = (
-    name: 'prompt' | 'model' | 'takes' | SettingName,
+    name: 'prompt' | 'model' | 'takes' | 'style' | SettingName,
     label: string,
     choices?: FormField['choices'],
   ): FormField => ({
@@ -125,13 +138,17 @@ function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestD
     value: String(request[name] ?? ''),
     required: name === 'prompt',
     long: name === 'prompt',
-    ...noteOf(name === 'prompt' ? (notes.prompt ?? notes.image ?? notes.audio ?? notes.video) : notes[name]),
+    ...noteOf(
+      name === 'prompt' ? (notes.prompt ?? notes.image ?? notes.audio ?? notes.video ?? notes.style) : notes[name],
+    ),
   });
+  const styles = styleChoices(catalog);
   const fields = [
     field('prompt', ORDER_LABELS.prompt),
     field('model', modelLabel(catalog), modelChoices(catalog, request.seconds?.toString())),
     ...SETTINGS.map((one) => field(one.name, settingLabel(one, model), formChoices(catalog, one))),
     field('takes', ORDER_LABELS.takes, takesChoices(catalog)),
+    ...(styles === undefined ? [] : [field('style', ORDER_LABELS.style, styles)]),
   ];
   const { image = [], audio = [], video = [] } = request;
   const upload = takesFiles ? uploadOf(model, notes) : {};
@@ -187,7 +204,7 @@ function without(catalog: Catalog, { request, notes }: Fitted, refusal: Refusal)
     const value = setting === undefined ? model.name : setting.defaultOf(model);
     return { request: { ...request, [option]: value }, notes: noted };
   }
-  if (option === 'takes') return { request: { ...request, takes: undefined }, notes: noted };
+  if (option === 'takes' || option === 'style') return { request: { ...request, [option]: undefined }, notes: noted };
   // A wrong number of files can be corrected in the form; only files that cannot be sent are omitted.
   const isKept = !isMedia(option) || (refusal.reason === 'media_count' && refusal.max > 0);
   return { request: isKept ? request : { ...request, [option]: [] }, notes: noted };
@@ -213,7 +230,7 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   if (purpose.form === 'lookup') return identify(ports, caller, task, values);
   if (isContentRemoved(task)) return refused(PROMPT_REMOVED);
   if (isBlind(task)) return refused(BLIND_UNTIL_REVEAL);
-  const original = draftOfRequest(task.request);
+  const original = asTyped(draftOfRequest(task.request));
   const { image, audio, video } = original;
   const media = { image, audio, video, ...mediaOf(values) };
   const request = { ...completed(ports.catalog(), values, original), ...media };
@@ -237,7 +254,7 @@ async function orderFixed(ports: BotPorts, caller: Caller, values: FormValues, i
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
   const { draft } = found;
-  const request = { ...completed(ports.catalog(), values, draft.request), ...mediaOf(values) };
+  const request = { ...completed(ports.catalog(), values, asTyped(draft.request)), ...mediaOf(values) };
   return orderFilledIn(ports, caller, { ...draft, request });
 }
 
@@ -276,7 +293,7 @@ function mediaOf(values: FormValues): Pick<RequestDraft, MediaKind> {
 
 /** Returns the options that the form has a field for, apart from reference media. */
 function enteredIn(values: FormValues): RequestDraft {
-  const names = ['prompt', 'model', 'takes', ...SETTINGS.map(({ name }) => name)] as const;
+  const names = ['prompt', 'model', 'takes', 'style', ...SETTINGS.map(({ name }) => name)] as const;
   const entered = names.filter((name) => values[name] !== undefined);
   return Object.fromEntries(entered.map((name) => [name, values[name]] as const));
 }

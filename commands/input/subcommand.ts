@@ -27,7 +27,7 @@ import type { Ledger } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Refunds, SpendScope } from '#src/tasks/money.ts';
 import type { Catalog } from '#src/videos/model.ts';
-import type { CheckReferences } from '#src/videos/reference-addresses.ts';
+import type { CheckReferences } from '#src/videos/references/addresses.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
 import type { StatementPorts } from '../money/statement.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';

@@ -5,6 +5,7 @@ import type { Price, Task } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import { COMPARED } from '#src/videos/comparison.ts';
 import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
+import { allowedStyles } from '#src/videos/styles.ts';
 import type { Caller, Command, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
 import { mayDecideHere } from '../policy/rules-here.ts';
@@ -63,6 +64,8 @@ function offered(
       return modelsSuggestions(catalog, typing.typed);
     case 'setting':
       return settingSuggestions(model, typing.option.name);
+    case 'style':
+      return styleSuggestions(catalog, typing.command);
     case 'task':
       return taskSuggestions(ports, caller, typing.command === 'retry' ? 'retry' : 'all');
     case 'open_task':
@@ -110,6 +113,13 @@ function modelsSuggestions({ models }: Catalog, typed: string): readonly Suggest
   return lists
     .map((value) => ({ value, label: value, terms: [typed] }))
     .filter(({ value }) => value.length <= MAX_VALUE_LENGTH);
+}
+
+/** Returns the styles of the team; for an order those that are allowed. */
+function styleSuggestions(catalog: Catalog, command: string): readonly Suggestion[] {
+  const isOrder = ['create', 'storyboard', 'compare'].includes(command);
+  const styles = isOrder ? allowedStyles(catalog) : (catalog.styles ?? []);
+  return styles.map(({ name }) => ({ value: name, label: name }));
 }
 
 function settingSuggestions(model: Model, option: string): readonly Suggestion[] {

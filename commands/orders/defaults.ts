@@ -1,6 +1,8 @@
 import type { ChannelKey, MemberKey } from '#src/library/personal-defaults.ts';
 import { spendChannel } from '#src/tasks/money.ts';
+import type { Catalog } from '#src/videos/model.ts';
 import { checkDefaults, type Defaults, personalCatalog } from '#src/videos/personal-defaults.ts';
+import { orderDefaults } from '#src/videos/styles.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, refusedWith, type Subcommand } from '../input/subcommand.ts';
@@ -92,8 +94,9 @@ async function channelDefaults({ defaults: records }: BotPorts, caller: Caller):
 }
 
 /**
- * Returns the ports with the catalog as the caller has it: what the policy allows here, with their defaults. For orders, and for what shows the default
- * of an option; whatever repeats an earlier request keeps its settings.
+ * Returns the ports with the catalog as the caller has it: what the policy allows here, with their defaults, those of the
+ * style that the policy asks for, and the team's reference images. For orders, and for what shows the default of an option;
+ * whatever repeats an earlier request keeps its settings.
  * @throws `store_unavailable`
  */
 export async function withDefaults(ports: BotPorts, caller: Caller): Promise<BotPorts> {
@@ -104,7 +107,12 @@ export async function withDefaults(ports: BotPorts, caller: Caller): Promise<Bot
     // People of other organisations see only what is in their channel.
     caller.isExternal === true ? [] : ports.references.list(caller),
   ]);
-  const catalog = () => ({ ...personalCatalog(personalCatalog(allowed.catalog(), ofChannel), own), references });
+  const catalog = (): Catalog => {
+    const offered = allowed.catalog();
+    const { policy: { style } = {} } = offered;
+    const ofStyle = style === undefined ? {} : orderDefaults(offered, style);
+    return { ...personalCatalog(personalCatalog(offered, ofChannel), { ...own, ...ofStyle }), references };
+  };
   return { ...allowed, catalog };
 }
 

@@ -4,6 +4,7 @@ import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
+import { asTyped, withStyle } from '#src/videos/styles.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
@@ -47,7 +48,9 @@ export async function improveDraft(ports: BotPorts, caller: Caller, draft: Draft
   if (refusal !== null) return refused(refusal);
   const { request } = draft;
   if (!hasOnePrompt(request)) return refused(UNKNOWN_BUTTON);
-  const { prompt: original = '' } = request;
+  // The style is applied again to the improved prompt.
+  const typed = asTyped(request);
+  const { prompt: original = '' } = typed;
   const checked = checkRequest(ports.catalog(), request);
   const maxLength = Math.min(MAX_SHOWN, checked.ok ? checked.model.promptMaxLength : MAX_SHOWN);
   const person = `${caller.platform}:${caller.team}:${caller.user.id}`;
@@ -57,7 +60,7 @@ export async function improveDraft(ports: BotPorts, caller: Caller, draft: Draft
   if (prompt === original.trim()) return refused(NOTHING_TO_IMPROVE);
   const { interaction: _interaction, alternative: _alternative, command: _command, ...order } = draft;
   const id = taskIdOf(`${draft.key}#improved:${prompt}`);
-  const improved = await drafts.save({ ...order, id, request: { ...request, prompt } });
+  const improved = await drafts.save({ ...order, id, request: withStyle(ports.catalog(), { ...typed, prompt }) });
   await drafts.save({ ...draft, alternative: id });
   const reason = { kind: 'improved', original, improved: prompt } as const;
   return privately(await offerOf(ports, caller, draft, { reason, other: improved.draft }));

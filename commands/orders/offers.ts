@@ -1,8 +1,9 @@
 import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
-import type { SetPlace, Task, TaskId } from '#src/tasks/task.ts';
+import { type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
+import { withStyle } from '#src/videos/styles.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
@@ -63,8 +64,11 @@ export async function offerRequest(
   { reason, alternative }: Question,
 ): Promise<Reply> {
   const command = reason.kind === 'slip' && reason.run !== null ? { command: reason.run } : {};
-  const whole = draftOf(caller, kept);
-  const other = alternative === undefined ? null : { ...whole, id: taskIdOf(`${whole.key}#2`), request: alternative };
+  // A replica of an earlier version sends the prompt of a draft as it is.
+  const styled = (request: RequestDraft) => withStyle(ports.catalog(), request);
+  const whole = draftOf(caller, { ...kept, request: styled(kept.request) });
+  const other =
+    alternative === undefined ? null : { ...whole, id: taskIdOf(`${whole.key}#2`), request: styled(alternative) };
   if (other !== null) await ports.drafts.save(other);
   const link = other === null ? {} : { alternative: other.id };
   const { draft } = await ports.drafts.save({ ...whole, ...command, ...link });
@@ -214,7 +218,7 @@ function cardOf(
   const isFixable = request.models === undefined && (isUsual || (request.script !== undefined && isOwn(reason)));
   return offerCard({
     reason,
-    prompt: request.prompt ?? '',
+    prompt: request.typed ?? request.prompt ?? '',
     ...(request.shots === undefined ? {} : { shots: boardOf(ports, draft) }),
     clips: clips.filter((clip) => clip !== null),
     run: command === undefined ? null : draftButtonId('run', id),
@@ -254,7 +258,7 @@ function clipOf(ports: BotPorts, { id, request }: Pick<Draft, 'id' | 'request'>)
   const checked = checkRequest(ports.catalog(), request);
   if (!checked.ok) return null;
   const price = orderPrice(checked);
-  return { button: orderButtonId(id, price), prompt: checked.request.prompt, price, ordered: orderedBy(checked) };
+  return { button: orderButtonId(id, price), prompt: typedPrompt(checked.request), price, ordered: orderedBy(checked) };
 }
 
 /**

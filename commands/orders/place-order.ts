@@ -9,6 +9,7 @@ import { priceFingerprint } from '#src/videos/catalog.ts';
 import { type Checked, type CheckedStoryboard, checkRequest, draftOfOrder } from '#src/videos/check.ts';
 import { SETTINGS } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type Refusal, type RequestDraft, type VideoRequest } from '#src/videos/request.ts';
+import { orderDefaults } from '#src/videos/styles.ts';
 import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
@@ -217,7 +218,13 @@ function priceDifference(
   { shown }: Caller,
   { price, checked }: Pick<PricedOrder, 'price' | 'checked'>,
 ): { readonly before: Price | null } | null {
-  if (shown === undefined || (checked.takes === 1 && shown.prices === priceFingerprint(catalog()))) return null;
+  const offered = catalog();
+  const { style } = checked.request;
+  // A form with a choice of styles shows the catalog's defaults, not those of the style.
+  const { model, seconds } =
+    style === undefined || style === offered.policy?.style ? {} : orderDefaults(offered, style);
+  const isAsShown = checked.takes === 1 && model === undefined && seconds === undefined;
+  if (shown === undefined || (isAsShown && shown.prices === priceFingerprint(offered))) return null;
   const { price: before = null } = shown;
   return before !== null && isSamePrice(before, price) ? null : { before };
 }
@@ -381,7 +388,7 @@ export function originOf(caller: Caller, audience: Audience, replyTo: string | u
 
 /** Builds a request from the options of `/video create`. */
 export function requestDraft(given: GivenOptions): RequestDraft {
-  const names = ['prompt', 'model', 'models', 'takes', ...SETTINGS.map(({ name }) => name)];
+  const names = ['prompt', 'model', 'models', 'takes', 'style', ...SETTINGS.map(({ name }) => name)];
   const values = names.map((name) => [name, optionValue(given, name)] as const);
   const media = MEDIA_KINDS.map((kind) => [kind, given[kind]] as const);
   return Object.fromEntries([...values, ...media]);

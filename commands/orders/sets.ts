@@ -4,6 +4,7 @@ import { phaseOf } from '#src/tasks/state-machine.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
+import { asTyped } from '#src/videos/styles.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
@@ -118,5 +119,9 @@ async function repeatSet(
 function draftOfSet({ request, set }: Task, tasks: readonly Task[]): RequestDraft {
   if (set?.kind !== 'storyboard') return draftOfRequest(request, tasks.length);
   const shots = tasks.filter((task) => !isContentRemoved(task)).map((task) => draftOfRequest(task.request));
-  return { shots, script: shots.map(({ prompt = '' }) => prompt.replace(/\s+/gu, ' ')).join('\n') };
+  const lines = shots.map(asTyped).map(({ prompt = '', style }) => {
+    const line = prompt.replace(/\s+/gu, ' ');
+    return style === undefined ? line : `${line} --style ${style}`;
+  });
+  return { shots, script: lines.join('\n') };
 }

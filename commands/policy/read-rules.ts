@@ -4,13 +4,15 @@ import type { Approver } from '#src/tasks/approval.ts';
 import { MAX_SET_SIZE } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { RESOLUTIONS, type Resolution } from '#src/videos/request.ts';
+import { styleNamed } from '#src/videos/styles.ts';
 import { approverNamed, approverProblem } from '../approvals/approvers.ts';
 import type { Caller, FieldProblem, GivenOptions } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { withoutMarkup } from '../input/people.ts';
-import type { BotPorts } from '../input/subcommand.ts';
+import { type BotPorts, teamOf } from '../input/subcommand.ts';
 import {
   notAPolicyRule,
+  notAStyle,
   notClips,
   notLengths,
   notOneOf,
@@ -20,7 +22,17 @@ import {
 import { unknownApprover } from '../sentences/cards/approvers.ts';
 
 /** Rules in the order in which they are shown, by the names of their options. */
-export const RULES = ['models', 'seconds', 'resolutions', 'clips', 'create', 'decide', 'review', 'words'] as const;
+export const RULES = [
+  'models',
+  'seconds',
+  'resolutions',
+  'clips',
+  'style',
+  'create',
+  'decide',
+  'review',
+  'words',
+] as const;
 /** Rule that the command changes. */
 export type RuleChange = (typeof RULES)[number];
 
@@ -116,6 +128,8 @@ async function readRule(
       const isAllowed = number >= 1 && number <= MAX_SET_SIZE;
       return isAllowed ? { value: number } : { problem: notClips(typed, MAX_SET_SIZE) };
     }
+    case 'style':
+      return readStyle(ports, caller, typed);
     case 'words':
       return readWords(typed);
     case 'create':
@@ -123,6 +137,19 @@ async function readRule(
     case 'review':
       return readPeople(ports, caller, name, typed);
   }
+}
+
+async function readStyle({ settings }: BotPorts, caller: Caller, typed: string): Promise<Read<string>> {
+  const { styles = [] } = await settings.get(teamOf(caller));
+  const style = styleNamed({ styles }, typed);
+  return style === undefined
+    ? {
+        problem: notAStyle(
+          typed,
+          styles.map(({ name }) => name),
+        ),
+      }
+    : { value: style.name };
 }
 
 function itemsOf(typed: string): readonly string[] {

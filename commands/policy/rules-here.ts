@@ -2,6 +2,7 @@ import { allowedCatalog } from '#src/policy/allowed-catalog.ts';
 import { NO_POLICY, type PolicyPlace, type PolicyRules, rulesAt, valueRules } from '#src/policy/policy.ts';
 import { type PolicyRefusal, policyRefusals } from '#src/policy/values.ts';
 import type { Person, Task } from '#src/tasks/task.ts';
+import type { Catalog } from '#src/videos/model.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
@@ -16,10 +17,14 @@ async function rulesIn(ports: Pick<BotPorts, 'settings'>, caller: Caller, place:
   return rulesAt(policy, place);
 }
 
-/** Returns the ports with the catalog as the policy allows it where the caller is. Rejects with `store_unavailable`. */
+/** Returns the ports with the catalog as the policy allows it where the caller is, and the team’s styles. Rejects with `store_unavailable`. */
 export async function withPolicy(ports: BotPorts, caller: Caller): Promise<BotPorts> {
-  const rules = valueRules(await rulesIn(ports, caller, caller));
-  return Object.keys(rules).length === 0 ? ports : { ...ports, catalog: () => allowedCatalog(ports.catalog(), rules) };
+  const { policy = NO_POLICY, styles = [] } = await ports.settings.get(teamOf(caller));
+  const rules = valueRules(rulesAt(policy, caller));
+  const isWhole = Object.keys(rules).length === 0;
+  if (isWhole && styles.length === 0) return ports;
+  const allowed = (catalog: Catalog) => (isWhole ? catalog : allowedCatalog(catalog, rules));
+  return { ...ports, catalog: () => ({ ...allowed(ports.catalog()), styles }) };
 }
 
 /** Refusal of an order by a policy. */

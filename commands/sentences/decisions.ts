@@ -1,7 +1,7 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Decision } from '#src/pipeline/task-service.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import type { Task } from '#src/tasks/task.ts';
+import { type Task, typedPrompt } from '#src/tasks/task.ts';
 import { shortId } from '../ui/buttons.ts';
 import type { Card, Line, Part } from '../ui/card.ts';
 import { decidedLine } from './approvals/answers.ts';
@@ -73,7 +73,7 @@ export function retriedAlready(original: Task, retry: Task, message: MessageRef 
   const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
   return oneLine([
     `${already(retry)}: `,
-    promptPart(retry.request.prompt, 80),
+    promptPart(typedPrompt(retry.request), 80),
     ' (',
     { code: shortId(retry.id) },
     ').',

@@ -1,6 +1,6 @@
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { formatPrice } from '#src/tasks/price.ts';
-import type { Price, Task } from '#src/tasks/task.ts';
+import { type Price, type Task, typedPrompt } from '#src/tasks/task.ts';
 import type { Catalog, Model, Setting } from '#src/videos/model.ts';
 import type { Command, Suggestion } from '../bot-port.ts';
 import { stateWord } from './cards/history.ts';
@@ -72,7 +72,7 @@ export function settingLabel(setting: Setting, model: Model): string {
 export function taskSuggestion(task: Task, nowMs: number, price: Price | null): Suggestion {
   const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
   const cost = price === null ? [] : [formatPrice(price)];
-  const prompt = task.request.prompt === '' ? NO_PROMPT : task.request.prompt;
+  const prompt = task.request.prompt === '' ? NO_PROMPT : typedPrompt(task.request);
   const state = isBlind(task) ? 'comparison' : stateWord(task);
   const facts = [shorten(prompt, cost.length === 0 ? 60 : 45), state, age, ...cost];
   return { value: task.id, label: facts.join(' · ') };

@@ -1,5 +1,5 @@
 import { formatPrice } from '#src/tasks/price.ts';
-import type { Price, Task } from '#src/tasks/task.ts';
+import { type Price, type Task, typedPrompt } from '#src/tasks/task.ts';
 import type { Model } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type VideoRequest } from '#src/videos/request.ts';
 import type { SpendingQuestion } from '../orders/spending.ts';
@@ -102,7 +102,7 @@ function boardLines(reason: OfferReason, shots: OfferedShots, price: Price | nul
     [{ strong: total }, ...(common.length === 0 ? [] : [' · ', { untrusted: common.join(' · ') }])],
     ...shots.map(({ request }, index): Line => {
       const own = words[index]?.filter((word) => !common.includes(word)) ?? [];
-      const prompt = { untrusted: shorten(request.prompt, 80) };
+      const prompt = { untrusted: shorten(typedPrompt(request), 80) };
       return [`${index + 1}. `, prompt, ...(own.length === 0 ? [] : [' · ', { untrusted: own.join(' · ') }])];
     }),
     ['Two shots are made at a time. Nothing has been started.'],
@@ -236,7 +236,7 @@ interface ResendSubject {
 
 /** Asks for a confirmation to send an uncertain task again; nothing was bought. */
 export function resendCard({ id, reason, price, notes }: ResendSubject, { request }: Pick<Task, 'request'>): Card {
-  const prompt: Line = ['“', { untrusted: shorten(request.prompt, 200) }, '”'];
+  const prompt: Line = ['“', { untrusted: shorten(typedPrompt(request), 200) }, '”'];
   const twice = 'It may be charged twice.';
   const amounts = notes.map((note): Line => [note]);
   return {

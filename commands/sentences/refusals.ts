@@ -44,7 +44,11 @@ function sentenceOf(refusal: Refusal, fields?: OptionFields): string {
     case 'currencies':
       return `The models of these shots are priced in ${all(refusal.currencies)}. Choose models with one currency.`;
     case 'too_long':
-      return `${refusal.option}: it has ${count(refusal.given, 'character')}; ${refusal.model} takes up to ${formatCount(refusal.max)}`;
+      return `${refusal.option}: ${refusal.style === undefined ? '' : `with the style ${refusal.style} `}it has ${count(refusal.given, 'character')}; ${refusal.model} takes up to ${formatCount(refusal.max)}`;
+    case 'unknown_style':
+      return refusal.allowed.length === 0
+        ? `style: there is no style ${quoted(refusal.given)}. This team has none yet; /video style shows them.`
+        : `style: there is no style ${quoted(refusal.given)}. Choose ${either(refusal.allowed)}.`;
     case 'unknown_model':
       return `${refusal.option}: there is no model ${quoted(refusal.given)}. Choose ${either(refusal.allowed)}.`;
     case 'models_number':

@@ -12,6 +12,7 @@ import {
   type Setting,
 } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind, type RequestSettings, type SettingName } from '#src/videos/request.ts';
+import { allowedStyles } from '#src/videos/styles.ts';
 import type { FieldChoice, FormField, Suggestion } from '../bot-port.ts';
 import { either, formatCount, formatRange, shorten } from './format.ts';
 
@@ -43,7 +44,13 @@ export const MEDIA_WORDS: Readonly<Record<MediaKind, { readonly one: string; rea
 };
 
 /** Labels of an order's other form fields. */
-export const ORDER_LABELS = { prompt: 'Prompt', channel: 'Channel', model: 'Model', takes: 'Takes' } as const;
+export const ORDER_LABELS = {
+  prompt: 'Prompt',
+  channel: 'Channel',
+  model: 'Model',
+  takes: 'Takes',
+  style: 'Style',
+} as const;
 
 /** Returns the label of a setting's form field. */
 export function fieldLabel({ name }: Setting): string {
@@ -66,12 +73,20 @@ export function valueWords({ unit }: Setting, value: number | string): string {
   return unit === '' ? String(value) : `${value} ${unit}`;
 }
 
-/** Formats the settings of a request: `6 s`, `16:9`, `720p`. */
+/** Formats the settings of a request: `6 s`, `16:9`, `720p`, `style house`. */
 export function requestWords(request: RequestSettings): readonly string[] {
-  return SETTINGS.flatMap((setting) => {
+  const settings = SETTINGS.flatMap((setting) => {
     const value = request[setting.field];
     return value === undefined ? [] : [valueWords(setting, value)];
   });
+  return request.style === undefined ? settings : [...settings, `style ${request.style}`];
+}
+
+/** Returns the choices of a style; undefined where there is nothing to choose. */
+export function styleChoices(catalog: Catalog): FormField['choices'] {
+  const all = allowedStyles(catalog).map(({ name }) => ({ value: name, label: name }));
+  if (all.length === 0 || catalog.policy?.style !== undefined) return undefined;
+  return { title: ORDER_LABELS.style, placeholder: 'None', all };
 }
 
 /**

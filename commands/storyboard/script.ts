@@ -7,7 +7,7 @@ import { readFlags } from '../input/text.ts';
 import { onLine, scriptTooLong } from '../sentences/refusals.ts';
 
 /** Options that all shots may share, by name. */
-const SHARED: readonly string[] = ['model', ...SETTINGS.map(({ name }) => name)];
+const SHARED: readonly string[] = ['model', 'style', ...SETTINGS.map(({ name }) => name)];
 
 /** Declarations of the options that all shots may share. */
 export const SHARED_OPTIONS: readonly OptionDeclaration[] = create.declaration.options.filter(({ name }) =>

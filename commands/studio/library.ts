@@ -1,5 +1,5 @@
 import { MAX_IMAGES, type ReferenceImage, referenceNameOf } from '#src/studio/references/references.ts';
-import { splitAddresses } from '#src/videos/reference-addresses.ts';
+import { splitAddresses } from '#src/videos/references/addresses.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
 import { optionValue } from '../input/options.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { Approver } from '../tasks/approval.ts';
 import { isBlind } from '../tasks/comparisons/blind.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
-import type { Price, Task } from '../tasks/task.ts';
+import { type Price, type Task, typedPrompt } from '../tasks/task.ts';
 import { isVisible } from '../tasks/visibility.ts';
 import type { Audiences } from './audiences.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
@@ -104,7 +104,7 @@ export class ApprovalNotices {
     const settled: Posted[] = [];
     for (const posted of await this.#posted(task)) {
       const isPromptShown = posted.view.prompt !== null;
-      const prompt = isPromptShown ? task.request.prompt : null;
+      const prompt = isPromptShown ? typedPrompt(task.request) : null;
       const more = { price: task.price, prompt, ...(await this.#setOf(task, isPromptShown)), isReminder: false };
       const view: ApprovalNotice = { ...posted.view, ...more, decided };
       await this.#options.platformOf(task).edit(posted.message, origin, view, 'final');
@@ -128,7 +128,7 @@ export class ApprovalNotices {
     const tasks = members.map((task) => ({
       model: task.request.model,
       seconds: task.request.seconds,
-      prompt: isPromptShown && !isContentRemoved(task) ? task.request.prompt : null,
+      prompt: isPromptShown && !isContentRemoved(task) ? typedPrompt(task.request) : null,
       price: task.price,
     }));
     // The order of a comparison's tasks is that of its labels.
@@ -213,7 +213,7 @@ export class ApprovalNotices {
       price,
       model: isBlind(task) ? '' : request.model,
       seconds: request.seconds,
-      prompt: isPromptShown ? request.prompt : null,
+      prompt: isPromptShown ? typedPrompt(request) : null,
       message: isPromptShown ? message : null,
       left: await this.#options.leftFor(task),
       expiresAtMs: approval?.expiresAtMs ?? 0,

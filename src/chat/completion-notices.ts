@@ -4,7 +4,7 @@ import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { comparisonOf } from '../tasks/comparisons/blind.ts';
 import { phaseOf } from '../tasks/state-machine.ts';
-import type { Task } from '../tasks/task.ts';
+import { type Task, typedPrompt } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { Audiences } from './audiences.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
@@ -215,7 +215,7 @@ export function endKey({ id, sends }: Task, phase: EndNotice['phase']): string {
 function noticeOf(task: Task, phase: EndNotice['phase'], shown: Omit<Shown, 'isThere'>): EndNotice {
   const { id, request, origin, sends } = task;
   const declined = task.declined === undefined ? {} : { declined: task.declined };
-  const of = { task: id, phase, prompt: request.prompt, by: origin.user, sends, ...declined };
+  const of = { task: id, phase, prompt: typedPrompt(request), by: origin.user, sends, ...declined };
   return { kind: 'end', ...of, ...shown, subscribed: false };
 }
 

@@ -10,7 +10,7 @@ import type { TaskRepository } from '../pipeline/repository.ts';
 import type { JobKind, WorkQueue } from '../queue/queue.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
 import { comparisonOf } from '../tasks/comparisons/blind.ts';
-import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
+import { failureOf, type Task, type TaskId, typedPrompt } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import {
   type AttachmentPlanner,
@@ -234,7 +234,7 @@ export class Delivery {
     const platform = this.#options.platformOf(task);
     const { mentionsWithFile } = platform.limits;
     const notice = mentionsWithFile ? await this.#options.notices.withFile(task, { message, handover: kind }) : null;
-    const texts = { name: fileNameOf(task), description: task.request.prompt };
+    const texts = { name: fileNameOf(task), description: typedPrompt(task.request) };
     const upload = notice === null ? { ...file, ...texts } : { ...file, ...texts, notice };
     const isNotified = await platform.attach(message, task.origin, view, upload);
     if (isNotified) await this.#options.notices.sentWithFile(task);

@@ -1,4 +1,4 @@
-import type { Task } from '../tasks/task.ts';
+import { type Task, typedPrompt } from '../tasks/task.ts';
 
 /** Limits of the prompt's part of a file name, in words and in characters. */
 const WORDS = 4;
@@ -16,7 +16,7 @@ const CUT = 'cut-';
  */
 export function fileNameOf(task: Pick<Task, 'id' | 'request'>): string {
   // Removes only Latin-style accents: in other scripts, combining marks form distinct letters.
-  const plain = task.request.prompt
+  const plain = typedPrompt(task.request)
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .normalize('NFC')

@@ -18,6 +18,7 @@ import {
   type Task,
   type TaskId,
   type TaskState,
+  typedPrompt,
 } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import type { MediaKind, RequestSettings } from '../videos/request.ts';
@@ -368,7 +369,7 @@ export function viewOf(stored: Task, context: ViewContext): TaskView {
 function openViewOf(stored: Task, context: ViewContext): TaskView {
   const task = asOf(stored, context.nowMs);
   const { request, origin } = task;
-  const { model, prompt, media, ...settings } = request;
+  const { model, prompt: _, typed: _typed, media, ...settings } = request;
   const phase = phaseOf(task, {
     isRunning: context.isRunning || (context.progress ?? 0) > 0,
     isHandedOver: context.handover !== null,
@@ -382,7 +383,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     task: task.id,
     state: task.state,
     phase,
-    prompt,
+    prompt: typedPrompt(request),
     modelTitle: context.model?.title ?? model,
     settings,
     references: { image: media.image.length, audio: media.audio.length, video: media.video.length },

@@ -32,7 +32,8 @@ export type AuditAction =
   | 'statement_import'
   | 'statement_booking'
   | 'statement_decision'
-  | 'policy';
+  | 'policy'
+  | 'style';
 
 /** Fact of an entry. */
 export type AuditValue =

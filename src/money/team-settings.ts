@@ -4,6 +4,7 @@ import { policyEntries } from '../policy/policy-entries.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import type { ReviewRules } from '../tasks/review/rules.ts';
 import type { Person, Price } from '../tasks/task.ts';
+import type { Style } from '../videos/styles.ts';
 import type { AuditTrail } from './audit.ts';
 import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
 
@@ -49,6 +50,8 @@ export interface TeamSettings extends Versioned, ReviewRules {
   readonly pause?: Pause;
   /** What the team allows. Default: everything. */
   readonly policy?: Policy;
+  /** Styles of the team, by name. Default: none. */
+  readonly styles?: readonly Style[];
 }
 
 /** Settings to change; `null` restores the default. */
@@ -130,7 +133,7 @@ function patched(before: TeamSettings, patch: SettingsPatch): TeamSettings {
 /** Audit action of each setting, and its value as an entry shows it. */
 const AUDITED: Readonly<
   Record<
-    Exclude<keyof TeamSettings, 'revision' | 'policy' | 'reviewIn'>,
+    Exclude<keyof TeamSettings, 'revision' | 'policy' | 'reviewIn' | 'styles'>,
     { readonly action: AuditAction; readonly values: (settings: TeamSettings) => readonly AuditValue[] }
   >
 > = {
@@ -165,7 +168,12 @@ function entriesOf(before: TeamSettings, after: TeamSettings): readonly AuditEnt
   const changed = Object.values(AUDITED)
     .map(({ action, values }) => ({ action, before: values(before), after: values(after) }))
     .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after));
-  return [...changed, ...policyEntries(before.policy, after.policy), ...reviewEntries(before, after)];
+  return [
+    ...changed,
+    ...policyEntries(before.policy, after.policy),
+    ...reviewEntries(before, after),
+    ...styleEntries(before.styles, after.styles),
+  ];
 }
 
 /** Returns an entry for each channel whose review was turned on or off. */
@@ -180,6 +188,24 @@ function reviewEntries(
     before: isOn(before, channel),
     after: isOn(after, channel),
   }));
+}
+
+/** Returns an entry for each style that was added, changed or removed. */
+function styleEntries(before: readonly Style[] = [], after: readonly Style[] = []): readonly AuditEntry[] {
+  const names = [...new Set([...before, ...after].map(({ name }) => name))];
+  const valuesOf = (styles: readonly Style[], wanted: string): readonly AuditValue[] =>
+    styles
+      .filter(({ name }) => name === wanted)
+      .flatMap((style) => Object.entries(style).filter(([part]) => part !== 'name'))
+      .map(([part, value]) => ({ kind: 'note', text: `${part}: ${String(value)}` }));
+  return names
+    .map((name) => ({
+      action: 'style' as const,
+      subject: [{ kind: 'note' as const, text: name }],
+      before: valuesOf(before, name),
+      after: valuesOf(after, name),
+    }))
+    .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after));
 }
 
 function textValue(text: string | undefined): readonly AuditValue[] {

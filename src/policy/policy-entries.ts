@@ -42,6 +42,8 @@ function ruleValues(rules: PolicyRules, rule: RuleName): readonly AuditValue[] {
       const words = listOf<string>(rules.words);
       return words.length === 0 ? [] : [{ kind: 'note', text: words.join(', ') }];
     }
+    case 'style':
+      return [{ kind: 'note', text: rules.style ?? '' }];
     case 'seconds':
       return rules.seconds === 'any' ? [] : allowedSeconds(rules.seconds).map((words) => textOf(`${words} s`));
     case 'clips':

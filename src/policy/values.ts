@@ -12,6 +12,8 @@ export interface ValueRules {
   readonly resolutions?: readonly Resolution[];
   /** Largest number of clips in one order, from 1. */
   readonly clips?: number;
+  /** Name of the style that every order has. */
+  readonly style?: string;
   /** Words that no text for the video service may contain. */
   readonly words?: readonly string[];
 }
@@ -63,10 +65,12 @@ function requestRefusals(rules: ValueRules, request: VideoRequest): readonly Pol
   const refuse = (option: NotAllowed['option'], given: string, allowed: readonly string[]) =>
     ({ reason: 'not_allowed', option, given, allowed }) as const;
   const words = wordsRefused(rules, prompt);
+  const isStyled = rules.style === undefined || rules.style === request.style;
   return [
     ...(allowsModel(rules, model) ? [] : [refuse('model', model, rules.models ?? [])]),
     ...(allowsSeconds(rules, seconds) ? [] : [refuse('seconds', String(seconds), allowedSeconds(rules.seconds))]),
     ...(allowsResolution(rules, resolution) ? [] : [refuse('resolution', resolution ?? '', rules.resolutions ?? [])]),
+    ...(isStyled ? [] : [refuse('style', request.style ?? '', [rules.style ?? ''])]),
     ...(words === null ? [] : [words]),
   ];
 }

@@ -116,6 +116,11 @@ export function orderIdOf({ id, set }: Pick<Task, 'id' | 'set'>): TaskId {
   return set?.id ?? id;
 }
 
+/** Returns the prompt of a request as its requester typed it. */
+export function typedPrompt({ prompt, typed = prompt }: Pick<VideoRequest, 'prompt' | 'typed'>): string {
+  return typed;
+}
+
 /** Reason for which a task ended without a clip, or its clip could not be fetched. */
 export interface Failure {
   readonly code: ErrorCode;

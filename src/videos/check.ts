@@ -11,8 +11,8 @@ import {
   SETTINGS,
   type Setting,
 } from './model.ts';
-import { splitAddresses } from './reference-addresses.ts';
-import { addressNamed, type NamedReference, withNamedImages } from './reference-names.ts';
+import { splitAddresses } from './references/addresses.ts';
+import { addressNamed, type NamedReference, withNamedImages } from './references/names.ts';
 import {
   MEDIA_KINDS,
   type MediaKind,
@@ -23,6 +23,7 @@ import {
   type ShotDraft,
   type VideoRequest,
 } from './request.ts';
+import { allowedStyles, styleNamed, styleOf, withStyle } from './styles.ts';
 
 /** Longest prompt in characters, regardless of the catalog: longer than any chat allows a user to type. */
 const MAX_PROMPT_LENGTH = 20_000;
@@ -57,14 +58,16 @@ export interface CheckedStoryboard {
  * Validates a draft against the catalog and fills in the defaults: the default model, its first length and aspect
  * ratio, 720p or its first resolution. Blank options count as missing. A draft with `models` is one of a comparison.
  */
-export function checkRequest(catalog: Catalog, typed: RequestDraft): Checked {
+export function checkRequest(catalog: Catalog, given: RequestDraft): Checked {
   const { references = [] } = catalog;
-  const draft = withNamedImages(typed, references);
-  if (draft.shots !== undefined) return checkShots(catalog, draft, draft.shots);
+  const named = withNamedImages(given, references);
+  if (named.shots !== undefined) return checkShots(catalog, named, named.shots);
+  const draft = withStyle(catalog, named);
   if (draft.models !== undefined) return checkComparison(catalog, draft, checkRequest);
   const refusals: Refusal[] = [];
   const refuse = (refusal: Refusal): undefined => void refusals.push(refusal);
   const { policy = {} } = catalog;
+  checkStyle(catalog, draft, refuse);
   const model = modelOf(catalog, draft, refuse);
   if (model === undefined) {
     checkWithoutModel(draft, catalog, refuse);
@@ -77,7 +80,14 @@ export function checkRequest(catalog: Catalog, typed: RequestDraft): Checked {
   const takes = takesOf(draft, policy, refuse);
   if (prompt === undefined || takes === undefined || refusals.length > 0) return { ok: false, refusals };
   // Each value is one that the model offers for its field.
-  const request: VideoRequest = { model: model.name, prompt, ...(settings as unknown as RequestSettings), media };
+  const words = draft.typed === undefined ? {} : { typed: draft.typed, ...styleField(draft) };
+  const request: VideoRequest = {
+    model: model.name,
+    prompt,
+    ...words,
+    ...(settings as unknown as RequestSettings),
+    media,
+  };
   // Where the policy leaves no model, those of the catalog are whole.
   const forbidden = policyRefusals(policy, [request]);
   return forbidden.length > 0 ? { ok: false, refusals: forbidden } : { ok: true, request, model, takes };
@@ -119,13 +129,14 @@ function draftOfComparison(compared: readonly { readonly request: VideoRequest }
   const requests = compared.map(({ request }) => request);
   const [first] = requests;
   if (first === undefined) return {};
-  const { prompt, media } = first;
+  const { prompt, typed, media } = first;
+  const words = typed === undefined ? {} : { typed, ...styleField(first) };
   // A setting that some models do not take is chosen anew for the others.
   const settings = collectSettings(({ name, field }) => [
     name,
     requests.every((one) => one[field] !== undefined) ? first[field] : undefined,
   ]);
-  return { prompt, ...settings, ...media, models: requests.map(({ model }) => model).join(',') };
+  return { prompt, ...words, ...settings, ...media, models: requests.map(({ model }) => model).join(',') };
 }
 
 /** Validates an earlier request against the current catalog; returns `request` unchanged. */
@@ -136,9 +147,22 @@ export function checkAgain(catalog: Catalog, request: VideoRequest): Checked {
 
 /** Returns a request as the options that would order it. @param takes default: 1 */
 export function draftOfRequest(request: VideoRequest, takes = 1): RequestDraft {
-  const { model, prompt, media } = request;
+  const { model, prompt, typed, media } = request;
   const settings = collectSettings(({ name, field }) => [name, request[field]]);
-  return { model, prompt, ...settings, ...media, ...(takes === 1 ? {} : { takes }) };
+  const words = typed === undefined ? {} : { typed, ...styleField(request) };
+  return { model, prompt, ...words, ...settings, ...media, ...(takes === 1 ? {} : { takes }) };
+}
+
+function styleField({ style }: { readonly style?: string | undefined }): { readonly style?: string } {
+  return style === undefined ? {} : { style };
+}
+
+/** Refuses a style that the team does not have. One that was applied before need not be there any more. */
+function checkStyle(catalog: Catalog, draft: RequestDraft, refuse: Refuse): void {
+  const name = blankAsMissing(styleOf(catalog, draft));
+  if (name === undefined || draft.typed !== undefined || styleNamed(catalog, name) !== undefined) return;
+  const allowed = allowedStyles(catalog).map((style) => style.name);
+  refuse({ reason: 'unknown_style', option: 'style', given: name, allowed });
 }
 
 /** Returns the number of takes; 1 where none is given. */
@@ -219,8 +243,21 @@ function promptOf({ draft, model, policy, refuse }: CheckContext): string | unde
   checkWords(prompt, policy, refuse);
   const given = Array.from(prompt).length;
   const max = Math.min(model.promptMaxLength, MAX_PROMPT_LENGTH);
-  if (given > max) return refuse({ reason: 'too_long', option: 'prompt', model: model.name, given, max });
+  if (given > max)
+    return refuse({
+      reason: 'too_long',
+      option: 'prompt',
+      model: model.name,
+      given,
+      max,
+      ...styleField(styled(draft)),
+    });
   return prompt;
+}
+
+/** Returns a draft whose style is a part of its prompt; an empty one for any other. */
+function styled(draft: RequestDraft): Pick<RequestDraft, 'style'> {
+  return draft.typed === undefined ? {} : draft;
 }
 
 /** Returns the value of a setting or its default; undefined if it is refused or the model takes none. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ValueRules } from '../policy/values.ts';
-import type { NamedReference } from './reference-names.ts';
+import type { NamedReference } from './references/names.ts';
 import {
   ASPECT_RATIOS,
   type AspectRatio,
@@ -10,6 +10,7 @@ import {
   type Resolution,
   type SettingName,
 } from './request.ts';
+import type { Style } from './styles.ts';
 
 /** Range of whole numbers with a step. */
 export interface Range {
@@ -57,6 +58,8 @@ export interface Catalog {
   readonly policy?: ValueRules;
   /** Images of the team's library. Default: none. */
   readonly references?: readonly NamedReference[];
+  /** Styles of the team. Default: none. */
+  readonly styles?: readonly Style[];
   /** Models that the policy does not allow. Default: none. */
   readonly withheld?: readonly Model[];
 }

@@ -45,8 +45,9 @@ export function checkDefaults(catalog: Catalog, entered: Pick<RequestDraft, keyo
   const models = catalog.models.map((model) => ({ ...model, media: NO_MEDIA }));
   const defaultModel = models.find(({ name }) => name === catalog.defaultModel.name) ?? catalog.defaultModel;
   const { model, seconds, aspect } = entered;
+  const { style: _, ...policy } = catalog.policy ?? {};
   const checked = checkRequest(
-    { ...catalog, models, defaultModel, policy: { ...catalog.policy, words: [] } },
+    { ...catalog, models, defaultModel, styles: [], policy: { ...policy, words: [] } },
     { prompt: 'any', model, seconds, aspect },
   );
   if (!checked.ok) return checked;

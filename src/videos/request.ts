@@ -19,12 +19,17 @@ export interface RequestSettings {
   readonly seconds: number;
   readonly aspectRatio?: AspectRatio;
   readonly resolution?: Resolution;
+  /** Name of the style that the prompt has. Absent: none. */
+  readonly style?: string;
 }
 
 /** Request validated against the catalog: only options that the model offers, with defaults filled in. */
 export interface VideoRequest extends RequestSettings {
   readonly model: string;
+  /** As it is sent, with the words of its style. */
   readonly prompt: string;
+  /** The prompt as it was typed. Absent: without a style. */
+  readonly typed?: string;
   /** URLs of reference media, each `http://` or `https://`. */
   readonly media: Readonly<Record<MediaKind, readonly string[]>>;
 }
@@ -32,10 +37,12 @@ export interface VideoRequest extends RequestSettings {
 /** Unvalidated options as the user entered them. Absent: not given. */
 export type RequestDraft = {
   /** `models`: those of a comparison, separated by commas, in place of `model`. */
-  readonly [Option in 'prompt' | 'model' | 'models']?: string | undefined;
+  readonly [Option in 'prompt' | 'model' | 'models' | 'style']?: string | undefined;
 } & { readonly [Option in SettingName | 'takes']?: string | number | undefined } & {
   readonly [Kind in MediaKind]?: readonly string[] | undefined;
 } & {
+  /** The prompt as it was typed, where `prompt` has the words of `style` already. */
+  readonly typed?: string | undefined;
   /** Shots of a storyboard, in place of a prompt. They inherit the options that they don't have themselves. */
   readonly shots?: readonly ShotDraft[] | undefined;
   /** The storyboard as it was written, for a form. */
@@ -73,6 +80,14 @@ type RefusalReason =
       readonly model: string;
       readonly given: number;
       readonly max: number;
+      /** Name of the style whose words count, too. */
+      readonly style?: string;
+    }
+  | {
+      readonly reason: 'unknown_style';
+      readonly option: 'style';
+      readonly given: string;
+      readonly allowed: readonly string[];
     }
   | {
       readonly reason: 'unknown_model';
@@ -118,7 +133,7 @@ type RefusalReason =
   /** A policy does not allow what the catalog offers; `allowed`: choices, worded as in `not_offered`. */
   | {
       readonly reason: 'not_allowed';
-      readonly option: 'model' | 'takes' | SettingName;
+      readonly option: 'model' | 'takes' | 'style' | SettingName;
       readonly given: string;
       readonly allowed: readonly string[];
     }

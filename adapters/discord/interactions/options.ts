@@ -11,7 +11,7 @@ import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Relay } from '#src/media/relay.ts';
 import { readableMedia } from '#src/videos/media-kind.ts';
-import { splitAddresses } from '#src/videos/reference-addresses.ts';
+import { splitAddresses } from '#src/videos/references/addresses.ts';
 import { ATTACHMENT_OPTIONS, addressOption } from '../registration/commands.ts';
 import { nameOf } from './caller.ts';
 

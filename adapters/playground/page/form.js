@@ -80,8 +80,8 @@ function orderValues(values, model) {
   const settings = model.settings.map(({ name, choices }) => [name, chosen(values[name] ?? '', choices)]);
   const taken = Object.fromEntries([...settings, ...model.media.map(({ name }) => [name, values[name] ?? ''])]);
   const others = Object.keys(values).map((name) => [name, '']);
-  const { prompt, takes = '' } = values;
-  return { ...Object.fromEntries(others), ...taken, takes, prompt, model: model.name };
+  const { prompt, takes = '', style = '' } = values;
+  return { ...Object.fromEntries(others), ...taken, takes, style, prompt, model: model.name };
 }
 
 /** Returns the chosen value if it is among the choices, else the default, which comes first; any value without choices. */
@@ -110,6 +110,7 @@ function orderFields(form, model, models) {
     { name: 'model', label: 'Model', choices, required: true, note: given('model').note },
     ...settings,
     ...takesFields(given('takes')),
+    ...form.fields.filter(({ name }) => name === 'style').map(plainField),
     ...media,
   ];
 }

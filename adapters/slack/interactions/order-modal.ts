@@ -11,6 +11,7 @@ import {
   modelChoice,
   modelFacts,
   ORDER_LABELS,
+  styleChoices,
   takesChoices,
 } from '#commands/sentences/settings.ts';
 import { priceId } from '#commands/ui/buttons.ts';
@@ -71,6 +72,7 @@ export function renderOrderForm({ form, metadata, catalog, values, notes = {}, m
     { type: 'context', block_id: 'facts', elements: [plain(modelFacts(model), MOST_TYPED)] },
     ...SETTINGS.flatMap((setting) => settingBlock(setting, model, values[setting.name])),
     ...takesBlock(catalog, takes),
+    ...styleBlock(catalog, values['style']),
     ...mediaBlocks(model, media, values),
     ...keptBlock(metadata),
     {
@@ -184,6 +186,23 @@ function takesBlock(catalog: Catalog, chosen: string): readonly types.InputBlock
       label: plain(ORDER_LABELS.takes, OPTION_LENGTH),
       optional: true,
       element: { type: 'static_select', action_id: 'takes', options, ...chosenOf(options, chosen) },
+    },
+  ];
+}
+
+/** Renders the field of the style, where there is one to choose. */
+function styleBlock(catalog: Catalog, chosen = ''): readonly types.InputBlock[] {
+  const choices = styleChoices(catalog);
+  if (choices === undefined) return [];
+  const options = choices.all.map(({ value, label }) => optionOf(value, label)).slice(0, MOST_OPTIONS);
+  const placeholder = plain(choices.placeholder, OPTION_LENGTH);
+  return [
+    {
+      type: 'input',
+      block_id: 'style',
+      label: plain(choices.title, OPTION_LENGTH),
+      optional: true,
+      element: { type: 'static_select', action_id: 'style', placeholder, options, ...chosenOf(options, chosen) },
     },
   ];
 }

@@ -65,6 +65,11 @@ const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZon
     ' forgotten, with their clips',
   ],
   policy: policyLine,
+  style: ({ subject, before, after }) => [
+    before.length === 0 ? ' added' : after.length === 0 ? ' removed' : ' changed',
+    ' the style ',
+    ...listed(subject),
+  ],
   statement_booking: bookingLine,
   statement_decision: decisionLine,
   approval: approvalLine,
@@ -75,7 +80,8 @@ const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZon
 
 /** Phrases an entry: `Ada changed the currency from USD to EUR.` */
 function entryLine(entry: LoggedEntry, timeZone: string): Line {
-  const words = WORDS[entry.action];
+  // An action of a later version has no words here.
+  const words = Object.hasOwn(WORDS, entry.action) ? WORDS[entry.action] : entry.action.replaceAll('_', ' ');
   const change = typeof words === 'string' ? changeLine([words], entry.before, entry.after) : words(entry, timeZone);
   const last = change.at(-1);
   return [author(entry), ...change, fullStop(typeof last === 'object' && 'untrusted' in last ? last.untrusted : '')];
@@ -111,6 +117,7 @@ const RULES: Readonly<Record<string, string>> = {
   seconds: 'the lengths allowed',
   resolutions: 'the resolutions allowed',
   clips: 'the most clips per order',
+  style: 'the style of every clip',
   words: 'the forbidden words',
   create: 'who may create clips',
   decide: 'who may decide on others’ clips',

@@ -27,6 +27,7 @@ const LABELS = {
   seconds: 'Length',
   resolutions: 'Resolution',
   clips: 'Clips per order',
+  style: 'Style of every clip',
   create: 'Who may create clips',
   decide: 'Who may decide on others’ clips',
   review: 'Who may review clips',
@@ -70,6 +71,8 @@ function ruleLine(name: Shown, rules: PolicyRules, { models }: Catalog): Line {
       return [either(listOf<string>(rules.resolutions))];
     case 'clips':
       return [`up to ${rules.clips}`];
+    case 'style':
+      return [rules.style ?? 'any'];
     case 'words':
       return [{ untrusted: listOf<string>(rules.words).join(', ') || 'none' }];
     case 'create':

@@ -16,6 +16,8 @@ export function policyRefusal(refusal: PolicyRefusal, fields?: OptionFields): st
     return `${refusal.option}: ${all(words)} ${are} allowed here. Use ${another}, or ${ask}.`;
   }
   const { option, given, allowed } = refusal;
+  if (option === 'style' && given === '')
+    return `style: clips here are made in the style ${either(allowed)}. Choose it, or ${ask}.`;
   const setting = settingNamed(option);
   const value = setting === undefined ? shorten(given, 80) : valueWords(setting, shorten(given, 80));
   const what = option === 'takes' ? `${value} clips in one order aren’t` : `${value} isn’t`;
@@ -66,6 +68,12 @@ export const LEAVES_NO_MODEL =
 /** Refuses a name that is not one of the known ones. */
 export function notOneOf(option: string, given: string, known: readonly string[]): string {
   return `${option}: ${quoted(given)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
+}
+
+/** Refuses a rule that names no style of the team. */
+export function notAStyle(given: string, names: readonly string[]): string {
+  const known = names.length === 0 ? 'Add it first with /video style' : `Choose ${either(names)}`;
+  return `style: there is no style ${quoted(given)}. ${known}, or any.`;
 }
 
 /** Refuses lengths that are no whole numbers of seconds. */

@@ -6,7 +6,7 @@ import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
 
 /** Setting that `/video settings` shows and changes. */
-export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause' | 'policy' | keyof ReviewRules>;
+export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause' | 'policy' | 'styles' | keyof ReviewRules>;
 
 /** Content of {@link settingsCard}. */
 export interface SettingsShown {

@@ -1,7 +1,7 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { ApprovalTasks } from '#src/money/approvals.ts';
 import { formatPrice } from '#src/tasks/price.ts';
-import type { Task } from '#src/tasks/task.ts';
+import { type Task, typedPrompt } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { requestId, requestPrice } from '../approvals/answers.ts';
@@ -104,7 +104,7 @@ function decisionWords({ approval, declined }: Task): Line {
 }
 
 function promptLine({ tasks: [task], isPromptShown }: ListedRequest): Line {
-  return isPromptShown ? [{ untrusted: shorten(task.request.prompt, 60) }] : ['from a private channel'];
+  return isPromptShown ? [{ untrusted: shorten(typedPrompt(task.request), 60) }] : ['from a private channel'];
 }
 
 function facts({ tasks }: ListedRequest): Line {

@@ -1,7 +1,7 @@
 import type { RetractionCount } from '#src/chat/retraction.ts';
 import { lastDecision } from '#src/tasks/review/review.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
-import type { Task } from '#src/tasks/task.ts';
+import { type Task, typedPrompt } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, layOut } from '../../ui/card.ts';
 import { formatCount } from '../format.ts';
@@ -13,7 +13,7 @@ export function deleteQuestion(task: Task): Card {
   return layOut(
     [
       { kind: 'text', line: [{ strong: 'Delete this clip?' }] },
-      { kind: 'text', line: [promptPart(request.prompt, 200)] },
+      { kind: 'text', line: [promptPart(typedPrompt(request), 200)] },
       ...signedOffBlocks(task),
       {
         kind: 'small',

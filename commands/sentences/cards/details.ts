@@ -4,8 +4,8 @@ import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
 import type { BookedState } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Task, TaskState } from '#src/tasks/task.ts';
-import type { MediaKind } from '#src/videos/request.ts';
+import { type Task, type TaskState, typedPrompt } from '#src/tasks/task.ts';
+import type { MediaKind, VideoRequest } from '#src/videos/request.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
@@ -41,7 +41,7 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: 
     { kind: 'small', line: idLine(task) },
     { kind: 'divider' },
     ...removalLines(task.removal).map((line): Block => ({ kind: 'text', line })),
-    ...(isContentRemoved(task) ? [] : [{ kind: 'text', line: [{ untrusted: task.request.prompt }] } as const]),
+    ...(isContentRemoved(task) ? [] : promptBlocks(task.request)),
   ]);
 }
 
@@ -62,8 +62,20 @@ export function blindDetailsCard({ id, origin, createdAtMs, request, removal, ..
     { kind: 'small', line: ['ID ', { code: id }] },
     { kind: 'divider' },
     ...removalLines(removal).map((line): Block => ({ kind: 'text', line })),
-    { kind: 'text', line: [{ untrusted: request.prompt }] },
+    ...promptBlocks(request),
   ]);
+}
+
+/** Shows the prompt as it was typed and, with a style, as it was sent. */
+function promptBlocks(request: VideoRequest): readonly Block[] {
+  const { prompt, style = '' } = request;
+  const typed: Block = { kind: 'text', line: [{ untrusted: typedPrompt(request) }] };
+  if (request.typed === undefined) return [typed];
+  return [
+    typed,
+    { kind: 'small', line: [`Sent with the style ${style}:`] },
+    { kind: 'text', line: [{ untrusted: prompt }] },
+  ];
 }
 
 function stateLine(task: Task): Line {

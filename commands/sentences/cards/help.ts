@@ -1,6 +1,7 @@
 import { COMPARED } from '#src/videos/comparison.ts';
 import { type Catalog, type Model, offerInWords, settingNamed } from '#src/videos/model.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
+import { allowedStyles } from '#src/videos/styles.ts';
 import type { Command, OptionDeclaration, OptionFields } from '../../bot-port.ts';
 import type { SteeringHint } from '../../input/subcommand.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
@@ -102,7 +103,8 @@ const RELATED: Readonly<Record<string, readonly string[]>> = {
   notify: ['status', 'list'],
   defaults: ['models', 'create', 'policy'],
   privacy: ['delete', 'erase_person'],
-  policy: ['models', 'budget', 'approvers', 'review'],
+  style: ['create', 'policy', 'defaults'],
+  policy: ['models', 'style', 'budget', 'approvers', 'review'],
   approvals: ['approvers', 'usage', 'budget'],
   budget: ['usage', 'approvers', 'pause', 'settings'],
   statement: ['usage', 'audit', 'budget'],
@@ -172,10 +174,9 @@ function commandBlock(command: Command, subject: HelpSubject): Block {
   const { commands, fields } = subject;
   const create = commands.find(({ name }) => name === 'create');
   if (command === create) {
-    const small = command.options.flatMap((option, index) => [
-      index === 0 ? '' : ' · ',
-      ...optionWords(option, subject),
-    ]);
+    const hasStyles = allowedStyles(subject.catalog).length > 0;
+    const usable = command.options.filter(({ autocomplete }) => autocomplete !== 'style' || hasStyles);
+    const small = usable.flatMap((option, index) => [index === 0 ? '' : ' · ', ...optionWords(option, subject)]);
     return { kind: 'item', title: [{ code: usageOf(command, fields) }, ` ${command.description}`], small };
   }
   const own = command.options.filter(
@@ -214,6 +215,7 @@ function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFiel
   if (name === 'prompt') return byModel(catalog, promptWords);
   if (name === 'model')
     return withDefault(either(catalog.models.map((model) => model.name)), catalog.defaultModel.name);
+  if (option.autocomplete === 'style') return either(allowedStyles(catalog).map((style) => style.name)) || 'a style';
   const setting = settingNamed(name);
   if (setting !== undefined)
     return byModel(catalog, (model) => {

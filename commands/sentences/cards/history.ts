@@ -2,7 +2,7 @@ import type { MessageRef } from '#src/chat/platform.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { phaseOf } from '#src/tasks/state-machine.ts';
-import type { Person, Phase, Task } from '#src/tasks/task.ts';
+import { type Person, type Phase, type Task, typedPrompt } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { count, shorten } from '../format.ts';
@@ -64,7 +64,7 @@ function row({ task, message, phase }: Listed): Block {
     : [{ untrusted: request.model }, ` · ${[...facts, formatPrice(price)].join(' · ')}`];
   return {
     kind: 'item',
-    title: [promptPart(request.prompt, 60)],
+    title: [promptPart(typedPrompt(request), 60)],
     small: [
       `${phaseWord(phase, task)} · `,
       { timeMs: task.createdAtMs },

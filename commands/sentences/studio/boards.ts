@@ -1,4 +1,4 @@
-import type { Task } from '#src/tasks/task.ts';
+import { type Task, typedPrompt } from '#src/tasks/task.ts';
 import { shorten } from '../format.ts';
 
 /** Title, labels and notes of the form of **Edit board**. */
@@ -33,5 +33,5 @@ export function shotTwice(at: number): string {
 
 /** Names a take of a shot: `Shot 4 · take 2 · 6 s · a fox wakes up`. */
 export function takeLabel(at: number, take: number, { request }: Pick<Task, 'request'>): string {
-  return shorten(`Shot ${at} · take ${take} · ${request.seconds} s · ${request.prompt}`, 75);
+  return shorten(`Shot ${at} · take ${take} · ${request.seconds} s · ${typedPrompt(request)}`, 75);
 }

@@ -6,7 +6,7 @@ import type { Clips } from '../../pipeline/clip-files.ts';
 import { isSignedOff, type ReviewDecision } from '../../tasks/review/review.ts';
 import type { ReviewRules } from '../../tasks/review/rules.ts';
 import { versionOf } from '../../tasks/review/versions.ts';
-import type { Origin, Task } from '../../tasks/task.ts';
+import { type Origin, type Task, typedPrompt } from '../../tasks/task.ts';
 import type { AttachmentPlanner } from '../attachment-plan.ts';
 import type { Audiences } from '../audiences.ts';
 import { fileNameOf } from '../file-name.ts';
@@ -111,7 +111,7 @@ export class ReviewNotices {
     const limit = { bytes: platform.limits.uploadBytes, isStated: true };
     const { handover, file } = await this.#options.handing.prepare(task, clip, limit);
     const link = 'link' in handover ? handover.link : null;
-    const upload = file === null ? [] : [{ ...file, name: fileNameOf(task), description: task.request.prompt }];
+    const upload = file === null ? [] : [{ ...file, name: fileNameOf(task), description: typedPrompt(task.request) }];
     const notice = { key, place: { team: origin.team, channel, address: {} }, replyTo: null, mention: null } as const;
     reviewing.lock.assertHeld();
     try {
@@ -157,7 +157,7 @@ function noticeOf({ task }: Reviewing, { kind: decision, by, note }: ReviewDecis
     decision,
     by,
     requester: origin.user,
-    prompt: request.prompt,
+    prompt: typedPrompt(request),
     version: versionOf(task),
     note: note ?? null,
   };
@@ -169,7 +169,7 @@ function signedOffNotice({ task, message, isThere }: Reviewing, link: SignedLink
     kind: 'signed_off',
     task: id,
     by: origin.user,
-    prompt: request.prompt,
+    prompt: typedPrompt(request),
     version: versionOf(task),
     message: isThere ? message : null,
     channel: origin.channel,

@@ -3,7 +3,7 @@ import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
 import { DailiesError } from '../../errors.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { phaseOf } from '../../tasks/state-machine.ts';
-import type { Phase, SetPlace, Task } from '../../tasks/task.ts';
+import { type Phase, type SetPlace, type Task, typedPrompt } from '../../tasks/task.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
 import type { DeliveryRecord } from '../deliver.ts';
@@ -116,7 +116,7 @@ export class SetNotices {
       kind: 'end',
       task: card.id,
       phase: ready > 0 ? 'done' : 'failed',
-      prompt: card.request.prompt,
+      prompt: typedPrompt(card.request),
       by: card.origin.user,
       message,
       sends: 1,

@@ -4,7 +4,7 @@ import { formatPrice, priceOf } from '../../tasks/price.ts';
 import { lastDecision } from '../../tasks/review/review.ts';
 import { versionOf } from '../../tasks/review/versions.ts';
 import { isEnded, phaseOf } from '../../tasks/state-machine.ts';
-import type { Task } from '../../tasks/task.ts';
+import { type Task, typedPrompt } from '../../tasks/task.ts';
 import { checkAgain } from '../../videos/check.ts';
 import type { Catalog } from '../../videos/model.ts';
 import { MEDIA_KINDS } from '../../videos/request.ts';
@@ -117,7 +117,8 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
   const { id, request, origin, price, createdAtMs, retryOf, clip } = task;
   // A retry of a shot is a further take of it.
   const set = task.takeOf ?? task.set;
-  const { prompt, seconds, aspectRatio, resolution } = request;
+  const { seconds, aspectRatio, resolution, style } = request;
+  const prompt = typedPrompt(request);
   return {
     id,
     prompt: prompt.length > SHORT_PROMPT ? `${prompt.slice(0, SHORT_PROMPT - 1).toWellFormed()}…` : prompt,
@@ -125,6 +126,7 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
     seconds,
     aspect: aspectRatio ?? null,
     resolution: resolution ?? null,
+    style: style ?? null,
     price: formatPrice(price),
     by: origin.user.name,
     createdAtMs,
@@ -150,7 +152,8 @@ async function detailOf({ scope, session }: Entered, task: ClipTask, { access, c
   const references = MEDIA_KINDS.map((kind) => ({ kind, count: request.media[kind].length }));
   return {
     ...summaryOf(task, catalog()),
-    prompt: request.prompt,
+    prompt: typedPrompt(request),
+    sentPrompt: request.typed === undefined ? null : request.prompt,
     modelName: request.model,
     by: origin.user.name,
     byId: origin.user.id,

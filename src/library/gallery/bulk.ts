@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { ZipFile } from 'yazl';
 import { z } from 'zod';
 import { fileNameOf } from '../../chat/file-name.ts';
+import { typedPrompt } from '../../tasks/task.ts';
 import type { ClipTask } from './clips.ts';
 import type { FileOptions } from './files.ts';
 import { GALLERY_PATH } from './requests.ts';
@@ -113,7 +114,7 @@ function manifestOf(entries: readonly Entry[]): string {
   const rows = entries.map(({ task, name }) => ({
     file: name ?? '',
     id: task.id,
-    prompt: task.request.prompt,
+    prompt: typedPrompt(task.request),
     model: task.request.model,
     seconds: task.request.seconds,
     aspect: task.request.aspectRatio ?? '',

@@ -4,7 +4,7 @@ import { retryKey, taskIdOf } from '../../pipeline/task-ids.ts';
 import type { IndexEntry, Store } from '../../store/store.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { readTasks } from '../../tasks/record-shape.ts';
-import type { Audience, Origin, Task, TaskId } from '../../tasks/task.ts';
+import { type Audience, type Origin, type Task, type TaskId, typedPrompt } from '../../tasks/task.ts';
 import { isVisible, type Viewer } from '../../tasks/visibility.ts';
 import type { Clip } from '../../videos/service.ts';
 import { type Cursor, entriesBefore, type HistoryScope } from './history.ts';
@@ -230,5 +230,5 @@ export function fitsFilter({ user, channel, model, text, fromMs, toMs }: ClipFil
     createdAtMs >= (fromMs ?? 0) &&
     createdAtMs <= (toMs ?? Number.POSITIVE_INFINITY) &&
     (model === undefined || request.model === model) &&
-    (wanted === undefined || request.prompt.toLowerCase().includes(wanted));
+    (wanted === undefined || typedPrompt(request).toLowerCase().includes(wanted));
 }

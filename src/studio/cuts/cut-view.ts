@@ -1,6 +1,6 @@
 import { type Handover, type TaskView, viewOf } from '../../chat/view.ts';
 import { isContentRemoved } from '../../tasks/removal.ts';
-import type { Task, TaskState } from '../../tasks/task.ts';
+import { type Task, type TaskState, typedPrompt } from '../../tasks/task.ts';
 import type { Cut } from './cut.ts';
 
 /** States in which a cut is shown. */
@@ -13,12 +13,13 @@ export function standInOf(cut: Cut, shots: readonly Task[]): Task {
   const [first] = shots;
   if (first === undefined) throw new TypeError(`showing cut ${cut.id}: it has no clip`);
   const { id, origin, file, endedAtMs, requestedAtMs } = cut;
+  const { style: _, typed: _typed, ...request } = first.request;
   const seconds = Math.max(1, Math.ceil(file?.seconds ?? shots.reduce((sum, { request }) => sum + request.seconds, 0)));
   return {
     revision: cut.revision,
     id,
     state: STATES[cut.state],
-    request: { ...first.request, seconds, prompt: isContentRemoved(first) ? '' : first.request.prompt },
+    request: { ...request, seconds, prompt: isContentRemoved(first) ? '' : typedPrompt(first.request) },
     origin,
     price: { ...first.price, amount: '0' },
     createdAtMs: requestedAtMs,
@@ -32,7 +33,7 @@ export function standInOf(cut: Cut, shots: readonly Task[]): Task {
 
 /** Returns the alternative text of a cut: the prompts of its shots. */
 export function describeCut(shots: readonly Task[]): string {
-  return shots.flatMap((shot) => (isContentRemoved(shot) ? [] : [shot.request.prompt])).join(' · ');
+  return shots.flatMap((shot) => (isContentRemoved(shot) ? [] : [typedPrompt(shot.request)])).join(' · ');
 }
 
 /** Builds the view of a cut's message; pure. */
@@ -59,7 +60,7 @@ export function cutViewOf(
     buttons: cut.state === 'failed' ? ['join'] : [],
     cut: {
       shots: shots.map((shot) => ({
-        prompt: isContentRemoved(shot) ? null : shot.request.prompt,
+        prompt: isContentRemoved(shot) ? null : typedPrompt(shot.request),
         seconds: shot.request.seconds,
       })),
       file: cut.state === 'joined' ? (cut.file ?? null) : null,

@@ -23,6 +23,7 @@ describe('declarations', () => {
       'defaults',
       'privacy',
       'library',
+      'style',
       'policy',
       'approvals',
     ];

@@ -65,6 +65,7 @@ describe('/video help', () => {
       '`/video defaults [off]` Shows or changes the model, length and aspect that your clips get · and options of `create`',
       '`/video privacy [what]` Shows what is stored about you, sends it to you, or removes it',
       expect.stringContaining('`/video library [change]`'),
+      '`/video style [name]` Shows the team’s styles',
       expect.stringContaining('`/video policy [channel]` What is allowed here'),
       expect.stringContaining('`/video help [command]`'),
       'Options are typed as `--seconds 6`. `/video help` and a command’s name shows its options, their defaults and an example. React to a clip with 🔁 for another take, with ❌ to cancel it.',

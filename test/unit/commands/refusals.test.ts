@@ -38,7 +38,7 @@ describe('invalid input as text', () => {
     ['a fox --aspect-ratio 1:1', 'There is no --aspect-ratio in /video create. Did you mean --aspect?'],
     [
       'a fox --bogus',
-      'Options: --prompt, --model, --seconds, --aspect, --resolution, --takes, --image, --audio, --video',
+      'Options: --prompt, --model, --seconds, --aspect, --resolution, --takes, --style, --image, --audio, --video',
     ],
     ['a fox --running', 'To use it as text, put it in quotes.'],
     ['a fox --constructor', 'There is no --constructor in /video create'],
@@ -105,7 +105,7 @@ describe('invalid input as options', () => {
     [
       'paint',
       {},
-      'There is no /video paint. Try create, compare, status, list, gallery, cancel, retry, delete, storyboard, models, usage, notify, defaults, privacy, policy, approvals or help.',
+      'There is no /video paint. Try create, compare, status, list, gallery, cancel, retry, delete, storyboard, models, usage, notify, defaults, privacy, library, style, policy, approvals or help.',
     ],
   ])('%s %j', async (name, given, sentence) => {
     const house = new BotHouse(CATALOG);

@@ -33,7 +33,8 @@ export function modelOf(name, models) {
  */
 export function orderSummary(given, models) {
   const model = modelOf(given.model?.[0], models);
-  if (model === undefined) return null;
+  // The length may be the style’s.
+  if (model === undefined || (given.style ?? []).length > 0) return null;
   const chosen = model.settings.map(({ name, choices }) => chosenOf(given[name]?.[0], choices));
   const length = chosen.find((choice) => choice?.price !== undefined);
   const takes = given.takes?.[0] ?? '1';

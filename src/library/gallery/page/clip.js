@@ -97,6 +97,8 @@ function Facts({ clip, onFilter }) {
     ['Length', `${clip.seconds} s`],
     ['Aspect ratio', clip.aspect],
     ['Resolution', clip.resolution],
+    ['Style', clip.style],
+    ['Sent prompt', clip.sentPrompt === null ? null : html`<span dir="auto">${clip.sentPrompt}</span>`],
     ['References', references === '' ? null : references],
     [
       'Ordered as',

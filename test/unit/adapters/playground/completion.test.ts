@@ -26,7 +26,7 @@ describe('completion of a command', () => {
 
   it('filters the offers by prefix', () => {
     expect(at('/vid').labels).toHaveLength(declarations.length);
-    expect(at('/video st').labels).toEqual(['/video status', '/video storyboard', '/video statement']);
+    expect(at('/video st').labels).toEqual(['/video status', '/video storyboard', '/video style', '/video statement']);
     expect(at('/video st').taken()).toBe('/video status ');
     expect(at('/other').offers).toEqual([]);
   });

@@ -22,6 +22,8 @@ describe('the summary of an order', () => {
     [{ model: ['SKETCH-480p'] }, 'Sketch · 1 s · 16:9 · $0.02'],
     [{ seconds: ['6'], takes: ['4'] }, 'Swift 1 · 6 s · 16:9 · 720p · 4 takes · $1.20'],
     [{ takes: ['5'] }, null],
+    // Its defaults are not known to the page.
+    [{ style: ['house'] }, null],
     [{ model: ['nothing'] }, null],
     [{ seconds: ['7'] }, null],
   ])('%j: %s', (given, expected) => {
@@ -57,7 +59,15 @@ describe('the summary of an order', () => {
 
 it('offers only the options that the chosen model takes', () => {
   const names = (text: string) => typing(text).options.map(({ name }: { name: string }) => name);
-  expect(names('/video create a fox ')).toEqual(['model', 'seconds', 'aspect', 'resolution', 'takes', 'image']);
+  expect(names('/video create a fox ')).toEqual([
+    'model',
+    'seconds',
+    'aspect',
+    'resolution',
+    'takes',
+    'style',
+    'image',
+  ]);
   expect(names('/video create a fox --model sketch-480p ')).not.toContain('resolution');
   expect(names('/video create a fox --model sketch-480p ')).not.toContain('audio');
 });

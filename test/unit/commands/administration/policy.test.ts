@@ -87,7 +87,7 @@ describe('/video policy', () => {
     [{ resolutions: '4k' }, 'resolutions: “4k” isn’t known.'],
     [{ words: ', ,' }, 'words: write up to 200 words'],
     [{ create: 'nobody-known' }, 'create: I don’t know “nobody-known” here.'],
-    [{ off: 'style' }, 'off: there is no rule “style”.'],
+    [{ off: 'mood' }, 'off: there is no rule “mood”.'],
     [{ off: 'models', models: 'plain' }, 'models: given a value and switched off at once.'],
     [{ seconds: '1' }, 'With these rules, no model could make a clip'],
   ])('refuses %j and changes nothing', async (options, sentence) => {

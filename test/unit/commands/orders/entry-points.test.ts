@@ -239,7 +239,7 @@ const STORYBOARDS: Readonly<Record<string, Way>> = {
 
 /** Commands that buy nothing, so that a new one is either here or in {@link COMMANDS}. */
 const FREE_COMMANDS =
-  'delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person review policy library';
+  'delete gallery help models list status cancel notify defaults usage approvals approvers budget statement settings audit pause privacy erase_person review policy library style';
 
 /** Returns what happened to the clip. */
 async function outcomeOf(
@@ -303,6 +303,33 @@ describe.each([...WAYS, ...named('command', STORYBOARDS)])('%s', (_name, way) =>
     if (reply?.kind !== 'refused') throw new TypeError(`it was not refused: ${JSON.stringify(reply)}`);
     expect(reply.sentence).toMatch(named);
     expect(reply.sentence).toContain('ask an administrator');
+  });
+});
+
+describe.each([...WAYS, ...named('command', STORYBOARDS)])('%s', (_name, way) => {
+  /** Uses a way where every clip has the style `house`. */
+  const use = async (words: readonly string[]) => {
+    const house = new BotHouse(CATALOG);
+    const id = (await way.seed?.(house)) ?? '';
+    const before = new Set(house.records.keys());
+    const policy = { team: { style: 'house', words }, channels: {} };
+    const styles = [{ name: 'house', after: 'shot on film' }];
+    await house.settings.change(ada(), { person: ada().user, surface: 'command' }, { policy, styles });
+    const reply = await way.run(house, ada(), id);
+    return { reply, bought: [...house.records.values()].filter((task) => !before.has(task.id)) };
+  };
+
+  it('makes clips in the style that the policy asks for, or none', async () => {
+    const { reply, bought } = await use([]);
+    for (const { request } of bought)
+      expect(request).toMatchObject({ style: 'house', typed: 'a red fox', prompt: 'a red fox shot on film' });
+    // A retry sends what its original sent, which was made without the style.
+    if (reply?.kind === 'refused') expect(reply.sentence).toContain('clips here are made in the style house');
+    else expect(reply?.kind === 'task').toBe(bought.length > 0);
+  });
+
+  it('buys nothing with forbidden words in the style', async () => {
+    expect((await use(['film'])).bought).toEqual([]);
   });
 });
 

@@ -37,6 +37,12 @@ it('uses an image by its name in a prompt and in the option, on every way in', a
   ]);
 });
 
+it('adds the image to a prompt with a style', async () => {
+  await house.bot.text(ada({ mayAdminister: true }), 'style house --after "on film"');
+  await house.bot.text(ada(), 'a fox with a @mug --style house');
+  expect(ordered()).toEqual([[expect.stringMatching(/a fox with a mug.*on film/u), [MUG]]]);
+});
+
 it('keeps to the number of images that the model takes, and to the team', async () => {
   const many = `a @mug --image https://a.test/1 --image https://a.test/2`;
   expect(await said(many)).toMatch(/refused: .*image/u);

@@ -1,4 +1,4 @@
-import type { RequestDraft } from './request.ts';
+import type { RequestDraft } from '../request.ts';
 
 /** Name of a team's image, with its address. */
 export interface NamedReference {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { Resolve } from '#src/videos/addresses.ts';
-import { createReferenceCheck, splitAddresses } from '#src/videos/reference-addresses.ts';
+import { createReferenceCheck, splitAddresses } from '#src/videos/references/addresses.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 describe('splitAddresses', () => {

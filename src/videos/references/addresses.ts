@@ -1,9 +1,9 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
-import { type Clock, within } from '../clock.ts';
-import type { Logger } from '../logger.ts';
-import { addressesOf, addressKindOf, bareHost, isLoopbackHost, type Resolve } from './addresses.ts';
-import { MEDIA_KINDS, type MediaKind, type Refusal, type VideoRequest } from './request.ts';
+import { type Clock, within } from '../../clock.ts';
+import type { Logger } from '../../logger.ts';
+import { addressesOf, addressKindOf, bareHost, isLoopbackHost, type Resolve } from '../addresses.ts';
+import { MEDIA_KINDS, type MediaKind, type Refusal, type VideoRequest } from '../request.ts';
 
 /**
  * Splits user input into URLs: at white space, and at commas or semicolons before another URL (a URL may contain
