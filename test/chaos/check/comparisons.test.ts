@@ -83,6 +83,8 @@ it('finds a reveal that is early, partial, lost, or that nobody allowed asked fo
   expect(wrong({ messages: [CARD, TOLD, promise], pressed })).toEqual(['lost reveal']);
   const named = { ...CARD, id: 'm4', words: 'Clip A by Swift 2' };
   expect(wrong({ messages: [CARD, TOLD, named] })).toEqual(['model named before the reveal']);
+  const request = { ...named, words: 'ana requests a comparison of 2 models for $0.48.\n• swift-1' };
+  expect(wrong({ messages: [CARD, TOLD, request] })).toEqual([]);
 });
 
 it('finds a second clip of a label or model, and one of another model', () => {

@@ -12,6 +12,8 @@ type ComparisonHistory = Pick<History, 'creates' | 'pressed' | 'messages'> & {
 /** Words of the playground about a vote that counts. */
 const VOTED = /^You (?:voted|changed your vote|already voted)/u;
 const MODEL = /swift[ -]\d/iu;
+/** A request for approval lists all models with their prices, in the order in which they were named. */
+const REQUEST = / requests a comparison of /u;
 
 /**
  * Checks that each label of a comparison is one clip of one model, that each person's vote counts once, and that only
@@ -108,6 +110,9 @@ function betrayals(tasks: readonly Task[], { messages }: ComparisonHistory): rea
   const own = messages.filter(({ task, set }) => ids.has(task) || ids.has(set ?? null));
   const about = new Set<string | null>(own.map(({ id }) => id));
   return messages
-    .filter(({ id, replyTo, words = '' }) => (about.has(id) || about.has(replyTo)) && MODEL.test(words))
+    .filter(
+      ({ id, replyTo, words = '' }) =>
+        (about.has(id) || about.has(replyTo)) && MODEL.test(words) && !REQUEST.test(words),
+    )
     .map(({ id, words }) => ({ name: 'model named before the reveal', what: `message ${id}: ${words}` }));
 }

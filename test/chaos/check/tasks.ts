@@ -33,6 +33,8 @@ function promises({ asked, pressed, store, messages }: History): readonly Violat
         !pressed.some((press) => press.action === 'ask' && press.task === task)
         ? [{ name: 'refused and bought', what: `interaction ${id}` }]
         : [];
+    // Its first delivery was taken, with no answer; those after its deletion are refused.
+    if (taken.length === 0 && store.tasks.get(task)?.removal !== undefined) return [];
     if (taken.length === 0)
       return id.startsWith('playground:') ? [{ name: 'never answered', what: `interaction ${id}` }] : [];
     if (!store.tasks.has(task) && (isOffer(taken, messages) || taken.every((one) => one.isAskedAbout))) return [];
