@@ -8,10 +8,10 @@ import { isContentRemoved } from '../tasks/removal.ts';
 import { type Price, type Task, typedPrompt } from '../tasks/task.ts';
 import { isVisible } from '../tasks/visibility.ts';
 import type { Audiences } from './audiences.ts';
+import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
 import type { SetCards } from './sets/set-cards.ts';
 import { setOfCard } from './sets/set-view.ts';
-import type { ApprovalNotice } from './view.ts';
 
 /** Posted notice of a request, for its update after the decision. */
 interface Posted {

@@ -7,11 +7,12 @@ import { phaseOf } from '../tasks/state-machine.ts';
 import { type Task, typedPrompt } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { Audiences } from './audiences.ts';
+import type { EndNotice } from './notices/views.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
 import type { ReviewNotices } from './reviews/review-notices.ts';
 import type { SetNotices } from './sets/set-notices.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
-import { type EndNotice, type Handover, hasNotice } from './view.ts';
+import { type Handover, hasNotice } from './view.ts';
 
 /**
  * Key of a posted notice, followed by its message. Earlier versions stored the keys alone; one with the clip has no

@@ -1,7 +1,8 @@
 import type { Audience, Origin, Person, TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
+import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice } from './notices/views.ts';
 import type { TeamNotice } from './team-notice.ts';
-import type { ApprovalNotice, EndNotice, RemovedView, ReviewNotice, SignedOffNotice, TaskView, View } from './view.ts';
+import type { RemovedView, TaskView, View } from './view.ts';
 
 /** Reference to a message on a platform, by which its adapter finds it after a restart. */
 export interface MessageRef {

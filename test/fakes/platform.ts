@@ -1,3 +1,4 @@
+import type { ApprovalNotice, ReviewNotice } from '#src/chat/notices/views.ts';
 import type {
   MemberRights,
   MessageRef,
@@ -8,7 +9,7 @@ import type {
   PlatformLimits,
   Upload,
 } from '#src/chat/platform.ts';
-import type { ApprovalNotice, RemovedView, ReviewNotice, TaskView, View } from '#src/chat/view.ts';
+import type { RemovedView, TaskView, View } from '#src/chat/view.ts';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
 import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 

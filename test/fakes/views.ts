@@ -1,5 +1,6 @@
+import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice } from '#src/chat/notices/views.ts';
 import type { SpendReport } from '#src/chat/team-notice.ts';
-import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice, TaskView } from '#src/chat/view.ts';
+import type { TaskView } from '#src/chat/view.ts';
 import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
 
 /** 21 November 2026, noon UTC. */

@@ -1,5 +1,5 @@
 import { approvalCard } from '#commands/sentences/approvals/requests.ts';
-import type { ApprovalNotice } from '#src/chat/view.ts';
+import type { ApprovalNotice } from '#src/chat/notices/views.ts';
 import { type Body, renderCard } from './render.ts';
 
 /** Users, and roles, in `allowed_mentions`. @see https://discord.com/developers/docs/resources/message#allowed-mentions-object */

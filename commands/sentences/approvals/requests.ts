@@ -1,5 +1,6 @@
+import type { ApprovalNotice } from '#src/chat/notices/views.ts';
 import { setOfCard } from '#src/chat/sets/set-view.ts';
-import type { ApprovalNotice, TaskView } from '#src/chat/view.ts';
+import type { TaskView } from '#src/chat/view.ts';
 import type { Approver, Declined } from '#src/tasks/approval.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';

@@ -1,4 +1,5 @@
-import type { EndNotice, Handover, RemovedView } from '#src/chat/view.ts';
+import type { EndNotice } from '#src/chat/notices/views.ts';
+import type { Handover, RemovedView } from '#src/chat/view.ts';
 import type { RemovalReason } from '#src/tasks/removal.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { shortId } from '../../ui/buttons.ts';

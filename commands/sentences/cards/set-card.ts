@@ -1,4 +1,5 @@
-import { type EndNotice, isPending, type SetMember, type SetOutcome, type TaskView } from '#src/chat/view.ts';
+import type { EndNotice, SetOutcome } from '#src/chat/notices/views.ts';
+import { isPending, type SetMember, type TaskView } from '#src/chat/view.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
 import type { Phase, SetKind, Task } from '#src/tasks/task.ts';
 import { retryButtonId } from '../../ui/buttons.ts';

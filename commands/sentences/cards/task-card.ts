@@ -1,3 +1,4 @@
+import type { SignedOffNotice } from '#src/chat/notices/views.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { TeamNotice } from '#src/chat/team-notice.ts';
 import {
@@ -5,7 +6,6 @@ import {
   type ComparisonView,
   isPending,
   type RemovedView,
-  type SignedOffNotice,
   type TaskView,
   type View,
 } from '#src/chat/view.ts';

@@ -1,4 +1,5 @@
-import type { ReviewNotice, SignedOffNotice, TaskView } from '#src/chat/view.ts';
+import type { ReviewNotice, SignedOffNotice } from '#src/chat/notices/views.ts';
+import type { TaskView } from '#src/chat/view.ts';
 import {
   lastDecision,
   MAX_DECISIONS,

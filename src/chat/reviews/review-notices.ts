@@ -10,8 +10,9 @@ import { type Origin, type Task, typedPrompt } from '../../tasks/task.ts';
 import type { AttachmentPlanner } from '../attachment-plan.ts';
 import type { Audiences } from '../audiences.ts';
 import { fileNameOf } from '../file-name.ts';
+import type { ReviewNotice, SignedOffNotice } from '../notices/views.ts';
 import type { MessageRef, Notice, Platform, Upload } from '../platform.ts';
-import type { ReviewNotice, SignedLink, SignedOffNotice } from '../view.ts';
+import type { SignedLink } from '../view.ts';
 
 /** Key of a posted notice, followed by its message, as in `completion-notices.ts`; a marker has no message. */
 type Posted = string | MessageRef;

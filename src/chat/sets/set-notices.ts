@@ -7,8 +7,9 @@ import { type Phase, type SetPlace, type Task, typedPrompt } from '../../tasks/t
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
 import type { DeliveryRecord } from '../deliver.ts';
+import type { EndNotice, SetOutcome } from '../notices/views.ts';
 import type { TaskMessages } from '../task-messages.ts';
-import { type EndNotice, isPending, type SetOutcome, type TaskView } from '../view.ts';
+import { isPending, type TaskView } from '../view.ts';
 import type { SetCards } from './set-cards.ts';
 
 /** Delay before another attempt where another process posts the notice of the set. */

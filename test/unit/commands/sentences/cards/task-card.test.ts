@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { blocksOf, linesOf } from '#commands/ui/card.ts';
-import type { ButtonAction, EndNotice, TaskView } from '#src/chat/view.ts';
+import type { EndNotice } from '#src/chat/notices/views.ts';
+import type { ButtonAction, TaskView } from '#src/chat/view.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Approval, Approver } from '#src/tasks/approval.ts';
 import type { Phase } from '#src/tasks/task.ts';
