@@ -45,7 +45,7 @@ export function shownOf(messages: readonly Message[], { tasks, cuts }: Pick<Kept
     id: message.id,
     channel: message.channel,
     task: message.task,
-    ...setOf(message),
+    ...setOf(message, tasks),
     ...cutOf(message),
     state: message.state,
     files: message.attachments.map(({ bytes }) => bytes),
@@ -56,8 +56,10 @@ export function shownOf(messages: readonly Message[], { tasks, cuts }: Pick<Kept
   }));
 }
 
-/** Returns the set of a card: the id of its first task. */
-function setOf({ task, tasks = [] }: Message): Pick<Shown, 'set'> {
-  const [first] = tasks;
-  return task === null && first !== undefined ? { set: first.task } : {};
+/** Returns the set of a card, by the first task on it: of a storyboard, that may be a later take of its shot. */
+function setOf({ task, tasks: shown = [] }: Message, tasks: Kept['tasks']): Pick<Shown, 'set'> {
+  const [first] = shown;
+  if (task !== null || first === undefined) return {};
+  const { set, takeOf } = tasks.get(first.task) ?? {};
+  return { set: (set ?? takeOf)?.id ?? first.task };
 }

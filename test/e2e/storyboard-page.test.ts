@@ -164,8 +164,12 @@ test('three people vote in a comparison, one changes their mind, and the models 
     await page.waitForSelector(`text=/ote(?:d for| to) clip ${label}/`);
   }
   await cleo.waitForSelector('text=3 people have voted.');
-  for (const page of [ana, ben, cleo])
-    expect(await page.locator('.log').innerText()).not.toMatch(/Reel 2|made in|\$0\.20/u);
+  for (const page of [ana, ben, cleo]) {
+    // Before it come the shots of the storyboard, with their prices.
+    const [, ...about] = (await page.locator('.log').innerText()).split('a red kite');
+    expect(about.join('')).toContain('Vote for A');
+    expect(about.join('')).not.toMatch(/Reel 2|made in|\$0\.20/u);
+  }
   expect(await cleo.locator('.request:has-text("/video compare")').count()).toBeGreaterThanOrEqual(2);
   await ana.click('button:has-text("Reveal the models")');
   for (const page of [ana, ben, cleo]) await page.waitForSelector('text=won with 2 of 3 votes.');

@@ -38,6 +38,7 @@ it('has an option for a text file in place of one for lines, which Discord’s o
     ['seconds', 4],
     ['aspect', 3],
     ['resolution', 3],
+    ['style', 3],
   ]);
 });
 
