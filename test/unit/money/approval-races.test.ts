@@ -1,66 +1,30 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type ApprovalPress, Approvals, type ApprovalTasks } from '#src/money/approvals.ts';
 import { checkBooks } from '#src/money/books/check.ts';
 import { createMoney } from '#src/money/money.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { MemoryQueue } from '#src/queue/memory/queue.ts';
-import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
 import { ZERO_SUM } from '#src/store/sums.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import { total } from '#src/tasks/price.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { REPLICA_STORES, type ReplicaStores } from '#test/fakes/replica-stores.ts';
 import { ADA, BOB, NOON_MS, originOf, requestedTask } from '#test/fakes/tasks.ts';
 
 const CLEO: Person = { id: 'cleo', name: 'Cleo' };
 const PRICE = { amount: '0.30', currency: 'USD' };
 const logger = pino({ level: 'silent' });
 
-/** The stores of two replicas with the same content. */
-interface Opened {
-  readonly stores: readonly [Store, Store];
-  readonly close: () => Promise<void>;
-}
-
-async function onSqlite(): Promise<Opened> {
-  const directory = await mkdtemp(join(tmpdir(), 'dailies-approvals-'));
-  // SQLite admits one process: both repositories share its connection.
-  const store = await openStore(`sqlite:${join(directory, 'd.db')}`, { logger });
-  const close = async () => {
-    await store.close();
-    await rm(directory, { recursive: true });
-  };
-  return { stores: [store, store], close };
-}
-
-async function onRedis(): Promise<Opened> {
-  const server = await RedisServer.start();
-  const stores = [await openStore(server.url, { logger }), await openStore(server.url, { logger })] as const;
-  const close = async () => {
-    for (const store of stores) await store.close();
-    await server.remove();
-  };
-  return { stores: [...stores], close };
-}
-
-describe.each([
-  ['SQLite', onSqlite],
-  ['Redis', onRedis],
-])('two decisions at the same time, on %s', (_, open) => {
-  let opened: Opened;
+describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open) => {
+  let stores: ReplicaStores;
 
   beforeEach(async () => {
-    opened = await open();
+    stores = await open();
   });
-
-  afterEach(() => opened.close());
 
   /** Creates the approvals of a replica, and a log of the events that it stored. */
   function replica(store: Store, events: string[]) {
@@ -87,7 +51,7 @@ describe.each([
   ];
 
   it.each(others)('an approval and %s count once, also of a set, and the books agree', async (_name, decide) => {
-    const [first, second] = opened.stores;
+    const [first, second] = stores;
     const events: string[] = [];
     const [one, two] = [replica(first, events), replica(second, events)];
     for (const { isApprovalFirst, of } of [
@@ -122,7 +86,7 @@ describe.each([
   });
 
   it('an approval of a set over a budget buys none of its tasks, and a grant covers all of them', async () => {
-    const [store] = opened.stores;
+    const [store] = stores;
     const { approvals, repository, uncounted } = replica(store, []);
     await uncounted.end();
     await store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: '1000000' }, soft: {} });

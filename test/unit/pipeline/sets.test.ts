@@ -1,14 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { DEFAULT_SETTINGS } from '#src/money/team-settings.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Order, Submission } from '#src/pipeline/task-service.ts';
-import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
 import { ZERO_SUM } from '#src/store/sums.ts';
 import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
@@ -16,7 +11,7 @@ import { sumsOf } from '#src/tasks/money.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { REPLICA_STORES, type ReplicaStores } from '#test/fakes/replica-stores.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 import { ADA, BOB, EVENTS, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
 import { status } from '#test/fakes/videos.ts';
@@ -279,37 +274,11 @@ describe('every limit refuses a set as a whole', () => {
   });
 });
 
-async function onSqlite() {
-  const directory = await mkdtemp(join(tmpdir(), 'dailies-sets-'));
-  const store = await openStore(`sqlite:${join(directory, 'd.db')}`, { logger: pino({ level: 'silent' }) });
-  const close = async () => {
-    await store.close();
-    await rm(directory, { recursive: true });
-  };
-  // SQLite admits one process: both repositories share its connection.
-  return { stores: [store, store] as const, close };
-}
-
-async function onRedis() {
-  const server = await RedisServer.start();
-  const logger = pino({ level: 'silent' });
-  const stores = [await openStore(server.url, { logger }), await openStore(server.url, { logger })] as const;
-  const close = async () => {
-    for (const store of stores) await store.close();
-    await server.remove();
-  };
-  return { stores, close };
-}
-
-describe.each([
-  ['SQLite', onSqlite],
-  ['Redis', onRedis],
-])('a set over a budget, on %s', (_, open) => {
-  let opened: Awaited<ReturnType<typeof open>>;
+describe.each(REPLICA_STORES)('a set over a budget, on %s', (_, open) => {
+  let stores: ReplicaStores;
   beforeEach(async () => {
-    opened = await open();
+    stores = await open();
   });
-  afterEach(() => opened.close());
 
   function setOf(name: string, of: number): readonly Task[] {
     const id = taskIdOf(name);
@@ -323,7 +292,7 @@ describe.each([
   }
 
   it('that holds 11 of its 12 tasks is claimed in no part', async () => {
-    const [store] = opened.stores;
+    const [store] = stores;
     await setBudget(store, 3_599_999);
     const repository = new TaskRepository(store);
     const refused = await repository.claimAll(setOf('whole', 12));
@@ -337,7 +306,7 @@ describe.each([
   });
 
   it('is claimed whole or not at all by forty concurrent orders of two replicas', async () => {
-    const [one, two] = opened.stores;
+    const [one, two] = stores;
     await setBudget(one, 10_000_000);
     const repositories = [new TaskRepository(one), new TaskRepository(two)];
     const claims = await Promise.all(
@@ -353,7 +322,7 @@ describe.each([
   });
 
   it('of 12, claimed by a process that died right then, is whole for another, and claimed no second time', async () => {
-    const [one, two] = opened.stores;
+    const [one, two] = stores;
     await new TaskRepository(one).claimAll(setOf('dead', 12));
     const next = new TaskRepository(two);
     for (const { id, set } of setOf('dead', 12)) expect(await next.get(id)).toMatchObject({ state: 'claimed', set });
@@ -363,7 +332,7 @@ describe.each([
   });
 
   it('releases and settles the price of each of its tasks', async () => {
-    const [store] = opened.stores;
+    const [store] = stores;
     const repository = new TaskRepository(store);
     await repository.claimAll(setOf('each', 3));
     const [first, second] = setOf('each', 3) as [Task, Task];

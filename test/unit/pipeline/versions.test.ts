@@ -1,15 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { openStore } from '#src/store/open.ts';
 import { newerVersions, versionOf } from '#src/tasks/review/versions.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { REPLICA_STORES, type ReplicaStores } from '#test/fakes/replica-stores.ts';
 import { NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
 const ROOT = taskIdOf('root');
@@ -94,42 +89,16 @@ describe('the number of a version', () => {
   });
 });
 
-async function onSqlite() {
-  const directory = await mkdtemp(join(tmpdir(), 'dailies-versions-'));
-  const store = await openStore(`sqlite:${join(directory, 'd.db')}`, { logger: pino({ level: 'silent' }) });
-  const close = async () => {
-    await store.close();
-    await rm(directory, { recursive: true });
-  };
-  // SQLite admits one process: both repositories share its connection.
-  return { stores: [store, store] as const, close };
-}
-
-async function onRedis() {
-  const server = await RedisServer.start();
-  const logger = pino({ level: 'silent' });
-  const stores = [await openStore(server.url, { logger }), await openStore(server.url, { logger })] as const;
-  const close = async () => {
-    for (const store of stores) await store.close();
-    await server.remove();
-  };
-  return { stores, close };
-}
-
 const AT_ONCE = 20;
 
-describe.each([
-  ['SQLite', onSqlite],
-  ['Redis', onRedis],
-])('versions claimed at once, on %s', (_, open) => {
-  let opened: Awaited<ReturnType<typeof open>>;
+describe.each(REPLICA_STORES)('versions claimed at once, on %s', (_, open) => {
+  let stores: ReplicaStores;
   beforeEach(async () => {
-    opened = await open();
+    stores = await open();
   });
-  afterEach(() => opened.close());
 
   it('have different numbers without gaps, also below different retries', async () => {
-    const [one, two] = opened.stores.map((store) => new TaskRepository(store)) as [TaskRepository, TaskRepository];
+    const [one, two] = stores.map((store) => new TaskRepository(store)) as [TaskRepository, TaskRepository];
     await claimed(one, newTask({ id: ROOT }));
     const child = await claimed(one, retryOf(ROOT, 'child'));
     const made = await Promise.all(

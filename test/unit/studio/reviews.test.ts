@@ -1,58 +1,29 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { openStore } from '#src/store/open.ts';
 import { createReviews, type Reviews } from '#src/studio/reviews.ts';
 import type { Task } from '#src/tasks/task.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { REPLICA_STORES, type ReplicaStores } from '#test/fakes/replica-stores.ts';
 import { ADA, BOB, EVENTS, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
 const logger = pino({ level: 'silent' });
 
-async function onSqlite() {
-  const directory = await mkdtemp(join(tmpdir(), 'dailies-reviews-'));
-  const store = await openStore(`sqlite:${join(directory, 'd.db')}`, { logger });
-  const close = async () => {
-    await store.close();
-    await rm(directory, { recursive: true });
-  };
-  // SQLite admits one process: both repositories share its connection.
-  return { stores: [store, store] as const, close };
-}
-
-async function onRedis() {
-  const server = await RedisServer.start();
-  const stores = [await openStore(server.url, { logger }), await openStore(server.url, { logger })] as const;
-  const close = async () => {
-    for (const store of stores) await store.close();
-    await server.remove();
-  };
-  return { stores, close };
-}
-
 const DONE = [EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.fetched] as const;
 
-describe.each([
-  ['SQLite', onSqlite],
-  ['Redis', onRedis],
-])('reviews, on %s', (_, open) => {
-  let opened: Awaited<ReturnType<typeof open>>;
+describe.each(REPLICA_STORES)('reviews, on %s', (_, open) => {
+  let stores: ReplicaStores;
   let repositories: readonly [TaskRepository, TaskRepository];
   let replicas: readonly [Reviews, Reviews];
   beforeEach(async () => {
-    opened = await open();
-    const [one, two] = opened.stores;
+    stores = await open();
+    const [one, two] = stores;
     repositories = [new TaskRepository(one), new TaskRepository(two)];
     replicas = [
       createReviews({ store: one, repository: repositories[0], logger }),
       createReviews({ store: two, repository: repositories[1], logger }),
     ];
   });
-  afterEach(() => opened.close());
 
   async function finished(changes: Partial<Task> = {}, events: readonly (typeof DONE)[number][] = DONE): Promise<Task> {
     const [repository] = repositories;
@@ -81,7 +52,7 @@ describe.each([
     const stored = await repositories[1].get(task.id);
     expect(stored?.review).toHaveLength(1);
     for (const outcome of outcomes) expect(outcome.task.review).toEqual(first?.task.review);
-    expect(await opened.stores[0].count('outbox')).toBe(1);
+    expect(await stores[0].count('outbox')).toBe(1);
   });
 
   it('know the newer versions that have a clip or may still get one', async () => {
