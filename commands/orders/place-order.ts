@@ -22,7 +22,7 @@ import { removedSentence } from '../sentences/removal.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { refuseOverBudget } from './over-budget.ts';
-import { keepRefused, type RefusedOrder, refuseOverLimit, refusePaused } from './send-again.ts';
+import { keepRefused, type RefusedOrder, refuseOverLimit, refusePaused, refuseUnasked } from './send-again.ts';
 import { decideSpending, isOverHardLimit } from './spending.ts';
 import { type Accepted, orderedBy, orderPrice } from './what-fits.ts';
 
@@ -121,6 +121,7 @@ async function refusedSubmission(
   if ('over' in submission) return { ok: false, ...(await refuseOverBudget(ports, caller, submission.over, order)) };
   if ('paused' in submission) return { ok: false, ...(await refusePaused(ports, caller, submission.paused, order)) };
   if ('forbidden' in submission) return refuseByPolicy(ports, caller, { refusals: submission.forbidden }, order);
+  if ('isUnasked' in submission) return { ok: false, ...(await refuseUnasked(ports, caller, order)) };
   const { limit } = submission;
   ports.limitReached(limit);
   ports.logger.info({ event: 'order_limit_reached', platform, channel, limit }, 'order limit reached');
@@ -178,15 +179,18 @@ async function decideOn(
   ports: BotPorts,
   caller: Caller,
   { checked, price, ordering, audience }: PricedOrder,
-): Promise<{ readonly placed: Placed } | Pick<Order, 'approval'>> {
+): Promise<{ readonly placed: Placed } | Pick<Order, 'approval' | 'isUnasked'>> {
   const { draft: confirmed, ask, ...identity } = ordering;
   const isConfirmed = confirmed !== undefined;
   const rules = await ports.spendingRules(caller, price.currency);
   const decision = decideSpending(price, rules, isConfirmed, orderedBy(checked));
   const repriced = isConfirmed ? null : priceDifference(ports, caller, { price, checked });
+  // The claim refuses it, without a question before; it must not buy if a budget is raised meanwhile.
+  const isUnasked = decision.kind === 'buy' && !isConfirmed && isOverHardLimit(price, rules);
   // The price and the length of a storyboard are always shown first.
-  const isShown = checked.storyboard === undefined || isConfirmed || isOverHardLimit(price, rules);
-  if (decision.kind === 'buy' && repriced === null && ask === undefined && isShown) return {};
+  const isShown = checked.storyboard === undefined || isConfirmed || isUnasked;
+  if (decision.kind === 'buy' && repriced === null && ask === undefined && isShown)
+    return isUnasked ? { isUnasked } : {};
   const kept = draftOf(caller, { ...identity, request: draftOfOrder(checked) });
   if ((await ports.tasks.get(taskIdOf(kept.key))) !== undefined) return {};
   if (decision.kind === 'paused')

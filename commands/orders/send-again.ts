@@ -8,6 +8,7 @@ import { visibleAmong } from '../input/task-lookup.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { limitSentence, undecidedButtons, undecidedSentence } from '../sentences/limits.ts';
 import { againButton, fixButton } from '../sentences/offers.ts';
+import { BUDGET_CHANGED } from '../sentences/spending.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { draftOf, type OrderIdentity, spendingNote } from './offers.ts';
@@ -66,6 +67,12 @@ export async function refusePaused(
 ): Promise<Refusal> {
   const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
   return { sentences: [pausedSentence(pause), ...sentences], buttons };
+}
+
+/** Refuses an order that was not asked about, since it was over a budget that has been raised meanwhile. */
+export async function refuseUnasked(ports: BotPorts, caller: Caller, order: RefusedOrder): Promise<Refusal> {
+  const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
+  return { sentences: [BUDGET_CHANGED, ...sentences], buttons };
 }
 
 /** Refuses an order over a limit; lists the caller's undecided tasks that count, with their buttons. */

@@ -52,7 +52,11 @@ export type SetClaim =
   | Exclude<Claim, { readonly kind: 'taken' }>;
 
 /** Reason for refusing a new task. */
-export type Refusal = { readonly limit: LimitReached } | { readonly over: OverBudget };
+export type Refusal =
+  | { readonly limit: LimitReached }
+  | { readonly over: OverBudget }
+  /** Nothing refuses it now, but its requester was not asked (`Order.isUnasked`). */
+  | { readonly isUnasked: true };
 
 /** Events by which a person adds spend: only these are refused over a budget. */
 const PURCHASES: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'approve']);
@@ -105,8 +109,9 @@ export class TaskRepository {
   /**
    * Stores the tasks of one order, all of them or none, as {@link claim} does; they count as one towards the limits on the
    * number of tasks. The first one guards the others: no other order has their ids.
+   * @param isUnasked as in `Order.isUnasked`: stores nothing, and only returns why
    */
-  async claimAll(claimed: readonly Task[], limits = NO_LIMITS): Promise<SetClaim> {
+  async claimAll(claimed: readonly Task[], limits = NO_LIMITS, isUnasked = false): Promise<SetClaim> {
     const [first] = claimed;
     if (first === undefined) throw new TypeError('claiming an order without a task');
     const counted = claimed.map(recount);
@@ -118,7 +123,7 @@ export class TaskRepository {
       const { tasks, ...versions } = await numbered(this.#store, counted, lineage);
       const change = merged([...tasks.map((task) => toChange(null, task)), { records: [], index: versions.index }]);
       const all = [...bounds.map(({ bound }) => bound), ...versions.bounds];
-      if (await this.#store.commit({ ...change, within, bounds: all })) {
+      if (!isUnasked && (await this.#store.commit({ ...change, within, bounds: all }))) {
         for (const task of tasks) this.#notify(task, 'claimed', null);
         return { kind: 'taken', task: tasks[0] ?? first, tasks };
       }
@@ -129,6 +134,7 @@ export class TaskRepository {
       bounds = room.bounds;
       const over = await this.#firstExceeded(purchases);
       if (over !== null) return { kind: 'refused', over };
+      if (isUnasked) return { kind: 'refused', isUnasked };
       // Another task has ended or another version was claimed meanwhile, or a budget was raised.
     }
     throw new DailiesError(`claiming task ${first.id}: its record is there and cannot be read`, {

@@ -50,6 +50,11 @@ export interface Order {
   readonly approval?: ApprovalRequest;
   /** Set for an order of several clips, of which this is the first. */
   readonly set?: SetOrder;
+  /**
+   * Its requester would have been asked, had a hard limit not been exceeded: if there is room by now, it is refused for
+   * that. Default: false.
+   */
+  readonly isUnasked?: boolean;
 }
 
 /** Further clips of an order, claimed with the first one: all of them or none. */
@@ -203,9 +208,11 @@ class Service implements TaskService {
     const isRefused = paused !== null || forbidden.length > 0;
     if (isRefused && (await this.get(id)) === undefined)
       return { ok: false, ...(paused === null ? { forbidden } : { paused }) };
-    const claim = await repository.claimAll(this.#tasksOf(id, order, purchase), limits);
-    if (claim.kind === 'refused')
-      return { ok: false, ...('over' in claim ? { over: claim.over } : { limit: claim.limit }) };
+    const claim = await repository.claimAll(this.#tasksOf(id, order, purchase), limits, order.isUnasked);
+    if (claim.kind === 'refused') {
+      const { kind: _kind, ...refusal } = claim;
+      return { ok: false, ...refusal };
+    }
     const isNew = claim.kind === 'taken';
     const { task } = claim;
     // Also when it is not new: the process that claimed it may have died before scheduling anything.

@@ -246,6 +246,7 @@ export class BotHouse implements BotPorts {
       if (existing !== undefined) return { ok: true, task: existing, isNew: false };
       if (this.limit !== null) return { ok: false, limit: this.limit };
       if (this.over !== null && order.approval === undefined) return { ok: false, over: this.over };
+      if (order.isUnasked === true) return { ok: false, isUnasked: true };
       const paused = await this.#pauseOf(order.origin);
       if (paused !== null) return { ok: false, paused };
       const { request, origin, price, retryOf, takeOf, press, approval } = order;

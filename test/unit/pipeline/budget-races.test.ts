@@ -54,3 +54,18 @@ test('two people who send the same task again at the limit buy it once', async (
   expect(recorded.filter((one) => one?.done)).toHaveLength(1);
   expect(await sums()).toEqual(Array.from({ length: 4 }, () => ({ ...ZERO_SUM, held: again, doubted: price })));
 });
+
+test('an order that was not asked about, since a budget refused it, is not claimed once the budget is raised', async () => {
+  const store = new MemoryStore();
+  const repository = new TaskRepository(store);
+  const task = newTask();
+  const key = `team:${task.origin.platform}:${task.origin.team}`;
+  await store.keyv('budgets').set(key, { revision: 1, hard: { USD: '0' }, soft: {} });
+  const claim = (): Promise<unknown> => repository.claimAll([task], undefined, true);
+  expect(await claim()).toMatchObject({ kind: 'refused', over: { scope: 'team' } });
+  await store.keyv('budgets').set(key, { revision: 2, hard: { USD: '99000000' }, soft: {} });
+  expect(await claim()).toEqual({ kind: 'refused', isUnasked: true });
+  expect(await repository.get(task.id)).toBeUndefined();
+  await repository.claim(task);
+  expect(await claim()).toMatchObject({ kind: 'known' });
+});

@@ -349,10 +349,15 @@ describe('order of the questions about an order', () => {
     expect(replyText(asked)).toContain(note);
   });
 
-  it('leaves an order over a hard limit to the claim', async () => {
+  it('leaves an order over a hard limit to the claim, which buys nothing if the limit is raised meanwhile', async () => {
     const { house } = await expensive();
+    const before = house.records.size;
     house.rules = { ...RULES, budgets: [team({ limit: '63.90' })] };
-    expect((await house.bot.command(ada(), 'create', FOX)).kind).toBe('task');
+    const refused = await house.bot.command(ada(), 'create', FOX);
+    expect(replyText(refused)).toContain('A budget changed just now. Nothing was bought');
+    expect(house.records.size).toBe(before);
+    house.rules = RULES;
+    expect((await house.bot.press(ada(), buttonOf(refused, 'Try again'))).kind).toBe('task');
   });
 });
 

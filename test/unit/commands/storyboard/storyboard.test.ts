@@ -125,6 +125,14 @@ describe('/video storyboard', () => {
     expect(house.records.size).toBe(0);
   });
 
+  it('is not bought unasked where a budget that refused it is raised before its claim', async () => {
+    const house = new BotHouse(CATALOG);
+    house.rules = { budgets: [{ scope: 'team', period: '2026-11', used: '1', limit: '1' }] };
+    const reply = await house.bot.text(ada(), THREE);
+    expect(replyText(reply)).toContain('A budget changed just now. Nothing was bought');
+    expect(house.records.size).toBe(0);
+  });
+
   it('opens no form where a policy lets only others create clips', async () => {
     const house = new BotHouse(CATALOG);
     const policy = { team: { create: [] }, channels: {} };
