@@ -8,14 +8,18 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../fakes/browser.ts';
 import { approval } from './approval.ts';
 import { budget } from './budget.ts';
+import { compare } from './compare.ts';
 import { discord } from './discord.ts';
 import { gallery } from './gallery.ts';
+import { improve } from './improve.ts';
+import { library } from './library.ts';
 import { playground } from './playground.ts';
 import { policy } from './policy.ts';
 import { report } from './report.ts';
 import { review } from './review.ts';
 import { slack } from './slack.ts';
 import { storyboard } from './storyboard.ts';
+import { styles } from './styles.ts';
 import { takes } from './takes.ts';
 
 /** Picture of the README. */
@@ -29,8 +33,12 @@ export interface Picture {
 const PICTURES: readonly Picture[] = [
   playground,
   takes,
+  compare,
   storyboard,
   review,
+  styles,
+  library,
+  improve,
   gallery,
   budget,
   approval,

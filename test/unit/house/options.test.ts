@@ -23,7 +23,7 @@ it.each([
     'pictures',
     ['painting'],
     'Unknown picture painting.',
-    'Available: playground, takes, storyboard, review, gallery, budget, approval, policy, report, discord, slack',
+    'Available: playground, takes, compare, storyboard, review, styles, library, improve, gallery, budget, approval, policy, report, discord, slack',
   ],
 ] as const)(
   'npm run %s -- %j exits with one line on the error and the available options',
