@@ -52,8 +52,8 @@ export interface Config {
   readonly limits: Limits;
   /** Days that clips and prompts are kept; 0: for good. */
   readonly retention: Retention;
-  /** Limit of the data folder in bytes; 0: none. */
-  readonly maxDataBytes: number;
+  /** Limit of the data folder in bytes; 0: none, `null`: 80 % of its disk. */
+  readonly maxDataBytes: number | null;
   /** Time at which a failed task counts as refunded. */
   readonly refunds: Refunds;
   /** Most that all teams together may spend in a month, in millionths by currency; empty: no limit. */
@@ -138,7 +138,7 @@ const Environment = z.object({
   MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(30),
   KEEP_CLIPS_DAYS: wholeNumber(0, MAX_DAYS).default(0),
   KEEP_PROMPTS_DAYS: wholeNumber(0, MAX_DAYS).default(0),
-  MAX_DATA_BYTES: dataSize.default(0),
+  MAX_DATA_BYTES: dataSize.optional(),
   REFUNDS: z.enum(['assumed', 'by_statement'], 'assumed or by_statement').default('assumed'),
   BUDGET_PER_MONTH: budgetList.optional(),
   PROGRESS_EDIT_MS: milliseconds(0, 3_000),
@@ -269,7 +269,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
       channel: { open: env.MAX_OPEN_PER_CHANNEL, perMinute: env.MAX_PER_MINUTE_PER_CHANNEL },
     },
     retention: { clipsDays: env.KEEP_CLIPS_DAYS, promptsDays: env.KEEP_PROMPTS_DAYS },
-    maxDataBytes: env.MAX_DATA_BYTES,
+    maxDataBytes: env.MAX_DATA_BYTES ?? null,
     refunds: env.REFUNDS,
     budgetPerMonth: budgetsIn(env.BUDGET_PER_MONTH),
     progressEditMs: env.PROGRESS_EDIT_MS,

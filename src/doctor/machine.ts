@@ -3,6 +3,7 @@ import { access, constants, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../config/config.ts';
+import { dataLimit } from '../library/space/data-limit.ts';
 import { CHECK_TIMEOUT_MS, type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 
 const run = promisify(execFile);
@@ -15,19 +16,17 @@ const NEXT_TO_NONE_BYTES = GIB / 8;
 const DATA = 'Data folder';
 const NOT_THERE = 'not there yet; the first start creates it';
 const BOUNDS = 'Retention';
-/** Share of `MAX_DATA_BYTES` from which on an operator should know. */
+/** Share of the limit from which on an operator should know. */
 const NEARLY_FULL = 0.8;
 const FFMPEG = 'ffmpeg';
 /** Encoders with which clips are fitted into an upload limit. */
 const ENCODERS = ['libx264', 'aac'] as const;
 
 /** Checks the data folder: whether files can be written there, the free space, and what takes up how much. */
-export async function checkDataFolder({
-  dataDir,
-  retention,
-  maxDataBytes,
-}: Pick<Config, 'dataDir' | 'retention' | 'maxDataBytes'>): Promise<readonly Diagnosis[]> {
-  const folder = resolve(dataDir);
+export async function checkDataFolder(
+  config: Pick<Config, 'dataDir' | 'retention' | 'maxDataBytes'>,
+): Promise<readonly Diagnosis[]> {
+  const folder = resolve(config.dataDir);
   const existing = await nearestFolder(folder);
   const isThere = existing === folder;
   const writable = await Promise.all(
@@ -49,26 +48,29 @@ export async function checkDataFolder({
           'Give the user that runs Dailies the right to (chown), or mount it for writing.',
         ),
     space(freeBytes),
-    bounds({ retention, maxDataBytes }, { total, freeBytes }),
+    bounds(config, { total, freeBytes }),
   ];
 }
 
 /** Describes how long clips and prompts are kept, and how much of the limit of the data folder is used. */
 function bounds(
-  { retention: { clipsDays, promptsDays }, maxDataBytes }: Pick<Config, 'retention' | 'maxDataBytes'>,
+  config: Pick<Config, 'dataDir' | 'retention' | 'maxDataBytes'>,
   { total, freeBytes }: { readonly total: number; readonly freeBytes: number },
 ): Diagnosis {
+  const { clipsDays, promptsDays } = config.retention;
   const days = (count: number): string => (count === 0 ? 'for good' : `for ${count} day(s)`);
   const clips = clipsDays === 0 ? promptsDays : promptsDays === 0 ? clipsDays : Math.min(clipsDays, promptsDays);
   const kept = `clips are kept ${days(clips)}, prompts ${days(promptsDays)}, or as a team sets for less`;
-  if (maxDataBytes === 0) return ok(BOUNDS, `${kept}; the data folder has no limit`);
-  const used = `${Math.floor((100 * total) / maxDataBytes)} % of MAX_DATA_BYTES (${formatBytes(maxDataBytes)}) are used`;
+  const limit = dataLimit(config);
+  if (limit === null) return ok(BOUNDS, `${kept}; the data folder has no limit`);
+  const name = config.maxDataBytes === null ? '80 % of the disk' : 'MAX_DATA_BYTES';
+  const used = `${Math.floor((100 * total) / limit)} % of ${name} (${formatBytes(limit)}) are used`;
   const found = `${kept}; ${used}`;
   const fix = 'Set KEEP_CLIPS_DAYS to fewer days, or raise MAX_DATA_BYTES.';
-  if (total >= maxDataBytes) return wrong(BOUNDS, `${found}: no orders are taken`, fix);
-  if (total >= NEARLY_FULL * maxDataBytes) return warning(BOUNDS, found, fix);
-  if (maxDataBytes <= total + freeBytes) return ok(BOUNDS, found);
-  const beyond = `MAX_DATA_BYTES (${formatBytes(maxDataBytes)}) is more than the disk has, so the disk is full first`;
+  if (total >= limit) return wrong(BOUNDS, `${found}: no orders are taken`, fix);
+  if (total >= NEARLY_FULL * limit) return warning(BOUNDS, found, fix);
+  if (config.maxDataBytes === null || limit <= total + freeBytes) return ok(BOUNDS, found);
+  const beyond = `MAX_DATA_BYTES (${formatBytes(limit)}) is more than the disk has, so the disk is full first`;
   return warning(BOUNDS, beyond, `Set it to less than ${formatBytes(total + freeBytes)}.`);
 }
 

@@ -142,7 +142,7 @@ function gaugesOfData({ space, store, clock }: GaugeSources): OnScrapeGauge[] {
     },
     {
       name: 'dailies_data_limit_bytes',
-      help: 'MAX_DATA_BYTES; missing where there is no limit',
+      help: 'MAX_DATA_BYTES, by default 80 % of the disk; missing where there is no limit',
       read: () => (space.maxBytes === null ? [] : [{ value: space.maxBytes }]),
     },
   ];

@@ -11,6 +11,7 @@ import { SingleFlight } from '../../single-flight.ts';
 import { sqlitePath } from '../../store/address.ts';
 import type { Store } from '../../store/store.ts';
 import { DATA_KINDS, type DataBytes, type DataKind, type DataPlace, measure, totalOf } from './data-files.ts';
+import { dataLimit } from './data-limit.ts';
 import { type Eviction, evict } from './eviction.ts';
 
 /** Interval in which each process looks whether the data folder has to be measured. */
@@ -69,11 +70,11 @@ export class DataSpace {
   #isStopped = false;
 
   constructor(options: DataSpaceOptions) {
-    const { dataDir, storeUrl, maxDataBytes } = options.config;
+    const { dataDir, storeUrl } = options.config;
     const database = sqlitePath(storeUrl);
     this.#options = options;
     this.#place = { dataDir: resolve(dataDir), database: database === null ? null : resolve(database) };
-    this.maxBytes = maxDataBytes === 0 ? null : maxDataBytes;
+    this.maxBytes = dataLimit(options.config);
   }
 
   /** Counts the clips that this process stores and removes. */

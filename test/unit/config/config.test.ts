@@ -74,7 +74,7 @@ describe('an empty configuration', () => {
       maxConcurrent: { creates: 8, polls: 32, deliveries: 4 },
       limits: { person: { open: 5, perMinute: 10 }, channel: { open: 20, perMinute: 30 } },
       retention: { clipsDays: 0, promptsDays: 0 },
-      maxDataBytes: 0,
+      maxDataBytes: null,
       refunds: 'assumed',
       budgetPerMonth: {},
       progressEditMs: 3_000,

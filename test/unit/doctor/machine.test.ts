@@ -44,8 +44,9 @@ describe('the data folder', () => {
     ],
     [{ clipsDays: 0, promptsDays: 0 }, 6_000, 'warning', /83 %/],
     [{ clipsDays: 0, promptsDays: 0 }, 5_000, 'wrong', /no orders are taken/],
+    [{ clipsDays: 0, promptsDays: 0 }, null, 'ok', /; 0 % of 80 % of the disk \([\d.]+ [GT]B\) are used$/],
     [{ clipsDays: 0, promptsDays: 0 }, 1024 * 1024 * GIB, 'warning', /more than the disk has/],
-  ] as const)('is compared with its bounds: %j, %d bytes: %s', async (retention, maxDataBytes, level, found) => {
+  ] as const)('is compared with its bounds: %j, %s bytes: %s', async (retention, maxDataBytes, level, found) => {
     await writeFile(join(dir, 'clip.mp4'), Buffer.alloc(5_000));
     const all = await checkDataFolder({ dataDir: dir, retention, maxDataBytes });
     expect(all.at(-1)).toMatchObject({ subject: 'Retention', level, found: expect.stringMatching(found) });

@@ -1,8 +1,10 @@
+import { statfsSync } from 'node:fs';
 import { link, mkdir, mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dataLimit } from '#src/library/space/data-limit.ts';
 import { DataSpace } from '#src/library/space/data-space.ts';
 import { OPEN_CUTS } from '#src/studio/cuts/cut.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -35,7 +37,10 @@ async function file(name: string, bytes: number, ageMs = 48 * HOUR_MS): Promise<
 }
 
 /** The data folder as one replica sees it. @param freeCopies default: a storage without local copies */
-function spaceOf(maxDataBytes = 0, freeCopies: (bytes: number) => Promise<number> = async () => 0): DataSpace {
+function spaceOf(
+  maxDataBytes: number | null = 0,
+  freeCopies: (bytes: number) => Promise<number> = async () => 0,
+): DataSpace {
   const logger = pino({ level: 'info' }, { write: (line: string) => events.push(JSON.parse(line).event) });
   const config = { dataDir: dir, storeUrl: `sqlite:${join(dir, 'dailies.db')}`, maxDataBytes };
   return new DataSpace({ config, store: chat.store, clock: chat.clock, logger, freeCopies });
@@ -51,6 +56,25 @@ async function measured(space: DataSpace) {
   await space.stop();
   return space.usage();
 }
+
+describe('the limit of the data folder', () => {
+  it('is 80 % of its disk by default, also of one that is not there yet', () => {
+    const { blocks, bsize } = statfsSync(dir);
+    expect(spaceOf(null).maxBytes).toBe(Math.floor(0.8 * blocks * bsize));
+    const limit = dataLimit({ dataDir: join(dir, 'not/there'), maxDataBytes: null });
+    expect(limit).toBe(Math.floor(0.8 * blocks * bsize));
+  });
+
+  it('is what is set, or none', () => {
+    expect(spaceOf(1_000).maxBytes).toBe(1_000);
+    expect(spaceOf(0).maxBytes).toBeNull();
+  });
+
+  it('is none where the file system tells no size', () => {
+    // proc(5) has no blocks.
+    expect(dataLimit({ dataDir: '/proc', maxDataBytes: null })).toBeNull();
+  });
+});
 
 describe('the space that the data takes', () => {
   it('is measured by kind; what has two names counts once', async () => {
