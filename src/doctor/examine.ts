@@ -7,6 +7,7 @@ import { addressesOf } from '../videos/addresses.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { checkAdmins, checkCatalog, checkEnvironment, type Environment, secretsIn } from './configuration.ts';
 import { type Check, type Diagnosis, runChecks, warning, withoutSecrets } from './diagnosis.ts';
+import { checkEnhancer } from './enhancer.ts';
 import { checkDataFolder, checkFfmpeg, checkNode } from './machine.ts';
 import { checkReachability, fetchCertificate, type Network } from './reachability.ts';
 import { checkStorage } from './storage.ts';
@@ -45,6 +46,7 @@ async function examineSettings(settings: Settings, deps: ExamineDeps, clock: Clo
   const checks: readonly Check[] = [
     { subject: 'Model catalog', run: async () => checkCatalog(config, catalog) },
     { subject: 'Video service', run: () => checkVideoService(config, { ...deps, catalog }) },
+    { subject: 'Enhancer', run: () => checkEnhancer(config, deps) },
     ...(await deps.platformChecks(settings)),
     { subject: 'ADMINS', run: async () => checkAdmins(config) },
     { subject: 'Store', run: () => checkStore(config.storeUrl, deps) },

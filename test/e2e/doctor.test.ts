@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Diagnosis } from '#src/doctor/diagnosis.ts';
 import { startDiscord } from '#test/fakes/discord/index.ts';
+import { startEnhancer } from '#test/fakes/enhancer.ts';
 import { serveRedis } from '#test/fakes/redis-house.ts';
 import { startSlack } from '#test/fakes/slack/index.ts';
 import { startVideoService } from '#test/fakes/video-service.ts';
@@ -45,8 +46,15 @@ it('lists all invalid variables at once, and names what was meant', async () => 
 });
 
 it('reports everything that is wrong, with a remedy for each and without a token', async () => {
-  const [discord, slack, service] = await Promise.all([startDiscord(), startSlack(), startVideoService()]);
-  onTestFinished(async () => void (await Promise.all([discord.close(), slack.close(), service.close()])));
+  const [discord, slack, service, enhancer] = await Promise.all([
+    startDiscord(),
+    startSlack(),
+    startVideoService(),
+    startEnhancer(),
+  ]);
+  onTestFinished(async () => {
+    await Promise.all([discord, slack, service, enhancer].map((one) => one.close()));
+  });
   const redis = await serveRedis('--appendfsync', 'everysec', '--requirepass', 'hunter2-of-redis');
   await writeFile(join(dir.path, 'ffmpeg'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
   slack.removeScopes(['files:write']);
@@ -63,12 +71,15 @@ it('reports everything that is wrong, with a remedy for each and without a token
     LINK_SECRET: 'hunter2-of-the-links',
     FFMPEG_PATH: join(dir.path, 'ffmpeg'),
     ADMINS: 'playground:ada',
+    ENHANCER_URL: enhancer.url,
+    ENHANCER_TOKEN: 'hunter2-of-the-enhancer',
   };
   const { code, said } = await doctor(env);
   expect(code).toBe(1);
   expect(troublesIn(said).map((line) => line.split(':')[0])).toEqual([
     '! Model catalog',
     '✗ Video service',
+    '✗ Enhancer',
     '✗ Discord token',
     '✗ Slack scopes',
     '! Slack scopes',
