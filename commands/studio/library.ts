@@ -1,17 +1,18 @@
-import { MAX_IMAGES, type ReferenceImage, referenceNameOf } from '#src/studio/references/references.ts';
+import { MAX_IMAGES, referenceNameOf } from '#src/studio/references/references.ts';
 import { splitAddresses } from '#src/videos/references/addresses.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
-import { mayNot, refusalSentence } from '../sentences/refusals.ts';
+import { refusalSentence } from '../sentences/refusals.ts';
 import {
   addedCard,
   EXTERNAL,
   imageFailed,
   libraryCard,
   libraryFull,
+  mayNotRemove,
   NAME_RULE,
   nameTaken,
   noSuchImage,
@@ -86,7 +87,7 @@ async function add(ports: BotPorts, caller: Caller, name: string, given: readonl
   return refused(outcome === 'taken' ? nameTaken(name) : libraryFull(MAX_IMAGES));
 }
 
-/** Removes an image with its file, for who added it and those who manage the channel or administer the team. */
+/** Removes an image with its file, for who added it and those who administer the team. */
 async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Reply> {
   const team = teamOf(caller);
   const images = await ports.references.list(team);
@@ -101,13 +102,9 @@ async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Re
         ),
       ),
     );
-  if (!mayRemove(caller, image)) return refused(mayNot(image.by, null));
+  if (image.by.id !== caller.user.id && !caller.mayAdminister) return refused(mayNotRemove(image));
   await ports.references.remove(team, image);
   const isShared = images.some((one) => one.name !== name && one.url === image.url);
   if (!isShared) await ports.libraryFiles.remove(image.url);
   return privately(removedCard(name));
-}
-
-function mayRemove({ user, mayManage, mayAdminister }: Caller, { by }: ReferenceImage): boolean {
-  return by.id === user.id || mayManage || mayAdminister;
 }

@@ -63,6 +63,11 @@ export function libraryFull(max: number): string {
   return `The library has ${max} images, which is the most. Remove one first.`;
 }
 
+/** Refuses the removal of an image that someone else added. */
+export function mayNotRemove({ name, by }: Pick<ReferenceImage, 'name' | 'by'>): string {
+  return `Only ${by.name} or an administrator can remove @${name}.`;
+}
+
 /** Reply to the removal of an unknown name. */
 export function noSuchImage(name: string, meant: string | null): string {
   return `There is no @${name} in the library.${meant === null ? '' : ` Did you mean @${meant}?`}`;
