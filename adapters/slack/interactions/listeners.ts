@@ -34,6 +34,9 @@ export const PLATFORM = 'slack';
 /** Matches ids of the bot's buttons, such as `retry:…`, `page:…`. */
 const BUTTON_ID = /^[a-z]+:/;
 
+/** Matches commands on the clips of others: what they may do depends on the right to manage the channel. */
+const MANAGED_TEXT = /^(?:cancel|delete)\b/iu;
+
 /** Origin and author of an interaction. */
 interface Source extends ResponseContext {
   /** Bolt's context, with the result of the access check. */
@@ -89,7 +92,7 @@ function listenToCommands(app: App, { handler, profiles, permissions, interactio
     const to = teamOf(context, command.team_id);
     const person = await profiles.person(to, user, command.user_name);
     const text = typedText(command.text);
-    const mayManage = /^(?:cancel|delete)\b/iu.test(text) && (await permissions.manages(to, channel, user));
+    const mayManage = MANAGED_TEXT.test(text) && (await permissions.manages(to, channel, user));
     const isGroup = isGroupName(command.channel_name);
     const source = {
       context,
@@ -202,7 +205,9 @@ function listenToEvents(app: App, options: Listening): void {
     const { user, text, thread } = said;
     const to = teamOf(context, body.team_id);
     const person = await profiles.person(to, user);
-    const source = { context, to, channel: event.channel, thread, user, person, interaction: body.event_id };
+    const { channel } = event;
+    const mayManage = MANAGED_TEXT.test(text) && (await permissions.manages(to, channel, user));
+    const source = { context, to, channel, thread, user, person, mayManage, interaction: body.event_id };
     await handler.command(interactionOf(source), text, 'message', event.files);
   };
   app.event('app_mention', ({ event, body, context }) => answer({ event, body, context }));

@@ -124,6 +124,18 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
     expect(house.whispers(slack.users.alice, slack.channels.general)[0]?.threadTs).toBe(said.ts);
   });
 
+  it('looks up who may decide on others’ clips for a command and for a mention', async () => {
+    const user = slack.users.bob;
+    slack.setAdmin(user, 'is_admin');
+    slack.people.slash('/video cancel 7f3a', { user });
+    const typed = await house.heard(({ what }) => what === 'cancel 7f3a');
+    slack.people.mention('delete 7f3a', { user });
+    const said = await house.heard(({ what }) => what === 'delete 7f3a');
+    slack.people.mention('a red fox', { user });
+    const ordered = await house.heard(({ what }) => what === 'a red fox');
+    expect([typed, said, ordered].map(({ caller }) => caller.mayManage)).toEqual([true, true, false]);
+  });
+
   it('treats a direct message as a command, and responds in place', async () => {
     const channel = slack.dm(slack.users.alice);
     slack.people.say('a red fox --seconds 4', { channel });
