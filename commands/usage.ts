@@ -12,7 +12,7 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from './in
 import { periodNow } from './money/month.ts';
 import { CSV_OPTION, sendUsageCsv, withoutCsv } from './money/usage-csv.ts';
 import { type UsageTable, type UsedOfLimit, usageCard } from './sentences/cards/usage.ts';
-import { notAGrouping, notAMonth, unknownPerson } from './sentences/refusals.ts';
+import { notAMonth, unknownPerson } from './sentences/refusals.ts';
 import type { Part } from './ui/card.ts';
 import type { UsagePage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
@@ -61,11 +61,7 @@ export const usage: Subcommand = {
     const by = GROUPINGS.find((one) => one === typed) ?? null;
     const who = await personNamed(ports, caller, named);
     const isMonth = /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month);
-    const wrong = [
-      ...(who === null ? [unknownPerson(named)] : []),
-      ...(isMonth ? [] : [notAMonth(month, period)]),
-      ...(typed !== undefined && by === null ? [notAGrouping(typed, GROUPINGS)] : []),
-    ];
+    const wrong = [...(who === null ? [unknownPerson(named)] : []), ...(isMonth ? [] : [notAMonth(month, period)])];
     if (who === null || wrong.length > 0) return refused(...wrong);
     const person = who === 'everyone' ? null : who;
     if (isCsv || isSet(given, 'csv')) return sendUsageCsv(ports, caller, { month, who: person });

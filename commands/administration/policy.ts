@@ -14,9 +14,10 @@ import { rightsIn } from '../input/member-rights.ts';
 import { optionValue } from '../input/options.ts';
 import { channelNamed } from '../input/people.ts';
 import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
-import { RULES, type RuleChange, readRules } from '../policy/read-rules.ts';
-import { LEAVES_NO_MODEL, POLICY_CHANNEL_UNKNOWN } from '../sentences/administration/policy.ts';
+import { RULES, readRules } from '../policy/read-rules.ts';
+import { LEAVES_NO_MODEL } from '../sentences/administration/policy.ts';
 import { policyCard } from '../sentences/administration/policy-card.ts';
+import { channelUnknown } from '../sentences/refusals.ts';
 
 const administrative = (option: OptionDeclaration): OptionDeclaration => ({ ...option, isAdministrative: true });
 
@@ -102,7 +103,7 @@ export const policy: Subcommand = {
   },
   run: async (ports, caller, given) => {
     const place = await placeOf(ports, caller, optionValue(given, 'channel'));
-    if (place === null) return refused(POLICY_CHANNEL_UNKNOWN);
+    if (place === null) return refused(channelUnknown('channel'));
     const isChange = Object.entries(given).some(([name, values]) => name !== 'channel' && values.length > 0);
     return isChange ? change(ports, caller, given, place) : show(ports, caller, place, null);
   },
@@ -128,14 +129,14 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, plac
   const read = await readRules(ports, caller, given);
   if (!read.ok) return refusedWith(read.problems);
   const patchOf = (before: Policy): RulesPatch => read.change(rulesOf(before, place));
-  const { policy: stored = NO_POLICY } = await ports.settings.get(teamOf(caller));
+  const { policy: stored = NO_POLICY, revision } = await ports.settings.get(teamOf(caller));
   const next = changedPolicy(stored, place.named, patchOf(stored));
   if (leavesNoModel(ports, next, place)) return refused(LEAVES_NO_MODEL);
   const actor = { person: caller.user, surface: 'command' } as const;
-  await ports.settings.change(teamOf(caller), actor, ({ policy: before = NO_POLICY }) => ({
+  const after = await ports.settings.change(teamOf(caller), actor, ({ policy: before = NO_POLICY }) => ({
     policy: changedPolicy(before, place.named, patchOf(before)),
   }));
-  return show(ports, caller, place, read.names);
+  return show(ports, caller, place, after.revision !== revision);
 }
 
 function rulesOf(policy: Policy, { named }: PolicyPlaceGiven): PolicyRules {
@@ -147,21 +148,21 @@ function leavesNoModel({ catalog }: BotPorts, policy: Policy, place: PolicyPlace
   return allowedCatalog(catalog(), valueRules(rulesOf(policy, place))).withheld === undefined;
 }
 
-/** @param changed names of the rules that were given; `null` if none was. */
+/** @param isChanged whether a rule was just changed; `null` if none was to be. */
 async function show(
   ports: BotPorts,
   caller: Caller,
   { named, here }: PolicyPlaceGiven,
-  changed: readonly RuleChange[] | null,
+  isChanged: boolean | null,
 ): Promise<Reply> {
   const { policy: stored = NO_POLICY } = await ports.settings.get(teamOf(caller));
-  const channel = named ?? (changed === null ? here : null);
+  const channel = named ?? (isChanged === null ? here : null);
   return privately(
     policyCard({
       policy: stored,
       channel,
       isHere: channel === here,
-      isSaved: changed !== null,
+      isChanged,
       mayChange: caller.mayAdminister,
       command: `${caller.fields?.administration ?? '/video'} policy`,
       hasFlags: caller.fields === undefined,

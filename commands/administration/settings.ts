@@ -3,24 +3,14 @@ import type { Keep, SettingsPatch, TeamSettings } from '#src/money/team-settings
 import type { Price } from '#src/tasks/task.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
-import { rightsIn } from '../input/member-rights.ts';
-import { optionValue } from '../input/options.ts';
+import { postingProblem } from '../input/member-rights.ts';
+import { optionValue, switchedOff } from '../input/options.ts';
 import { channelNamed } from '../input/people.ts';
 import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { zoneNamed } from '../input/time-zones.ts';
-import {
-  givenAndOff,
-  notDays,
-  notOnOff,
-  REPORT_CHANNEL_UNKNOWN,
-  type ShownSetting,
-  settingsCard,
-  unknownSetting,
-  unknownZone,
-} from '../sentences/administration/settings.ts';
+import { notDays, type ShownSetting, settingsCard, unknownZone } from '../sentences/administration/settings.ts';
 import { unknownCurrency } from '../sentences/amounts.ts';
 import { nameOf } from '../sentences/cards/help.ts';
-import { missingRightSentence } from '../sentences/refusals.ts';
 
 /** Settings by the name of their option. */
 const SETTINGS: Readonly<Record<string, ShownSetting>> = {
@@ -115,8 +105,9 @@ export const settings: Subcommand = {
     if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, null);
     const { patch, problems } = readPatch(ports, given, before);
     if (problems.length > 0) return refusedWith(problems);
-    const channel = typeof patch.reportChannel === 'string' ? patch.reportChannel : null;
-    const problem = channel === null ? null : await channelProblem(ports, caller, channel);
+    const channel = patch.reportChannel ?? null;
+    const report = { option: 'report_channel', what: 'words' } as const;
+    const problem = channel === null ? null : await postingProblem(ports, caller, { ...report, channel });
     if (problem !== null) return refused(problem);
     const after = await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, patch);
     const isChanged = (name: ShownSetting): boolean => JSON.stringify(after[name]) !== JSON.stringify(before[name]);
@@ -163,14 +154,9 @@ function readPatch(
     if ('problem' in read) problems.push({ field: name, sentence: prefixed(name, read.problem) });
     else patch[setting] = read.value;
   }
-  const off = optionValue(given, 'off')?.toLowerCase();
-  const setting = off === undefined ? undefined : SETTINGS[off];
-  if (off !== undefined && setting === undefined) problems.push({ field: 'off', sentence: unknownSetting(off, NAMES) });
-  if (off !== undefined && setting !== undefined) {
-    if (given[off] === undefined) patch[setting] = setting === 'alerts' ? false : null;
-    else problems.push({ field: off, sentence: givenAndOff(off) });
-  }
-  return { patch, problems };
+  const off = switchedOff(given, NAMES);
+  for (const name of off.removed) patch[SETTINGS[name] ?? name] = name === 'alerts' ? false : null;
+  return { patch, problems: [...problems, ...off.problems] };
 }
 
 type Read = { readonly value: string | boolean | Price | Keep | null } | { readonly problem: string };
@@ -190,8 +176,7 @@ function readPeriod(typed: string, nowMs: number): Read {
 
 function readSetting(name: string, typed: string, currencies: readonly string[]): Read {
   const word = typed.toLowerCase();
-  if (name === 'alerts')
-    return word === 'on' || word === 'off' ? { value: word === 'on' } : { problem: notOnOff(name, typed) };
+  if (name === 'alerts') return { value: word === 'on' };
   if (word === 'off') return { value: null };
   if (name === 'report_channel') return { value: channelNamed(typed) };
   if (name === 'currency') {
@@ -204,14 +189,4 @@ function readSetting(name: string, typed: string, currencies: readonly string[])
 
 function prefixed(name: string, sentence: string): string {
   return sentence.startsWith(`${name}: `) ? sentence : `${name}: ${sentence}`;
-}
-
-/** Returns why reports can't be posted in a channel; `null` if they can. */
-async function channelProblem(ports: BotPorts, caller: Caller, channel: string): Promise<string | null> {
-  const { platform, team, address } = caller;
-  if (!(await rightsIn(ports, caller, channel)).view) return REPORT_CHANNEL_UNKNOWN;
-  const isHere = channel === caller.channel;
-  const place = { team, channel, address: isHere ? address : {} };
-  const lacking = await ports.chat.missingRight(platform, place, 'words');
-  return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
 }

@@ -1,5 +1,12 @@
-import type { Command, GivenOptions, OptionDeclaration } from '../bot-port.ts';
-import { givenTwice, missingOption, unknownOption, valueTooLong } from '../sentences/refusals.ts';
+import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../bot-port.ts';
+import {
+  givenAndOff,
+  givenTwice,
+  missingOption,
+  notAChoice,
+  unknownOption,
+  valueTooLong,
+} from '../sentences/refusals.ts';
 import { nearest } from './closest-match.ts';
 
 /** Returns the value of an option that may be given once; undefined if it was not given or is blank. */
@@ -24,13 +31,31 @@ export function checkShape(command: Command, given: GivenOptions): readonly stri
   });
 }
 
-/** Returns a sentence for each option that is required and missing, or too long. */
+/** Returns a sentence for each option that is required and missing, too long, or none of its choices. */
 export function checkValues(command: Command, given: GivenOptions): readonly string[] {
   return command.options.flatMap((option) => {
     const value = optionValue(given, option.name);
     if (value === undefined) return option.required ? [missingOption(command, option)] : [];
-    return tooLong(option, value);
+    return [...tooLong(option, value), ...notChosen(option, value)];
   });
+}
+
+/** A positional option may hold the words of others: its command reads them. */
+function notChosen({ name, choices, positional = false }: OptionDeclaration, value: string): readonly string[] {
+  if (choices === undefined || positional) return [];
+  const values = choices.map((choice) => choice.value);
+  return values.includes(value.toLowerCase()) ? [] : [notAChoice(name, value, values)];
+}
+
+/** Returns the values that the option `off` removes, by name or `all`; a problem for one that is given as well. */
+export function switchedOff<Name extends string>(
+  given: GivenOptions,
+  names: readonly Name[],
+): { readonly removed: readonly Name[]; readonly problems: readonly FieldProblem[] } {
+  const off = optionValue(given, 'off')?.toLowerCase();
+  const removed = names.filter((name) => off === name || off === 'all');
+  const both = removed.find((name) => optionValue(given, name) !== undefined);
+  return { removed, problems: both === undefined ? [] : [{ field: both, sentence: givenAndOff(both) }] };
 }
 
 function tooLong(option: OptionDeclaration, value: string): readonly string[] {

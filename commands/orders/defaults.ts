@@ -4,13 +4,13 @@ import type { Catalog } from '#src/videos/model.ts';
 import { checkDefaults, type Defaults, personalCatalog } from '#src/videos/personal-defaults.ts';
 import { orderDefaults } from '#src/videos/styles.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
-import { optionValue } from '../input/options.ts';
+import { rightsIn } from '../input/member-rights.ts';
+import { optionValue, switchedOff } from '../input/options.ts';
 import { type BotPorts, privately, refused, refusedWith, type Subcommand } from '../input/subcommand.ts';
 import { withPolicy } from '../policy/rules-here.ts';
-import { givenAndOff, unknownSetting } from '../sentences/administration/settings.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
-import { defaultsCard } from '../sentences/defaults.ts';
+import { CHANNEL_ALONE, defaultsCard } from '../sentences/defaults.ts';
 import { refusalProblem } from '../sentences/refusals.ts';
 import { SETTING_WORDS } from '../sentences/settings.ts';
 
@@ -46,17 +46,23 @@ export const defaults: Subcommand = {
   },
   run: async (ports, caller, given) => {
     const before = await ports.defaults.get(memberOf(caller));
-    const others = Object.entries(given).filter(([name, values]) => name !== 'off' && values.length > 0);
-    if (others.length === 0 && optionValue(given, 'off')?.toLowerCase() === 'channel') {
-      if (!caller.mayManage && !caller.mayAdminister) return refused(MANAGERS_SET_DEFAULT);
-      const actor = { person: caller.user, surface: 'command' } as const;
-      await ports.defaults.setChannelModel(channelOf(caller), null, { audit: ports.audit, actor });
-      return show(ports, caller, before, true);
-    }
-    if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, false);
+    if (optionValue(given, 'off')?.toLowerCase() === 'channel') return removeChannels(ports, caller, given, before);
+    if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, null);
     return change(ports, caller, given, before);
   },
 };
+
+/** Removes the default model of the channel, for those who manage it. */
+async function removeChannels(ports: BotPorts, caller: Caller, given: GivenOptions, before: Defaults): Promise<Reply> {
+  const isAlone = NAMES.every((name) => optionValue(given, name) === undefined);
+  if (!isAlone) return refused(CHANNEL_ALONE);
+  const manages = caller.mayAdminister || (await rightsIn(ports, caller, caller.channel)).manage;
+  if (!manages) return refused(MANAGERS_SET_DEFAULT);
+  const { model } = await channelDefaults(ports, caller);
+  const actor = { person: caller.user, surface: 'command' } as const;
+  await ports.defaults.setChannelModel(channelOf(caller), null, { audit: ports.audit, actor });
+  return show(ports, caller, before, model !== undefined);
+}
 
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions, before: Defaults): Promise<Reply> {
   const catalog = (await withPolicy(ports, caller)).catalog();
@@ -64,19 +70,21 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, befo
   // A default model that is not in the catalog any more has no effect.
   const known = catalog.models.find(({ name }) => name === before.model)?.name;
   const checked = checkDefaults(catalog, { model: model ?? known, seconds, aspect });
-  const off = optionValue(given, 'off')?.toLowerCase();
-  const removed = NAMES.filter((name) => off === name || off === 'all');
-  const problems = checked.ok ? [] : checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields));
-  if (off !== undefined && removed.length === 0)
-    problems.push({ field: 'off', sentence: unknownSetting(off, [...NAMES, 'all']) });
-  const both = removed.find((name) => optionValue(given, name) !== undefined);
-  if (both !== undefined) problems.push({ field: both, sentence: givenAndOff(both) });
-  if (problems.length > 0 || !checked.ok) return refusedWith(problems);
+  const { removed, problems } = switchedOff(given, NAMES);
+  if (!checked.ok)
+    return refusedWith([...checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields)), ...problems]);
+  if (problems.length > 0) return refusedWith(problems);
   const patch = { ...checked.defaults, ...Object.fromEntries(removed.map((name) => [name, null])) };
-  return show(ports, caller, await ports.defaults.change(memberOf(caller), patch), true);
+  const after = await ports.defaults.change(memberOf(caller), patch);
+  return show(
+    ports,
+    caller,
+    after,
+    NAMES.some((name) => after[name] !== before[name]),
+  );
 }
 
-async function show(ports: BotPorts, caller: Caller, shown: Defaults, isSaved: boolean): Promise<Reply> {
+async function show(ports: BotPorts, caller: Caller, shown: Defaults, isChanged: boolean | null): Promise<Reply> {
   const command = nameOf(defaults.declaration, caller.fields);
   const [{ catalog: allowed }, ofChannel] = await Promise.all([
     withPolicy(ports, caller),
@@ -84,7 +92,7 @@ async function show(ports: BotPorts, caller: Caller, shown: Defaults, isSaved: b
   ]);
   const catalog = personalCatalog(personalCatalog(allowed(), ofChannel), shown);
   const isChannels = catalog.models.some(({ name }) => name === ofChannel.model);
-  return privately(defaultsCard({ defaults: shown, catalog, isChannels, isSaved, command }));
+  return privately(defaultsCard({ defaults: shown, catalog, isChannels, isChanged, command }));
 }
 
 /** Returns the default model of the caller's channel, as defaults. */

@@ -7,18 +7,10 @@ import { RESOLUTIONS, type Resolution } from '#src/videos/request.ts';
 import { styleNamed } from '#src/videos/styles.ts';
 import { approverNamed, approverProblem } from '../approvals/approvers.ts';
 import type { Caller, FieldProblem, GivenOptions } from '../bot-port.ts';
-import { optionValue } from '../input/options.ts';
+import { optionValue, switchedOff } from '../input/options.ts';
 import { withoutMarkup } from '../input/people.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
-import {
-  notAPolicyRule,
-  notAStyle,
-  notClips,
-  notLengths,
-  notOneOf,
-  ruleGivenAndOff,
-  tooManyWords,
-} from '../sentences/administration/policy.ts';
+import { notAStyle, notClips, notLengths, notOneOf, tooManyWords } from '../sentences/administration/policy.ts';
 import { unknownApprover } from '../sentences/cards/approvers.ts';
 
 /** Rules in the order in which they are shown, by the names of their options. */
@@ -46,7 +38,6 @@ const ANY: ReadonlySet<string> = new Set(['any', 'all', 'everyone', '@everyone']
 export type ReadRules =
   | {
       readonly ok: true;
-      readonly names: readonly RuleChange[];
       /** Returns the changes of a place, where lists begin with what applies there. */
       readonly change: (applied: PolicyRules) => RulesPatch;
     }
@@ -68,21 +59,18 @@ export async function readRules(ports: BotPorts, caller: Caller, given: GivenOpt
       lists[name] = read.value as readonly Approver[] | readonly string[];
     else fixed[name] = read.value;
   }
-  const off = optionValue(given, 'off')?.toLowerCase();
-  const removed = RULES.filter((name) => off === name || off === 'all');
-  if (off !== undefined && removed.length === 0)
-    problems.push({ field: 'off', sentence: notAPolicyRule(off, [...RULES, 'all']) });
-  const both = removed.find((name) => names.includes(name));
-  if (both !== undefined) problems.push({ field: both, sentence: ruleGivenAndOff(both) });
+  const off = switchedOff(given, RULES);
+  problems.push(...off.problems);
   if (problems.length > 0) return { ok: false, problems };
-  const lifted = Object.fromEntries(removed.map((name) => [name, null]));
+  const lifted = Object.fromEntries(off.removed.map((name) => [name, null]));
   return {
     ok: true,
-    names: [...names, ...removed],
     change: (applied) => {
-      const changed = Object.entries(lists).map(([name, items]) => {
+      const changed = Object.entries(lists).flatMap(([name, items]) => {
         const before = applied[name as RuleName];
-        return [name, listAfter(Array.isArray(before) ? before : [], items, isRemoval)] as const;
+        // An empty list is a rule: it leaves administrators alone.
+        if (isRemoval && !Array.isArray(before)) return [];
+        return [[name, listAfter(Array.isArray(before) ? before : [], items, isRemoval)] as const];
       });
       return { ...fixed, ...Object.fromEntries(changed), ...lifted };
     },

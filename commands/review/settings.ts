@@ -1,14 +1,13 @@
 import type { SettingsPatch, TeamSettings } from '#src/money/team-settings.ts';
 import type { ReviewRules } from '#src/tasks/review/rules.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
-import { rightsIn } from '../input/member-rights.ts';
-import { optionValue } from '../input/options.ts';
+import { postingProblem } from '../input/member-rights.ts';
+import { optionValue, switchedOff } from '../input/options.ts';
 import { channelNamed } from '../input/people.ts';
-import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
-import { givenAndOff, notOnOff, unknownSetting } from '../sentences/administration/settings.ts';
+import { privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { nameOf } from '../sentences/cards/help.ts';
-import { missingRightSentence } from '../sentences/refusals.ts';
-import { POST_TO_UNKNOWN, reviewSettingsCard, tooManyChannels } from '../sentences/review/settings.ts';
+import { notAChoice } from '../sentences/refusals.ts';
+import { reviewSettingsCard, tooManyChannels } from '../sentences/review/settings.ts';
 
 /** Channels with reviews in one team at most: they are one record. */
 const MAX_CHANNELS = 200;
@@ -65,7 +64,8 @@ export const review: Subcommand = {
     const { patch, problems } = readPatch(caller, given, before);
     if (problems.length > 0) return refusedWith(problems);
     const channel = patch.signedOffChannel ?? null;
-    const problem = channel === null ? null : await channelProblem(ports, caller, channel);
+    const post = { option: 'post_to', what: 'clip' } as const;
+    const problem = channel === null ? null : await postingProblem(ports, caller, { ...post, channel });
     if (problem !== null) return refused(problem);
     const after = await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, patch);
     return show(caller, after, after.revision !== before.revision);
@@ -88,38 +88,22 @@ function readPatch(
   given: GivenOptions,
   { reviewIn = [] }: ReviewRules,
 ): { readonly patch: SettingsPatch; readonly problems: readonly FieldProblem[] } {
-  const problems: FieldProblem[] = [];
-  const read = (name: string): boolean | undefined => {
-    const typed = optionValue(given, name)?.toLowerCase();
-    if (typed === undefined || typed === 'on' || typed === 'off')
-      return typed === undefined ? undefined : typed === 'on';
-    problems.push({ field: name, sentence: notOnOff(name, typed) });
-    return undefined;
-  };
-  const [state, own, keep] = [read('state'), read('own'), read('keep')];
+  const [state, own, keep] = ['state', 'own', 'keep'].map((name) => optionValue(given, name)?.toLowerCase());
   const others = reviewIn.filter((one) => one !== channelOf(caller));
-  if (state === true && others.length >= MAX_CHANNELS)
-    problems.push({ field: 'state', sentence: tooManyChannels(MAX_CHANNELS) });
+  const { removed, problems } = switchedOff(given, ['post_to']);
+  const wrong = stateProblem(state, others.length);
   const postTo = optionValue(given, 'post_to');
-  const off = optionValue(given, 'off')?.toLowerCase();
-  if (off !== undefined && off !== 'post_to')
-    problems.push({ field: 'off', sentence: unknownSetting(off, ['post_to']) });
-  if (off === 'post_to' && postTo !== undefined) problems.push({ field: 'post_to', sentence: givenAndOff('post_to') });
   const patch: SettingsPatch = {
-    ...(state === undefined ? {} : { reviewIn: state ? [...others, channelOf(caller)].toSorted() : others }),
-    ...(own === undefined ? {} : { signOffOwn: own ? null : false }),
-    ...(keep === undefined ? {} : { keepSignedOff: keep ? true : null }),
+    ...(state === undefined ? {} : { reviewIn: state === 'on' ? [...others, channelOf(caller)].toSorted() : others }),
+    ...(own === undefined ? {} : { signOffOwn: own === 'on' ? null : false }),
+    ...(keep === undefined ? {} : { keepSignedOff: keep === 'on' ? true : null }),
     ...(postTo === undefined ? {} : { signedOffChannel: channelNamed(postTo) }),
-    ...(off === 'post_to' ? { signedOffChannel: null } : {}),
+    ...(removed.length === 0 ? {} : { signedOffChannel: null }),
   };
-  return { patch, problems };
+  return { patch, problems: wrong === null ? problems : [{ field: 'state', sentence: wrong }, ...problems] };
 }
 
-/** Returns why clips can't be posted in a channel; `null` if they can. */
-async function channelProblem(ports: BotPorts, caller: Caller, channel: string): Promise<string | null> {
-  const { platform, team, address } = caller;
-  if (!(await rightsIn(ports, caller, channel)).view) return POST_TO_UNKNOWN;
-  const isHere = channel === caller.channel;
-  const lacking = await ports.chat.missingRight(platform, { team, channel, address: isHere ? address : {} });
-  return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
+function stateProblem(state: string | undefined, others: number): string | null {
+  if (state !== undefined && state !== 'on' && state !== 'off') return notAChoice('state', state, ['on', 'off']);
+  return state === 'on' && others >= MAX_CHANNELS ? tooManyChannels(MAX_CHANNELS) : null;
 }

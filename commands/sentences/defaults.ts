@@ -3,6 +3,7 @@ import { type Catalog, isOffered, type Model, SETTINGS, type Setting } from '#sr
 import type { Defaults } from '#src/videos/personal-defaults.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
+import { savedBlocks } from './administration/settings.ts';
 import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from './settings.ts';
 
 /** Content of {@link defaultsCard}. */
@@ -12,21 +13,21 @@ export interface DefaultsShown {
   readonly catalog: Catalog;
   /** Whether the default model, unless it is the person's own, is that of the channel. */
   readonly isChannels: boolean;
-  /** Whether they were just changed. */
-  readonly isSaved: boolean;
+  /** Whether they were just changed; `null` if they were not to be. */
+  readonly isChanged: boolean | null;
   /** The command as it is typed on the platform. */
   readonly command: string;
 }
 
 /** Shows what the orders of a person get where they name no model, length or aspect ratio. */
-export function defaultsCard({ defaults, catalog, isChannels, isSaved, command }: DefaultsShown): Card {
+export function defaultsCard({ defaults, catalog, isChannels, isChanged, command }: DefaultsShown): Card {
   const { defaultModel: model } = catalog;
   const asText = (line: Line): Block => ({ kind: 'text', line });
   const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => setting.defaultOf(model));
   const price = formatPrice(priceOf(model, Number(seconds)));
   return layOut([
     { kind: 'heading', line: ['Your defaults'] },
-    ...(isSaved ? [asText(['Saved.'])] : []),
+    ...savedBlocks(isChanged),
     asText([{ strong: ORDER_LABELS.model }, ': ', ...modelLine(defaults, model, isChannels)]),
     ...SETTINGS.flatMap((setting) => {
       const line = settingLine(setting, defaults, model);
@@ -46,6 +47,9 @@ export function defaultsCard({ defaults, catalog, isChannels, isSaved, command }
     },
   ]);
 }
+
+/** Refuses to remove a channel's default and to change one's own at once. */
+export const CHANNEL_ALONE = 'off: channel removes the channel’s default alone. Leave the other options out.';
 
 const FOR_EVERYONE = ', as for everyone';
 

@@ -181,9 +181,19 @@ export function notAMonth(given: string, example: string): string {
   return `month: ${quoted(given)} isn’t a month. Write year and month, such as ${example}.`;
 }
 
-/** Refuses an unknown way to group spend. */
-export function notAGrouping(given: string, allowed: readonly string[]): string {
-  return `by: ${quoted(given)} isn’t known. Choose ${either(allowed)}.`;
+/** Refuses a channel that is unknown, or that the user may not see. */
+export function channelUnknown(option: string): string {
+  return `${option}: there is no such channel, or you can’t see it. Pick one that you are a member of.`;
+}
+
+/** Refuses a value that is none of an option's choices. */
+export function notAChoice(option: string, given: string, choices: readonly string[]): string {
+  return `${option}: ${quoted(given)} isn’t known. Choose ${either(choices)}.`;
+}
+
+/** Refuses an option that is given a value and switched off at once. */
+export function givenAndOff(option: string): string {
+  return `${option}: given a value and switched off at once. Leave one of them out.`;
 }
 
 /** Refuses a change for a person who left. @param option such as `who` */

@@ -3,9 +3,9 @@ import type { Catalog } from '#src/videos/model.ts';
 import { splitAddresses } from '#src/videos/references/addresses.ts';
 import type { Style } from '#src/videos/styles.ts';
 import type { FieldProblem, GivenOptions } from '../bot-port.ts';
-import { optionValue } from '../input/options.ts';
+import { optionValue, switchedOff } from '../input/options.ts';
 import { refusalProblem } from '../sentences/refusals.ts';
-import { notAStyleName, notAStylePart, STYLE_NAME_MISSING, styleTextTooLong } from '../sentences/studio/styles.ts';
+import { notAStyleName, STYLE_NAME_MISSING, styleTextTooLong } from '../sentences/studio/styles.ts';
 
 const TEXTS = ['before', 'after', 'avoid'] as const;
 /** Parts of a style, by the names of their options. */
@@ -45,17 +45,16 @@ export function readStyle(catalog: Catalog, given: GivenOptions): ReadStyle {
       problems.push({ field: part, sentence: styleTextTooLong(part, length, MAX_TEXT_LENGTH) });
   }
   const defaults = readDefaults(catalog, given, problems);
-  const off = optionValue(given, 'off')?.toLowerCase();
-  const removed: readonly string[] = PARTS.filter((part) => off === part);
-  if (off !== undefined && off !== 'all' && removed.length === 0)
-    problems.push({ field: 'off', sentence: notAStylePart(off, [...PARTS, 'all']) });
+  const off = switchedOff(given, PARTS);
+  const removed: readonly string[] = off.removed;
+  problems.push(...off.problems);
   if (problems.length > 0) return { ok: false, problems };
   const entered = { ...Object.fromEntries(texts), ...defaults };
   return {
     ok: true,
     name,
     change: (before) => {
-      if (off === 'all') return null;
+      if (removed.length === PARTS.length) return null;
       const kept = Object.entries({ ...before, ...entered }).filter(([part]) => !removed.includes(part));
       return { name, ...Object.fromEntries(kept) };
     },

@@ -72,7 +72,7 @@ async function show(ports: BotPorts, caller: Caller, name: string | undefined): 
     return privately(stylesCard({ styles, command, hasFlags, mayChange: caller.mayAdminister }));
   }
   const found = styleNamed({ styles }, name);
-  if (found !== undefined) return privately(styleCard(found, false));
+  if (found !== undefined) return privately(styleCard(found, null));
   return refused(
     noSuchStyle(
       name,
@@ -84,7 +84,7 @@ async function show(ports: BotPorts, caller: Caller, name: string | undefined): 
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Promise<Reply> {
   const read = readStyle(ports.catalog(), given);
   if (!read.ok) return refusedWith(read.problems);
-  const { policy = NO_POLICY, styles: stored = [] } = await ports.settings.get(teamOf(caller));
+  const { policy = NO_POLICY, styles: stored = [], revision } = await ports.settings.get(teamOf(caller));
   const before = styleNamed({ styles: stored }, read.name);
   const after = read.change(before ?? { name: read.name });
   if (after === null && before === undefined)
@@ -98,11 +98,11 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Pro
   if (after !== null && Object.keys(after).length === 1) return refused(STYLE_EMPTY);
   if (before === undefined && stored.length >= MAX_STYLES) return refused(tooManyStyles(MAX_STYLES));
   const actor = { person: caller.user, surface: 'command' } as const;
-  const { styles = [] } = await ports.settings.change(teamOf(caller), actor, ({ styles: some = [] }) => ({
+  const { styles = [], ...now } = await ports.settings.change(teamOf(caller), actor, ({ styles: some = [] }) => ({
     styles: changed(some, read.name, read.change),
   }));
   const saved = styleNamed({ styles }, read.name);
-  if (saved !== undefined) return privately(styleCard(saved, true));
+  if (saved !== undefined) return privately(styleCard(saved, now.revision !== revision));
   return privately({ lines: [[styleRemoved(read.name)]], progress: null, buttons: [] });
 }
 

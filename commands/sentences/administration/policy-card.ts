@@ -4,6 +4,7 @@ import type { Approver } from '#src/tasks/approval.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, either } from '../format.ts';
+import { savedBlocks } from './settings.ts';
 
 /** Content of {@link policyCard}. */
 export interface PolicyShown {
@@ -12,7 +13,8 @@ export interface PolicyShown {
   readonly channel: string | null;
   /** Whether that is the channel in which they are shown. */
   readonly isHere: boolean;
-  readonly isSaved: boolean;
+  /** Whether a rule was just changed; `null` if none was to be. */
+  readonly isChanged: boolean | null;
   readonly mayChange: boolean;
   /** The command that changes a policy, as it is typed on the platform. */
   readonly command: string;
@@ -38,7 +40,7 @@ const PEOPLE: ReadonlySet<string> = new Set(['create', 'decide', 'review']);
 
 /** Shows the rules of a channel or of the team, with where each comes from. */
 export function policyCard(shown: PolicyShown): Card {
-  const { policy, channel, isHere, isSaved } = shown;
+  const { policy, channel, isHere, isChanged } = shown;
   const rules = channel === null ? policy.team : rulesAt(policy, { channel });
   const own = channel === null ? {} : channelRules(policy, channel);
   const names = (Object.keys(LABELS) as Shown[]).filter((name) => rules[name] !== undefined);
@@ -51,7 +53,7 @@ export function policyCard(shown: PolicyShown): Card {
   const none: Block = { kind: 'text', line: ['Everything that the models offer, for everyone.'] };
   return layOut([
     { kind: 'heading', line: heading },
-    ...(isSaved ? [{ kind: 'text', line: ['Saved.'] } as const] : []),
+    ...savedBlocks(isChanged),
     ...(lines.length === 0 ? [none] : lines),
     ...closingLines(shown).map((line): Block => ({ kind: 'small', line })),
   ]);

@@ -57,10 +57,6 @@ export function mayNotDecide(requester: string, allowed: readonly Approver[], fi
   return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.`;
 }
 
-/** Refuses a channel that is unknown, or that the user may not see. */
-export const POLICY_CHANNEL_UNKNOWN =
-  'channel: there is no such channel, or you can’t see it. Pick one that you are a member of.';
-
 /** Refuses rules that nothing in the catalog satisfies. */
 export const LEAVES_NO_MODEL =
   'With these rules, no model could make a clip: /video models shows what each offers. Nothing was changed.';
@@ -89,16 +85,6 @@ export function notClips(given: string, max: number): string {
 /** Refuses forbidden words that are too many, too long or without a character. */
 export function tooManyWords({ words, characters }: { readonly words: number; readonly characters: number }): string {
   return `words: write up to ${words} words or phrases of up to ${characters} characters, separated by commas.`;
-}
-
-/** Refuses to remove a rule of an unknown name. */
-export function notAPolicyRule(given: string, rules: readonly string[]): string {
-  return `off: there is no rule ${quoted(given)}. Choose from ${all(rules)}.`;
-}
-
-/** Refuses a rule that is given a value and removed at once. */
-export function ruleGivenAndOff(rule: string): string {
-  return `${rule}: given a value and switched off at once. Leave one of them out.`;
 }
 
 function quoted(given: string): string {

@@ -32,6 +32,12 @@ const LABELS: Readonly<Record<ShownSetting, string>> = {
   keepPrompts: 'Keep prompts',
 };
 
+/** Says whether a change was one; nothing where none was asked for (`null`). */
+export function savedBlocks(isChanged: boolean | null, saved = 'Saved.'): readonly Block[] {
+  if (isChanged === null) return [];
+  return [{ kind: 'text', line: [isChanged ? saved : 'Nothing changed: it was like this already.'] }];
+}
+
 /** Shows the settings of a team; those that were just changed first. */
 export function settingsCard({ settings, currency, changed, command }: SettingsShown): Card {
   const order = Object.keys(LABELS) as ShownSetting[];
@@ -111,26 +117,7 @@ export function unknownZone(given: string): string {
   return `time_zone: “${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
 }
 
-/** Refuses a value other than `on` or `off`. */
-export function notOnOff(name: string, given: string): string {
-  return `${name}: “${shorten(given, 40)}” isn’t on or off.`;
-}
-
 /** Refuses a period that is not a number of days. */
 export function notDays(given: string, most: number): string {
   return `“${shorten(given, 40)}” isn’t a number of days from 1 to ${most}.`;
-}
-
-/** Refuses a channel that is unknown, or that the user may not see. */
-export const REPORT_CHANNEL_UNKNOWN =
-  'report_channel: there is no such channel, or you can’t see it. Pick one that you are a member of.';
-
-/** Refuses an option that is given a value and switched off at once. */
-export function givenAndOff(name: string): string {
-  return `${name}: given a value and switched off at once. Leave one of them out.`;
-}
-
-/** Refuses to switch off a setting that has no option of that name. */
-export function unknownSetting(given: string, names: readonly string[]): string {
-  return `off: there is no setting “${shorten(given, 40)}”. Choose from ${names.join(', ')}.`;
 }

@@ -1,5 +1,6 @@
 import { hasReview, type ReviewRules } from '#src/tasks/review/rules.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
+import { savedBlocks } from '../administration/settings.ts';
 import { formatCount } from '../format.ts';
 
 /** Content of {@link reviewSettingsCard}. */
@@ -47,18 +48,13 @@ export function reviewSettingsCard({ rules, channel, isChanged, command }: Revie
       keepSignedOff ? ': signed-off clips are kept when others expire.' : ': signed-off clips expire like others.',
     ],
   ];
-  const news: readonly Line[] =
-    isChanged === null ? [] : [[isChanged ? 'Saved.' : 'Nothing changed: it was like this already.']];
   return layOut([
     { kind: 'heading', line: ['Reviews'] },
-    ...[...news, ...rows].map((line): Block => ({ kind: 'text', line })),
+    ...savedBlocks(isChanged),
+    ...rows.map((line): Block => ({ kind: 'text', line })),
     { kind: 'small', line: ['To change it: ', { code: command }, ' on or off, or with an option.'] },
   ]);
 }
-
-/** Refuses a channel that is unknown, or that the user may not see. */
-export const POST_TO_UNKNOWN =
-  'post_to: there is no such channel, or you can’t see it. Pick one that you are a member of.';
 
 /** Refuses reviews in one more channel. */
 export function tooManyChannels(most: number): string {

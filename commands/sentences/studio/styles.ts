@@ -1,5 +1,6 @@
 import type { Style } from '#src/videos/styles.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
+import { savedBlocks } from '../administration/settings.ts';
 import { either, formatCount, shorten } from '../format.ts';
 
 /** Content of {@link stylesCard}. */
@@ -34,8 +35,8 @@ export function stylesCard({ styles, command, hasFlags, mayChange }: StylesShown
   ]);
 }
 
-/** Shows one style in full. */
-export function styleCard(style: Style, isSaved: boolean): Card {
+/** Shows one style in full. @param isChanged whether it was just changed; `null` if it was not to be */
+export function styleCard(style: Style, isChanged: boolean | null): Card {
   const { name, before, after, avoid, model, seconds, aspect, resolution, images = [] } = style;
   const parts: readonly (readonly [label: string, value: string | undefined])[] = [
     ['Before the prompt', before],
@@ -52,7 +53,7 @@ export function styleCard(style: Style, isSaved: boolean): Card {
   );
   return layOut([
     { kind: 'heading', line: [`Style ${name}`] },
-    ...(isSaved ? [{ kind: 'text', line: ['Saved. Clips ordered from now on have it.'] } as const] : []),
+    ...savedBlocks(isChanged, 'Saved. Clips ordered from now on have it.'),
     ...lines,
     ...(avoid === undefined ? [] : [{ kind: 'small', line: [AVOID_NOTE] } as const]),
     { kind: 'small', line: [DEFAULTS_NOTE] },
@@ -95,11 +96,6 @@ export function tooManyStyles(max: number): string {
 
 /** Refuses a style without words or defaults. */
 export const STYLE_EMPTY = 'A style needs words or a default, such as before or after. Nothing was changed.';
-
-/** Refuses to remove a part of a style that does not exist. */
-export function notAStylePart(given: string, parts: readonly string[]): string {
-  return `off: there is no “${shorten(given, 40)}”. Choose ${either(parts)}.`;
-}
 
 /** Refuses the removal of a style that a policy asks for. */
 export function styleInPolicy(name: string): string {

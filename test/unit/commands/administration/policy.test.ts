@@ -87,12 +87,25 @@ describe('/video policy', () => {
     [{ resolutions: '4k' }, 'resolutions: “4k” isn’t known.'],
     [{ words: ', ,' }, 'words: write up to 200 words'],
     [{ create: 'nobody-known' }, 'create: I don’t know “nobody-known” here.'],
-    [{ off: 'mood' }, 'off: there is no rule “mood”.'],
+    [{ off: 'mood' }, 'off: “mood” isn’t known. Choose models, seconds,'],
+    [{ create: '<@U1|Ada>', change: 'delete' }, 'change: “delete” isn’t known. Choose add or remove.'],
     [{ off: 'models', models: 'plain' }, 'models: given a value and switched off at once.'],
     [{ seconds: '1' }, 'With these rules, no model could make a clip'],
   ])('refuses %j and changes nothing', async (options, sentence) => {
     expect(await set(options as Readonly<Record<string, string>>)).toContain(sentence);
     expect(await stored()).toBeUndefined();
+  });
+
+  it('removes nothing where there is nothing to remove', async () => {
+    expect(await set({ create: '<@U1|Ada>', words: 'gore', change: 'remove' })).toContain('Nothing changed');
+    expect(await stored()).toBeUndefined();
+    await set({ channel: '<#ads|ads>', create: 'everyone' });
+    expect(await set({ channel: '<#ads|ads>', create: '<@U1|Ada>', change: 'remove' })).toContain('Nothing changed');
+    expect((await stored())?.channels['ads']).toEqual({ create: 'any' });
+    await set({ create: '<@U1|Ada>' });
+    expect(await set({ create: '<@U1|Ada>' })).toContain('Nothing changed');
+    expect(await set({ create: '<@U1|Ada>', change: 'remove' })).toContain('Saved.');
+    expect((await stored())?.team).toEqual({ create: [] });
   });
 
   it('takes lists as they are typed, up to the next flag', async () => {

@@ -53,8 +53,8 @@ describe('/video settings', () => {
     ['--keep_clips 0', 'keep_clips: “0” isn’t a number of days from 1 to 36500.'],
     ['--keep_prompts 36501', 'keep_prompts: “36501” isn’t a number of days from 1 to 36500.'],
     ['--keep_clips -3', 'keep_clips: “-3” isn’t a number of days'],
-    ['--alerts maybe', 'alerts: “maybe” isn’t on or off.'],
-    ['--off everything', 'off: there is no setting “everything”.'],
+    ['--alerts maybe', 'alerts: “maybe” isn’t known. Choose on or off.'],
+    ['--off everything', 'off: “everything” isn’t known.'],
     ['--currency USD --off currency', 'currency: given a value and switched off at once.'],
   ])('%s gets one clear sentence and changes nothing', async (flags, sentence) => {
     const { house, kind, words, settings } = await type(

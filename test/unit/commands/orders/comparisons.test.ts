@@ -272,7 +272,14 @@ describe('the default of a channel', () => {
     await house.bot.command(bob(), 'defaults', { model: ['bare'] });
     expect(await modelOf()).toBe('bare');
     await house.bot.press(manager, `prefer:${set}:${at}`);
-    await house.bot.command(manager, 'defaults', { off: ['channel'] });
+    const off = { off: ['channel'] };
+    house.memberRights.set('clips', { view: true, post: true, manage: false });
+    expect(replyText(await house.bot.command(ada(), 'defaults', off))).toContain('Only those who manage');
+    expect(replyText(await house.bot.command(manager, 'defaults', { ...off, seconds: ['6'] }))).toContain('alone');
+    // Slack's commands carry no rights: they are looked up.
+    house.memberRights.set('clips:U1', { view: true, post: true, manage: true });
+    expect(replyText(await house.bot.command(ada(), 'defaults', off))).toContain('Saved.');
+    expect(replyText(await house.bot.command(ada(), 'defaults', off))).toContain('Nothing changed');
     const shown = replyText(await house.bot.command(ada({ mayAdminister: true }), 'audit', {}));
     expect(shown).toMatch(
       /removed the default model in .*clips.*, which was ‹reel-2›[\s\S]*set the default model in .*clips.* to ‹reel-2›/u,

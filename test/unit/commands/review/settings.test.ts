@@ -36,9 +36,9 @@ describe('/video review', () => {
   });
 
   it.each([
-    ['review maybe', 'state: “maybe” isn’t on or off.'],
-    ['review --own 1', 'own: “1” isn’t on or off.'],
-    ['review --off everything', 'off: there is no setting “everything”.'],
+    ['review maybe', 'state: “maybe” isn’t known. Choose on or off.'],
+    ['review --own 1', 'own: “1” isn’t known. Choose on or off.'],
+    ['review --off everything', 'off: “everything” isn’t known.'],
     ['review --post_to <#C7> --off post_to', 'post_to: given a value and switched off at once.'],
   ])('%s changes nothing', async (line, sentence) => {
     const house = new BotHouse(CATALOG);

@@ -66,7 +66,7 @@ describe('/video style', () => {
     ['house --model nothing', 'model: there is no model “nothing”'],
     ['house --seconds 5', 'seconds: swift-1 can’t make 5 s'],
     ['house --images ftp://a.example/1.png', 'isn’t a link'],
-    ['house --off mood', 'off: there is no “mood”'],
+    ['house --off mood', 'off: “mood” isn’t known'],
     ['house --off after', 'A style needs words or a default'],
   ])('refuses %s and changes nothing', async (text, sentence) => {
     expect(await set(text)).toContain(sentence);
