@@ -32,7 +32,8 @@ const PART_OF_WORD = /[\p{L}\p{M}\p{N}]/u;
 function occursIn(text: string, word: string): boolean {
   if (word === '') return false;
   for (let from = text.indexOf(word); from !== -1; from = text.indexOf(word, from + 1)) {
-    const before = Array.from(text.slice(0, from)).at(-1) ?? '';
+    // A character has at most two code units; the whole text before it is not copied for each occurrence.
+    const before = Array.from(text.slice(Math.max(0, from - 2), from)).at(-1) ?? '';
     const [after = ''] = text.slice(from + word.length);
     const [first = ''] = word;
     const last = Array.from(word).at(-1) ?? '';

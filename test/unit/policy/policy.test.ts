@@ -31,6 +31,12 @@ describe('forbidden words', () => {
   ])('%j in %j: %j', (word, text, isThere) => {
     expect(forbiddenIn(text, [word, 'absent'])).toEqual(isThere ? [word] : []);
   });
+
+  it('are looked for in time that grows with the text, not with its square', () => {
+    // Minutes, if each of the occurrences inside this word copied the text before it.
+    expect(forbiddenIn('a'.repeat(300_000), ['a'])).toEqual([]);
+    expect(forbiddenIn(`${'a'.repeat(300_000)} 𝕏 a`, ['a'])).toEqual(['a']);
+  });
 });
 
 describe('the rules of a channel', () => {
