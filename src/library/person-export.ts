@@ -143,14 +143,14 @@ function clipLine(task: Task, links: PersonExportOptions['links']): ExportLine {
 
 /** Returns the line of a clip whose comparison is not revealed: without what would tell its requester the model. */
 function blindLine({ id, request, origin, createdAtMs }: Task): ExportLine {
-  const { model: _model, prompt, seconds, media } = request;
+  const { prompt, typed, style, seconds, media } = request;
   const { platform, team, channel, user: requester, audience } = origin;
   const where = { platform, team, channel, requester, audience };
   return {
     record: 'clip',
     id,
     ...where,
-    request: { prompt, seconds, media },
+    request: { prompt, typed, style, seconds, media },
     createdAt: isoOf(createdAtMs),
     hiddenUntilReveal: true,
   };

@@ -64,12 +64,13 @@ describe('the export of a person', () => {
   it('has their vote by its label, and neither here nor in the CSV what leads to the model of a blind clip', async () => {
     const id = 'first' as TaskId;
     const set = { id, kind: 'comparison', at: 1, of: 2, upTo: { amount: '0.77', currency: 'USD' } } as const;
-    await put({ id, set });
+    const { request } = newTask();
+    await put({ id, set, request: { ...request, prompt: 'a fox, on film', typed: 'a fox', style: 'film' } });
     const records = new ComparisonRecords(store, clock);
     await records.show(set, TEAM);
     await records.vote(id, BOB.id, 2);
     const [line] = await linesOf();
-    expect(line).toMatchObject({ record: 'clip', id, hiddenUntilReveal: true });
+    expect(line).toMatchObject({ record: 'clip', id, hiddenUntilReveal: true, request: { typed: 'a fox', style: 'film' } });
     expect(JSON.stringify(line)).not.toMatch(/swift-1|0\.30|0\.77|up:/u);
     expect(await linesOf(BOB.id)).toEqual([{ record: 'vote', comparison: id, label: 'B' }]);
     const path = join(directory, 'spend.csv');

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Cut } from '../../../studio/cuts/cut.ts';
 import type { Shot } from '../../../studio/storyboards/board.ts';
+import { typedPrompt } from '../../../tasks/task.ts';
 import { isClip } from '../clips.ts';
 import { GALLERY_PATH } from '../requests.ts';
 import type { EnteredRoute } from '../session-scope.ts';
@@ -35,7 +36,7 @@ export function addSets(http: FastifyInstance, route: EnteredRoute, { sets }: Se
 /** Returns a shot of a board in the order of the cut, with the clip that is in it. */
 function shotOf({ at, isSkipped, chosen }: Shot, { tasks }: VisibleSet) {
   const task = tasks.get(chosen.id);
-  const clip = task !== undefined && isClip(task) ? { id: task.id, prompt: task.request.prompt } : null;
+  const clip = task !== undefined && isClip(task) ? { id: task.id, prompt: typedPrompt(task.request) } : null;
   return { at, isSkipped, clip };
 }
 

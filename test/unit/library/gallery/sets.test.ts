@@ -6,7 +6,7 @@ import { Boards } from '#src/studio/storyboards/boards.ts';
 import type { Origin, SetKind, Task, TaskId } from '#src/tasks/task.ts';
 import { CutHouse, SHOT_BYTES } from '#test/fakes/cut-house.ts';
 import { GalleryHouse, OPENER } from '#test/fakes/gallery-house.ts';
-import { BOB } from '#test/fakes/tasks.ts';
+import { BOB, newTask } from '#test/fakes/tasks.ts';
 
 const BOBS = { ...OPENER, user: BOB };
 const PRIVATE = { channel: 'secret', audience: 'channel', user: BOB } as const;
@@ -90,13 +90,14 @@ describe('the set of a clip', () => {
 
 describe('the set of a storyboard', () => {
   it('has the order of its board, and the cuts that were joined, with their files', async () => {
-    const { house, cutting, tasks, place } = await setUp('storyboard');
+    const request = { ...newTask().request, prompt: 'a fox, on film', typed: 'a fox', style: 'film' };
+    const { house, cutting, tasks, place } = await setUp('storyboard', {}, { request });
     const [one, two, three] = tasks as [Task, Task, Task];
     const boards = new Boards(house.store);
     await boards.change(await boards.get({ ...place, at: 1 }), { order: [3, 1, 2], skipped: [2] });
     const cut = await cutting.cut([three.id, one.id], BOB);
     const cookie = await house.open();
-    const prompt = one.request.prompt;
+    const prompt = 'a fox';
     expect((await house.get(`api/sets/${SET}`, cookie)).json()).toEqual({
       id: SET,
       kind: 'storyboard',
