@@ -93,20 +93,16 @@ export class Uploads {
         if (this.#isStopped) return;
         if ((local.get(id) ?? null) === null && score > since) continue;
         try {
-          if (await clips.store(id, () => repository.get(id))) await this.#done(id);
+          if (!(await clips.store(id, () => repository.get(id)))) continue;
+          logger.info({ event: 'clip_uploaded', task: id }, 'uploaded a clip that was left');
         } catch (thrown) {
           const error = asDailiesError(thrown, `uploading the clip of task ${id}`);
           if (error.code === 'storage_unavailable' || error.retryable) throw error;
           logger.error({ event: 'clip_lost', task: id, err: error }, 'a clip is in no bucket and on no disk');
-          await this.#done(id);
         }
+        await store.commit({ records: [], index: [{ index: UPLOADS, member: id, score: null }] });
       }
     }
-  }
-
-  async #done(id: TaskId): Promise<void> {
-    await this.#options.store.commit({ records: [], index: [{ index: UPLOADS, member: id, score: null }] });
-    this.#options.logger.info({ event: 'clip_uploaded', task: id }, 'uploaded a clip that was left');
   }
 
   /** Compares the local files with the tasks and the bucket. */

@@ -34,6 +34,8 @@ let isAway: boolean;
 /** The service has dropped the clip. */
 let isGone: boolean;
 let downloads: number;
+/** Events in the log. */
+let logged: string[];
 
 beforeAll(async () => {
   server = await startS3Server();
@@ -48,7 +50,7 @@ beforeEach(async () => {
   clock = new ManualClock();
   store = new MemoryStore();
   table = new LeaseTable(clock);
-  [isAway, isGone, downloads] = [false, false, 0];
+  [isAway, isGone, downloads, logged] = [false, false, 0, []];
 });
 
 afterEach(async () => {
@@ -66,7 +68,7 @@ interface Replica {
 async function replica(name: string): Promise<Replica> {
   const folder = join(root, name);
   await mkdir(folder, { recursive: true });
-  const logger = pino({ level: 'silent' });
+  const logger = pino({}, { write: (line) => void logged.push((JSON.parse(line) as { event: string }).event) });
   const unlessAway = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     if (isAway) throw new DailiesError('away', { code: 'storage_unavailable', retryable: true });
     return call();
@@ -163,8 +165,9 @@ describe('a clip', () => {
     await fetched(await replica('one'));
     [isAway, isGone] = [false, true];
     clock.advance(11 * MINUTE_MS);
+    logged = [];
     await (await replica('other')).uploads.runNow();
-    expect(await pending()).toBe(0);
+    expect({ pending: await pending(), logged }).toEqual({ pending: 0, logged: ['clip_lost'] });
   });
 
   it('is not lost because the service dropped it while the bucket is away', async () => {
