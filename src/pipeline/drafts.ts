@@ -114,10 +114,10 @@ function pressKey(press: string): string {
 
 /** Returns the key that equal drafts of one user in a channel share. */
 function equalityKey({ platform, team, channel, by, request, retryOf }: Draft): string {
-  const { prompt, model, seconds, aspect, resolution, takes, image = [], audio = [], video = [] } = request;
+  const { prompt, model, seconds, aspect, resolution, style, takes, image = [], audio = [], video = [] } = request;
   const settings = [prompt, model, seconds?.toString(), aspect, resolution].map((value) => value ?? null);
   const count = takes === undefined ? undefined : { takes: takes.toString() };
-  const set = [request.shots, request.models, count].filter((one) => one !== undefined);
-  const parts = [platform, team, channel, by.id, retryOf ?? null, ...settings, image, audio, video, ...set];
+  const further = [request.shots, request.models, count, style && { style }].filter((one) => one !== undefined);
+  const parts = [platform, team, channel, by.id, retryOf ?? null, ...settings, image, audio, video, ...further];
   return `equal:${hash('sha256', JSON.stringify(parts), 'hex')}`;
 }

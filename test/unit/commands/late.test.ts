@@ -76,6 +76,7 @@ describe('order that the platform reported as failed', () => {
 
   it('deduplicates equal orders of one user in a channel into one offer, including concurrent ones', async () => {
     const house = new BotHouse(CATALOG);
+    await house.bot.text(bob({ mayAdminister: true }), 'style plain --seconds 4');
     const replies = await Promise.all([1, 2, 3].map(() => order(house, late())));
     expect(new Set(replies.map((reply) => offerOf(reply).id)).size).toBe(1);
     const others = [
@@ -84,8 +85,9 @@ describe('order that the platform reported as failed', () => {
       await house.bot.command(late(), 'create', { prompt: ['a fox'], seconds: ['6'] }),
       await house.bot.command(late(), 'create', { prompt: ['a fox'], takes: ['3'] }),
       await house.bot.command(late(), 'create', { prompt: ['a fox'], takes: ['2'] }),
+      await house.bot.command(late(), 'create', { prompt: ['a fox'], style: ['plain'] }),
     ];
-    expect(new Set([...replies, ...others].map((reply) => offerOf(reply).id)).size).toBe(6);
+    expect(new Set([...replies, ...others].map((reply) => offerOf(reply).id)).size).toBe(7);
     for (const reply of replies) await house.bot.press(late({}, true), buttonOf(reply, 'Create'));
     expect(house.records.size).toBe(1);
   });
