@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
+import { Serial } from '../serial.ts';
 import type { Store } from '../store/store.ts';
 import type { Origin, Person, TaskId } from '../tasks/task.ts';
 import type { RequestDraft } from '../videos/request.ts';
@@ -43,7 +44,7 @@ const TTL_MS = 24 * 3_600_000;
 export class Drafts {
   readonly #records: Keyv;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #standing = new Map<string, Promise<Draft>>();
+  readonly #standing = new Serial<string>();
 
   constructor(store: Pick<Store, 'keyv'>, clock: Pick<Clock, 'now'>) {
     this.#records = store.keyv('drafts');
@@ -89,17 +90,13 @@ export class Drafts {
    */
   standingFor(draft: Draft, isOpen: (earlier: Draft) => Promise<boolean>): Promise<Draft> {
     const key = equalityKey(draft);
-    const before = this.#standing.get(key)?.catch(() => undefined) ?? Promise.resolve();
-    const found = before.then(async () => {
+    return this.#standing.run(key, async () => {
       const pointer = await this.#records.get<{ readonly id: TaskId }>(key);
       const earlier = pointer === undefined ? undefined : await this.get(pointer.id);
       if (earlier !== undefined && earlier.isDiscarded !== true && (await isOpen(earlier))) return earlier;
       await this.#records.set(key, { id: draft.id }, TTL_MS);
       return draft;
     });
-    const running = found.finally(() => this.#standing.get(key) === running && this.#standing.delete(key));
-    this.#standing.set(key, running);
-    return running;
   }
 }
 

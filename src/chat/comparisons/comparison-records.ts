@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
+import { Serial } from '../../serial.ts';
 import { pagesOf } from '../../store/pages.ts';
 import type { IndexWrite, RecordWrite, Store, Versioned } from '../../store/store.ts';
 import type { Origin, SetPlace, TaskId } from '../../tasks/task.ts';
@@ -47,8 +48,8 @@ export class ComparisonRecords {
   readonly #store: Pick<Store, 'keyv' | 'commit' | 'scan'>;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #records: Keyv;
-  /** The last change of each comparison by this process: they follow one another, so that few meet another change. */
-  readonly #changing = new Map<TaskId, Promise<unknown>>();
+  /** Changes of each comparison by this process: they follow one another, so that few meet another change. */
+  readonly #changing = new Serial<TaskId>();
   #secret: Promise<string> | null = null;
 
   constructor(store: Pick<Store, 'keyv' | 'commit' | 'scan'>, clock: Pick<Clock, 'now'>) {
@@ -162,25 +163,17 @@ export class ComparisonRecords {
       readonly result: Result;
     },
   ): Promise<Result> {
-    const changed = (this.#changing.get(set) ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(async () => {
-        for (;;) {
-          const before = await this.get(set);
-          const { after, index = [], result } = edit(before);
-          if (after === before || after === undefined) return result;
-          const value = { ...after, revision: (before?.revision ?? 0) + 1 };
-          const expected = before?.revision ?? 'absent';
-          if (await this.#store.commit({ records: [{ namespace: NAMESPACE, key: set, value, expected }], index }))
-            return result;
-        }
-      });
-    this.#changing.set(set, changed);
-    const forget = (): void => {
-      if (this.#changing.get(set) === changed) this.#changing.delete(set);
-    };
-    changed.then(forget, forget);
-    return changed;
+    return this.#changing.run(set, async () => {
+      for (;;) {
+        const before = await this.get(set);
+        const { after, index = [], result } = edit(before);
+        if (after === before || after === undefined) return result;
+        const value = { ...after, revision: (before?.revision ?? 0) + 1 };
+        const expected = before?.revision ?? 'absent';
+        if (await this.#store.commit({ records: [{ namespace: NAMESPACE, key: set, value, expected }], index }))
+          return result;
+      }
+    });
   }
 
   #secretOf(): Promise<string> {
