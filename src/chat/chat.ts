@@ -119,9 +119,6 @@ const LONG_WAIT_MS = 10_000;
 /** Largest number of paused tasks whose messages are edited at once. */
 const MAX_PAUSED_EDITS = 200;
 
-/** Delay before a retraction is repeated where another process holds the lock of the message. */
-const LOCKED_RETRY_MS = 1_000;
-
 /** Topic of the pauses of submissions that the video service asked for. */
 const PAUSE_TOPIC = 'send-hold';
 
@@ -287,13 +284,11 @@ export class ChatEngine implements Chat {
   async retract(task: Task, origin: Origin, reason: RemovalReason): Promise<RetractionCount> {
     await this.#edits.hold(task.id);
     try {
-      const count = await this.#options.locks.run(task.id, 'message', (lock) =>
+      const count = await this.#options.locks.runOrThrow(task.id, 'message', (lock) =>
         this.#retraction.retract({ ...task, origin }, reason, lock),
       );
-      if (count !== null && task.set !== undefined) await this.#retractCard(task, task.set, reason);
-      if (count !== null) return count;
-      const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
-      throw new DailiesError(`retracting the messages of task ${task.id}: one is being edited`, code);
+      if (task.set !== undefined) await this.#retractCard(task, task.set, reason);
+      return count;
     } finally {
       this.#edits.forget(task.id);
       this.#edits.release(task.id);
@@ -318,7 +313,7 @@ export class ChatEngine implements Chat {
   async #retractCard(task: Task, place: SetPlace, reason: RemovalReason): Promise<void> {
     const card = await this.#sets.cardOf(place);
     if (!isContentRemoved(card)) return this.#approvals.retract(task);
-    await this.#options.locks.run(card.id, 'message', (lock) => this.#retraction.retract(card, reason, lock));
+    await this.#sets.change(card.id, async (lock) => void (await this.#retraction.retract(card, reason, lock)));
   }
 
   /** Returns the writes that delete what is recorded about the messages and the delivery of a removed task. */

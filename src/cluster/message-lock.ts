@@ -25,6 +25,12 @@ export interface MessageLocks {
     what: MessageLockPurpose,
     act: (lock: MessageLock) => Promise<Result>,
   ): Promise<Result | null>;
+  /** Runs `act` under a lock, as {@link run} does. @throws `platform_unavailable`, retryable, while the lock is held. */
+  runOrThrow<Result>(
+    task: TaskId,
+    what: MessageLockPurpose,
+    act: (lock: MessageLock) => Promise<Result>,
+  ): Promise<Result>;
   /**
    * Returns whether a progress edit is allowed now: across replicas, a message is edited at most once per `intervalMs`.
    * Always true for a single process.
@@ -60,6 +66,9 @@ export function createMessageLocks({ leases, exclusive, clock }: MessageLocksOpt
   const lock = (name: string) => ({ leases, clock, name, ttlMs: LOCK_TTL_MS });
   return {
     run: (task, what, act) => withLease(lock(`${what}:${task}`), (lease) => act(lockOf(lease, task))),
+    async runOrThrow(task, what, act) {
+      return resultOf(task, await this.run(task, what, async (held) => ({ result: await act(held) })));
+    },
     async mayEdit(task, intervalMs) {
       if (exclusive || intervalMs === 0) return true;
       return (await leases.take(`edited:${task}`, intervalMs, { isRenewed: false })) !== null;
@@ -69,10 +78,15 @@ export function createMessageLocks({ leases, exclusive, clock }: MessageLocksOpt
       const opened = await withLease(waiting, async (lease) => ({
         result: await open(lockOf(lease, task)),
       }));
-      if (opened === null) throw notHeld(task);
-      return opened.result;
+      return resultOf(task, opened);
     },
   };
+}
+
+/** @throws `platform_unavailable`, retryable, for `null`: another process held the lock. */
+function resultOf<Result>(task: TaskId, ran: { readonly result: Result } | null): Result {
+  if (ran === null) throw notHeld(task);
+  return ran.result;
 }
 
 function lockOf(lease: Lease, task: TaskId): MessageLock {

@@ -1,7 +1,8 @@
-import type { MessageLocks } from '../../cluster/message-lock.ts';
-import { asDailiesError, DailiesError } from '../../errors.ts';
+import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
+import { asDailiesError } from '../../errors.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import { memberIds } from '../../pipeline/task-ids.ts';
+import { Serial } from '../../serial.ts';
 import { isReady } from '../../studio/storyboards/board.ts';
 import type { Boards } from '../../studio/storyboards/boards.ts';
 import { sumOf } from '../../tasks/price.ts';
@@ -14,9 +15,6 @@ import type { MessageRef, Platform } from '../platform.ts';
 import type { TaskMessages } from '../task-messages.ts';
 import type { SetMember, TaskView } from '../view.ts';
 import { boardViewOf, declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
-
-/** Delay before another attempt where another process holds the lock of the card. */
-const LOCKED_RETRY_MS = 1_000;
 
 /** Options of {@link SetCards}. */
 export interface SetCardsOptions {
@@ -38,8 +36,7 @@ export interface SetCardsOptions {
  */
 export class SetCards {
   readonly #options: SetCardsOptions;
-  /** The last update of each card in this process. */
-  readonly #updates = new Map<TaskId, Promise<void>>();
+  readonly #changes = new Serial<TaskId>();
 
   constructor(options: SetCardsOptions) {
     this.#options = options;
@@ -120,31 +117,17 @@ export class SetCards {
     return (await this.#options.cards.open(await this.cardOf(place))).message;
   }
 
-  /**
-   * Shows the present state on a card; a deleted card stays deleted. The tasks of a set often end together: in one
-   * process, each update waits for the one before.
-   * @throws DailiesError retryable, also while another process edits it
-   */
-  update(place: SetPlace): Promise<void> {
-    const before = this.#updates.get(place.id) ?? Promise.resolve();
-    const update = before.catch(() => undefined).then(() => this.#update(place));
-    this.#updates.set(place.id, update);
-    const end = (): void => {
-      if (this.#updates.get(place.id) === update) this.#updates.delete(place.id);
-    };
-    update.then(end, end);
-    return update;
-  }
-
-  async #update(place: SetPlace): Promise<void> {
-    const { cards, locks, platformOf } = this.#options;
-    const card = await this.cardOf(place);
-    await cards.open(card);
-    const updated = await locks.run(card.id, 'message', async (lock) => {
-      const record = await cards.get(card.id);
-      if (record === undefined || record.isGone === true || isContentRemoved(card)) return true;
+  /** Shows the present state on a card; a deleted card stays deleted. @throws DailiesError as {@link change} */
+  async update(place: SetPlace): Promise<void> {
+    const { cards, platformOf } = this.#options;
+    const id = setCardId(place.id);
+    await this.change(id, async (lock) => {
+      const card = await this.cardOf(place);
+      if (isContentRemoved(card)) return;
+      const record = await cards.open(card);
+      if (record.isGone === true) return;
       const view = await this.view(card);
-      if (cards.isShown(record, card, view)) return true;
+      if (cards.isShown(record, card, view)) return;
       lock.assertHeld();
       try {
         await platformOf(card).edit(record.message, card.origin, view, 'final');
@@ -152,13 +135,18 @@ export class SetCards {
       } catch (thrown) {
         const error = asDailiesError(thrown, `editing the card of set ${place.id}`);
         if (error.code !== 'message_gone') throw error;
-        await cards.gone(card.id);
+        await cards.gone(id);
       }
-      return true;
     });
-    if (updated !== null) return;
-    const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
-    throw new DailiesError(`editing the card of set ${place.id}: another process does`, code);
+  }
+
+  /**
+   * Changes the message of a card under its lock. The tasks of a set often end together, or are removed together: in one
+   * process, each change waits for the one before.
+   * @throws DailiesError retryable, also while another process changes it
+   */
+  change(card: TaskId, act: (lock: MessageLock) => Promise<void>): Promise<void> {
+    return this.#changes.run(card, () => this.#options.locks.runOrThrow(card, 'message', act));
   }
 
   /** Returns the origin for a message of a task: of a set's, below its card, and not in response to its interaction. */

@@ -1,6 +1,5 @@
 import type { Keyv } from 'keyv';
 import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
-import { DailiesError } from '../../errors.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { phaseOf } from '../../tasks/state-machine.ts';
 import { type Phase, type SetPlace, type Task, typedPrompt } from '../../tasks/task.ts';
@@ -11,9 +10,6 @@ import type { EndNotice, SetOutcome } from '../notices/views.ts';
 import type { TaskMessages } from '../task-messages.ts';
 import { isPending, type TaskView } from '../view.ts';
 import type { SetCards } from './set-cards.ts';
-
-/** Delay before another attempt where another process posts the notice of the set. */
-const LOCKED_RETRY_MS = 1_000;
 
 /** Options of {@link SetNotices}. */
 export interface SetNoticesOptions {
@@ -41,12 +37,9 @@ export class SetNotices {
    */
   async covers(task: Task, place: SetPlace, notices: Pick<CompletionNotices, 'sendForSet'>): Promise<boolean> {
     const card = await this.#options.sets.cardOf(place);
-    const covered = await this.#options.locks.run(card.id, 'notices', (lock) =>
+    return this.#options.locks.runOrThrow(card.id, 'notices', (lock) =>
       this.#coversLocked(task, { card, place, notices, lock }),
     );
-    if (covered !== null) return covered;
-    const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
-    throw new DailiesError(`notifying of set ${place.id}: another process does`, code);
   }
 
   async #coversLocked(

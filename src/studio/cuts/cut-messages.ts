@@ -99,17 +99,13 @@ export class CutMessages {
   async retract({ id, origin }: Cut, reason: RemovalReason): Promise<void> {
     const platform = this.#platformOf(origin);
     const view = { kind: 'removed', reason } as const;
-    const retracted = await this.#options.locks.run(id, 'message', async (lock) => {
+    await this.#options.locks.runOrThrow(id, 'message', async (lock) => {
       for (const message of await this.#messages.messages(id)) {
         lock.assertHeld();
         if (reason === 'expired') await platform.expire(message, view);
         else await this.#retractOne(id, () => platform.retract(message, origin, view));
       }
-      return true;
     });
-    if (retracted !== null) return;
-    const code = { code: 'platform_unavailable', retryable: true, retryAfterMs: LOCKED_RETRY_MS } as const;
-    throw new DailiesError(`retracting the message of cut ${id}: it is being edited`, code);
   }
 
   /** Returns the writes that delete what is recorded about the messages of a cut. */

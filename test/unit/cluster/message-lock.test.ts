@@ -116,6 +116,17 @@ describe('posting a message for the first time', () => {
   });
 });
 
+describe('a change that has to be made', () => {
+  it('is refused for now while another process makes one, and returns its result otherwise', async () => {
+    const { ours, theirs } = pair();
+    await ours.run(TASK, 'message', async () => {
+      const refused = theirs.runOrThrow(TASK, 'message', async () => 'changed');
+      await expect(refused).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
+    });
+    expect(await theirs.runOrThrow(TASK, 'message', async () => null)).toBeNull();
+  });
+});
+
 describe('progress edits of one message', () => {
   it('are throttled across processes', async () => {
     const { time, ours, theirs } = pair();

@@ -76,6 +76,28 @@ describe('the card of a set', () => {
     expect(await storedIn(house.store)).not.toMatch(/secret|set-notice:|message:fake/);
   });
 
+  it('is retracted later where it is being edited: until then, what is recorded about it stays', async () => {
+    const { house, ids, remover, messageOf } = await delivered();
+    const isRetracted = () => house.platform.retracted.some(({ ref }) => ref.message === messageOf(CARD)?.ref.message);
+    const edit = await house.store.leases.take(`message:${CARD}`, 15_000);
+    for (const id of ids) await remover.remove({ id }, { reason: 'deleted' });
+    expect(isRetracted()).toBe(false);
+    expect(await house.chat.messageOf(CARD)).toBeDefined();
+    await edit?.release();
+    await remover.complete(ids);
+    expect(isRetracted()).toBe(true);
+    expect(await storedIn(house.store)).not.toMatch(/secret|set-notice:|message:fake/);
+  });
+
+  it('is retracted once where its clips are removed together', async () => {
+    const { house, ids, remover, messageOf } = await delivered();
+    for (const id of ids) await remover.remove({ id }, { reason: 'deleted', isPartOfMany: true });
+    await remover.complete(ids);
+    const ofCard = house.platform.retracted.filter(({ ref }) => ref.message === messageOf(CARD)?.ref.message);
+    expect(ofCard).toHaveLength(1);
+    expect(await storedIn(house.store)).not.toMatch(/secret|set-notice:|message:fake/);
+  });
+
   it('expires once all of its prompts have: until then, it shows those of the others', async () => {
     const { house, ids, remover, messageOf } = await delivered();
     const isExpired = () => house.platform.expired.some(({ ref }) => ref.message === messageOf(CARD)?.ref.message);
