@@ -70,7 +70,12 @@ describe('the export of a person', () => {
     await records.show(set, TEAM);
     await records.vote(id, BOB.id, 2);
     const [line] = await linesOf();
-    expect(line).toMatchObject({ record: 'clip', id, hiddenUntilReveal: true, request: { typed: 'a fox', style: 'film' } });
+    expect(line).toMatchObject({
+      record: 'clip',
+      id,
+      hiddenUntilReveal: true,
+      request: { typed: 'a fox', style: 'film' },
+    });
     expect(JSON.stringify(line)).not.toMatch(/swift-1|0\.30|0\.77|up:/u);
     expect(await linesOf(BOB.id)).toEqual([{ record: 'vote', comparison: id, label: 'B' }]);
     const path = join(directory, 'spend.csv');
