@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
+import { connectionsOf, greet } from './app/greeting.ts';
 import { createApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { warnOfReadableEnvFile } from './config/env-file.ts';
 import { followCatalog, readSettingsOrExit, type Settings } from './config/settings.ts';
 import { VERSION } from './config/version.ts';
-import { connectionsOf, greet } from './greeting.ts';
 import { type Opening, runUntilStopped } from './lifecycle.ts';
 import { createLogger, isOnTerminal, type Logger } from './logger.ts';
 import { Relay } from './media/relay.ts';

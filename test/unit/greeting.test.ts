@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { connectionsOf } from '#src/greeting.ts';
+import { connectionsOf } from '#src/app/greeting.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FakePlatform, platformError } from '#test/fakes/platform.ts';
 

@@ -1,9 +1,9 @@
-import type { Platform } from './chat/platform.ts';
-import { type Clock, within } from './clock.ts';
-import type { Config } from './config/config.ts';
-import { VERSION } from './config/version.ts';
-import { asDailiesError } from './errors.ts';
-import { standardOutput } from './output.ts';
+import type { Platform } from '../chat/platform.ts';
+import { type Clock, within } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { VERSION } from '../config/version.ts';
+import { asDailiesError } from '../errors.ts';
+import { standardOutput } from '../output.ts';
 
 /** Timeout of each platform's connection status in the greeting. */
 const CONNECTION_TIMEOUT_MS = 3_000;
