@@ -43,6 +43,7 @@ export interface OptionDeclaration {
     | 'models'
     | 'setting'
     | 'style'
+    | 'reference'
     | 'task'
     | 'open_task'
     | 'month'

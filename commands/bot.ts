@@ -67,7 +67,7 @@ export function createBot(ports: BotPorts): Bot {
 }
 
 /** Autocompletions whose suggestions depend on the defaults. */
-const SETTINGS_OFFERED: ReadonlySet<string> = new Set(['model', 'models', 'setting', 'style']);
+const SETTINGS_OFFERED: ReadonlySet<string> = new Set(['model', 'models', 'setting', 'style', 'reference']);
 
 /** Handles a reaction as a press of the button with the same action. */
 async function react(ports: BotPorts, caller: Caller, message: MessageRef, emoji: string): Promise<Reply | null> {

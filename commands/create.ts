@@ -53,6 +53,7 @@ const options: readonly OptionDeclaration[] = [
       description: `Link to ${MEDIA_WORDS[name].link}`,
       kind: 'address',
       repeated: true,
+      ...(name === 'image' ? { autocomplete: 'reference' } : {}),
     }),
   ),
 ];

@@ -66,6 +66,8 @@ function offered(
       return settingSuggestions(model, typing.option.name);
     case 'style':
       return styleSuggestions(catalog, typing.command);
+    case 'reference':
+      return referenceSuggestions(catalog, typing.typed);
     case 'task':
       return taskSuggestions(ports, caller, typing.command === 'retry' ? 'retry' : 'all');
     case 'open_task':
@@ -120,6 +122,16 @@ function styleSuggestions(catalog: Catalog, command: string): readonly Suggestio
   const isOrder = ['create', 'storyboard', 'compare'].includes(command);
   const styles = isOrder ? allowedStyles(catalog) : (catalog.styles ?? []);
   return styles.map(({ name }) => ({ value: name, label: name }));
+}
+
+/** Completes the last of several links with the names of the team's images: `https://a.test/1.png @mu` → `… @mug`. */
+function referenceSuggestions({ references = [] }: Catalog, typed: string): readonly Suggestion[] {
+  const [, before = '', last = ''] = /^(.*[\s,]|)([^\s,]*)$/su.exec(typed) ?? [];
+  const begun = last.toLowerCase().replace(/^@/u, '');
+  return references
+    .filter(({ name }) => name.startsWith(begun))
+    .map(({ name }) => ({ value: `${before}@${name}`, label: `${before}@${name}`, terms: [typed.trim()] }))
+    .filter(({ value }) => value.length <= MAX_VALUE_LENGTH);
 }
 
 function settingSuggestions(model: Model, option: string): readonly Suggestion[] {

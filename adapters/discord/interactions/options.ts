@@ -28,7 +28,7 @@ export interface ParsedCommand {
   readonly options: GivenOptions;
   /** Attachments in the order of the options; not included in `options`. */
   readonly attachments: readonly GivenAttachment[];
-  /** The option being typed, during autocomplete; else `null`. */
+  /** The option being typed, by its declared name, during autocomplete; else `null`. */
   readonly focused: { readonly name: string; readonly typed: string } | null;
 }
 
@@ -47,14 +47,14 @@ export function parseCommand(
   const attachments: GivenAttachment[] = [];
   let focused: ParsedCommand['focused'] = null;
   for (const option of subcommand.options ?? []) {
-    if ('focused' in option && option.focused === true) focused = { name: option.name, typed: String(option.value) };
+    const name = ADDRESSES_OF.get(option.name) ?? option.name;
+    if ('focused' in option && option.focused === true) focused = { name, typed: String(option.value) };
     if (option.type === ApplicationCommandOptionType.Attachment) {
       const { attachments: files = {} } = resolved;
       const attachment = Object.hasOwn(files, option.value) ? files[option.value] : undefined;
       if (attachment !== undefined) attachments.push({ option: MEDIA_OF.get(option.name) ?? option.name, attachment });
       continue;
     }
-    const name = ADDRESSES_OF.get(option.name) ?? option.name;
     const values = valuesOf(option, resolved);
     if (values.length > 0) given[name] = [...(given[name] ?? []), ...values];
   }

@@ -131,7 +131,7 @@ function optionsOf(option: OptionDeclaration, translations: Translations): reado
     case 'channel':
       return [{ type: ApplicationCommandOptionType.Channel, ...head, channel_types: [...CHANNELS_TO_POST_IN] }];
     case 'address':
-      return mediaOptions(name, translations);
+      return mediaOptions(option, translations);
   }
 }
 
@@ -145,7 +145,11 @@ const CHANNELS_TO_POST_IN = [
   ChannelType.GuildVoice,
 ] as const;
 
-function mediaOptions(name: string, translations: Translations): readonly APIApplicationCommandBasicOption[] {
+function mediaOptions(
+  { name, autocomplete }: OptionDeclaration,
+  translations: Translations,
+): readonly APIApplicationCommandBasicOption[] {
+  const names = autocomplete === 'reference' ? ', or their names such as @mug' : '';
   const attachments = ATTACHMENT_OPTIONS[name as keyof typeof ATTACHMENT_OPTIONS] ?? [name];
   return [
     ...attachments.map((attachment, index) => ({
@@ -157,10 +161,11 @@ function mediaOptions(name: string, translations: Translations): readonly APIApp
       type: ApplicationCommandOptionType.String,
       ...named(
         addressOption(name),
-        `Links to reference ${name === 'audio' ? 'audio' : `${name}s`}, separated by spaces`,
+        `Links to reference ${name === 'audio' ? 'audio' : `${name}s`}${names}, separated by spaces`,
         translations,
       ),
       required: false,
+      ...(autocomplete === undefined ? {} : { autocomplete: true as const }),
     },
   ];
 }

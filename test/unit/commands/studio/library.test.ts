@@ -43,6 +43,20 @@ it('adds the image to a prompt with a style', async () => {
   expect(ordered()).toEqual([[expect.stringMatching(/a fox with a mug.*on film/u), [MUG]]]);
 });
 
+it('suggests its names for the image option, after other links too, to the team alone', async () => {
+  await house.bot.text(ada(), `library add @cup ${MUG}`);
+  const suggested = async (typed: string, caller = ada()) =>
+    (await house.bot.suggest(caller, 'create', 'image', typed, {})).map(({ value }) => value);
+  expect(await suggested('')).toEqual(['@cup', '@mug']);
+  expect(await suggested('@M')).toEqual(['@mug']);
+  expect(await suggested(`${MUG} mu`)).toEqual([`${MUG} @mug`]);
+  expect(await suggested(`${MUG},@cu`)).toEqual([`${MUG},@cup`]);
+  expect(await suggested('https://a.test')).toEqual([]);
+  expect(await suggested(`https://a.test/${'x'.repeat(90)} @mu`)).toEqual([]);
+  expect(await suggested('', ada({ team: 'T2' }))).toEqual([]);
+  expect(await suggested('', ada({ isExternal: true }))).toEqual([]);
+});
+
 it('keeps to the number of images that the model takes, and to the team', async () => {
   const many = `a @mug --image https://a.test/1 --image https://a.test/2`;
   expect(await said(many)).toMatch(/refused: .*image/u);

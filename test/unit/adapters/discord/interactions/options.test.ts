@@ -39,6 +39,12 @@ it('splits URLs at commas and blanks', () => {
   expect(given?.options['image']).toEqual(['https://a.test/1', 'https://a.test/2']);
 });
 
+it('reads what is typed of a URL as the option that it belongs to', () => {
+  const options = [{ name: 'image_url', type: Text, value: '@mu', focused: true }];
+  const given = parseCommand([{ name: 'create', type: Subcommand, options }] as Parameters<typeof parseCommand>[0]);
+  expect(given?.focused).toEqual({ name: 'image', typed: '@mu' });
+});
+
 it('reads nothing from null or missing fields', () => {
   expect(parseCommand(null, null)).toBeNull();
   expect(parseCommand(undefined, undefined)).toBeNull();

@@ -62,6 +62,8 @@ describe('the registered commands', () => {
     expect(option('prompt')).toMatchObject({ type: 3, required: true, min_length: 1, max_length: 6000 });
     expect(option('model')).toMatchObject({ type: 3, autocomplete: true });
     expect(option('seconds')).toMatchObject({ type: 4, min_value: 1, autocomplete: true });
+    expect(option('image_url')).toMatchObject({ type: 3, autocomplete: true });
+    expect(option('video_url')).not.toHaveProperty('autocomplete');
     const [topic] = subcommands.find(({ name }) => name === 'help')?.options ?? [];
     expect(topic).toMatchObject({ name: 'command', type: 3, autocomplete: true });
     expect(create?.options?.filter(({ type }) => type === 11).map(({ name }) => name)).toEqual([
