@@ -22,8 +22,7 @@ export interface OnDiscordOptions {
 /** Starts both. Resolves once the program is connected and has its commands registered. */
 export async function startOnDiscord({ folder, baseUrl, settings, fake }: OnDiscordOptions): Promise<OnDiscord> {
   const discord = await startDiscord(fake);
-  const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
-  const program = await startProgram(folder, baseUrl, { ...own, ...settings });
+  const program = await startProgram(folder, baseUrl, { ...discord.env, ...settings });
   await discord.botReady();
   return {
     discord,

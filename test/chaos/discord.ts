@@ -47,7 +47,7 @@ export class DiscordSide implements Side {
   }
 
   get env(): Readonly<Record<string, string>> {
-    return { DISCORD_TOKEN: this.#discord.token, DISCORD_API_URL: this.#discord.apiUrl };
+    return this.#discord.env;
   }
 
   get secrets(): readonly string[] {

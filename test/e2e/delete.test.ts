@@ -1,33 +1,22 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { expect } from 'vitest';
+import { answered, buttonOf } from './dailies.ts';
+import { test } from './fixtures.ts';
 
 const PROMPT = 'an unreleased teaser';
 const WITHIN = { timeout: 60_000, interval: 25 };
 
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeEach(async () => {
-  upstream = await startVideoService();
-  dir = await makeDir();
-});
-
-afterEach(async () => {
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
-
-test('a deleted clip is gone from disk and chat, stays in the books, and is never made again', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream });
+test('a deleted clip is gone from disk and chat, stays in the books, and is never made again', async ({
+  dir,
+  upstream,
+  start,
+}) => {
+  let dailies = await start();
   const order = { id: 'the order' };
   const message = answered(await dailies.interact(`/video create ${PROMPT}`, order));
   const { task } = await dailies.reaches(message, 'completed');
-  const clips = () => readdir(join(dir.path, 'data', 'clips'));
+  const clips = () => readdir(join(dir, 'data', 'clips'));
   await expect.poll(clips, WITHIN).toEqual([`${task}.mp4`]);
   const notices = async () => (await dailies.messages()).filter(({ replyTo }) => replyTo === message);
   await expect.poll(notices, WITHIN).toHaveLength(1);
@@ -46,7 +35,7 @@ test('a deleted clip is gone from disk and chat, stays in the books, and is neve
   expect(shown).not.toContain(PROMPT);
 
   await dailies.kill();
-  dailies = await startDailies({ dir: dir.path, upstream });
+  dailies = await start();
   await dailies.interact(`/video create ${PROMPT}`, order);
   await dailies.press(message, retry);
   const usage = await dailies.message(answered(await dailies.interact('/video usage')));

@@ -1,55 +1,30 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { slackManifest } from '#adapters/slack/installation/manifest.ts';
+import { describe, expect } from 'vitest';
 import { accessSentence } from '#commands/sentences/access.ts';
-import { type FakeDiscord, type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
+import type { FakeDiscord, Interaction } from '#test/fakes/discord/index.ts';
 import { buttonsOf as buttonsOnDiscord, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
 import { Onlooker } from '#test/fakes/discord-program.ts';
-import { type FakeSlack, startSlack } from '#test/fakes/slack/index.ts';
+import type { FakeSlack } from '#test/fakes/slack/index.ts';
 import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack } from '#test/fakes/slack-house.ts';
 import { FLAGS_IN_PROMPTS, MISSPELT } from '#test/fakes/slips.ts';
-import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
-import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { test } from './fixtures.ts';
 
 // Orders that were not intended, or not permitted, are never bought: counted by the POSTs that reach the video service.
 
 const WITHIN = { timeout: 60_000, interval: 25 };
 const SLIPS = [...MISSPELT, ...FLAGS_IN_PROMPTS];
 
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeEach(async () => {
-  upstream = await startVideoService();
-  dir = await makeDir();
-});
-
-afterEach(async () => {
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
-
 describe('on Slack', () => {
-  let slack: FakeSlack;
-
-  beforeEach(async () => {
-    slack = await startSlack({ manifest: slackManifest(null) });
-    const { botToken, appToken, apiUrl } = slack;
-    const env = { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };
-    dailies = await startDailies({ dir: dir.path, upstream, env });
-  });
-
-  afterEach(async () => {
-    expect(slack.violations).toEqual([]);
-    await slack.close();
-  });
-
-  const ephemeralTo = (user: string) =>
+  const ephemeralsOf = (slack: FakeSlack) => (user: string) =>
     slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user);
 
-  test('asks about misspelt commands and options, privately and with a next step', async () => {
+  test('asks about misspelt commands and options, privately and with a next step', async ({
+    upstream,
+    slack,
+    start,
+  }) => {
+    await start(slack.env);
     const { alice } = slack.users;
+    const ephemeralTo = ephemeralsOf(slack);
     for (const [at, text] of SLIPS.entries()) {
       slack.people.slash(`/video ${text}`);
       await expect.poll(() => ephemeralTo(alice).length, { ...WITHIN, message: text }).toBe(at + 1);
@@ -64,7 +39,13 @@ describe('on Slack', () => {
     await expect.poll(() => upstream.creates, WITHIN).toBe(1);
   });
 
-  test('refuses guests and users of another organisation privately, for every command', async () => {
+  test('refuses guests and users of another organisation privately, for every command', async ({
+    upstream,
+    slack,
+    start,
+  }) => {
+    await start(slack.env);
+    const ephemeralTo = ephemeralsOf(slack);
     const { people, users, channels } = slack;
     people.slash('/video create a red fox in snow');
     const done = () =>
@@ -99,32 +80,19 @@ describe('on Slack', () => {
 });
 
 describe('on Discord', () => {
-  let discord: FakeDiscord;
-  let look: Onlooker;
-
-  beforeEach(async () => {
-    discord = await startDiscord();
-    look = new Onlooker(discord);
-    const env = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
-    dailies = await startDailies({ dir: dir.path, upstream, env });
-  });
-
-  afterEach(async () => {
-    expect(discord.violations).toEqual([]);
-    await discord.close();
-  });
-
-  const answer = async (asked: Interaction): Promise<string> => {
+  const answer = async (discord: FakeDiscord, asked: Interaction): Promise<string> => {
     const said = () => plainOnDiscord(discord.original(asked) ?? { content: '', components: [] });
     await expect.poll(said, WITHIN).not.toBe('');
     expect(discord.original(asked)?.visibleTo).toBe(asked.userId);
     return said().trim();
   };
 
-  test('asks about options inside a prompt, privately and with a next step', async () => {
+  test('asks about options inside a prompt, privately and with a next step', async ({ upstream, discord, start }) => {
+    await start(discord.env);
+    const look = new Onlooker(discord);
     for (const prompt of FLAGS_IN_PROMPTS) {
       const asked = await look.create({ prompt });
-      expect([prompt, await answer(asked)]).toEqual([prompt, expect.stringMatching(/option|seconds/)]);
+      expect([prompt, await answer(discord, asked)]).toEqual([prompt, expect.stringMatching(/option|seconds/)]);
       expect(buttonsOnDiscord(discord.original(asked) ?? { components: [] }).map(({ id }) => id)).toEqual(
         expect.arrayContaining([expect.stringMatching(/^(order|fix):/)]),
       );
@@ -132,7 +100,13 @@ describe('on Discord', () => {
     expect(upstream.posts).toBe(0);
   });
 
-  test('refuses other servers, a private installation and users of no allowed server privately', async () => {
+  test('refuses other servers, a private installation and users of no allowed server privately', async ({
+    upstream,
+    discord,
+    start,
+  }) => {
+    await start(discord.env);
+    const look = new Onlooker(discord);
     const { channels, users, people } = discord;
     await discord.botReady();
     const prompt = 'a red fox in snow';
@@ -145,15 +119,18 @@ describe('on Discord', () => {
     // As an earlier start may have registered them: without restrictions.
     for (const command of discord.commands())
       Object.assign(command, { integration_types: [0, 1], contexts: [0, 1, 2] });
-    for (const circumstances of refused) await answer(people.slash('video create', { prompt }, circumstances));
+    for (const circumstances of refused) await answer(discord, people.slash('video create', { prompt }, circumstances));
     expect(upstream.posts).toBe(0);
     await look.delivered((await look.card(people.slash('video create', { prompt }))).id);
     expect(upstream.posts).toBe(1);
   });
 });
 
-test('in the playground, asks about misspelt commands and options, privately and with a next step', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream });
+test('in the playground, asks about misspelt commands and options, privately and with a next step', async ({
+  upstream,
+  start,
+}) => {
+  const dailies = await start();
   for (const text of SLIPS) {
     const { status, body } = await dailies.interact(`/video ${text}`);
     const message = body.message === undefined ? undefined : await dailies.message(body.message);

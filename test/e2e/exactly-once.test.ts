@@ -1,25 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { acceptAndGatewayError, acceptAndHalfAnswer, acceptAndNeverAnswer, acceptAndReset } from '../fakes/faults.ts';
-import { type FakeVideoService, type Handler, startVideoService } from '../fakes/video-service.ts';
-import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
-
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeEach(async () => {
-  upstream = await startVideoService();
-  dir = await makeDir();
-});
-
-afterEach(async () => {
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
+import { describe, expect } from 'vitest';
+import {
+  acceptAndGatewayError,
+  acceptAndHalfAnswer,
+  acceptAndNeverAnswer,
+  acceptAndReset,
+} from '#test/fakes/faults.ts';
+import type { Handler } from '#test/fakes/video-service.ts';
+import { answered, buttonOf, type RunningDailies } from './dailies.ts';
+import { test } from './fixtures.ts';
 
 /** Expects two messages about a finished task: its own, and the one that mentions the requester. */
-async function expectOneDelivery(message: string): Promise<void> {
+async function expectOneDelivery(dailies: RunningDailies, message: string): Promise<void> {
   const shown = await dailies.reaches(message, 'completed');
   await expect
     .poll(async () => (await dailies.messages()).filter(({ replyTo }) => replyTo === message))
@@ -28,21 +19,27 @@ async function expectOneDelivery(message: string): Promise<void> {
   expect(shown.task).not.toBeNull();
 }
 
-test('an interaction that is delivered 100 times at once leads to one create and one message', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream });
+test('an interaction that is delivered 100 times at once leads to one create and one message', async ({
+  upstream,
+  start,
+}) => {
+  const dailies = await start();
   const deliveries = Array.from({ length: 100 }, () => dailies.interact('/video create a red fox', { id: 'same' }));
   const answers = new Set((await Promise.all(deliveries)).map(answered));
   expect(answers.size).toBe(1);
   const [message = ''] = answers;
-  await expectOneDelivery(message);
+  await expectOneDelivery(dailies, message);
   expect(upstream.posts).toBe(1);
   expect((await dailies.messages()).filter(({ task }) => task !== null)).toHaveLength(1);
 });
 
-test('retry by two presses and a reaction creates one more task, and a press afterwards the next take', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream });
+test('retry by two presses and a reaction creates one more task, and a press afterwards the next take', async ({
+  upstream,
+  start,
+}) => {
+  const dailies = await start();
   const message = answered(await dailies.interact('/video create a red fox'));
-  await expectOneDelivery(message);
+  await expectOneDelivery(dailies, message);
   const retry = buttonOf(await dailies.message(message), 'retry');
   await Promise.all([dailies.press(message, retry), dailies.press(message, retry), dailies.react(message, '🔁')]);
   await expect
@@ -65,25 +62,31 @@ describe('a service that accepts the create without confirming it', () => {
     ['sends half an answer', acceptAndHalfAnswer],
   ];
 
-  test.each(faults)('%s: reported as uncertain, and never resent automatically', async (_what, fault) => {
-    upstream.handlers.create = fault;
-    dailies = await startDailies({ dir: dir.path, upstream, env: { CREATE_TIMEOUT_MS: '500' } });
-    const message = answered(await dailies.interact('/video create a red fox'));
-    const uncertain = await dailies.reaches(message, 'uncertain');
-    expect(uncertain.text).toContain('may charge $0.20');
-    expect(uncertain.buttons.map(({ id }) => id.split(':')[0])).toEqual(
-      expect.arrayContaining(['lookup', 'again', 'leave']),
-    );
-    await dailies.kill();
-    dailies = await startDailies({ dir: dir.path, upstream });
-    expect((await dailies.message(message)).state).toBe('uncertain');
-    expect(upstream.posts).toBe(1);
-  });
+  test.for(faults)(
+    '%s: reported as uncertain, and never resent automatically',
+    async ([, fault], { upstream, start }) => {
+      upstream.handlers.create = fault;
+      let dailies = await start({ CREATE_TIMEOUT_MS: '500' });
+      const message = answered(await dailies.interact('/video create a red fox'));
+      const uncertain = await dailies.reaches(message, 'uncertain');
+      expect(uncertain.text).toContain('may charge $0.20');
+      expect(uncertain.buttons.map(({ id }) => id.split(':')[0])).toEqual(
+        expect.arrayContaining(['lookup', 'again', 'leave']),
+      );
+      await dailies.kill();
+      dailies = await start();
+      expect((await dailies.message(message)).state).toBe('uncertain');
+      expect(upstream.posts).toBe(1);
+    },
+  );
 
-  test('resent by a user with a double press: one more POST, and the same message is reused', async () => {
+  test('resent by a user with a double press: one more POST, and the same message is reused', async ({
+    upstream,
+    start,
+  }) => {
     const right = upstream.handlers.create;
     upstream.handlers.create = acceptAndReset;
-    dailies = await startDailies({ dir: dir.path, upstream });
+    const dailies = await start();
     const message = answered(await dailies.interact('/video create a red fox'));
     const again = buttonOf(await dailies.reaches(message, 'uncertain'), 'again');
     upstream.handlers.create = right;
@@ -94,9 +97,9 @@ describe('a service that accepts the create without confirming it', () => {
     expect((await dailies.message(usage)).text).toContain('$0.20');
   });
 
-  test('found in the console by a user: polled from then on', async () => {
+  test('found in the console by a user: polled from then on', async ({ upstream, start }) => {
     upstream.handlers.create = acceptAndReset;
-    dailies = await startDailies({ dir: dir.path, upstream });
+    const dailies = await start();
     const message = answered(await dailies.interact('/video create a red fox'));
     const lookup = buttonOf(await dailies.reaches(message, 'uncertain'), 'lookup');
     const [id = ''] = upstream.tasks.keys();

@@ -1,26 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { sendBytes } from '../fakes/clip.ts';
-import { DIALECTS } from '../fakes/dialects.ts';
-import { type Call, type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
-
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeEach(async () => {
-  upstream = await startVideoService();
-  dir = await makeDir();
-});
-
-afterEach(async () => {
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
+import { describe, expect } from 'vitest';
+import { sendBytes } from '#test/fakes/clip.ts';
+import { DIALECTS } from '#test/fakes/dialects.ts';
+import type { Call, FakeVideoService } from '#test/fakes/video-service.ts';
+import { answered, buttonOf } from './dailies.ts';
+import { test } from './fixtures.ts';
 
 /** Delays the responses of an endpoint until the returned function is called. */
-function pause(endpoint: 'create' | 'retrieve'): () => void {
+function pause(upstream: FakeVideoService, endpoint: 'create' | 'retrieve'): () => void {
   const right = upstream.handlers[endpoint];
   const held: Call[] = [];
   upstream.handlers[endpoint] = (call) => held.push(call);
@@ -30,8 +16,8 @@ function pause(endpoint: 'create' | 'retrieve'): () => void {
   };
 }
 
-test('delivers a clip in the message of its command, and mentions its requester once', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream });
+test('delivers a clip in the message of its command, and mentions its requester once', async ({ upstream, start }) => {
+  const dailies = await start();
   const message = answered(await dailies.interact('/video create a red fox running through snow --seconds 6'));
   const done = await dailies.reaches(message, 'completed');
   await expect.poll(async () => (await dailies.message(message)).attachments.length).toBe(1);
@@ -46,34 +32,32 @@ test('delivers a clip in the message of its command, and mentions its requester 
   expect(done.text.split('\n')[0]).toContain('$0.30');
 });
 
-describe('every dialect', () => {
-  for (const [name, dialect] of Object.entries(DIALECTS)) {
-    test(`${name}: a clip, and a failure with the service's message`, async () => {
-      await upstream.close();
-      upstream = await startVideoService({ dialect });
-      dailies = await startDailies({ dir: dir.path, upstream });
-      const good = answered(await dailies.interact('/video create a fox'));
-      expect((await dailies.reaches(good, 'completed')).task).not.toBeNull();
-      await expect.poll(async () => (await dailies.message(good)).attachments.length).toBe(1);
-      const right = upstream.handlers.retrieve;
-      upstream.handlers.retrieve = (call) => {
-        if (call.task !== undefined) {
-          Object.assign(call.task, {
-            status: 'failed',
-            failure: { code: 'generation_failed', message: 'The fox ran away.' },
-          });
-        }
-        right(call);
-      };
-      const bad = answered(await dailies.interact('/video create a fox'));
-      expect((await dailies.reaches(bad, 'failed')).text).toContain('The fox ran away.');
-    });
-  }
+describe.each(Object.entries(DIALECTS))('a service that speaks %s', (_, dialect) => {
+  test.override('service', { dialect });
+
+  test("a clip, and a failure with the service's message", async ({ upstream, start }) => {
+    const dailies = await start();
+    const good = answered(await dailies.interact('/video create a fox'));
+    expect((await dailies.reaches(good, 'completed')).task).not.toBeNull();
+    await expect.poll(async () => (await dailies.message(good)).attachments.length).toBe(1);
+    const right = upstream.handlers.retrieve;
+    upstream.handlers.retrieve = (call) => {
+      if (call.task !== undefined) {
+        Object.assign(call.task, {
+          status: 'failed',
+          failure: { code: 'generation_failed', message: 'The fox ran away.' },
+        });
+      }
+      right(call);
+    };
+    const bad = answered(await dailies.interact('/video create a fox'));
+    expect((await dailies.reaches(bad, 'failed')).text).toContain('The fox ran away.');
+  });
 });
 
-test('cancelled before it is sent: never sent', async () => {
-  const letGo = pause('create');
-  dailies = await startDailies({ dir: dir.path, upstream, env: { MAX_CONCURRENT_CREATES: '1' } });
+test('cancelled before it is sent: never sent', async ({ upstream, start }) => {
+  const letGo = pause(upstream, 'create');
+  const dailies = await start({ MAX_CONCURRENT_CREATES: '1' });
   answered(await dailies.interact('/video create the first'));
   const second = answered(await dailies.interact('/video create the second'));
   await dailies.press(second, buttonOf(await dailies.message(second), 'cancel'));
@@ -86,9 +70,9 @@ test('cancelled before it is sent: never sent', async () => {
   expect(upstream.posts).toBe(1);
 });
 
-test('cancelled after it was sent: polled silently, and the clip is offered', async () => {
-  const letGo = pause('retrieve');
-  dailies = await startDailies({ dir: dir.path, upstream });
+test('cancelled after it was sent: polled silently, and the clip is offered', async ({ upstream, start }) => {
+  const letGo = pause(upstream, 'retrieve');
+  const dailies = await start();
   const message = answered(await dailies.interact('/video create a fox'));
   await dailies.reaches(message, 'polling');
   expect(
@@ -106,8 +90,8 @@ test('cancelled after it was sent: polled silently, and the clip is offered', as
   expect(upstream.posts).toBe(1);
 });
 
-test('notifies a subscribed channel once, and only about the right user', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream });
+test('notifies a subscribed channel once, and only about the right user', async ({ start }) => {
+  const dailies = await start();
   answered(await dailies.interact('/video notify on', { channel: 'clips', user: 'ben' }));
   const message = answered(await dailies.interact('/video create a fox'));
   await dailies.reaches(message, 'completed');
@@ -116,22 +100,22 @@ test('notifies a subscribed channel once, and only about the right user', async 
   await expect.poll(notifications).toHaveLength(1);
 });
 
-test('a prompt pings no user and is shown as typed', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream });
+test('a prompt pings no user and is shown as typed', async ({ start }) => {
+  const dailies = await start();
   const prompt = '@ben <b>bold</b> <!channel> [link](http://evil.example) **stars**';
   const message = answered(await dailies.interact(`/video create ${prompt}`));
   const done = await dailies.reaches(message, 'completed');
   expect(done.text).toContain(prompt);
 });
 
-test('keeps the clip when its download is delayed or breaks off', async () => {
+test('keeps the clip when its download is delayed or breaks off', async ({ upstream, start }) => {
   let asked = 0;
   upstream.handlers.content = (call) => {
     asked += 1;
     if (asked === 1) call.refuse(409, 'not_ready', 'Not yet.');
     else sendBytes(call, upstream.clip, asked === 2 ? { breakAfter: 70_000 } : {});
   };
-  dailies = await startDailies({ dir: dir.path, upstream });
+  const dailies = await start();
   const message = answered(await dailies.interact('/video create a fox'));
   await dailies.reaches(message, 'completed');
   await expect
@@ -140,8 +124,8 @@ test('keeps the clip when its download is delayed or breaks off', async () => {
   expect(upstream.requests.some(({ headers }) => /^bytes=[1-9]\d*-$/.test(headers.range ?? ''))).toBe(true);
 });
 
-test('the token appears nowhere: not in the log, the store, the metrics or the chat', async () => {
-  dailies = await startDailies({ dir: dir.path, upstream, env: { LOG_LEVEL: 'trace' } });
+test('the token appears nowhere: not in the log, the store, the metrics or the chat', async ({ upstream, start }) => {
+  const dailies = await start({ LOG_LEVEL: 'trace' });
   upstream.handlers.create = ({ refuse, request }) =>
     refuse(401, 'invalid_api_key', `${request.headers.authorization} is wrong`);
   const message = answered(await dailies.interact('/video create a fox'));

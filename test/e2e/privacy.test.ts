@@ -1,11 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { slackManifest } from '#adapters/slack/installation/manifest.ts';
-import { type FakeDiscord, fileOf, startDiscord } from '#test/fakes/discord/index.ts';
+import { expect } from 'vitest';
+import { fileOf } from '#test/fakes/discord/index.ts';
 import { buttonsOf as buttonsOnDiscord, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
-import { type FakeSlack, startSlack } from '#test/fakes/slack/index.ts';
 import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack } from '#test/fakes/slack-house.ts';
-import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
-import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { test } from './fixtures.ts';
 
 // Two users: alice orders in a private channel and in direct messages, bob is in neither. No command of his may reveal
 // anything of hers.
@@ -15,21 +12,6 @@ const LINKS = { PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of
 const PICTURE = Buffer.from('89504e470d0a1a0a', 'hex');
 /** Texts and links of alice that must not be visible to others. */
 const HERS = /unreleased|layoffs|relay-|signature=/;
-
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeEach(async () => {
-  upstream = await startVideoService();
-  dir = await makeDir();
-});
-
-afterEach(async () => {
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
 
 /** Every command that an outsider may type; `id` is that of a task that must stay hidden. */
 const attemptsOn = (id: string): readonly string[] => [
@@ -45,12 +27,14 @@ const attemptsOn = (id: string): readonly string[] => [
 const idOfTask = (buttons: readonly { readonly id: string }[]): string =>
   buttons.find(({ id }) => id.startsWith('details:'))?.id.slice('details:'.length) ?? '';
 
-test('Slack: private channels and direct messages are visible to their members only', async () => {
-  const slack: FakeSlack = await startSlack({ manifest: slackManifest(null) });
+test('Slack: private channels and direct messages are visible to their members only', async ({
+  upstream,
+  slack,
+  start,
+}) => {
   const { users, channels, people } = slack;
   slack.leave(channels.secret, users.bob);
-  const own = { SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken, SLACK_API_URL: slack.apiUrl };
-  dailies = await startDailies({ dir: dir.path, upstream, env: { ...own, ...LINKS } });
+  await start({ ...slack.env, ...LINKS });
   const whispers = (user: string) => slack.messages(channels.general).filter(({ visibleTo }) => visibleTo === user);
   const says = async (user: string, text: string): Promise<string> => {
     const before = whispers(user).length;
@@ -101,16 +85,16 @@ test('Slack: private channels and direct messages are visible to their members o
   await expect.poll(() => cards(channels.general).length, WITHIN).toBe(1);
   // Once it is public, the channel's subscribers are notified.
   await expect.poll(() => slack.messages(slack.dm(users.bob)).map(plainOnSlack).join(), WITHIN).toContain('is ready');
-  expect(slack.violations).toEqual([]);
-  await slack.close();
 });
 
-test('Discord: private channels and direct messages are visible to their members only', async () => {
-  const discord: FakeDiscord = await startDiscord();
+test('Discord: private channels and direct messages are visible to their members only', async ({
+  upstream,
+  discord,
+  start,
+}) => {
   const { users, channels, people } = discord;
   discord.makePrivate(channels.clips, [users.alice]);
-  const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
-  dailies = await startDailies({ dir: dir.path, upstream, env: { ...own, ...LINKS } });
+  await start({ ...discord.env, ...LINKS });
   await discord.botReady();
   const bob = { user: users.bob };
   const answer = async (asked: ReturnType<typeof people.slash>): Promise<string> => {
@@ -161,6 +145,4 @@ test('Discord: private channels and direct messages are visible to their members
   expect(await answer(again)).toContain('private channel');
   expect(upstream.creates).toBe(2);
   expect(discord.original(again)?.visibleTo).toBe(users.alice);
-  expect(discord.violations).toEqual([]);
-  await discord.close();
 });

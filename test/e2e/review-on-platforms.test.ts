@@ -1,38 +1,21 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { slackManifest } from '#adapters/slack/installation/manifest.ts';
-import { startDiscord } from '#test/fakes/discord/index.ts';
+import { expect } from 'vitest';
 import { buttonsOf as discordButtons, plainOf as discordText } from '#test/fakes/discord-house.ts';
-import { startSlack, type View } from '#test/fakes/slack/index.ts';
+import type { View } from '#test/fakes/slack/index.ts';
 import { buttonsOf as slackButtons, plainOf as slackText } from '#test/fakes/slack-house.ts';
-import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
-import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { test } from './fixtures.ts';
 
 // A review over the wire of each chat: its form, its thread, its files. The chat page is in `gallery-page.test.ts`.
 
 const WITHIN = { timeout: 60_000, interval: 25 };
 const PROMPT = 'a red fox in the fog';
 
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeEach(async () => {
-  upstream = await startVideoService();
-  dir = await makeDir();
-});
-
-afterEach(async () => {
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
-
-test('on Discord, a note is a reply that pings the requester, and the signed-off clip is posted once', async () => {
-  const discord = await startDiscord();
+test('on Discord, a note is a reply that pings the requester, and the signed-off clip is posted once', async ({
+  discord,
+  start,
+}) => {
   const { alice, bob, carol } = discord.users;
   const { general, clips } = discord.channels;
-  const env = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
-  dailies = await startDailies({ dir: dir.path, upstream, env });
+  await start(discord.env);
   await discord.botReady(WITHIN.timeout);
   const asked = discord.people.slash(
     'video-admin review',
@@ -61,17 +44,16 @@ test('on Discord, a note is a reply that pings the requester, and the signed-off
   await discord.until(() => shown(clips).length === 1, 'the signed-off clip', WITHIN.timeout);
   expect(shown(clips)[0]).toMatchObject({ attachments: [{ contentType: 'video/mp4' }] });
   expect(find('Sign off')).toBeUndefined();
-  expect(discord.violations).toEqual([]);
-  await discord.close();
 });
 
-test('on Slack, a note is in the clip’s thread, its form keeps what is refused, and the signed-off clip is posted once', async () => {
-  const slack = await startSlack({ manifest: slackManifest(null) });
+test('on Slack, a note is in the clip’s thread, its form keeps what is refused, and the signed-off clip is posted once', async ({
+  slack,
+  start,
+}) => {
   const { alice, bob, carol } = slack.users;
   const { general, clips } = slack.channels;
   slack.setAdmin(carol, 'is_admin');
-  const { botToken: SLACK_BOT_TOKEN, appToken: SLACK_APP_TOKEN, apiUrl: SLACK_API_URL } = slack;
-  dailies = await startDailies({ dir: dir.path, upstream, env: { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL } });
+  await start(slack.env);
   slack.people.slash(`/video review on --post_to <#${clips}|clips>`, { user: carol });
   await slack.until(
     () => slack.messages(general).map(slackText).join('\n').includes('Saved.'),
@@ -105,6 +87,4 @@ test('on Slack, a note is in the clip’s thread, its form keeps what is refused
   await slack.until(() => posted().length === 1, 'the signed-off clip', WITHIN.timeout);
   expect(slack.messages(clips).map(slackText).join('\n')).toContain(`Signed off: v1 of “${PROMPT}”`);
   await slack.until(() => find('Sign off') === undefined, 'the card', WITHIN.timeout);
-  expect(slack.violations).toEqual([]);
-  await slack.close();
 });

@@ -10,7 +10,7 @@ export const discord: Picture = {
   async make(browser, path) {
     const platform = await startDiscord();
     try {
-      await withProgram({ DISCORD_TOKEN: platform.token, DISCORD_API_URL: platform.apiUrl }, () => order(platform));
+      await withProgram(platform.env, () => order(platform));
       if (platform.violations.length > 0) throw new Error(platform.violations.join('\n'));
       await draw(browser, path, 'discord', await channelHtml(platform));
     } finally {

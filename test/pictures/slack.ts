@@ -10,10 +10,8 @@ export const slack: Picture = {
   file: 'slack.png',
   async make(browser, path) {
     const platform = await startSlack({ manifest: slackManifest(null) });
-    const { botToken, appToken, apiUrl } = platform;
-    const env = { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };
     try {
-      await withProgram(env, () => order(platform));
+      await withProgram(platform.env, () => order(platform));
       if (platform.violations.length > 0) throw new Error(platform.violations.join('\n'));
       await draw(browser, path, 'slack', await threadHtml(platform));
     } finally {

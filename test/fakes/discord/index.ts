@@ -48,6 +48,8 @@ export interface FakeDiscord {
   /** Value of `DISCORD_API_URL`: without the version. */
   readonly apiUrl: string;
   readonly token: string;
+  /** Variables of a program that is this bot. */
+  readonly env: Readonly<Record<string, string>>;
   readonly applicationId: string;
   readonly botId: string;
   readonly guildId: string;
@@ -203,11 +205,13 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
   const limits = new RateLimits({ ...LIMITS, ...options.limits }, violate);
   const { server, port: opened } = await listen({ world, gateway, limits, faults, requests });
   port = opened;
+  const apiUrl = `http://127.0.0.1:${port}/api`;
   const people = new People(world, { user: users.alice, channel: channels.general });
 
   return {
-    apiUrl: `http://127.0.0.1:${port}/api`,
+    apiUrl,
     token,
+    env: { DISCORD_API_URL: apiUrl, DISCORD_TOKEN: token },
     applicationId: world.applicationId,
     botId: world.bot.id,
     guildId: world.guildId,

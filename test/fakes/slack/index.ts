@@ -44,6 +44,8 @@ export interface FakeSlack {
   /** Value of `SLACK_BOT_TOKEN`; empty once the app is uninstalled. */
   readonly botToken: string;
   readonly appToken: string;
+  /** Variables of a program that uses this workspace in Socket Mode. */
+  readonly env: Readonly<Record<string, string>>;
   readonly signingSecret: string;
   /** The app's `client_id` and `client_secret`. */
   readonly client: { readonly id: string; readonly secret: string };
@@ -197,6 +199,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
   world.ownMessage = (message) => telling.said(message, world.channel(message.channelId));
   const forms = new Forms(world, telling);
   let requests: Requests | null = null;
+  const apiUrl = `http://127.0.0.1:${port}/api/`;
   const balance = (urls: () => readonly string[]): Requests => {
     requests = new Requests(world, () => courier, { secret: signingSecret, urls });
     courier.use(requests);
@@ -204,11 +207,14 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
   };
 
   return {
-    apiUrl: `http://127.0.0.1:${port}/api/`,
+    apiUrl,
     get botToken() {
       return team.botToken ?? '';
     },
     appToken: world.appToken,
+    get env() {
+      return { SLACK_API_URL: apiUrl, SLACK_BOT_TOKEN: team.botToken ?? '', SLACK_APP_TOKEN: world.appToken };
+    },
     signingSecret,
     client: CLIENT,
     appId: world.appId,

@@ -22,7 +22,7 @@ async function start(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
 }
 
 async function check(discord: FakeDiscord, env: Readonly<Record<string, string>> = {}): Promise<readonly Diagnosis[]> {
-  const given = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, ...env };
+  const given = { ...discord.env, ...env };
   const config = readConfig(given, PLATFORM_CONFIGS);
   const logger = pino({ level: 'silent' });
   const writes = discord.commandWrites;
