@@ -1,6 +1,6 @@
 import { approversFor } from '#src/money/approvers.ts';
 import type { NewDraft } from '#src/pipeline/drafts.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { ApprovalRequest } from '#src/tasks/approval.ts';
 import type { Audience, Price } from '#src/tasks/task.ts';
 import type { Caller, Reply } from '../bot-port.ts';

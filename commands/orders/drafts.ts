@@ -1,5 +1,5 @@
 import type { Draft } from '#src/pipeline/drafts.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { isSamePrice } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';

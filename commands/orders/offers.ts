@@ -1,5 +1,5 @@
 import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';

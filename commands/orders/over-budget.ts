@@ -1,6 +1,6 @@
 import { BUILT_IN_ADMINS } from '#src/config/admins.ts';
 import type { OverBudget } from '#src/money/over-budget.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import { spendChannel } from '#src/tasks/money.ts';
 import type { Origin, Person } from '#src/tasks/task.ts';

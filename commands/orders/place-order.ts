@@ -1,7 +1,9 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
-import { type Order, type SetOrder, type Submission, taskIdOf } from '#src/pipeline/task-service.ts';
+import type { Order, SetOrder } from '#src/pipeline/orders/order.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import type { Submission } from '#src/pipeline/task-service.ts';
 import { isAbove, isSamePrice, priceOf } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Audience, Origin, Price, Task, TaskId } from '#src/tasks/task.ts';

@@ -10,63 +10,22 @@ import { type Bought, type PurchaseNow, purchaseAt } from '../policy/purchase-ch
 import type { PolicyRefusal } from '../policy/values.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { IndexEntry, Store } from '../store/store.ts';
-import { type ApprovalRequest, requestAt } from '../tasks/approval.ts';
 import { isBlind } from '../tasks/comparisons/blind.ts';
 import { channelOpenIndex, openIndex } from '../tasks/indexes.ts';
 import { type Limits, NO_LIMITS } from '../tasks/limits.ts';
-import type { Purchase, Refunds } from '../tasks/money.ts';
+import type { Refunds } from '../tasks/money.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { isFetching, transition } from '../tasks/state-machine.ts';
-import type { Origin, Person, Price, SetKind, SetPlace, Task, TaskEvent, TaskId } from '../tasks/task.ts';
-import type { VideoRequest } from '../videos/request.ts';
+import type { Origin, Person, Price, Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { UpstreamId, VideoService } from '../videos/service.ts';
 import type { PollPace } from './backoff.ts';
 import { scheduleNext } from './next-job.ts';
+import { type Order, tasksOf } from './orders/order.ts';
 import { ensureOpenTasks } from './reconcile.ts';
 import type { FurtherWrites, Refusal, TaskRepository } from './repository.ts';
-import { memberIdOf, memberIds, taskIdOf } from './task-ids.ts';
+import { memberIds, taskIdOf } from './task-ids.ts';
 import { countAttempt } from './upstream-ids.ts';
 import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
-
-export { taskIdOf } from './task-ids.ts';
-
-/** A request with its origin and price. */
-export interface Order {
-  readonly request: VideoRequest;
-  readonly origin: Origin;
-  readonly price: Price;
-  readonly retryOf?: TaskId;
-  /** As in `Task.takeOf`. */
-  readonly takeOf?: SetPlace;
-  /** As in `Task.press`. */
-  readonly press?: string;
-  /**
-   * Idempotency key: the platform and its interaction's id, or `retry:<task>`, then
-   * `retry:<task>:2` and so on, for a button. The same key always leads
-   * to the same task.
-   */
-  readonly key: string;
-  /** Set for an order that waits for an approval before it is sent; its time runs from now. */
-  readonly approval?: ApprovalRequest;
-  /** Set for an order of several clips, of which this is the first. */
-  readonly set?: SetOrder;
-  /**
-   * Its requester would have been asked, had a hard limit not been exceeded: if there is room by now, it is refused for
-   * that. Default: false.
-   */
-  readonly isUnasked?: boolean;
-}
-
-/** Further clips of an order, claimed with the first one: all of them or none. */
-export interface SetOrder {
-  readonly kind: SetKind;
-  /** As in `SetPlace.upTo`. */
-  readonly upTo?: Price;
-  /** Address of the further clips, which do not respond to the interaction. Default: that of the order. */
-  readonly address?: Origin['address'];
-  /** The clips after the first one, 1 to 11; in the first one's currency, where they need an approval: it has one price. */
-  readonly more: readonly Pick<Order, 'request' | 'price'>[];
-}
 
 /** Scope of open tasks. Default: the whole team's; `channel` takes precedence over `user`. */
 export interface OpenScope {
@@ -201,14 +160,14 @@ class Service implements TaskService {
   }
 
   async submit(order: Order): Promise<Submission> {
-    const { repository, queue, clock, limits = NO_LIMITS } = this.#options;
+    const { repository, queue, clock, limits = NO_LIMITS, refunds } = this.#options;
     const id = taskIdOf(order.key);
     await this.#assertClaimable(id, order);
     const { purchase, paused, forbidden } = await this.#purchase(order);
     const isRefused = paused !== null || forbidden.length > 0;
     if (isRefused && (await this.get(id)) === undefined)
       return { ok: false, ...(paused === null ? { forbidden } : { paused }) };
-    const claim = await repository.claimAll(this.#tasksOf(id, order, purchase), limits, order.isUnasked);
+    const claim = await repository.claimAll(tasksOf(order, purchase, refunds), limits, order.isUnasked);
     if (claim.kind === 'refused') {
       const { kind: _kind, ...refusal } = claim;
       return { ok: false, ...refusal };
@@ -299,34 +258,6 @@ class Service implements TaskService {
   /** Returns a task with those of its set, as they are stored. */
   async #setOf(task: Task): Promise<readonly Task[]> {
     return task.set === undefined ? [task] : readTasks(this.#records, memberIds(task.set));
-  }
-
-  /** Returns the tasks of an order, in their order. */
-  #tasksOf(id: TaskId, order: Order, purchase: Purchase): readonly Task[] {
-    const { set } = order;
-    if (set === undefined) return [this.#taskOf(id, order, purchase)];
-    const clips = [order, ...set.more];
-    return clips.map(({ request, price }, index) => {
-      const at = index + 1;
-      const { address = order.origin.address } = at === 1 ? order.origin : set;
-      const origin = { ...order.origin, address };
-      const one = this.#taskOf(memberIdOf(id, at), { ...order, origin, request, price }, { ...purchase, ...price });
-      const { kind, upTo } = set;
-      return { ...one, set: { id, kind, at, of: clips.length, ...(upTo === undefined ? {} : { upTo }) } };
-    });
-  }
-
-  #taskOf(id: TaskId, order: Order, purchase: Purchase): Task {
-    const { request, origin, price, retryOf, takeOf, press, approval } = order;
-    const { atMs: nowMs } = purchase;
-    const awaitsRefund = this.#options.refunds === 'by_statement' ? { awaitsRefund: true as const } : {};
-    const retry = { ...(retryOf === undefined ? {} : { retryOf }), ...(press === undefined ? {} : { press }) };
-    const of = { request, origin, price, ...retry, ...(takeOf === undefined ? {} : { takeOf }) };
-    const money = { sends: [purchase], ...awaitsRefund };
-    const task = { revision: 1, id, ...of, money, createdAtMs: nowMs, sends: 0, unsentTries: 0 };
-    if (approval === undefined) return { ...task, state: 'claimed', presented: true };
-    // In the outbox until its approvers are notified. Nothing is bought yet.
-    return { ...task, state: 'requested', presented: false, approval: requestAt(nowMs, approval) };
   }
 
   /** Returns a purchase at this moment, and what refuses it. Rejects while the settings cannot be read. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { messageIdOf } from '#adapters/playground/interactions.ts';
 import { hashOf } from '#src/money/audit-entry.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { SumParts } from '#src/store/store.ts';
 import { addParts, ZERO_SUM } from '#src/store/sums.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';

@@ -1,4 +1,4 @@
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '../fakes/discord-house.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Price } from '#src/tasks/task.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Pressed } from './history.ts';

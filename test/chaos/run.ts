@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { OPEN_CUTS } from '#src/studio/cuts/cut.ts';
 import { isExpired } from '#src/tasks/approval.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';

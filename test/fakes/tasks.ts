@@ -1,4 +1,5 @@
-import { type Order, taskIdOf } from '#src/pipeline/task-service.ts';
+import type { Order } from '#src/pipeline/orders/order.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Purchase } from '#src/tasks/money.ts';
 import { transition } from '#src/tasks/state-machine.ts';
 import type { Origin, Person, Task, TaskEvent } from '#src/tasks/task.ts';

@@ -1,4 +1,4 @@
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Asked, Create, History, Pressed, Trouble, Violation } from '../history.ts';
 import { cardOf, tasksOf } from '../sets.ts';
 

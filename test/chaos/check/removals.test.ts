@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { EVENTS, lived, newTask, originOf } from '../../fakes/tasks.ts';
 import type { Asked, Pressed, Shown } from '../history.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
 import type { MissingRight } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { CATALOG } from '../videos/models.ts';
 

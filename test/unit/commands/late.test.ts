@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { retryButtonId } from '#commands/ui/buttons.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';

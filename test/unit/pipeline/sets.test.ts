@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { DEFAULT_SETTINGS } from '#src/money/team-settings.ts';
+import type { Order } from '#src/pipeline/orders/order.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { Order, Submission } from '#src/pipeline/task-service.ts';
+import type { Submission } from '#src/pipeline/task-service.ts';
 import type { Store } from '#src/store/store.ts';
 import { ZERO_SUM } from '#src/store/sums.ts';
 import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';

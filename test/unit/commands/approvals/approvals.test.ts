@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada as adaWith, BotHouse, bob as bobWith } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';

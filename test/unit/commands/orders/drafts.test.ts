@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, Form, Reply } from '#commands/bot-port.ts';
 import { offerRequest } from '#commands/orders/offers.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';

@@ -6,7 +6,7 @@ import { type Press, resendButtonId, retryButtonId } from '#commands/ui/buttons.
 import { buttonsOf } from '#commands/ui/card.ts';
 import type { FormPurpose } from '#commands/ui/form-ids.ts';
 import type { OverBudget } from '#src/money/over-budget.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { PolicyRules } from '#src/policy/policy.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';

@@ -3,7 +3,7 @@ import type { Reply } from '#commands/bot-port.ts';
 import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
 import { type Press, parseButton, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
 import { buttonsOf, type CardButton } from '#commands/ui/card.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';

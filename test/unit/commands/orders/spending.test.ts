@@ -5,7 +5,7 @@ import { type BudgetRoom, decideSpending, NO_SPENDING_RULES, type SpendingRules 
 import { cardOf as taskCardOf } from '#commands/sentences/cards/task-card.ts';
 import { spendingSentences } from '#commands/sentences/spending.ts';
 import { buttonsOf, type Card, type CardButton } from '#commands/ui/card.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';
 import { parseCatalog, priceFingerprint } from '#src/videos/catalog.ts';
 import type { UpstreamId } from '#src/videos/service.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseButton, resendButtonId, retryButtonId, taskButtonId } from '#commands/ui/buttons.ts';
 import { pageButtonId } from '#commands/ui/page-buttons.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 
 const task = taskIdOf('slack:i1');
 

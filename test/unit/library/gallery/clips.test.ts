@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ClipFilter, ViewScope } from '#src/library/gallery/clips.ts';
 import type { Cursor } from '#src/library/gallery/history.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
 import { GalleryHouse } from '#test/fakes/gallery-house.ts';

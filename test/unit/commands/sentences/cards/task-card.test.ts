@@ -3,7 +3,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { blocksOf, linesOf } from '#commands/ui/card.ts';
 import type { EndNotice } from '#src/chat/notices/views.ts';
 import type { ButtonAction, TaskView } from '#src/chat/view.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Approval, Approver } from '#src/tasks/approval.ts';
 import type { Phase } from '#src/tasks/task.ts';
 import { NOON_MS } from '#test/fakes/bot-house.ts';
