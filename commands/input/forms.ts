@@ -41,6 +41,7 @@ import {
 } from '../sentences/settings.ts';
 import { submitBoard } from '../storyboard/board.ts';
 import { orderEntered } from '../storyboard/order-script.ts';
+import { sharedIn } from '../storyboard/script.ts';
 import { type FormPurpose, formId, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
@@ -245,8 +246,10 @@ async function submitStoryboard(ports: BotPorts, caller: Caller, values: FormVal
   if (id === undefined) return orderEntered(ports, caller, { request: shared }, written);
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
-  const { key, replyTo } = found.draft;
-  return orderEntered(ports, caller, { key, ...(replyTo === undefined ? {} : { replyTo }), request: shared }, written);
+  const { key, replyTo, request } = found.draft;
+  // A form may have no room for all of the options.
+  const kept = { key, ...(replyTo === undefined ? {} : { replyTo }), request: { ...sharedIn(request), ...shared } };
+  return orderEntered(ports, caller, kept, written);
 }
 
 /** Orders a corrected request under the key of the refused one, so that both create one task. */

@@ -71,6 +71,11 @@ export function parseShots(text: string): {
   };
 }
 
+/** Returns the options of a storyboard that all its shots share. */
+export function sharedIn(request: RequestDraft): RequestDraft {
+  return Object.fromEntries(Object.entries(request).filter(([name]) => SHARED.includes(name)));
+}
+
 /** Returns the options that all shots share, as far as they are given. */
 export function sharedOptions(given: GivenOptions): RequestDraft {
   const { prompt: _, ...shared } = optionsOf(given);

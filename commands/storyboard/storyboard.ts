@@ -1,9 +1,11 @@
-import type { Command } from '../bot-port.ts';
+import type { RequestDraft } from '#src/videos/request.ts';
+import type { Caller, Command, Reply } from '../bot-port.ts';
 import { storyboardForm } from '../input/forms.ts';
-import { refused, type Subcommand } from '../input/subcommand.ts';
+import { type BotPorts, refused, type Subcommand } from '../input/subcommand.ts';
+import { draftOf } from '../orders/offers.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { orderScript } from './order-script.ts';
-import { SHARED_OPTIONS, sharedOptions, splitScript } from './script.ts';
+import { SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
 
 const declaration: Command = {
   name: 'storyboard',
@@ -34,8 +36,16 @@ export const storyboard: Subcommand = {
     const request = { ...sharedOptions({ ...given, ...shared }), script: text };
     if (text.trim() === '' && problems.length === 0) {
       const refusal = await mayNotCreateHere(ports, caller);
-      return refusal === null ? storyboardForm(ports.catalog(), { form: 'storyboard' }, request) : refused(refusal);
+      return refusal === null ? openForm(ports, caller, request) : refused(refusal);
     }
     return orderScript(ports, caller, { request }, problems);
   },
 };
+
+/** Opens the form; the options of the command are kept in a draft, since the form may have no room for all of them. */
+async function openForm(ports: BotPorts, caller: Caller, request: RequestDraft): Promise<Reply> {
+  const hasOptions = Object.keys(sharedIn(request)).length > 0;
+  const saved = hasOptions ? await ports.drafts.save(draftOf(caller, { request })) : null;
+  const task = saved === null ? {} : { task: saved.draft.id };
+  return storyboardForm(ports.catalog(), { form: 'storyboard', ...task }, request);
+}

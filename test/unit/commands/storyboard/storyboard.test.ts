@@ -60,6 +60,19 @@ describe('/video storyboard', () => {
     expect(house.records.size).toBe(0);
   });
 
+  it('keeps the options of the command that a form with fewer fields leaves out', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(ada({ mayAdminister: true }), 'style house --after "on film"');
+    const opened = await house.bot.command(ada(), 'storyboard', { style: ['house'], seconds: ['6'] });
+    if (opened.kind !== 'form') throw new TypeError(replyText(opened));
+    expect(opened.form.fields.find(({ name }) => name === 'style')?.value).toBe('house');
+    const refused = await house.bot.submit(ada(), opened.form.id, { shots: 'a fox', seconds: '8' });
+    const form = await house.bot.press(ada(), buttonOf(refused, 'Fix it'));
+    if (form.kind !== 'form') throw new TypeError(replyText(form));
+    const fixed = await house.bot.submit(ada(), form.form.id, { shots: 'a fox\nit runs', seconds: '' });
+    expect(replyText(fixed)).toContain('2 shots · 8 s in total · $0.40* · ‹Swift 1 · 4 s · 16:9 · 720p · style house›');
+  });
+
   it('reports all problems at once with their lines, and Fix it brings the text back', async () => {
     const house = new BotHouse(CATALOG);
     const lines = ['a fox --seconds 30', 'it runs --sconds 4', '', '--seconds 4', 'it sleeps --image nowhere --image'];
@@ -97,7 +110,7 @@ describe('/video storyboard', () => {
     const house = new BotHouse(CATALOG);
     for (const text of ['storyboard', 'storyboard --aspect 16:9']) {
       const reply = await house.bot.text(ada(), text);
-      expect(reply).toMatchObject({ kind: 'form', form: { id: 'storyboard', title: 'New storyboard' } });
+      expect(reply).toMatchObject({ kind: 'form', form: { title: 'New storyboard' } });
     }
     const reply = await house.bot.command(ada(), 'storyboard', { aspect: ['16:9'] });
     expect(reply.kind === 'form' ? reply.form.fields.find(({ name }) => name === 'aspect')?.value : null).toBe('16:9');
