@@ -11,6 +11,10 @@ import type { ComparisonRecord, ComparisonRecords, ModelRecord, VoteOutcome } fr
 
 /** Longest delay until it is checked again whether the clips may appear, in milliseconds. */
 const CHECK_EVERY_MS = 60_000;
+/** Longest time for which a clip waits for each one with an earlier label to be posted, in milliseconds. */
+const IN_ORDER_MS = 30_000;
+/** Delay until it is checked again whether those are posted, in milliseconds. */
+const NEXT_TURN_MS = 200;
 
 /** Options of {@link Comparisons}. */
 export interface ComparisonsOptions {
@@ -53,8 +57,9 @@ export class Comparisons {
 
   /**
    * Returns the time until it has to be checked again whether the outcome of a task may be shown, in milliseconds; `null`
-   * if it may. The outcomes of a comparison appear together: once all tasks have ended, or some time after the first.
-   * Decides that once, for all of them.
+   * if it may. The outcomes of a comparison appear together: once all tasks have ended, or some time after the first;
+   * which is decided once, for all of them. They appear in the order of their labels: any other order would betray which
+   * model was the slowest.
    */
   async heldForMs(task: Task): Promise<number | null> {
     const place = comparisonOf(task);
@@ -63,16 +68,23 @@ export class Comparisons {
     const record = await records.get(place.id);
     // Ordered while the models were being revealed: the reveal did not find it.
     if (record?.revealed !== undefined) await repository.record(task.id, { kind: 'reveal', atMs: clock.now() });
-    if (record !== undefined) return null;
     const entries = await this.entries(place);
+    if (record !== undefined) return this.#turnInMs(task, entries, record);
     const ends = entries.filter(isSettled).map(({ endedAtMs, createdAtMs }) => endedAtMs ?? createdAtMs);
     const waitsMs = Math.min(...ends) + WAITS_FOR_OTHERS_MS - clock.now();
     if (ends.length < entries.length && waitsMs > 0) return Math.min(waitsMs, CHECK_EVERY_MS);
-    await records.show(place, task.origin);
+    const shown = await records.show(place, task.origin);
     if (!entries.some((one) => isPendingOrUndecided(one) || hasClip(one))) await this.reveal(place);
     for (const one of entries)
       if (one.id !== task.id && !one.presented) queue.schedule(deliverQueue(one), one.id, clock.now());
-    return null;
+    return this.#turnInMs(task, entries, shown);
+  }
+
+  /** Returns the time until it has to be checked again whether the clips with earlier labels are posted; `null` if so. */
+  #turnInMs(task: Task, entries: readonly Task[], { revealed, shownAtMs }: ComparisonRecord): number | null {
+    const at = entries.findIndex(({ id }) => id === task.id);
+    if (revealed !== undefined || this.#options.clock.now() >= shownAtMs + at * IN_ORDER_MS) return null;
+    return entries.slice(0, at).some((one) => hasClip(one) && !one.presented) ? NEXT_TURN_MS : null;
   }
 
   /** Counts a vote for a clip by its number, if it has one. */

@@ -86,6 +86,7 @@ describe('a comparison', () => {
     await house.pass(5 * MINUTE_MS, MINUTE_MS);
     expect(house.platform.messages).toHaveLength(1);
     await house.happen(ids[0], ...done(house));
+    await house.pass(1_000);
     expect(house.platform.messages.map(({ task }) => task).toSorted()).toEqual([CARD, ids[0], ids[1]].toSorted());
     await house.pass(5_000);
     expect(card(house)).toMatch(/\*Clip A\* · \[See it.*\n\*Clip B\* · \[See it.*\n\*Clip C\* · could not be made/u);
@@ -97,6 +98,22 @@ describe('a comparison', () => {
     ]);
     for (const id of ids) expect((await house.record(id)).presented).toBe(true);
     expect(told(house).match(BETRAYING)?.[0]).toBeUndefined();
+  });
+
+  it('posts the clips in the order of their labels, so that none betrays that it was the last', async () => {
+    const { house, ids } = await comparison();
+    for (const id of ids) await house.happen(id, ...done(house));
+    await house.pass(5_000);
+    expect(house.platform.messages.map(({ task }) => task)).toEqual([CARD, ...ids]);
+  });
+
+  it('does not hold back the others for long where a clip cannot be posted', async () => {
+    const { house, ids } = await comparison();
+    const resume = house.platform.stalls('open', ids[0]);
+    for (const id of ids) await house.happen(id, ...done(house));
+    await house.pass(MINUTE_MS + 1_000);
+    expect(house.platform.messages.map(({ task }) => task)).toEqual([CARD, ids[1], ids[2]]);
+    resume();
   });
 
   it('names the models, prices, times and votes once revealed, in its messages as well', async () => {
@@ -215,6 +232,7 @@ describe('a comparison', () => {
     expect(card(house)).toContain('A decision is needed on clip B');
     await house.happen(ids[0], ...done(house));
     await house.happen(ids[2], ...done(house));
+    await house.pass(1_000);
     expect(house.platform.messages).toHaveLength(4);
     expect(told(house).match(BETRAYING)?.[0]).toBeUndefined();
   });
@@ -245,6 +263,7 @@ describe('a comparison', () => {
     const { house, ids, place, placeOf } = await comparison();
     for (const id of ids.slice(0, 2)) await house.happen(id, ...done(house));
     await house.happen(ids[2], FAILED);
+    await house.pass(1_000);
     const { repository } = house;
     const record = repository.record.bind(repository);
     const cards: string[] = [];
