@@ -33,6 +33,8 @@ export interface OptionDeclaration {
   readonly maxLength?: number;
   readonly min?: number;
   readonly max?: number;
+  /** Allowed values in words, for the help. Default: by kind, choices or catalog. */
+  readonly range?: string;
   /** Closed set of values. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   /** True: only for those who may administer the team; in a command with {@link Command.isAdministrative} `options`. */
@@ -231,8 +233,8 @@ export type Addressing = 'command' | 'message' | 'plain';
 export interface Bot {
   /** The subcommands of `/video`, in the order of the help. */
   readonly commands: readonly Command[];
-  /** Returns the subcommands that a caller may run. */
-  commandsFor(caller: Caller): readonly Command[];
+  /** Returns the subcommands that a caller may run in their channel, with the options that they may use. */
+  commandsFor(caller: Caller): Promise<readonly Command[]>;
   /** Runs a subcommand with the options of a platform. */
   command(caller: Caller, name: string, given: GivenOptions): Promise<Reply>;
   /**

@@ -7,7 +7,8 @@ import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
 import { createForm, submitForm } from './input/forms.ts';
-import { type BotPorts, commandFor, isOperator, mayRun, refused } from './input/subcommand.ts';
+import { permittedCommands } from './input/permitted-commands.ts';
+import { type BotPorts, isOperator, mayRun, refused } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
@@ -32,10 +33,7 @@ export function createBot(ports: BotPorts): Bot {
     });
   return {
     commands: declarations,
-    commandsFor: (caller) => {
-      const asker = known(caller);
-      return declarations.filter((command) => mayRun(asker, command)).map((command) => commandFor(asker, command));
-    },
+    commandsFor: async (caller) => (await permittedCommands(ports, known(caller), declarations)).commands,
     command: (caller, name, given) => counted(runCommand(ports, known(caller), { name, given })),
     text: (caller, text, addressing = 'command', files = {}) =>
       counted(runText(ports, known(caller), text, { addressing, files })),

@@ -121,9 +121,9 @@ export class InteractionHandler {
     return send(channel ?? '', null);
   }
 
-  /** Returns the commands that a user may run. */
-  commandsFor({ user }: z.output<typeof commandsQuery>): readonly Command[] {
-    return this.#options.bot.commandsFor(callerOf('commands', user, ''));
+  /** Returns the commands that a user may run in a channel. */
+  commandsFor({ user, channel = '' }: z.output<typeof commandsQuery>): Promise<readonly Command[]> {
+    return this.#options.bot.commandsFor(callerOf('commands', user, channel));
   }
 
   /** Returns the catalog as a channel's policy allows it, with a user's defaults, for an order that is being typed. */

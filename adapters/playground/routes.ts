@@ -80,8 +80,11 @@ function addReads(
   http.get('/playground/channels', async () => messages.channels());
   http.get('/playground/commands', async (request) => {
     const query = commandsQuery.parse(request.query);
-    const models = wireModels(await handler.catalogFor(query).catch(() => catalog()));
-    return { commands: handler.commandsFor(query), models, isEmbeddedService };
+    const [commands, models] = await Promise.all([
+      handler.commandsFor(query),
+      handler.catalogFor(query).catch(() => catalog()),
+    ]);
+    return { commands, models: wireModels(models), isEmbeddedService };
   });
   http.get('/playground/suggestions', async (request) => handler.suggest(suggestionsQuery.parse(request.query)));
   http.get('/playground/events', (request, reply) =>

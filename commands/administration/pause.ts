@@ -26,6 +26,7 @@ const options: readonly OptionDeclaration[] = [
     kind: 'text',
     autocomplete: 'until',
     maxLength: 100,
+    range: 'a duration, time or day such as 2h, 14:00 or 2026-11-30',
     defaultWords: 'until you end it',
   },
   { name: 'off', description: 'Ends the pause', kind: 'flag' },

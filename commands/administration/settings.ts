@@ -30,6 +30,8 @@ const PERIODS: ReadonlySet<string> = new Set(['keep_clips', 'keep_prompts']);
 /** Delay of a new retention period: removed clips cannot be brought back, and a typo should not cost any. */
 const GRACE_MS = 24 * 3_600_000;
 
+const AMOUNT = 'an amount such as 2 or 12.50 EUR, or off';
+
 const options: readonly OptionDeclaration[] = [
   {
     name: 'time_zone',
@@ -37,6 +39,7 @@ const options: readonly OptionDeclaration[] = [
     kind: 'text',
     autocomplete: 'time_zone',
     maxLength: 100,
+    range: 'a time zone such as Europe/Berlin',
   },
   {
     name: 'currency',
@@ -44,18 +47,21 @@ const options: readonly OptionDeclaration[] = [
     kind: 'text',
     autocomplete: 'currency',
     maxLength: 100,
+    range: 'a currency such as EUR',
   },
   {
     name: 'confirm_above',
     description: 'Clips that cost more ask for a confirmation, such as 2 or 12.50 EUR; off for none',
     kind: 'text',
     maxLength: 100,
+    range: AMOUNT,
   },
   {
     name: 'approve_above',
     description: 'Clips that cost more need an approval, such as 5 or 12.50 EUR; off for none',
     kind: 'text',
     maxLength: 100,
+    range: AMOUNT,
   },
   { name: 'report_channel', description: 'Channel for alerts and monthly reports', kind: 'channel' },
   {
@@ -69,18 +75,21 @@ const options: readonly OptionDeclaration[] = [
     description: 'Reports a day with three times the usual amount, from this amount on; off for never',
     kind: 'text',
     maxLength: 100,
+    range: AMOUNT,
   },
   {
     name: 'keep_clips',
     description: 'Days after which clips are removed from the bot’s storage, such as 90; off for the operator’s rule',
     kind: 'text',
     maxLength: 100,
+    range: 'a number of days such as 90, or off',
   },
   {
     name: 'keep_prompts',
     description: 'Days after which clips are removed with their prompts, such as 365; off for the operator’s rule',
     kind: 'text',
     maxLength: 100,
+    range: 'a number of days such as 365, or off',
   },
   {
     name: 'off',

@@ -28,6 +28,7 @@ const options: readonly OptionDeclaration[] = [
     description: 'Most per month, such as 100 USD; 0 allows no money, off removes the limit',
     kind: 'text',
     maxLength: 40,
+    range: 'an amount such as 100 or 100 EUR, or off',
   },
   { name: 'channel', description: 'The channel whose budget it is', kind: 'channel' },
   { name: 'person', description: 'The person whose budget it is', kind: 'person' },

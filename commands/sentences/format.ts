@@ -125,6 +125,11 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
+/** Returns words that continue a sentence: with a small first letter. */
+export function uncapitalised(words: string): string {
+  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+}
+
 /** Returns a text that begins with a capital letter. */
 export function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

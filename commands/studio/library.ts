@@ -28,9 +28,16 @@ const options: readonly OptionDeclaration[] = [
     kind: 'text',
     positional: true,
     maxLength: 4200,
+    range: 'add or remove, and a name such as @mug',
     defaultWords: 'the list',
   },
-  { name: 'image', description: 'Image to add, or a link to it', kind: 'address', repeated: true },
+  {
+    name: 'image',
+    description: 'Image to add, or a link to it',
+    kind: 'address',
+    repeated: true,
+    range: 'one image',
+  },
 ];
 
 /** `/video library`: the team's reference images, which prompts use as `@mug`. */

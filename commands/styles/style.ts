@@ -3,6 +3,7 @@ import { type Style, styleNamed } from '#src/videos/styles.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { formatCount, uncapitalised } from '../sentences/format.ts';
 import { SETTING_WORDS } from '../sentences/settings.ts';
 import {
   noSuchStyle,
@@ -26,6 +27,7 @@ const text = (name: string, description: string): OptionDeclaration => ({
   kind: 'text',
   isList: true,
   maxLength: MAX_TEXT_LENGTH,
+  range: `${uncapitalised(description)}, up to ${formatCount(MAX_TEXT_LENGTH)} characters`,
 });
 
 const options: readonly OptionDeclaration[] = [
@@ -35,9 +37,25 @@ const options: readonly OptionDeclaration[] = [
     text('after', 'Words after each prompt'),
     text('avoid', 'What clips should not show; added to the prompt as words'),
     { name: 'model', description: 'Model of orders that name none', kind: 'text', autocomplete: 'model' } as const,
-    { name: 'seconds', description: SETTING_WORDS.seconds.description, kind: 'integer', min: 1 } as const,
-    { name: 'aspect', description: SETTING_WORDS.aspect.description, kind: 'text' } as const,
-    { name: 'resolution', description: SETTING_WORDS.resolution.description, kind: 'text' } as const,
+    {
+      name: 'seconds',
+      description: SETTING_WORDS.seconds.description,
+      kind: 'integer',
+      min: 1,
+      autocomplete: 'setting',
+    } as const,
+    {
+      name: 'aspect',
+      description: SETTING_WORDS.aspect.description,
+      kind: 'text',
+      autocomplete: 'setting',
+    } as const,
+    {
+      name: 'resolution',
+      description: SETTING_WORDS.resolution.description,
+      kind: 'text',
+      autocomplete: 'setting',
+    } as const,
     text('images', 'Links to reference images, for models that take them'),
     {
       name: 'off',

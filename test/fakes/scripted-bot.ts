@@ -16,7 +16,7 @@ export interface Heard {
 /** A bot that records the calls of adapters and returns a scripted reply. */
 export class ScriptedBot implements Bot {
   readonly commands = declarations;
-  readonly commandsFor = ({ mayAdminister }: Caller) =>
+  readonly commandsFor = async ({ mayAdminister }: Caller) =>
     declarations.filter(({ isAdministrative }) => mayAdminister || isAdministrative !== true);
   readonly heard: Heard[] = [];
   /** Reply to every call; an error is thrown. */

@@ -5,7 +5,7 @@ import { allowedStyles } from '#src/videos/styles.ts';
 import type { Command, OptionDeclaration, OptionFields } from '../../bot-port.ts';
 import type { SteeringHint } from '../../input/subcommand.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
-import { all, either, formatRange } from '../format.ts';
+import { all, either, formatCount, formatRange, uncapitalised } from '../format.ts';
 import { promptWords, withDefault } from '../settings.ts';
 
 /** Input of the help cards. */
@@ -207,22 +207,28 @@ function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject
 /** Describes the allowed values and default of an option, from the catalog where that defines them. */
 function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string {
   const { name } = option;
-  if (option.isAdministrative === true) return withDefault(uncapitalised(option.description), option.defaultWords);
+  if (option.range !== undefined) return withDefault(option.range, option.defaultWords);
   if (name === 'takes' && catalog.policy?.clips !== undefined) {
     const max = Math.min(option.max ?? catalog.policy.clips, catalog.policy.clips);
     return withDefault(max === 1 ? '1' : `1 to ${max}`, option.defaultWords);
   }
   if (name === 'prompt') return byModel(catalog, promptWords);
-  if (name === 'model')
-    return withDefault(either(catalog.models.map((model) => model.name)), catalog.defaultModel.name);
-  if (option.autocomplete === 'style') return either(allowedStyles(catalog).map((style) => style.name)) || 'a style';
-  const setting = settingNamed(name);
+  const isDefaulted = option.isAdministrative !== true;
+  if (option.autocomplete === 'model')
+    return withDefault(
+      either(catalog.models.map((model) => model.name)),
+      isDefaulted ? catalog.defaultModel.name : undefined,
+    );
+  const setting = option.autocomplete === 'setting' ? settingNamed(name) : undefined;
   if (setting !== undefined)
     return byModel(catalog, (model) => {
-      const usual = setting.defaultOf(model);
+      const usual = isDefaulted ? setting.defaultOf(model) : undefined;
       const values = either(offerInWords(setting.offerOf(model))) || 'not taken';
       return withDefault(values, usual === undefined ? undefined : String(usual));
     });
+  if (option.isAdministrative === true && option.choices === undefined)
+    return withDefault(uncapitalised(option.description), option.defaultWords);
+  if (option.autocomplete === 'style') return either(allowedStyles(catalog).map((style) => style.name)) || 'a style';
   const kind = MEDIA_KINDS.find((one) => one === name);
   if (kind !== undefined)
     return `${fields === undefined ? 'links' : 'files or links'}, ${byModel(catalog, ({ media }) => formatRange(media[kind]))}`;
@@ -252,12 +258,8 @@ function generalRange(option: OptionDeclaration, hasFields: boolean): string {
       if (autocomplete === 'models') return `${COMPARED.min} to ${COMPARED.max} models, separated by commas`;
       if (autocomplete === 'command') return 'a command';
       if (autocomplete === 'month') return 'a month such as 2026-11';
-      return maxLength === undefined ? 'text' : `up to ${maxLength} characters`;
+      return maxLength === undefined ? 'text' : `up to ${formatCount(maxLength)} characters`;
   }
-}
-
-function uncapitalised(words: string): string {
-  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
 /** Largest number of different ranges shown side by side; more would be unreadable. */
