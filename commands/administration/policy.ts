@@ -53,16 +53,23 @@ const options: readonly OptionDeclaration[] = [
       },
       { name: 'clips', description: 'Most clips in one order, 1 to 12; any for no rule', kind: 'text', maxLength: 10 },
       { name: 'style', description: 'Style that every clip has; any for no rule', kind: 'text', autocomplete: 'style' },
-      { name: 'create', description: 'Adds who may create clips; everyone for no rule', kind: 'approver' },
+      {
+        name: 'create',
+        description: 'Adds who may create clips; everyone for no rule',
+        kind: 'approver',
+        range: 'a person, role or user group who may create clips, or everyone',
+      },
       {
         name: 'decide',
         description: 'Adds who may cancel, retry and decide on others’ clips; everyone for no rule',
         kind: 'approver',
+        range: 'a person, role or user group who may cancel, retry and decide on others’ clips, or everyone',
       },
       {
         name: 'review',
         description: 'Adds who may sign off clips or request changes; everyone for no rule',
         kind: 'approver',
+        range: 'a person, role or user group who may sign off clips or request changes, or everyone',
       },
       {
         name: 'words',
