@@ -12,6 +12,8 @@ const RINGS: Readonly<Record<string, readonly string[]>> = {
 const WIRING: Readonly<Record<string, readonly string[]>> = {
   'src/main.ts': ['src', 'adapters'],
   'src/app.ts': ['src', 'commands'],
+  'src/app/bot.ts': ['src', 'commands'],
+  'src/app/pages.ts': ['src', 'commands'],
   'src/doctor.ts': ['src', 'commands', 'adapters'],
 };
 

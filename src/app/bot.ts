@@ -1,0 +1,63 @@
+import { createBot } from '#commands/bot.ts';
+import type { Bot } from '#commands/bot-port.ts';
+import { createSpendingRules } from '#commands/money/spending-rules.ts';
+import type { AppDeps } from '../app.ts';
+import { createSubscriptions } from '../chat/subscriptions.ts';
+import { KEEPING_BLIND } from '../cluster/membership.ts';
+import { PersonalDefaults } from '../library/personal-defaults.ts';
+import { Approvals } from '../money/approvals.ts';
+import { OlderReplicas } from '../money/older-replicas.ts';
+import { Drafts } from '../pipeline/drafts.ts';
+import { createLedger } from '../pipeline/ledger-reader.ts';
+import { STEERING } from '../sandbox/steering.ts';
+import { References } from '../studio/references/references.ts';
+import { createReviews } from '../studio/reviews.ts';
+import { Boards } from '../studio/storyboards/boards.ts';
+import { createReferenceCheck } from '../videos/references/addresses.ts';
+import type { Parts } from './parts.ts';
+import { createAppEnhancer } from './services.ts';
+
+type BotParts = Pick<
+  Parts,
+  'pipeline' | 'chat' | 'cuts' | 'money' | 'statements' | 'teamNotices' | 'queue' | 'gallery' | 'library'
+> & { readonly assertWritable: () => Promise<void> };
+
+/** Creates the bot behind the commands. */
+export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
+  const { pipeline, chat, cuts, money, statements, teamNotices, gallery, library } = parts;
+  const { config, store, relay, service, clock, logger, metrics } = deps;
+  const publicUrl = config.links?.publicUrl;
+  const withoutBlindness = new OlderReplicas(store, KEEPING_BLIND);
+  return createBot({
+    ...deps,
+    tasks: pipeline.tasks,
+    chat,
+    cuts,
+    ledger: createLedger(store),
+    notices: teamNotices.notices,
+    ...money,
+    drafts: new Drafts(store, clock),
+    boards: new Boards(store),
+    approvals: new Approvals({ ...deps, ...parts, ...money, repository: pipeline.repository }),
+    subscriptions: createSubscriptions(store),
+    statements,
+    gallery,
+    reviews: createReviews({ ...deps, ...pipeline }),
+    ...library,
+    defaults: new PersonalDefaults(store),
+    isBlindnessUnsafe: () => withoutBlindness.areAlive(),
+    enhancer: createAppEnhancer(deps),
+    references: new References(store, clock),
+    libraryFiles: relay.libraryFiles,
+    admins: config.admins,
+    refunds: config.refunds,
+    renewed: (url) => relay.renew(url),
+    checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),
+    fileBehind: (url) => relay.describe(url),
+    steering: config.videoService === undefined ? STEERING : [],
+    spendingRules: createSpendingRules({ ...money, clock }),
+    limitReached: metrics.limitReached,
+    overBudget: metrics.overBudget,
+    dataFull: metrics.dataFull,
+  });
+}

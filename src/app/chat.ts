@@ -1,0 +1,49 @@
+import type { AppDeps } from '../app.ts';
+import { createAttachmentPlanner } from '../chat/attachment-plan.ts';
+import { ChatEngine } from '../chat/chat.ts';
+import { createSubscriptions } from '../chat/subscriptions.ts';
+import { createKeptUntil } from '../library/retention-periods.ts';
+import { createFfmpegFitter } from '../media/ffmpeg.ts';
+import type { Parts } from './parts.ts';
+
+/** Creates the chat side of tasks. */
+export function createAppChat(
+  deps: AppDeps,
+  {
+    queue,
+    pipeline,
+    platforms,
+    audiences,
+    locks,
+    durationEstimates,
+    money,
+    clipLinks: links,
+  }: Pick<
+    Parts,
+    'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'durationEstimates' | 'money' | 'clipLinks'
+  >,
+): ChatEngine {
+  const { config, catalog, ffmpeg, logger } = deps;
+  return new ChatEngine({
+    ...deps,
+    repository: pipeline.repository,
+    clips: pipeline.clips,
+    queue,
+    platforms,
+    audiences,
+    locks,
+    durationEstimates,
+    subscriptions: createSubscriptions(deps.store),
+    links,
+    handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
+    modelOf: (name) => catalog().models.find((model) => model.name === name),
+    observer: deps.metrics.deliveryObserver,
+    editIntervalMs: config.progressEditMs,
+    deadlineMs: config.poll.deadlineMs,
+    slowestPollMs: config.poll.maxMs,
+    refundKnown: config.videoService === undefined,
+    leftFor: money.leftFor,
+    reviewRules: (team) => money.settings.get(team),
+    keptUntil: createKeptUntil({ ...deps, ...money, retention: config.retention }),
+  });
+}

@@ -1,0 +1,136 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../app.ts';
+import { AudienceBackfill, type Audiences } from '../chat/audiences.ts';
+import type { ChatEngine } from '../chat/chat.ts';
+import { createRevealSweep } from '../chat/comparisons/reveal-sweep.ts';
+import type { Platform } from '../chat/platform.ts';
+import { PlatformStarter } from '../chat/start-platforms.ts';
+import type { Membership } from '../cluster/membership.ts';
+import type { MessageLocks } from '../cluster/message-lock.ts';
+import { type Draining, listen } from '../http/server.ts';
+import type { Gallery } from '../library/gallery/gallery.ts';
+import type { Library } from '../library/library.ts';
+import type { Run } from '../lifecycle.ts';
+import type { ClipLinks } from '../media/clip-links.ts';
+import type { FindFile } from '../media/file-finder.ts';
+import type { Money } from '../money/money.ts';
+import type { Statements } from '../money/statement/statements.ts';
+import type { TeamNotices } from '../money/team-notices.ts';
+import { createApprovalSweep } from '../pipeline/approval-sweep.ts';
+import { createBookkeeper } from '../pipeline/bookkeeper.ts';
+import { createReconciler } from '../pipeline/reconcile.ts';
+import { resume } from '../pipeline/resume.ts';
+import { startBackfill } from '../pipeline/upstream-ids.ts';
+import { drain } from '../queue/drain.ts';
+import type { OpenStorage } from '../storage/open.ts';
+import { assertNotMigrating } from '../store/migrate/unfinished.ts';
+import type { Cuts } from '../studio/cuts/cuts.ts';
+import type { Pipeline } from '../task-pipeline.ts';
+import type { DurationEstimates } from '../tasks/duration-estimates.ts';
+import type { createAppBot } from './bot.ts';
+import { addPages } from './pages.ts';
+import { type openAppQueue, serviceKeyOf } from './services.ts';
+
+/** Parts of the app, which depend on each other. */
+export interface Parts {
+  readonly money: Money;
+  readonly queue: Awaited<ReturnType<typeof openAppQueue>>;
+  readonly pipeline: Pipeline;
+  readonly http: FastifyInstance;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly audiences: Audiences;
+  readonly membership: Membership;
+  readonly locks: MessageLocks;
+  readonly durationEstimates: DurationEstimates;
+  readonly chat: ChatEngine;
+  readonly draining: Draining;
+  readonly find: FindFile;
+  readonly clipLinks: ClipLinks;
+  readonly opened: Omit<OpenStorage, 'storage'>;
+  readonly teamNotices: TeamNotices;
+  readonly statements: Statements;
+  readonly library: Library;
+  readonly cuts: Cuts;
+  readonly gallery: Gallery;
+  readonly bot: ReturnType<typeof createAppBot>;
+}
+
+/** Facts about the start, for the log. */
+export interface Started {
+  /** Address of the HTTP server. */
+  readonly address: string;
+  /** Number of open tasks that were resumed. */
+  readonly open: number;
+  /** Number of tasks whose outcome is not delivered yet. */
+  readonly undelivered: number;
+}
+
+/** Part of the app with its place in the order of start and stop. */
+export interface Part {
+  readonly name: string;
+  readonly start?: (run: Run) => Promise<Partial<Started>> | Promise<void> | void;
+  readonly stop?: () => Promise<void> | void;
+}
+
+/** Returns the parts in the order of their start, which is the reverse of the order in which they stop. */
+export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
+  const { config, store, clock, logger } = deps;
+  const { money, queue, pipeline, http, chat, membership, audiences, draining } = parts;
+  const { notices, watch } = parts.teamNotices;
+  const starter = new PlatformStarter([...parts.platforms.values()], { clock, logger });
+  const found = deps.metrics.foundLost;
+  const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
+  const approvals = createApprovalSweep({ store, repository: pipeline.repository, clock, logger });
+  const reveals = createRevealSweep({ store, comparisons: chat.comparisons, clock, logger });
+  const backfill = new AudienceBackfill(audiences, logger);
+  const bookkeeper = createBookkeeper({ ...money, store, repository: pipeline.repository, clock, logger });
+  return [
+    { name: 'the pages', start: () => addPages(deps, parts) },
+    // Before any task is resumed, so that a start on an occupied port fails early.
+    { name: 'listening', start: async () => ({ address: await listen(http, config.http) }) },
+    { name: 'the chat', stop: () => chat.stop() },
+    { name: 'the membership', start: () => membership.join(), stop: () => membership.leave() },
+    { name: 'the state of a migration', start: () => assertNotMigrating(store) },
+    { name: 'the environment', start: () => money.applyEnvironment(config) },
+    { name: 'the running jobs', stop: () => drain(deps, queue) },
+    { name: 'the platforms', start: ({ failedLate }) => starter.start(failedLate), stop: () => starter.stop() },
+    { name: 'the jobs', start: () => startJobs(deps, parts) },
+    {
+      name: 'the open tasks',
+      start: ({ ending }) => resume({ tasks: pipeline.tasks, chat }, { logger, clock, ending }),
+    },
+    { name: 'the cuts', start: () => parts.cuts.start(), stop: () => parts.cuts.stop() },
+    { name: 'the reconciler', start: () => reconciler.start(), stop: () => reconciler.stop() },
+    { name: 'the requests for approval', start: () => approvals.start(), stop: () => approvals.stop() },
+    { name: 'the reveals', start: () => reveals.start(), stop: () => reveals.stop() },
+    { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
+    { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
+    ...parts.library.parts,
+    ...parts.opened.parts({ ...deps, ...pipeline }),
+    { name: 'the bookkeeper', start: () => bookkeeper.start(), stop: () => bookkeeper.stop() },
+    { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
+    { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
+    // Where other replicas keep running, proxies are notified first and send their requests to those.
+    { name: 'the proxies', stop: () => (store.exclusive ? undefined : draining.begin()) },
+    {
+      name: 'the index of upstream ids',
+      start: ({ ending }) => startBackfill({ store, clock, logger }, { service: serviceKeyOf(config), signal: ending }),
+    },
+  ];
+}
+
+/** Starts the queue with its job handlers. */
+function startJobs(
+  { metrics }: AppDeps,
+  { queue, pipeline, chat, cuts }: Pick<Parts, 'queue' | 'pipeline' | 'chat' | 'cuts'>,
+): void {
+  const handlers = pipeline.createHandlers({
+    progressed: (task, upstream) => chat.progressed(task, upstream),
+    retrying: (task, retry, seen) => chat.retrying(task, retry, seen),
+    polled: metrics.polled,
+  });
+  const deliver = (id: string) => chat.deliver(id);
+  const notify = (id: string) => chat.notify(id);
+  const join = (id: string, signal: AbortSignal) => cuts.run(id, signal);
+  queue.start(metrics.stepping({ ...handlers, deliver, notify, join }));
+}
