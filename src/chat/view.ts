@@ -260,6 +260,8 @@ export interface ViewContext {
   readonly review?: ReviewContext;
   /** Its outcome waits for those of the other tasks of a comparison. Default: false. */
   readonly isHeld?: boolean;
+  /** Time at which its clip will be removed; `null` for none. Default: `null`. */
+  readonly keptUntilMs?: number | null;
 }
 
 /** Builds the view of a task's message; pure. */
@@ -314,6 +316,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     approval: task.approval ?? null,
     declined: task.declined ?? null,
     ...(task.removal === undefined ? {} : { removal: task.removal }),
+    ...(typeof context.keptUntilMs === 'number' ? { keptUntilMs: context.keptUntilMs } : {}),
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
     ...(task.set === undefined ? {} : { set: task.set }),
     ...(task.takeOf === undefined ? {} : { takeOf: task.takeOf }),

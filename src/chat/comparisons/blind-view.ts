@@ -16,9 +16,11 @@ const SHOWN_AT_ONCE: ReadonlySet<Phase> = new Set(['requested', 'uncertain', 'ca
  * of the service, sizes, and settings that only some models take.
  * @param isHeld its outcome is not shown yet: it looks like one that is in progress
  */
-export function blindViewOf(task: Task, view: TaskView, isHeld: boolean): TaskView {
+export function blindViewOf(task: Task, seen: TaskView, isHeld: boolean): TaskView {
   const place = comparisonOf(task);
-  if (place === null) return view;
+  if (place === null) return seen;
+  // The time of its removal follows from that of its end.
+  const { keptUntilMs: _keptUntilMs, ...view } = seen;
   const price = place.upTo ?? view.price;
   const isShown = !isHeld || SHOWN_AT_ONCE.has(view.phase);
   const phase = isShown && view.phase !== 'queued' ? view.phase : 'running';

@@ -10,7 +10,7 @@ import type { DeliveryRecord } from '../deliver.ts';
 import type { ProgressEdits } from '../progress-edits.ts';
 import type { ReviewContext } from '../reviews/review-context.ts';
 import type { ShownBefore, TaskMessages } from '../task-messages.ts';
-import { type Handover, type TaskView, viewOf } from '../view.ts';
+import { type Handover, type TaskView, type ViewContext, viewOf } from '../view.ts';
 
 /** Options of {@link TaskViews}. */
 export interface TaskViewsOptions {
@@ -62,14 +62,13 @@ export class TaskViews {
     const { links, keptUntil, reviewContext } = this.#options;
     const [keptUntilMs = null, review] = await Promise.all([keptUntil?.(task), reviewContext(task)]);
     const fresh = await withFreshLink(handover, () => links.forClip(task));
-    const view = this.#of(task, message, { handover: fresh, isHeld, review });
-    return { ...view, ...(keptUntilMs === null ? {} : { keptUntilMs }) };
+    return this.#of(task, message, { handover: fresh, isHeld, review, keptUntilMs });
   }
 
   #of(
     task: Task,
     message: ShownBefore | undefined,
-    delivered: { readonly handover: Handover | null; readonly isHeld: boolean; readonly review: ReviewContext },
+    read: Pick<ViewContext, 'handover' | 'isHeld' | 'review' | 'keptUntilMs'>,
   ): TaskView {
     const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown, edits } = this.#options;
     const live = edits.liveOf(task.id);
@@ -85,7 +84,7 @@ export class TaskViews {
       deadlineMs,
       slowestPollMs,
       refundKnown,
-      ...delivered,
+      ...read,
     });
   }
 

@@ -7,7 +7,7 @@ import type { SetPlace, Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { cardText } from '#test/fakes/card-text.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { ADA, CLIP, EVENTS, newTask } from '#test/fakes/tasks.ts';
-import { FOX } from '../videos/models.ts';
+import { FOX } from '../../videos/models.ts';
 
 const SET = taskIdOf('fake:i1');
 const CARD = setCardId(SET);
@@ -133,6 +133,7 @@ describe('a comparison', () => {
     await house.pass(5_000);
     expect(card(house)).toMatch(/\*Clip B\* · ‹aardvark-1› · \$0\.33 · made in 1:00 · 2 votes · \[See it/u);
     expect(card(house)).toContain('*Clip B*, made by ‹aardvark-1›, won with 2 of 3 votes.');
+    expect(card(house).split('*Clip A*')[0]).not.toMatch(/zebra|aardvark|mole/u);
     expect(card(house)).toContain('(Make aardvark-1 the default here)');
     expect(card(house, ids[0])).toContain('‹zebra-9› · 6 s · 16:9 · 720p · clip A of 3 · $0.77');
     expect(house.platform.notices).toHaveLength(1);
@@ -208,6 +209,25 @@ describe('a comparison', () => {
     await house.pass(5_000);
     for (const id of ids) expect((await house.record(id)).revealedAtMs).toBeDefined();
     expect(card(house)).toMatch(/\*Clip A\* · ‹zebra-9›/u);
+  });
+
+  it('is not revealed while an unconfirmed clip may still be there', async () => {
+    const { house, ids } = await comparison();
+    await house.happen(ids[0], EVENTS.disowned);
+    for (const id of ids.slice(1)) await house.happen(id, FAILED);
+    await house.pass(5_000);
+    for (const id of ids) expect((await house.record(id)).revealedAtMs).toBeUndefined();
+    expect(told(house).match(BETRAYING)?.[0]).toBeUndefined();
+  });
+
+  it('leaves nothing behind that is looked for every time once its content was removed', async () => {
+    const { house, ids } = await comparison();
+    for (const id of ids) await house.happen(id, ...done(house));
+    await house.store.keyv('comparisons').delete(SET);
+    expect(await house.store.scan('comparisons')).toHaveLength(1);
+    house.clock.step(25 * 60 * MINUTE_MS);
+    await house.chat.comparisons.sweep();
+    expect(await house.store.scan('comparisons')).toEqual([]);
   });
 
   it('says nothing at the end of one that was cancelled, and shows a deleted card nowhere again', async () => {
@@ -288,5 +308,9 @@ describe('a comparison', () => {
     expect((await house.record(retry.id)).revealedAtMs).toBeDefined();
     expect(card(house)).toMatch(/\*Clip C\* · ‹mole-3›/u);
     expect(card(house, retry.id)).toContain('‹mole-3›');
+    const votable = await house.chat.comparisons.entries(place);
+    const later = { ...newTask({ createdAtMs: house.clock.now(), request, price }), id: taskIdOf(retryKey(ids[2], 2)) };
+    await repository.claim({ ...later, retryOf: ids[2] });
+    expect(await house.chat.comparisons.entries(place)).toEqual(votable);
   });
 });
