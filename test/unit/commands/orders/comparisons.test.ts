@@ -262,6 +262,8 @@ describe('the default of a channel', () => {
     expect(replyText(await house.bot.press(manager, `prefer:${set}:${at}`))).toContain('aren’t revealed yet');
     await house.bot.press(ada(), `reveal:${set}`);
     expect(replyText(await house.bot.press(ada(), `prefer:${set}:${at}`))).toContain('Only those who manage');
+    const elsewhere = ada({ mayManage: true, channel: 'other' });
+    expect(replyText(await house.bot.press(elsewhere, `prefer:${set}:${at}`))).toContain('Only those who manage');
     expect(replyText(await house.bot.press(manager, `prefer:${set}:${at}`))).toContain(
       'Reel 2 is this channel’s default',
     );
@@ -308,8 +310,22 @@ describe('the retry of a blind clip', () => {
     for (const event of DONE) house.happen(retry.id, event);
     expect(replyText(await house.bot.press(bob(), `vote:${set}:2`))).toContain('clip B');
     await house.bot.press(ada(), `reveal:${set}`);
-    expect(house.task(retry.id).revealedAtMs).toBeDefined();
+    for (const id of [...ids, retry.id]) expect(house.task(id).revealedAtMs).toBeDefined();
     expect((await house.comparisons.recordOf(set))?.revealed?.tally).toEqual([0, 1, 0]);
+  });
+
+  it('buys nothing for a clip that is there, late, for another price, or that costs more by now', async () => {
+    const { house, ids } = await compared(undefined, DONE, FAILED, DONE);
+    const confirm = (id: TaskId | undefined, price = '0.6USD') => `remake:${id}:${price}:confirmed`;
+    expect(replyText(await house.bot.press(ada(), confirm(ids[0])))).toContain('reveal');
+    expect(buttons(await house.bot.press(ada(), confirm(ids[1], '0.1USD')))[0]?.id).toBe(confirm(ids[1]));
+    const late = await house.bot.press(ada({ acknowledged: async () => false }), confirm(ids[1]));
+    expect(late.kind).toBe('offer');
+    expect(buttons(late)[0]?.id).toBe(confirm(ids[1]));
+    house.replaceCatalog(parseCatalog({ models: [SWIFT, REEL, BARE].map((model) => ({ ...model, price: '0.90' })) }));
+    expect(replyText(await house.bot.press(ada(), confirm(ids[1])))).toContain('reveal');
+    expect(house.records.size).toBe(3);
+    expect(house.orders).toHaveLength(1);
   });
 
   it('is refused without an amount where a rule is in the way', async () => {
