@@ -48,7 +48,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     isBlindnessUnsafe: () => withoutBlindness.areAlive(),
     enhancer: createAppEnhancer(deps),
     references: new References(store, clock),
-    libraryFiles: relay.libraryFiles,
+    libraryFiles: relay.libraryFiles(parts.assertWritable),
     admins: config.admins,
     refunds: config.refunds,
     renewed: (url) => relay.renew(url),

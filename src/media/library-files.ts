@@ -5,8 +5,11 @@ import type { Clip } from '../videos/service.ts';
 
 /** Keeps the files of a team's reference images until they are removed. */
 export interface LibraryFiles {
-  /** Keeps the file of an address of the bot's own. `elsewhere`: any other address, of which nothing is kept. */
-  keep(url: string): Promise<'kept' | 'elsewhere' | 'expires' | 'failed' | 'too_large'>;
+  /**
+   * Keeps the file of an address of the bot's own. `elsewhere`: any other address, of which nothing is kept; `full`: the
+   * data folder is at its limit.
+   */
+  keep(url: string): Promise<'kept' | 'elsewhere' | 'expires' | 'failed' | 'too_large' | 'full'>;
   /** Deletes the kept file. Idempotent. */
   remove(url: string): Promise<void>;
 }

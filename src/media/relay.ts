@@ -49,6 +49,8 @@ export interface RelayOptions {
 
 /** Time for which the record of a file is kept after it was last offered. */
 const RECORD_MS = 365 * 24 * 3_600_000;
+/** Codes of errors at the limit of the data folder, and of the disk. */
+const FULL: ReadonlySet<string> = new Set(['data_full', 'disk_full', 'ENOSPC']);
 const PREFIX = 'relay-';
 const ADDRESS = /\/media\/(relay-[0-9a-f]+)(?:[?#]|$)/;
 
@@ -117,14 +119,24 @@ export class Relay {
     this.#openers.set(platform, opener);
   }
 
-  /** Keeps relayed files for the library, beyond the limits of the relay. */
-  get libraryFiles(): LibraryFiles {
+  /**
+   * Returns the port that keeps relayed files for the library, beyond the limits of the relay.
+   * @param assertWritable throws `data_full` or `disk_full` where nothing more may be stored
+   */
+  libraryFiles(assertWritable: () => Promise<void>): LibraryFiles {
     return {
       keep: async (url) => {
         const id = this.#ownId(url);
         if (id === null) return expires(url) ? 'expires' : 'elsewhere';
         const file = await this.find(id);
-        return file === undefined ? 'failed' : this.#library.keep(id, file);
+        if (file === undefined) return 'failed';
+        try {
+          await assertWritable();
+          return await this.#library.keep(id, file);
+        } catch (thrown) {
+          if (FULL.has((thrown as NodeJS.ErrnoException).code ?? '')) return 'full';
+          throw thrown;
+        }
       },
       remove: async (url) => {
         const id = this.#ownId(url);

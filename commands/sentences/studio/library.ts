@@ -74,12 +74,14 @@ export function noSuchImage(name: string, meant: string | null): string {
 }
 
 /** Reply to a file that could not be kept. */
-export function imageFailed(reason: 'expires' | 'failed' | 'too_large'): string {
+export function imageFailed(reason: 'expires' | 'failed' | 'too_large' | 'full'): string {
   switch (reason) {
     case 'expires':
       return 'This file’s link expires, and I can’t keep files without PUBLIC_URL. Give a link to the image instead.';
     case 'too_large':
       return 'This image is larger than 32 MB.';
+    case 'full':
+      return 'My storage has reached its limit, so nothing was added. Your administrator has to remove old clips or raise the limit. A link to the image still works.';
     case 'failed':
       return 'I couldn’t fetch the image. Nothing was added. Try again.';
   }

@@ -202,3 +202,14 @@ it('describes the file of a relay URL, without the URL itself', async () => {
   expect(await relay.describe(given.replace(idOf(given), 'relay-0'))).toEqual({ name: null, permalink: null });
   expect(await relay.describe('https://elsewhere.example/fox.png')).toBeNull();
 });
+
+it('keeps no file for the library where the data folder or the disk is full', async () => {
+  const url = await relay.keep({ url: source, name: 'fox.png', contentType: 'image/png' });
+  const keep = (full: object | null) =>
+    relay.libraryFiles(() => (full === null ? Promise.resolve() : Promise.reject(full))).keep(url ?? '');
+  for (const code of ['data_full', 'disk_full', 'ENOSPC'])
+    expect(await keep(Object.assign(new Error('full'), { code }))).toBe('full');
+  await expect(keep(new TypeError('a bug'))).rejects.toThrow('a bug');
+  expect(await readdir(dataDir)).toEqual(['relay']);
+  expect(await keep(null)).toBe('kept');
+});

@@ -86,6 +86,13 @@ it.each([
   expect(await house.references.list(ada())).toHaveLength(1);
 });
 
+it('says that the storage is at its limit, and adds nothing', async () => {
+  house.libraryFiles = { ...house.libraryFiles, keep: async () => 'full' };
+  const reply = await house.bot.command(ada(), 'library', { change: ['add cup'], image: [FILE] });
+  expect(replyText(reply)).toContain('My storage has reached its limit, so nothing was added.');
+  expect(await said('library')).not.toContain('@cup');
+});
+
 it('asks about a prompt that begins with its name, and adds nothing for those who may not create', async () => {
   const reply = await house.bot.text(ada(), 'library at night, dust in the light');
   expect(replyText(reply)).toContain('Did you mean `/video library`');
