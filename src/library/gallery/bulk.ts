@@ -123,6 +123,8 @@ function manifestOf(entries: readonly Entry[]): string {
     currency: task.price.currency,
     by: task.origin.user.name,
     created: new Date(task.createdAtMs).toISOString(),
+    style: task.request.style ?? '',
+    sent_prompt: task.request.prompt,
   }));
   return stringify(rows, { header: true, bom: true, record_delimiter: 'windows', escape_formulas: true });
 }

@@ -248,7 +248,8 @@ it('shows neither addresses of reference media nor other data of a task', async 
 
 it('sends several clips as one archive with a table, in which no text is a formula', async () => {
   const one = await addFile();
-  const request = { model: 'swift-1', prompt: '=HYPERLINK("http://evil.example")', seconds: 6 };
+  const typed = '=HYPERLINK("http://evil.example")';
+  const request = { model: 'swift-1', prompt: `${typed} on film`, typed, style: 'house', seconds: 6 };
   const two = await addFile({ user: BOB }, { request: { ...request, media: { image: [], audio: [], video: [] } } });
   const lost = await house.add();
   const hidden = await addFile({ ...PRIVATE, user: BOB });
@@ -264,7 +265,9 @@ it('sends several clips as one archive with a table, in which no text is a formu
   // Stored as it is, so the bytes are in the archive.
   expect(sent.rawPayload.indexOf(BYTES)).toBeGreaterThan(0);
   const table = sent.rawPayload.toString('utf8');
-  expect(table).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+  expect(table).toContain(`"'=HYPERLINK(""http://evil.example"")",swift-1`);
+  expect(table).toMatch(/,style,sent_prompt\r\n/u);
+  expect(table).toContain(`,house,"'=HYPERLINK(""http://evil.example"") on film"\r\n`);
   expect(table).toContain(lost.id);
   expect(table).not.toContain(hidden.id);
 });
