@@ -25,7 +25,7 @@ export interface ApprovalNoticesOptions {
   /** Keyv of the posted notices, by task; shared with the delivery records. */
   readonly records: Keyv;
   readonly audiences: Pick<Audiences, 'of'>;
-  readonly sets: Pick<SetCards, 'cardOf' | 'members'>;
+  readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
   readonly platformOf: (task: Task) => Platform;
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
   readonly leftFor: (task: Task) => Promise<Price | null>;
@@ -136,6 +136,12 @@ export class ApprovalNotices {
     return { set: { kind: set.kind, of: set.of, tasks: isSame ? [] : tasks } };
   }
 
+  /** Returns a request as it is now, once it is decided. */
+  async #decided({ id }: Task): Promise<Task | null> {
+    const task = await this.#options.sets.get(id);
+    return task?.declined !== undefined || task?.approval?.approved !== undefined ? task : null;
+  }
+
   /** @returns false where the person accepts no direct message, or the platform has none. */
   async #sendDirectly(request: Request, person: Approver, isReminder: boolean): Promise<boolean> {
     const { task } = request;
@@ -186,10 +192,13 @@ export class ApprovalNotices {
   ): Promise<void> {
     const key = `${notice.view.isReminder ? 'remind' : 'ask'}:${task.id}:${to}`;
     const posted = await this.#posted(task);
-    if (posted.some((one) => one.key === key)) return;
+    if (posted.some((one) => one.key === key) || (await this.#decided(task)) !== null) return;
     lock.assertHeld();
     const message = await this.#options.platformOf(task).notify({ key, mention: null, ...notice });
     await this.#options.records.set(approvalNoticesKey(task), [...posted, { key, message, view: notice.view }]);
+    // A decision that came before this record did not find the notice.
+    const decided = await this.#decided(task);
+    if (decided !== null) await this.#settle(decided);
   }
 
   /** Returns whether an approver may see the prompt, by the requester's consent or as a member of the channel. */

@@ -92,10 +92,10 @@ export class FakePlatform implements Platform {
     this.#inject(method, when, () => new Promise(() => undefined), of);
   }
 
-  /** Delays the next such call until the returned function is called. */
-  stalls(method: Method, of?: string): () => void {
+  /** Delays the next such call, or its response, until the returned function is called. */
+  stalls(method: Method, of?: string, when: Fault['when'] = 'before'): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#inject(method, 'before', () => promise, of);
+    this.#inject(method, when, () => promise, of);
     return resolve;
   }
 

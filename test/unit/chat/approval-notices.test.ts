@@ -110,6 +110,19 @@ describe('the decision', () => {
     expect(house.platform.view).toMatchObject({ phase: 'done', approval: { approved: { by: BOB } } });
   });
 
+  it('reaches a notice whose response is still on its way, and ends the notices to further approvers', async () => {
+    const house = new ChatHouse();
+    const respond = house.platform.stalls('notify', ':bob', 'after');
+    const id = await house.task(asking([BEN, CLEO]));
+    await house.happen(id, EVENTS.approve);
+    expect(house.platform.settled).toEqual([]);
+    respond();
+    await house.pass(0);
+    const edits = house.platform.settled.map(({ ref, view }) => [ref.channel, view.decided?.approval?.approved?.by]);
+    expect(edits).toEqual([['direct-bob', BOB]]);
+    expect(posted(house)).toEqual([`ask:${id}:bob in direct-bob: prompt`]);
+  });
+
   it('of the requester to withdraw mentions no one', async () => {
     const house = new ChatHouse();
     const id = await house.task(asking([BEN]));
