@@ -55,13 +55,19 @@ function exampleIn(fields: Caller['fields'], commands: readonly Command[]): (com
   return (command) => {
     if (fields === undefined) return command.example;
     const { given } = parseText(command.example, commands);
-    return [nameOf(command, fields), ...optionsOf(given)].join(' ');
+    return [nameOf(command, fields), ...fieldsOf(command, given)].join(' ');
   };
 }
 
-function optionsOf(given: GivenOptions): readonly string[] {
+function fieldsOf({ options }: Command, given: GivenOptions): readonly string[] {
   const order = (name: string): number => (name === 'prompt' ? 0 : 1);
+  const isPerson = (name: string): boolean =>
+    options.some((option) => option.name === name && option.kind === 'person');
   return Object.entries(given)
     .toSorted(([one], [other]) => order(one) - order(other))
-    .map(([name, values]) => `${name}:${values[0] ?? ''}`);
+    .flatMap(([name, [value = '']]) => {
+      if (!isPerson(name)) return [`${name}:${value}`];
+      // A picker has neither everyone, whom leaving it out means, nor a word for oneself.
+      return value === 'everyone' ? [] : [`${name}:${value === 'me' ? '@you' : value}`];
+    });
 }

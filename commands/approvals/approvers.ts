@@ -23,7 +23,7 @@ export const approvers: Subcommand = {
   declaration: {
     name: 'approvers',
     description: 'Shows or changes who approves expensive clips',
-    example: '/video approvers add @ben 2026-12-24',
+    example: '/video approvers @ben --until 2026-12-24',
     options: [
       {
         name: 'who',

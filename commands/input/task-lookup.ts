@@ -7,7 +7,7 @@ import { type BotPorts, visibleTo } from './subcommand.ts';
 /** Option that identifies a task. */
 export const TASK_ID: OptionDeclaration = {
   name: 'id',
-  description: 'The clip’s id, or its first characters',
+  description: 'The clip’s id, or 4 or more of its first characters',
   kind: 'text',
   required: true,
   positional: true,

@@ -1,4 +1,4 @@
-import { COMPARED } from '#src/videos/comparison.ts';
+import { MAX_TAKES } from '#src/videos/check.ts';
 import { type Catalog, type Model, offerInWords, settingNamed } from '#src/videos/model.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { allowedStyles } from '#src/videos/styles.ts';
@@ -179,9 +179,9 @@ function commandBlock(command: Command, subject: HelpSubject): Block {
     const small = usable.flatMap((option, index) => [index === 0 ? '' : ' · ', ...optionWords(option, subject)]);
     return { kind: 'item', title: [{ code: usageOf(command, fields) }, ` ${command.description}`], small };
   }
-  const own = command.options.filter(
-    (option) => option.positional === true || !create?.options.some(({ name }) => name === option.name),
-  );
+  const isShared = ({ name, positional }: OptionDeclaration): boolean =>
+    command.buys === true && positional !== true && create?.options.some((option) => option.name === name) === true;
+  const own = command.options.filter((option) => !isShared(option));
   const small = own.length < command.options.length ? ['and options of ', { code: 'create' }] : [];
   return { kind: 'item', title: [{ code: withOptions(command, own, fields) }, ` ${command.description}`], small };
 }
@@ -199,66 +199,73 @@ function fieldNames(option: OptionDeclaration, fields: OptionFields | undefined)
   return [...files, fields?.links[option.name] ?? option.name];
 }
 
-function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject): Line {
+function optionWords(option: OptionDeclaration, subject: HelpSubject): Line {
+  const { fields } = subject;
   const codes = fieldNames(option, fields).flatMap((name, index): Line => [index === 0 ? '' : ', ', { code: name }]);
-  return [...codes, ': ', { untrusted: rangeOf(option, catalog, fields) }];
+  return [...codes, ': ', { untrusted: meaningOf(option, subject) }];
 }
 
-/** Describes the allowed values and default of an option, from the catalog where that defines them. */
-function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string {
-  const { name } = option;
-  if (option.range !== undefined) return withDefault(option.range, option.defaultWords);
-  if (name === 'takes' && catalog.policy?.clips !== undefined) {
-    const max = Math.min(option.max ?? catalog.policy.clips, catalog.policy.clips);
+/** Describes an option: what its range does not say, in words, with its range and default. */
+function meaningOf(option: OptionDeclaration, { catalog, fields }: HelpSubject): string {
+  const { range, description, defaultWords } = option;
+  if (range !== undefined) return withDefault(range, defaultWords);
+  const general = generalRange(option, fields !== undefined);
+  const words = uncapitalised(description);
+  return (
+    catalogRange(option, catalog, fields) ??
+    withDefault(general === null ? words : `${words} · ${general}`, defaultWords)
+  );
+}
+
+/** Describes the values of an option that the catalog defines, with their default; `null` for any other option. */
+function catalogRange(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string | null {
+  const { name, autocomplete, isAdministrative = false } = option;
+  if (name === 'takes') {
+    const max = Math.min(option.max ?? MAX_TAKES, catalog.policy?.clips ?? MAX_TAKES);
     return withDefault(max === 1 ? '1' : `1 to ${max}`, option.defaultWords);
   }
   if (name === 'prompt') return byModel(catalog, promptWords);
-  const isDefaulted = option.isAdministrative !== true;
-  if (option.autocomplete === 'model')
+  if (autocomplete === 'model')
     return withDefault(
       either(catalog.models.map((model) => model.name)),
-      isDefaulted ? catalog.defaultModel.name : undefined,
+      isAdministrative ? undefined : catalog.defaultModel.name,
     );
-  const setting = option.autocomplete === 'setting' ? settingNamed(name) : undefined;
+  const setting = autocomplete === 'setting' ? settingNamed(name) : undefined;
   if (setting !== undefined)
     return byModel(catalog, (model) => {
-      const usual = isDefaulted ? setting.defaultOf(model) : undefined;
+      const usual = isAdministrative ? undefined : setting.defaultOf(model);
       const values = either(offerInWords(setting.offerOf(model))) || 'not taken';
       return withDefault(values, usual === undefined ? undefined : String(usual));
     });
-  if (option.isAdministrative === true && option.choices === undefined)
-    return withDefault(uncapitalised(option.description), option.defaultWords);
-  if (option.autocomplete === 'style') return either(allowedStyles(catalog).map((style) => style.name)) || 'a style';
+  if (autocomplete === 'style' && !isAdministrative)
+    return either(allowedStyles(catalog).map((style) => style.name)) || 'a style';
   const kind = MEDIA_KINDS.find((one) => one === name);
   if (kind !== undefined)
     return `${fields === undefined ? 'links' : 'files or links'}, ${byModel(catalog, ({ media }) => formatRange(media[kind]))}`;
-  return withDefault(generalRange(option, fields !== undefined), option.defaultWords);
+  return null;
 }
 
-function generalRange(option: OptionDeclaration, hasFields: boolean): string {
-  const { kind, maxLength, min, max, autocomplete, choices, perLine } = option;
-  if (perLine === true)
-    return hasFields ? 'a text file, one shot per line (default a form)' : 'one per line (default a form)';
+/** Describes the values of an option, as far as its description does not; `null` for nothing to add. */
+function generalRange(
+  { kind, choices, perLine, maxLength, autocomplete, positional, defaultWords }: OptionDeclaration,
+  hasFields: boolean,
+): string | null {
+  if (perLine === true) return hasFields ? 'a text file' : null;
   if (choices !== undefined) return either(choices.map(({ value }) => value));
   switch (kind) {
+    // Fields have a picker for people, without a word for oneself or everyone.
     case 'person':
-      return hasFields ? 'a person' : 'everyone, me or @name';
-    case 'approver':
-      return 'a person, role or user group';
+      if (hasFields) return 'a person';
+      return defaultWords === 'everyone' ? 'everyone, me or @name' : 'me or @name';
     case 'channel':
       return 'a channel';
     case 'flag':
-      return hasFields ? 'True or False (default False)' : uncapitalised(option.description);
-    case 'address':
-      return 'a link';
-    case 'integer':
-      return min === undefined || max === undefined ? 'a whole number' : `${min} to ${max}`;
+      return hasFields ? 'True or False (default False)' : null;
     case 'text':
-      if (autocomplete === 'task' || autocomplete === 'open_task') return 'the first 4 or more characters of it';
-      if (autocomplete === 'models') return `${COMPARED.min} to ${COMPARED.max} models, separated by commas`;
-      if (autocomplete === 'command') return 'a command';
-      if (autocomplete === 'month') return 'a month such as 2026-11';
-      return maxLength === undefined ? 'text' : `up to ${formatCount(maxLength)} characters`;
+      if (maxLength === undefined || positional !== true || autocomplete !== undefined) return null;
+      return `up to ${formatCount(maxLength)} characters`;
+    default:
+      return null;
   }
 }
 

@@ -21,6 +21,7 @@ it.each(declarations.filter(({ options }) => options.length > 0))(
 );
 
 it.each([
+  ['review', 'own', 'whether people may sign off their own clips, in the whole team · on or off (default on)'],
   ['settings', 'time_zone', 'a time zone such as Europe/Berlin'],
   ['settings', 'confirm_above', 'an amount such as 2 or 12.50 EUR, or off'],
   ['budget', 'amount', 'an amount such as 100 or 100 EUR, or off'],
@@ -29,8 +30,12 @@ it.each([
   ['library', 'change', 'add or remove, and a name such as @mug (default the list)'],
   ['library', 'image', 'one image'],
   ['style', 'before', 'words before each prompt, up to 1,000 characters'],
-  ['style', 'off', 'before, after, avoid, model, seconds, aspect, resolution, images or all'],
-  ['policy', 'change', 'add or remove (default add)'],
+  [
+    'style',
+    'off',
+    'removes this part of the style; all removes the style · before, after, avoid, model, seconds, aspect, resolution, images or all',
+  ],
+  ['policy', 'change', 'whether people and words are added or removed · add or remove (default add)'],
 ])('the help on %s describes %s as %s', async (command, option, range) => {
   const house = new BotHouse(CATALOG);
   const text = replyText(await house.bot.command(ada({ mayAdminister: true }), 'help', { command: [command] }));

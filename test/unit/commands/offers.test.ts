@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TEXT_LENGTH } from '#adapters/discord/messages/render.ts';
-import { OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
+import { commandDefinitions, OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
 import type { Caller } from '#commands/bot-port.ts';
 import { declarations } from '#commands/registry.ts';
 import { administratorsOnly } from '#commands/sentences/access.ts';
@@ -62,9 +62,9 @@ describe('/video help', () => {
       '`/video approvals` Lists the clips that wait for an approval',
       'More',
       expect.stringContaining('`/video notify'),
-      '`/video defaults [off]` Shows or changes the model, length and aspect that your clips get · and options of `create`',
+      '`/video defaults [model] [seconds] [aspect] [off]` Shows or changes the model, length and aspect that your clips get',
       '`/video privacy [what]` Shows what is stored about you, sends it to you, or removes it',
-      expect.stringContaining('`/video library [change]`'),
+      '`/video library [change] [image]` Shows the team’s reference images; adds or removes one',
       '`/video style [name]` Shows the team’s styles',
       expect.stringContaining('`/video policy [channel]` What is allowed here'),
       expect.stringContaining('`/video help [command]`'),
@@ -90,15 +90,15 @@ describe('/video help', () => {
     );
     const given = { command: ['notify'] };
     const text = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'help', given));
-    expect(text).toContain('`off`: ‹True or False (default False)›');
+    expect(text).toContain('`off`: ‹stops the notifications · True or False (default False)›');
   });
 
   it('shows one command with its options and an example', async () => {
     expect(await said(new BotHouse(CATALOG), ada(), 'help list')).toBe(
       [
         '`/video list [search]` · Lists the team’s clips, newest first',
-        '• `search`: ‹up to 40 characters (default all clips)›',
-        '• `who`: ‹everyone, me or @name (default everyone)›',
+        '• `search`: ‹words in the prompt, in this order · up to 40 characters (default all clips)›',
+        '• `who`: ‹whose clips · everyone, me or @name (default everyone)›',
         'For example: `/video list red fox --who me`',
         'Related: `/video status`, `/video gallery`, `/video retry`. `/video help` shows every command.',
       ].join('\n'),
@@ -145,6 +145,28 @@ describe('/video help', () => {
     expect(named.length).toBeGreaterThan(0);
     expect(declarations.map((one) => one.name)).toEqual(expect.arrayContaining(named));
     expect(named).not.toContain(name);
+  });
+
+  it.each(others)('says what the options of $name mean, with the fields of each platform', async (command) => {
+    const house = new BotHouse(CATALOG);
+    const { name, options } = command;
+    const ofCatalog = new Set(['prompt', 'takes', 'image', 'audio', 'video']);
+    const described = options.filter(
+      (option) =>
+        option.range === undefined &&
+        !ofCatalog.has(option.name) &&
+        !/model|setting|style/u.test(option.autocomplete ?? ''),
+    );
+    const definitions = commandDefinitions({ commands: [command], isGlobal: false });
+    const registered = JSON.stringify(definitions);
+    for (const caller of [ada({ mayAdminister: true }), ada({ mayAdminister: true, fields: OPTION_FIELDS })]) {
+      const text = replyText(await house.bot.command(caller, 'help', { command: [name] }));
+      for (const option of described) expect(text).toContain(option.description.slice(1));
+      const [, example = ''] = /For example: `(.+)`/u.exec(text) ?? [];
+      if (caller.fields === undefined) continue;
+      expect(example).not.toMatch(/--|:me\b|:everyone\b|:add\b/u);
+      for (const [, field] of example.matchAll(/ (\w+):/gu)) expect(registered).toContain(`"name":"${field}"`);
+    }
   });
 
   it('suggests the command that was probably meant, among those that the reader may run', async () => {
