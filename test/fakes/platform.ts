@@ -19,6 +19,8 @@ type Method = 'open' | 'edit' | 'attach' | 'notify' | 'retract' | 'expire' | 'fo
 export interface FakeMessage {
   readonly ref: MessageRef;
   readonly task: TaskId;
+  /** Where it was opened. */
+  readonly origin: Origin;
   readonly files: Upload[];
   /** Every view shown, oldest first, and the kind of call. */
   readonly shown: { readonly view: TaskView; readonly by: 'open' | 'progress' | 'final' | 'attach' }[];
@@ -122,7 +124,8 @@ export class FakePlatform implements Platform {
       const known = this.messages.find((message) => message.task === task);
       if (known !== undefined) return known.ref;
       const ref = { channel: origin.channel, message: `m${this.messages.length + 1}` };
-      this.messages.push({ ref, task, files: [], shown: [{ view: taskViewOf(view), by: 'open' }], isDeleted: false });
+      const shown = [{ view: taskViewOf(view), by: 'open' as const }];
+      this.messages.push({ ref, task, origin, files: [], shown, isDeleted: false });
       return ref;
     });
   }

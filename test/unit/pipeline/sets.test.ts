@@ -7,6 +7,7 @@ import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Submission } from '#src/pipeline/task-service.ts';
 import type { Store } from '#src/store/store.ts';
 import { ZERO_SUM } from '#src/store/sums.ts';
+import { ledgerOf } from '#src/tasks/indexes.ts';
 import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
@@ -60,6 +61,18 @@ describe('a set', () => {
     expect(new Set(idsOf(12)).size).toBe(12);
     expect(await held(house.store)).toEqual([3_600_000n, 3_600_000n, 3_600_000n, 3_600_000n]);
     expect(await house.store.count('history:fake:T1')).toBe(12);
+  });
+
+  it('holds and lists the price of each task, of which the first alone responds to the interaction', async () => {
+    const house = new TaskHouse();
+    const order = orderOf({ origin: originOf({ address: { token: 't', thread: '1' } }) });
+    const more = ['0.05', '1.20'].map((amount) => ({ request: order.request, price: { amount, currency: 'USD' } }));
+    await house.submit({ ...order, set: { kind: 'comparison', more, address: { thread: '1' } } });
+    const tasks = await Promise.all(idsOf(3).map((id) => house.task(id)));
+    expect(tasks.map((task) => task.price.amount)).toEqual(['0.30', '0.05', '1.20']);
+    expect(tasks.flatMap(ledgerOf).map(({ amount }) => amount)).toEqual(['0.30', '0.05', '1.20']);
+    expect(tasks.map(({ origin }) => origin.address)).toEqual([order.origin.address, { thread: '1' }, { thread: '1' }]);
+    expect(await held(house.store)).toEqual([1_550_000n, 1_550_000n, 1_550_000n, 1_550_000n]);
   });
 
   it('is the same set for every delivery of its interaction, on any replica', async () => {

@@ -112,6 +112,9 @@ it('follows an edit: order and skipped shots', async () => {
   expect(text(house)).toContain('All 3 shots are ready. Shot 4 left out.');
   expect(text(house)).toMatch(/^Storyboard: “?scene 1/);
   expect(labels(house)).toEqual(['Join 3 shots', 'Edit board', 'Details']);
+  await boards.change(await boards.get(PLACE), { skipped: [2, 3, 4] });
+  await house.chat.updateBoard(PLACE);
+  expect(labels(house)).toEqual(['Edit board', 'Details']);
 });
 
 it('deletes the record of the board with the content of its last shot', async () => {

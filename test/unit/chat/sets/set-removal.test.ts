@@ -74,6 +74,10 @@ describe('the card of a set', () => {
     await house.pass(5_000);
     expect(house.platform.retracted.map(({ ref }) => ref)).toContainEqual(messageOf(CARD)?.ref);
     expect(await storedIn(house.store)).not.toMatch(/secret|set-notice:|message:fake/);
+    const shown = messageOf(CARD)?.shown.length;
+    await house.chat.updateBoard({ id: SET, kind: 'takes', at: 1, of: 3 });
+    expect(messageOf(CARD)?.shown).toHaveLength(shown ?? 0);
+    expect(house.platform.messages.filter(({ task }) => task === CARD)).toHaveLength(1);
   });
 
   it('is retracted later where it is being edited: until then, what is recorded about it stays', async () => {

@@ -8,7 +8,7 @@ import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
-import { ADA, CLIP, EVENTS, newTask } from '#test/fakes/tasks.ts';
+import { ADA, CLIP, EVENTS, newTask, originOf } from '#test/fakes/tasks.ts';
 
 const SET = taskIdOf('fake:i1');
 const CARD = setCardId(SET);
@@ -18,7 +18,15 @@ async function withSet(of: number, house = new ChatHouse()) {
   const ids = memberIds({ id: SET, of });
   const createdAtMs = house.clock.now();
   await house.repository.claimAll(
-    ids.map((id, index) => newTask({ id, createdAtMs, set: { id: SET, kind: 'takes', at: index + 1, of } })),
+    ids.map((id, index) => {
+      const address = { thread: '1', ...(index === 0 ? { token: 't' } : {}) };
+      return newTask({
+        id,
+        createdAtMs,
+        origin: originOf({ address }),
+        set: { id: SET, kind: 'takes', at: index + 1, of },
+      });
+    }),
   );
   await house.chat.show(SET);
   return { house, ids };
@@ -67,6 +75,36 @@ describe('a set', () => {
     expect(message(house, ids[0] as TaskId)?.files).toHaveLength(1);
     expect(text(house)).toMatch(/Take 1 · Done in .* · See it/);
     expect(notices(house)).toEqual([]);
+  });
+
+  it('responds to the interaction with its card alone: a clip is posted below that', async () => {
+    const { house, ids } = await withSet(2);
+    for (const id of ids) await house.happen(id, ...done(house));
+    const card = message(house, CARD);
+    expect(card?.origin.address).toEqual({ thread: '1', token: 't' });
+    for (const id of ids) expect(message(house, id)?.origin.address).toEqual({ thread: '1', below: card?.ref.message });
+  });
+
+  it('shows the review of a clip with that clip, not on its card', async () => {
+    const { house, ids } = await withSet(2);
+    for (const id of ids) await house.happen(id, ...done(house));
+    await house.happen(ids[0] as TaskId, EVENTS.review);
+    expect(message(house, ids[0] as TaskId)?.shown.at(-1)?.view).toMatchObject({ review: [{ kind: 'signed_off' }] });
+    await house.pass(5_000);
+    expect(view(house)).not.toHaveProperty('review');
+    expect(text(house)).not.toMatch(/signed off/iu);
+  });
+
+  it('has a message for a rejected task that may have been accepted earlier, and for no other', async () => {
+    const { house, ids } = await withSet(2);
+    const [first, second] = ids as [TaskId, TaskId];
+    await house.happen(first, EVENTS.send, EVENTS.refused);
+    await house.happen(second, EVENTS.send, EVENTS.lost, EVENTS.resubmit, EVENTS.refused);
+    expect(message(house, first)).toBeUndefined();
+    expect(message(house, second)?.shown.at(-1)?.view).toMatchObject({
+      phase: 'refused',
+      buttons: expect.arrayContaining(['lookup']),
+    });
   });
 
   it('mentions its requester once, when all tasks have ended', async () => {

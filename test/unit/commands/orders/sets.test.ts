@@ -183,6 +183,46 @@ describe('the card of a set', () => {
     expect(house.records.size).toBe(4);
   });
 
+  it('leads every redelivered press back to its own set, and the one after that makes the next', async () => {
+    const { house, card, set } = await withTakes(2, ...DONE);
+    const [first, late] = [ada(), ada()];
+    const again = (caller: Caller) => house.bot.press(caller, `retry:${card}:0.6USD`);
+    await again(first);
+    await again(late);
+    for (const id of memberIds({ id: taskIdOf(`retry:set-${set}`), of: 2 })) {
+      for (const event of DONE) house.happen(id, event);
+      house.happen(id, { kind: 'presented', revision: house.task(id).revision });
+    }
+    expect(await again(first)).toEqual({ kind: 'task', task: taskIdOf(`retry:set-${set}`) });
+    expect(replyText(await again(late))).toContain('Already retried');
+    expect(house.records.size).toBe(4);
+    expect(await again(ada())).toEqual({ kind: 'task', task: taskIdOf(`retry:set-${set}:2`) });
+    expect(house.records.size).toBe(6);
+  });
+
+  it('is made again by its requester and managers alone, and asks before it shows a private prompt elsewhere', async () => {
+    const { house, card } = await withTakes(2, ...DONE);
+    expect(replyText(await house.bot.press(bob(), `retry:${card}:0.6USD`))).toContain('Only Ada');
+    house.audiences.set('secret', 'channel');
+    const placed = await house.bot.text(ada({ channel: 'secret' }), 'a red wolf --seconds 6 --takes 2');
+    const ofSecret = placed.kind === 'task' ? `set-${placed.task}` : '';
+    const reply = await house.bot.press(ada({ channel: 'other' }), `retry:${ofSecret}:0.6USD`);
+    expect(replyText(reply)).toContain('private');
+    expect(house.records.size).toBe(4);
+  });
+
+  it('is made again from what is left of it', async () => {
+    const { house, card, ids } = await withTakes(2, ...DONE);
+    for (const id of ids) house.happen(id, { kind: 'presented', revision: house.task(id).revision });
+    const removed = { kind: 'remove', reason: 'deleted', keepsContent: false, atMs: NOON_MS } as const;
+    house.happen(ids[0] as TaskId, removed);
+    expect((await house.bot.press(ada(), `retry:${card}:0.6USD`)).kind).toBe('task');
+    expect(house.orders[0]?.request.prompt).toBe('a red fox');
+    house.happen(ids[1] as TaskId, removed);
+    expect(replyText(await house.bot.press(ada(), `retry:${card}:0.6USD`))).toContain('removed');
+    expect(house.orders).toHaveLength(1);
+  });
+
   it('retries one of its tasks as any other', async () => {
     const { house, ids } = await withTakes(2, ...DONE);
     const second = ids[1] as TaskId;
