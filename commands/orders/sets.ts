@@ -1,6 +1,5 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
-import { phaseOf } from '#src/tasks/state-machine.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
@@ -58,16 +57,14 @@ export async function reactToSet(
   return action === 'cancel' ? cancelSet(ports, caller, tasks) : repeatSet(ports, caller, tasks, null);
 }
 
-/** Cancels what can be cancelled of a set, and reports what became of each task. */
+/** Cancels the tasks of a set that have not ended, and reports what became of each. */
 async function cancelSet(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<Reply> {
   const [first] = tasks;
   if (first === undefined) return refused(UNKNOWN_BUTTON);
   const refusal = await mayNotDecideOn(ports, caller, first.origin);
   if (refusal !== null) return refused(refusal);
   if (first.state === 'requested') return withdrawSet(ports, caller, tasks);
-  const done = await Promise.all(
-    tasks.map(async (task) => (isCancellable(task) ? ports.tasks.cancel(task.id, caller.user) : { done: false, task })),
-  );
+  const done = await Promise.all(tasks.map(({ id }) => ports.tasks.cancel(id, caller.user)));
   return privately(setCancelledCard(done));
 }
 
@@ -75,11 +72,6 @@ async function cancelSet(ports: BotPorts, caller: Caller, tasks: readonly Task[]
 async function withdrawSet(ports: BotPorts, caller: Caller, [first]: readonly Task[]): Promise<Reply> {
   if (first === undefined) return refused(UNKNOWN_BUTTON);
   return decide(ports, caller, first, 'withdraw', () => ports.tasks.withdraw(first.id, caller.user));
-}
-
-function isCancellable(task: Task): boolean {
-  const phase = phaseOf(task, { isRunning: false, isHandedOver: false });
-  return phase === 'queued' || phase === 'running';
 }
 
 /** Orders the clips of a set again, as a new set, for the price on the button; offers it for another or none (`null`). */
