@@ -82,6 +82,7 @@ function kept(...tasks: readonly Task[]): Kept {
   return {
     tasks: new Map(tasks.map((task) => [task.id, task])),
     ledger,
+    boards: new Map(),
     cuts: new Map(),
     comparisons: new Map(),
     cards: new Map(),

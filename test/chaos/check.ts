@@ -11,6 +11,7 @@ import { checkMessages } from './check/messages.ts';
 import { checkMoney } from './check/money.ts';
 import { checkProcesses } from './check/processes.ts';
 import { checkRemovals } from './check/removals.ts';
+import { checkReviews } from './check/reviews.ts';
 import { checkSets } from './check/sets.ts';
 import { checkTasks } from './check/tasks.ts';
 import { checkUncertain } from './check/uncertain.ts';
@@ -19,7 +20,7 @@ import type { History, Violation } from './history.ts';
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
-  const studio = [checkSets, checkBoards, checkCuts, checkComparisons];
+  const studio = [checkSets, checkBoards, checkCuts, checkComparisons, checkReviews];
   return [...parts, checkUncertain, checkApprovals, checkDecisions, checkAudit, checkRemovals, ...studio].flatMap(
     (part) => part(history),
   );

@@ -3,6 +3,8 @@ import type { Random } from './random.ts';
 
 /** User action on a task once its message is in the state `when`. */
 export interface PlannedDeed {
+  /** Pressed as soon as the card of the set, or the message of a clip, has the button, in whatever state it is. */
+  readonly on?: 'card' | 'clip';
   readonly when: 'asked' | 'refused' | 'requested' | 'open' | 'uncertain' | 'ended';
   readonly action:
     | 'ask'
@@ -10,6 +12,10 @@ export interface PlannedDeed {
     | 'join'
     | 'vote'
     | 'reveal'
+    | 'remake'
+    | 'board'
+    | 'signoff'
+    | 'changes'
     | 'cancel'
     | 'retry'
     | 'again'
@@ -29,6 +35,8 @@ export interface PlannedDeed {
   readonly by?: string;
   /** Number of the clip to vote for. */
   readonly choice?: number;
+  /** Entries in the form that a press opens. */
+  readonly values?: Readonly<Record<string, string>>;
   /** Time until the press. Default: at once. */
   readonly afterMs?: number;
   /** Time after a press at which all replicas are killed. */
@@ -81,48 +89,4 @@ export function drawUserActions(random: Random): readonly PlannedDeed[] {
     ...(random.chance(0.4) ? [planned('refused', 'ask')] : []),
     ...(random.chance(0.6) ? [planned('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
   ];
-}
-
-/** Share of the storyboards that are confirmed; share of those with a retry of a shot. */
-const CONFIRMED_SHARE = 0.9;
-const SHOT_RETRY_SHARE = 0.7;
-/** Longest wait before another press, in which another take may be finished. */
-const MAX_WAIT_MS = 6_000;
-/** Share of the joins in the middle of which everything is killed, and the longest time until then. */
-const JOIN_KILL_SHARE = 0.5;
-const MAX_JOIN_MS = 1_500;
-
-/** Draws what the requester of a storyboard does with it: its cut is made once, twice, of other takes, or in spite of a kill. */
-export function drawBoardActions(random: Random, { mayKill }: { mayKill: boolean }): readonly PlannedDeed[] {
-  const planned = (when: PlannedDeed['when'], action: PlannedDeed['action']): PlannedDeed => ({
-    when,
-    action,
-    copies: random.between(1, 3),
-    times: random.between(1, 2),
-  });
-  const join = (): PlannedDeed => ({
-    ...planned('ended', 'join'),
-    ...(mayKill && random.chance(JOIN_KILL_SHARE) ? { killsAfterMs: random.between(0, MAX_JOIN_MS) } : {}),
-  });
-  return [
-    ...(random.chance(CONFIRMED_SHARE) ? [planned('asked', 'order')] : []),
-    join(),
-    ...(random.chance(SHOT_RETRY_SHARE) ? [planned('ended', 'retry')] : []),
-    ...(random.chance(0.5) ? [{ ...join(), afterMs: random.between(0, MAX_WAIT_MS) }] : []),
-  ];
-}
-
-/** Draws who votes on a comparison, some of them twice at once for different clips, and who reveals it. */
-export function drawComparisonActions(random: Random, { clips }: { clips: number }): readonly PlannedDeed[] {
-  const votes = Array.from({ length: random.between(1, 5) }, () => ({
-    ...({ when: 'ended', action: 'vote', copies: random.between(1, 3), times: random.between(1, 2) } as const),
-    by: random.pick(USERS),
-    choice: random.between(1, clips),
-  }));
-  const reveals = Array.from({ length: random.between(0, 2) }, () => ({
-    ...({ when: 'ended', action: 'reveal', copies: random.between(1, 3), times: random.between(1, 2) } as const),
-    ...(random.chance(0.5) ? { by: random.pick(USERS) } : {}),
-    afterMs: random.between(0, MAX_WAIT_MS),
-  }));
-  return [...votes, ...reveals];
 }

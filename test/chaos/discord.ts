@@ -1,21 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { Task } from '#src/tasks/task.ts';
 import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '../fakes/discord-house.ts';
+import { shownIn } from './chat-messages.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
-import { CHAT_THRESHOLD, type ChatApprovers } from './money.ts';
+import { CHAT_THRESHOLD, type ChatApprovers, COMPARED } from './money.ts';
 import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
+import { shotsOf } from './sets.ts';
 import {
-  cardOf,
-  mentionOf,
+  buttonFor,
+  type ChatOrder,
   ORDER_IN,
   offeredBy,
-  pressOf,
+  pressesOf,
   reportsEnd,
+  SET_WAITED_FOR_MS,
   type Side,
-  showsTask,
   soon,
+  taskIn,
   userOf,
 } from './side.ts';
 
@@ -25,15 +28,18 @@ const WIDE = { limit: 1_000, windowMs: 1_000 };
 /** Interaction response that opens a modal. @see discord docs: interactions/receiving-and-responding */
 const MODAL = 9;
 
+/** User who acts, with their permissions. */
+type As = ReturnType<DiscordSide['asUser']>;
+
 /** Discord of a run, with a user who orders there. */
 export class DiscordSide implements Side {
   readonly #discord: FakeDiscord;
   readonly #interactions: Interaction[] = [];
+  #ordered = 0;
   readonly asked: Asked[] = [];
   readonly deleted: Deleted[] = [];
   readonly pressed: Pressed[] = [];
-  /** Ids of the tasks that the orders become. */
-  readonly #tasks = new Map<string, string>();
+  readonly #orders = new Map<string, ChatOrder>();
   readonly #members = new Map<string, readonly string[]>();
 
   private constructor(discord: FakeDiscord) {
@@ -79,13 +85,13 @@ export class DiscordSide implements Side {
 
   async #administer(command: string, options: Readonly<Record<string, string>>): Promise<void> {
     const discord = this.#discord;
-    const interaction = discord.people.slash(command, options, this.#as('carol'));
+    const interaction = discord.people.slash(command, options, this.asUser('carol'));
     const isDone = () => plainOf(discord.original(interaction) ?? { content: '', components: [] }) !== '';
     await discord.until(isDone, `an answer to ${command}`);
   }
 
-  /** Only Carol may administer the server. */
-  #as(name: 'alice' | 'bob' | 'carol') {
+  /** Returns a user; only Carol may administer the server. */
+  asUser(name: 'alice' | 'bob' | 'carol') {
     return { user: this.#discord.users[name], permissions: name === 'carol' ? (['MANAGE_GUILD'] as const) : [] };
   }
 
@@ -95,27 +101,58 @@ export class DiscordSide implements Side {
 
   async decide({ id }: PlannedOrder, deed: PlannedDeed): Promise<void> {
     const discord = this.#discord;
-    const task = this.#tasks.get(id) ?? '';
-    const as = this.#as(userOf(deed));
+    const order = this.#orders.get(id);
+    if (order === undefined) return;
+    const as = this.asUser(userOf(deed));
     const seen = () => [...this.#everything(), ...discord.messages(discord.dm(as.user))];
-    const wanted = `${deed.action}:${task}`;
-    const found = await soon(() => seen().find((message) => idsOf(message).some((one) => one.startsWith(wanted))));
-    const button = found === undefined ? undefined : idsOf(found).find((one) => one.startsWith(wanted));
-    if (found === undefined || button === undefined) return;
-    this.pressed.push(pressOf(as.user, deed, task));
-    const presses = Array.from({ length: deed.times }, () => discord.people.press(found.id, button, as));
-    if (deed.action !== 'deny') return;
-    const opener = await soon(() => presses.find(({ answer }) => answer?.type === MODAL));
-    if (opener !== undefined) discord.people.submitModal(opener, { reason: 'too long' }, as);
+    const find = () => {
+      const visible = seen().filter(({ visibleTo }) => visibleTo === null || visibleTo === as.user);
+      const message = visible.find((one) => buttonFor(deed, order, idsOf(one)) !== undefined);
+      const button = message === undefined ? undefined : buttonFor(deed, order, idsOf(message));
+      return message === undefined || button === undefined ? undefined : { message: message.id, button };
+    };
+    await soon(find, order.clips > 1 ? SET_WAITED_FOR_MS : undefined);
+    await delay(deed.afterMs ?? 0);
+    const found = find();
+    if (found === undefined) return;
+    this.pressed.push(...pressesOf(as.user, deed, order, found.button));
+    const presses = Array.from({ length: deed.times }, () => discord.people.press(found.message, found.button, as));
+    const values = deed.action === 'deny' ? { reason: 'too long' } : deed.values;
+    if (values !== undefined) await this.#fillIn(presses, values, as);
+    if (deed.action === 'remake') await this.#confirm(found.button, as);
   }
 
-  order({ id }: PlannedOrder, atMs: number): void {
-    const { channels, users } = this.#discord;
-    const at = this.#interactions.length % 2 === 0 ? channels.general : channels.clips;
+  /** Submits the form that one of the presses opens. */
+  async #fillIn(presses: readonly Interaction[], values: Readonly<Record<string, string>>, as: As): Promise<void> {
+    const opener = await soon(() => presses.find(({ answer }) => answer?.type === MODAL));
+    if (opener !== undefined) this.#discord.people.submitModal(opener, values, as);
+  }
+
+  /** Confirms the price of a clip that is made again, which only its requester is shown. */
+  async #confirm(button: string, as: As): Promise<void> {
+    const wanted = `${button}:confirmed`;
+    const question = await soon(() => this.#everything().find((message) => idsOf(message).includes(wanted)));
+    if (question?.visibleTo === as.user) this.#discord.people.press(question.id, wanted, as);
+  }
+
+  async order(order: PlannedOrder, nowMs: () => number): Promise<void> {
+    const { channels, users, people } = this.#discord;
+    const { id, ordered, takes } = order;
+    const at = this.#ordered % 2 === 0 ? channels.general : channels.clips;
+    this.#ordered += 1;
+    const as = { channel: at, user: users.alice };
     const prompt = `${id}: a red fox in snow`;
-    const interaction = this.#discord.people.slash('video create', { prompt }, { channel: at, user: users.alice });
+    const atMs = nowMs();
+    const slash = (): Interaction | Promise<Interaction | null> => {
+      if (ordered === 'storyboard') return this.#storyboard(order, as);
+      if (ordered === 'comparison')
+        return people.slash('video compare', { prompt, models: COMPARED.slice(0, takes).join(',') }, as);
+      return people.slash('video create', takes === 1 ? { prompt } : { prompt, takes }, as);
+    };
+    const interaction = await slash();
+    if (interaction === null) return;
     this.#interactions.push(interaction);
-    this.#tasks.set(id, taskIdOf(`discord:${interaction.id}`));
+    this.#orders.set(id, { task: taskIdOf(`discord:${interaction.id}`), clips: takes });
     this.asked.push({
       platform: 'discord',
       id: interaction.id,
@@ -125,7 +162,17 @@ export class DiscordSide implements Side {
       atMs,
       status: null,
       message: null,
+      takes,
+      ...(ordered === 'storyboard' ? { isAskedAbout: true } : {}),
     });
+  }
+
+  /** Enters the shots in a form; `null` if none opens. */
+  async #storyboard(order: PlannedOrder, as: { readonly channel: string; readonly user: string }) {
+    const { people } = this.#discord;
+    const opener = people.slash('video storyboard', {}, as);
+    const isOpen = await soon(() => (opener.answer?.type === MODAL ? true : undefined));
+    return isOpen === undefined ? null : people.submitModal(opener, { shots: shotsOf(order) });
   }
 
   happen({ what, to }: Mischief): void {
@@ -148,7 +195,7 @@ export class DiscordSide implements Side {
   /** Deletes a message. A mention shows that the clip was delivered before and that the bot had recorded it. */
   async delete(which: Deletable, nowMs: () => number): Promise<void> {
     const found = await soon(() => this.#everything().find((message) => isOne(message, which)));
-    const card = found === undefined ? null : cardOf(idsOf(found));
+    const card = found === undefined ? null : taskIn(idsOf(found));
     if (found === undefined || card === null) return;
     const [order = '?'] = ORDER_IN.exec(plainOf(found)) ?? [];
     const hadClip = found.attachments.length > 0;
@@ -174,43 +221,21 @@ export class DiscordSide implements Side {
     return this.#everything().flatMap((message) => offeredBy(idsOf(message)));
   }
 
-  shown({ tasks, cards }: Kept): readonly Shown[] {
-    return [...tasks.values()]
-      .filter(({ origin }) => origin.platform === 'discord')
-      .flatMap((task) => {
-        const ref = (cards.get(task.id) as { message?: { message: string } } | undefined)?.message;
-        const known = this.#everything().filter(({ id }) => id === ref?.message);
-        // Any message with a button for the task counts as its message, even one that the bot did not record.
-        const others = this.#everything().filter(
-          (message) => message.id !== ref?.message && showsTask(idsOf(message), task.id),
-        );
-        const visible = others.filter(({ visibleTo }) => visibleTo === null);
-        return [...[...known, ...visible].map((own) => this.#card(own, task)), ...this.#mentions(task, ref?.message)];
-      });
+  shown(kept: Kept): readonly Shown[] {
+    const messages = this.#everything().map((message) => ({
+      id: message.id,
+      channel: message.channelId,
+      buttons: idsOf(message),
+      words: plainOf(message),
+      files: message.attachments.map(({ filename, bytes }) => ({ name: filename, bytes })),
+      isVisible: message.visibleTo === null,
+      isPinging: this.#discord.pings.some(({ messageId }) => messageId === message.id),
+    }));
+    return shownIn('discord', messages, kept);
   }
 
   close(): Promise<void> {
     return this.#discord.close();
-  }
-
-  #card(message: Message, task: Task): Shown {
-    return {
-      id: message.id,
-      channel: message.channelId,
-      task: task.id,
-      state: null,
-      files: message.attachments.map(({ bytes }) => bytes),
-      buttons: buttonsOf(message).map(({ id }) => id.split(':')[0] ?? ''),
-      replyTo: null,
-      end: null,
-    };
-  }
-
-  /** Messages that pinged a user because of a task, regardless of the message that they reply to. */
-  #mentions(task: Task, own: string | undefined): readonly Shown[] {
-    const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
-    const pinging = this.#everything().filter((message) => this.#pings(message, order));
-    return pinging.map((message) => mentionOf(this.#card(message, task), { task, own, words: plainOf(message) }));
   }
 
   #pings(message: Message, order: string): boolean {
@@ -230,6 +255,6 @@ function idsOf(message: Message): readonly string[] {
 }
 
 function isOne(message: Message, which: Deletable): boolean {
-  const card = cardOf(idsOf(message));
+  const card = taskIn(idsOf(message));
   return message.visibleTo === null && card !== null && card.isOpen === (which === 'running');
 }

@@ -105,3 +105,18 @@ export function drawFate(random: Random): Fate {
     isGone: random.chance(0.03),
   };
 }
+
+/** Share of storyboards and comparisons of which a clip fails; share whose creates are answered well. */
+const FAILED_CLIP_SHARE = 0.4;
+const ACCEPTED_SHARE = 0.6;
+
+/** Draws the fate of a set that is to become something: most of its clips are made, one may fail. */
+export function drawStudioFate(random: Random, fate: Fate): Fate {
+  return {
+    ...fate,
+    ends: 'completed',
+    isGone: false,
+    ...(random.chance(ACCEPTED_SHARE) ? { creates: [] } : {}),
+    ...(random.chance(FAILED_CLIP_SHARE) ? { failsFirst: true } : {}),
+  };
+}

@@ -1,6 +1,7 @@
 import type { ComparisonRecord } from '#src/chat/comparisons/comparison-records.ts';
 import type { SumParts } from '#src/store/store.ts';
 import type { Cut } from '#src/studio/cuts/cut.ts';
+import type { BoardRecord } from '#src/studio/storyboards/board.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from './commits.ts';
@@ -146,6 +147,8 @@ export interface Shown {
   readonly set?: string;
   /** Id of the cut, if this is a message of it. */
   readonly cut?: string;
+  /** Key of the notice, if this is one about a review. */
+  readonly review?: string;
   readonly state: string | null;
   /** Sizes of its files in bytes. */
   readonly files: readonly number[];
@@ -186,6 +189,7 @@ export interface Kept {
   readonly ledger: ReadonlyMap<string, LedgerEntry>;
   readonly cards: ReadonlyMap<string, unknown>;
   readonly cuts: ReadonlyMap<string, Cut>;
+  readonly boards: ReadonlyMap<string, BoardRecord>;
   readonly comparisons: ReadonlyMap<string, ComparisonRecord>;
   readonly sums: ReadonlyMap<string, SumParts>;
   /** Heads, entries and references of the audit logs. */

@@ -106,6 +106,7 @@ function keptOf({ records, entries, sums }: Raw): Kept {
     ]),
     cards: namespaceOf('cards'),
     cuts: namespaceOf('cuts'),
+    boards: namespaceOf('boards'),
     comparisons: namespaceOf('comparisons'),
     audit: namespaceOf('audit'),
     sums: new Map(sums.map(({ sum, parts }) => [sum, parts])),

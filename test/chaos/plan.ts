@@ -1,16 +1,10 @@
 import { DIALECTS } from '../fakes/dialects.ts';
-import {
-  drawBoardActions,
-  drawComparisonActions,
-  drawDecisions,
-  drawDeletion,
-  drawUserActions,
-  type PlannedDeed,
-} from './deeds.ts';
-import { drawFate, type Fate, NO_FATE } from './fates.ts';
+import { drawDecisions, drawDeletion, drawUserActions, type PlannedDeed } from './deeds.ts';
+import { drawFate, drawStudioFate, type Fate, NO_FATE } from './fates.ts';
 import { drawMoney, NO_MONEY, type PlannedMoney, USERS } from './money.ts';
 import { createRandom, type Random } from './random.ts';
 import { drawOrdered, type Ordered } from './sets.ts';
+import { drawBoardActions, drawComparisonActions, drawReviews } from './studio-deeds.ts';
 
 /** Fault kinds by the names that `--faults` takes. */
 export const FAULT_KINDS = [
@@ -167,6 +161,8 @@ export interface Plan extends PlanOptions {
   readonly orders: readonly PlannedOrder[];
   readonly schedule: readonly PlannedFault[];
   readonly money: PlannedMoney;
+  /** Clips are reviewed in one channel of the playground. */
+  readonly hasReviews: boolean;
   /** All replicas are restarted after the faults, not only those that are down. */
   readonly restartsAll: boolean;
 }
@@ -178,6 +174,8 @@ const LONG_PAUSE_MS = 22_000;
 const HOUR_MS = 3_600_000;
 /** Share of runs in which money is changed. */
 const MONEY_SHARE = 3 / 4;
+/** Share of runs with reviews. */
+const REVIEWS_SHARE = 2 / 3;
 /** Share of runs with a chat, drawn for each chat on its own, and its number of orders. */
 const CHAT_SHARE = 1 / 4;
 const CHAT_ORDERS = 10;
@@ -196,6 +194,7 @@ export function drawPlan(options: PlanOptions): Plan {
   const chats = named.map((chat) =>
     drawChat(random.fork(`on ${chat}`), chat, { ...options, hasApprovals: money.chatApprovers !== null }),
   );
+  const hasReviews = random.fork('reviews').chance(REVIEWS_SHARE);
   const schedule = [
     ...drawSchedule(random.fork('faults'), options),
     ...drawReplica(random.fork('redis replica'), options),
@@ -207,9 +206,10 @@ export function drawPlan(options: PlanOptions): Plan {
     dialect: random.fork('dialect').pick(Object.keys(DIALECTS) as [string, ...string[]]),
     slackBy: random.fork('slack by').pick(SLACK_MODES),
     lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),
-    orders: [...drawOrders(random.fork('orders'), options), ...chats.flatMap((chat) => chat.orders)],
+    orders: [...drawOrders(random.fork('orders'), { ...options, hasReviews }), ...chats.flatMap((chat) => chat.orders)],
     schedule,
     money,
+    hasReviews,
     restartsAll: random.fork('end').chance(0.5),
   };
 }
@@ -226,7 +226,10 @@ function chatsOf(random: Random, { faults }: PlanOptions): readonly Chat[] {
   return named.filter((chat) => random.fork(chat).chance(CHAT_SHARE));
 }
 
-function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions): readonly PlannedOrder[] {
+function drawOrders(
+  random: Random,
+  { seed, interactions, faults, hasReviews = false }: PlanOptions & { readonly hasReviews?: boolean },
+): readonly PlannedOrder[] {
   const misbehaves = faults.includes('service');
   return Array.from({ length: interactions }, (_, place) =>
     drawStudio(random.fork(`studio ${place}`), faults, {
@@ -241,26 +244,20 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
       deeds: [
         ...drawUserActions(random),
         ...(faults.includes('remove') ? drawDeletion(random.fork(`deletion ${place}`)) : []),
+        ...(hasReviews ? drawReviews(random.fork(`reviews ${place}`)) : []),
       ],
     }),
   );
 }
 
-/** Share of the storyboards of which a shot fails. */
-const FAILED_SHOT_SHARE = 0.4;
-
 /** Draws what only storyboards and comparisons have; returns any other order as it is. */
 function drawStudio(random: Random, faults: PlanOptions['faults'], order: PlannedOrder): PlannedOrder {
-  const { fate, deeds } = order;
-  if (order.ordered === 'comparison')
-    return { ...order, deeds: [...deeds, ...drawComparisonActions(random, { clips: order.takes })] };
-  if (order.ordered !== 'storyboard') return order;
-  const failsFirst = faults.includes('service') && random.chance(FAILED_SHOT_SHARE);
-  return {
-    ...order,
-    fate: { ...fate, ends: 'completed', ...(failsFirst ? { failsFirst } : {}) },
-    deeds: [...deeds, ...drawBoardActions(random, { mayKill: faults.includes('kill') })],
-  };
+  const { ordered, takes } = order;
+  if (ordered !== 'comparison' && ordered !== 'storyboard') return order;
+  const options = { clips: takes, mayKill: faults.includes('kill') };
+  const deeds = ordered === 'comparison' ? drawComparisonActions(random, options) : drawBoardActions(random, options);
+  const fate = faults.includes('service') ? drawStudioFate(random, order.fate) : order.fate;
+  return { ...order, fate, deeds: [...order.deeds, ...deeds] };
 }
 
 function drawChat(
@@ -280,10 +277,12 @@ function drawChat(
     ...order,
     id: `s${options.seed}-${FIRST_OF[chat]}${String(place).padStart(2, '0')}`,
     platform: chat,
-    ordered: 'clip' as const,
-    takes: 1,
     againAfterMs: [],
-    deeds: options.hasApprovals ? drawDecisions(random.fork(`decisions ${place}`)) : [],
+    deeds: [
+      ...(options.hasApprovals ? drawDecisions(random.fork(`decisions ${place}`)) : []),
+      // What users do with a set; all else is done in the playground.
+      ...order.deeds.filter(({ on, action }) => on === 'card' || action === 'order'),
+    ],
   }));
   const more = drawChatFaults(random.fork('faults'), chat, options);
   return { orders: there, schedule: options.faults.includes(chat) ? [...schedule, ...more] : more };

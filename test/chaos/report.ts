@@ -4,12 +4,14 @@ import type { Task } from '#src/tasks/task.ts';
 import type { Trouble, Violation } from './history.ts';
 import type { Plan } from './plan.ts';
 import type { Ran } from './run.ts';
+import { studioIn, tallyOf } from './tally.ts';
 
 /** Number of violations of one name that are listed in full. */
 const LISTED = 4;
 
 /** Summarizes a run in a few lines. */
-export function rowOf({ plan, history, violations, tookMs, restedMs }: Ran): string {
+export function rowOf(ran: Ran): string {
+  const { plan, history, violations, tookMs, restedMs } = ran;
   const { creates, made, lives, troubles, store } = history;
   const states = [...Map.groupBy(store.tasks.values(), ({ state }) => state)].map(
     ([state, tasks]) => `${tasks.length} ${state}`,
@@ -20,6 +22,7 @@ export function rowOf({ plan, history, violations, tookMs, restedMs }: Ran): str
     `${plan.orders.length} asked, ${creates.length} POSTs, ${made.length} created; ${states.join(', ')}`,
     ...(history.asked.some(({ platform }) => platform === 'slack') ? [`Slack by ${plan.slackBy}`] : []),
     ...requestsIn([...store.tasks.values()]),
+    ...studioIn(ran),
     `${[...store.tasks.values()].filter(({ removal }) => removal !== undefined).length} deleted`,
     `${lives.length} processes`,
     `${(tookMs / 1000).toFixed(1)} s (rest after ${(restedMs / 1000).toFixed(1)} s)`,
@@ -82,6 +85,7 @@ export function summaryOf(ran: readonly Ran[]): string {
     `\n${ran.length} runs, ${clean} without a word · ${sum(({ plan }) => plan.orders.length)} interactions, `,
     `${sum(({ history }) => history.creates.length)} POSTs, ${sum(({ history }) => history.made.length)} creates · ${counted}\n`,
     `${requestsIn(ran.flatMap(({ history }) => [...history.store.tasks.values()])).join('') || 'no requests'}\n`,
+    tallyOf(ran),
     ...(rows.length === 0 ? [] : ['| violation | times | seeds |\n| --- | --- | --- |\n', ...rows]),
   ].join('');
 }

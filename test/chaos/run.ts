@@ -38,6 +38,7 @@ export async function run(plan: Plan): Promise<Ran> {
     const urls = () => replicas.flatMap(({ isUp, url }) => (isUp && url !== null ? [url] : []));
     await Promise.all([...stage.sides.values()].map((side) => side.ready(urls)));
     watchCommits(stage);
+    if (plan.hasReviews) await people.command('/video review on --post_to #clips');
     const { chatApprovers } = plan.money;
     if (chatApprovers !== null) for (const side of stage.sides.values()) await side.govern(chatApprovers);
     const bootedMs = nowMs();
@@ -75,7 +76,7 @@ async function orderAt(stage: Stage, order: PlannedOrder, sinceReadyMs: () => nu
   await delay(Math.max(0, order.atMs - sinceReadyMs()));
   const side = sideOf(stage, order);
   if (side === undefined) return;
-  side.order(order, stage.nowMs());
+  await side.order(order, stage.nowMs);
   await Promise.all(order.deeds.map((deed) => side.decide(order, deed)));
 }
 

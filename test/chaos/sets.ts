@@ -18,19 +18,32 @@ export function drawOrdered(random: Random): { readonly ordered: Ordered; readon
   return { ordered, takes: ordered === 'clip' ? 1 : random.between(2, most) };
 }
 
+/** Order as far as its command says. */
+type Commanded = { readonly id: string; readonly ordered: Ordered; readonly takes: number };
+
+/** Returns the lines of a storyboard. */
+export function shotsOf({ id, takes }: Pick<Commanded, 'id' | 'takes'>): string {
+  const shots = Array.from({ length: takes }, (_, at) => `${id}: shot ${at + 1}${at === 1 ? ' --seconds 6' : ''}`);
+  return shots.join('\n');
+}
+
 /** Returns the command of an order; every prompt begins with its id. */
-export function commandFor({ id, ordered, takes }: { id: string; ordered: Ordered; takes: number }): string {
+export function commandFor({ id, ordered, takes }: Commanded): string {
   if (ordered === 'clip') return `/video create ${id}: a red fox in snow`;
   if (ordered === 'takes') return `/video create ${id}: a red fox in snow --takes ${takes}`;
   if (ordered === 'comparison')
     return `/video compare ${id}: a red fox in snow --models ${COMPARED.slice(0, takes).join(',')}`;
-  const shots = Array.from({ length: takes }, (_, at) => `${id}: shot ${at + 1}${at === 1 ? ' --seconds 6' : ''}`);
-  return `/video storyboard ${shots.join('\n')}`;
+  return `/video storyboard ${shotsOf({ id, takes })}`;
 }
 
 /** Returns the ids of the tasks of an order. @param key its idempotency key */
 export function tasksOf(key: string, takes: number): readonly TaskId[] {
   return memberIds({ id: taskIdOf(key), of: takes });
+}
+
+/** Returns the ids of the tasks of an order by the first one. */
+export function tasksOfSet(first: string, clips: number): readonly TaskId[] {
+  return memberIds({ id: first as TaskId, of: clips });
 }
 
 /** Returns the id of a set's card, by which its buttons name it. */

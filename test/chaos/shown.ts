@@ -1,6 +1,6 @@
 import { messageIdOf } from '#adapters/playground/interactions.ts';
 import { copyKey } from '#src/chat/platform.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Kept, Shown } from './history.ts';
 import type { Message } from './playground.ts';
 import { cardOf, setsIn } from './sets.ts';
@@ -31,12 +31,19 @@ export function shownOf(messages: readonly Message[], { tasks, cuts }: Pick<Kept
     }
   }
   const reports = ({ id, task, asked, mentions }: Message): boolean =>
-    task === null && asked === null && mentions.length > 0 && !asks.has(id);
+    task === null && asked === null && mentions.length > 0 && !asks.has(id) && !reviews.has(id);
   const cutMessages = new Map(
     [...cuts].flatMap(([id, { copies = 1 }]) =>
       Array.from({ length: copies }, (_, at) => [messageIdOf('task', copyKey(id as TaskId, at + 1)), id] as const),
     ),
   );
+  const reviews = new Map(
+    all.flatMap((task) => reviewKeysOf(task).map((key) => [messageIdOf('notice', key), key] as const)),
+  );
+  const reviewOf = ({ id }: Message): Pick<Shown, 'review'> => {
+    const review = reviews.get(id);
+    return review === undefined ? {} : { review };
+  };
   const cutOf = ({ id }: Message): Pick<Shown, 'cut'> => {
     const cut = cutMessages.get(id);
     return cut === undefined ? {} : { cut };
@@ -47,6 +54,7 @@ export function shownOf(messages: readonly Message[], { tasks, cuts }: Pick<Kept
     task: message.task,
     ...setOf(message, tasks),
     ...cutOf(message),
+    ...reviewOf(message),
     state: message.state,
     files: message.attachments.map(({ bytes }) => bytes),
     buttons: message.buttons.map((button) => button.id.split(':')[0] ?? ''),
@@ -54,6 +62,11 @@ export function shownOf(messages: readonly Message[], { tasks, cuts }: Pick<Kept
     words: message.text,
     end: reports(message) ? (ends.get(message.id) ?? '?') : null,
   }));
+}
+
+/** Returns the keys of the notices about a task's reviews: one of each decision, and one of a clip that was signed off. */
+function reviewKeysOf({ id, review = [] }: Pick<Task, 'id' | 'review'>): readonly string[] {
+  return [...review.map((_, index) => `review:${id}:${index + 1}`), `signed-off:${id}`];
 }
 
 /** Returns the set of a card, by the first task on it: of a storyboard, that may be a later take of its shot. */

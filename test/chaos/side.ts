@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Task } from '#src/tasks/task.ts';
 import type { PlannedDeed } from './deeds.ts';
+import { buttonOf, isDecision } from './due.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import type { ChatApprovers } from './money.ts';
 import type { ChatFault, Deletable, Mischief, PlannedOrder } from './plan.ts';
+import { cardOf, tasksOfSet } from './sets.ts';
 
 /** Chat of a run, with users who order there. */
 export interface Side {
@@ -19,12 +21,12 @@ export interface Side {
   readonly hasBot: boolean;
   /** Requires an approval of every clip, as an administrator, before anyone orders. */
   govern(approvers: ChatApprovers): Promise<void>;
-  /** Presses a button of a request for approval, once it is there. */
+  /** Presses a button of a request for approval, or of what came of an order, once it is there. */
   decide(order: PlannedOrder, deed: PlannedDeed): Promise<void>;
   readonly pressed: readonly Pressed[];
   readonly rights: Rights;
-  /** Sends an order at `atMs` of the run. Whether it arrives depends on the connections at that moment. */
-  order(order: PlannedOrder, atMs: number): void;
+  /** Sends an order. Whether it arrives depends on the connections at that moment. @param nowMs returns the time of the run */
+  order(order: PlannedOrder, nowMs: () => number): Promise<void>;
   /** Injects a fault of the chat. */
   happen(mischief: Mischief): void;
   /** Deletes the message of a task as soon as there is one, if one appears. `nowMs` returns the time of the run. */
@@ -42,13 +44,17 @@ export interface Side {
 /** Matches an order's id in a prompt. */
 export const ORDER_IN = /s\d+-\d+/;
 
-/** Timeout for a message to appear: tasks of a chat start late on a busy machine. */
+/** Timeouts for a message to appear: tasks of a chat start late on a busy machine, and a set is made clip by clip. */
 const WAITED_FOR_MS = 12_000;
+export const SET_WAITED_FOR_MS = 25_000;
 const LOOK_EVERY_MS = 30;
 
 /** Polls `find` until it returns a value or the timeout is over. */
-export async function soon<Found>(find: () => Found | undefined): Promise<Found | undefined> {
-  const untilMs = performance.now() + WAITED_FOR_MS;
+export async function soon<Found>(
+  find: () => Found | undefined,
+  waitedForMs = WAITED_FOR_MS,
+): Promise<Found | undefined> {
+  const untilMs = performance.now() + waitedForMs;
   for (let found = find(); ; found = find()) {
     if (found !== undefined || performance.now() > untilMs) return found;
     await delay(LOOK_EVERY_MS);
@@ -56,12 +62,12 @@ export async function soon<Found>(find: () => Found | undefined): Promise<Found 
 }
 
 /**
- * Returns the task that a message belongs to, by its buttons, and whether it can still change; `null` without one, and
- * for a request for approval.
+ * Returns the task that a message belongs to, by its buttons, and whether it can still change; `null` without one, for a
+ * request for approval, and for the card of a set.
  */
-export function cardOf(buttons: readonly string[]): { readonly task: string; readonly isOpen: boolean } | null {
+export function taskIn(buttons: readonly string[]): { readonly task: string; readonly isOpen: boolean } | null {
   const task = buttons.find((id) => id.startsWith('details:'))?.split(':')[1];
-  return task === undefined || buttons.includes(`withdraw:${task}`)
+  return task === undefined || task.startsWith(cardOf('')) || buttons.includes(`withdraw:${task}`)
     ? null
     : { task, isOpen: buttons.includes(`cancel:${task}`) };
 }
@@ -71,25 +77,81 @@ export function offeredBy(buttons: readonly string[]): readonly string[] {
   return buttons.filter((id) => id.startsWith('order:')).map((id) => id.split(':')[1] ?? '');
 }
 
-/** Returns whether a message with these buttons shows a task, rather than asking its approvers. */
+/** Actions on a task, or a set, elsewhere than on its own message: in its notice, on its card, in a question about it. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'approve',
+  'deny',
+  'retry',
+  'remake',
+  'vote',
+  'reveal',
+  'prefer',
+  'order',
+  'ask',
+]);
+
+/** Returns whether a message with these buttons shows a task, rather than asking its approvers or being the card of its set. */
 export function showsTask(buttons: readonly string[], task: string): boolean {
   const own = buttons.filter((id) => id.split(':')[1] === task);
-  return own.length > 0 && !own.some((id) => id.startsWith('approve:'));
+  return own.some((id) => !ELSEWHERE.has(id.split(':')[0] ?? ''));
 }
 
-/** Returns the name of the user who decides; Alice orders. */
-export function userOf({ by }: PlannedDeed): 'alice' | 'bob' | 'carol' {
-  return by === 'bob' || by === 'carol' ? by : 'alice';
+/** Returns whether a message with these buttons is the card of a set. */
+export function showsCard(buttons: readonly string[], set: string): boolean {
+  return showsTask(buttons, cardOf(set));
 }
 
-/** Returns a press on a request by a user. */
-export function pressOf(user: string, { action }: PlannedDeed, task: string): Pressed {
-  return { user, action, task, afterSends: null, status: null, message: null };
+/** Order of a chat, by its first task and its number of clips. */
+export interface ChatOrder {
+  readonly task: string;
+  readonly clips: number;
+}
+
+/** Returns the button of a message that a user presses on an order; undefined where the message has none. */
+export function buttonFor(deed: PlannedDeed, { task, clips }: ChatOrder, ids: readonly string[]): string | undefined {
+  const buttons = ids.map((id) => ({ id }));
+  if (deed.on === 'card') return showsCard(ids, task) ? buttonOf(deed, { buttons }) : undefined;
+  const about = clips > 1 && (isDecision(deed) || deed.action === 'withdraw') ? cardOf(task) : task;
+  return ids.find((id) => id.split(':', 2).join(':') === `${deed.action}:${about}`);
+}
+
+/** Returns the presses of a button on an order as they are recorded: on the card of a set, one of each task. */
+export function pressesOf(
+  user: string,
+  deed: PlannedDeed,
+  { task, clips }: ChatOrder,
+  button: string,
+): readonly Pressed[] {
+  const { action, choice } = deed;
+  const isNamed = action === 'retry' || action === 'remake' || action === 'vote' || action === 'reveal';
+  const about = isNamed ? [button.split(':')[1] ?? ''] : tasksOfSet(task, clips);
+  const press = {
+    user,
+    action,
+    ...(choice === undefined ? {} : { choice }),
+    afterSends: null,
+    status: null,
+    message: null,
+  };
+  return about.map((one) => ({ ...press, task: one }));
+}
+
+/** Users of a chat in the place of the playground's. */
+const NAMES: Readonly<Record<string, 'alice' | 'bob' | 'carol'>> = {
+  ben: 'bob',
+  bob: 'bob',
+  eva: 'carol',
+  carol: 'carol',
+};
+
+/** Returns the name of the user who acts; Alice orders. */
+export function userOf({ by = 'alice' }: PlannedDeed): 'alice' | 'bob' | 'carol' {
+  return NAMES[by] ?? 'alice';
 }
 
 /** Returns whether a message that pings reports an end: the notice to approvers and its reminder do not. */
 export function reportsEnd(words: string): boolean {
-  return !/requests a clip for|still waits for the approval/.test(words);
+  return !/requests (?:a clip|\d+ \w+|a comparison of .+) for|still waits for the approval/.test(words);
 }
 
 /** Texts of a mention for each end. @see commands/sentences/cards/notice.ts */

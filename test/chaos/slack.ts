@@ -1,22 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { Task } from '#src/tasks/task.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '../fakes/slack-house.ts';
+import { shownIn } from './chat-messages.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import { CHAT_THRESHOLD, type ChatApprovers } from './money.ts';
 import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
+import { commandFor } from './sets.ts';
 import {
-  cardOf,
-  mentionOf,
-  ORDER_IN,
+  buttonFor,
+  type ChatOrder,
   offeredBy,
-  pressOf,
-  reportsEnd,
+  pressesOf,
+  SET_WAITED_FOR_MS,
   type Side,
-  showsTask,
   soon,
+  taskIn,
   userOf,
 } from './side.ts';
 
@@ -32,7 +33,7 @@ const LIMITED = ['chat.update', 'files.completeUploadExternal', 'files.getUpload
 const GROUP = 'S0DIRECTORS';
 
 /** Violations that are not the bot's fault: it was paused or killed, lost its store, or its clock was an hour off. */
-const EXCUSED = /not acknowledged within|no acknowledgement on|answered with (5\d\d|401)/;
+const EXCUSED = /not acknowledged within|no acknowledgement on|answered with (5\d\d|401|408)/;
 
 /** Slack of a run, with a user who orders there. */
 export class SlackSide implements Side {
@@ -43,10 +44,9 @@ export class SlackSide implements Side {
   readonly #deleted: (Pick<Deleted, 'id' | 'task' | 'atMs'> & { readonly wasOver: boolean })[] = [];
   #scopesTaken = 0;
   readonly pressed: Pressed[] = [];
-  /** Ids of the tasks that the orders become. */
-  readonly #tasks = new Map<string, string>();
+  readonly #orders = new Map<string, ChatOrder>();
   readonly #members = new Map<string, readonly string[]>();
-  readonly #asked: { readonly envelope: Envelope; readonly atMs: number }[] = [];
+  readonly #asked: { readonly envelope: Envelope; readonly atMs: number; readonly order: PlannedOrder }[] = [];
 
   private constructor(slack: FakeSlack, by: SlackMode) {
     this.#slack = slack;
@@ -71,7 +71,7 @@ export class SlackSide implements Side {
 
   /** An empty acknowledgement without a later reply is a promise: the request is recorded. */
   get asked(): readonly Asked[] {
-    return this.#asked.map(({ envelope, atMs }) => ({
+    return this.#asked.map(({ envelope, atMs, order: { takes, ordered } }) => ({
       platform: 'slack',
       id: envelope.triggerId ?? '',
       user: envelope.userId,
@@ -80,6 +80,8 @@ export class SlackSide implements Side {
       atMs,
       status: this.#isPromised(envelope) ? 202 : null,
       message: null,
+      takes,
+      ...(ordered === 'storyboard' ? { isAskedAbout: true } : {}),
     }));
   }
 
@@ -128,25 +130,45 @@ export class SlackSide implements Side {
 
   async decide({ id }: PlannedOrder, deed: PlannedDeed): Promise<void> {
     const slack = this.#slack;
-    const task = this.#tasks.get(id) ?? '';
+    const order = this.#orders.get(id);
+    if (order === undefined) return;
     const user = slack.users[userOf(deed)];
-    const seen = () => [...this.#everything(), ...slack.messages(slack.dm(user))];
-    const wanted = `${deed.action}:${task}`;
-    const found = await soon(() => seen().find((message) => idsOf(message).some((one) => one.startsWith(wanted))));
-    const button = found === undefined ? undefined : idsOf(found).find((one) => one.startsWith(wanted));
-    if (found === undefined || button === undefined) return;
-    this.pressed.push(pressOf(user, deed, task));
-    for (let press = 0; press < deed.times; press += 1) slack.people.press(found.ts, button, { user });
-    if (deed.action !== 'deny') return;
-    const view = await soon(() => slack.forms.shown(user) ?? undefined);
-    if (view !== undefined) slack.forms.submit(view, { reason: 'too long' });
+    const find = () => {
+      const visible = [...this.#seenBy(user), ...slack.messages(slack.dm(user))];
+      const message = visible.find((one) => buttonFor(deed, order, idsOf(one)) !== undefined);
+      const button = message === undefined ? undefined : buttonFor(deed, order, idsOf(message));
+      return message === undefined || button === undefined ? undefined : { ts: message.ts, button };
+    };
+    await soon(find, order.clips > 1 ? SET_WAITED_FOR_MS : undefined);
+    await delay(deed.afterMs ?? 0);
+    const found = find();
+    if (found === undefined) return;
+    this.pressed.push(...pressesOf(user, deed, order, found.button));
+    for (let press = 0; press < deed.times; press += 1) slack.people.press(found.ts, found.button, { user });
+    const values = deed.action === 'deny' ? { reason: 'too long' } : deed.values;
+    if (values !== undefined) await this.#fillIn(values, user);
+    if (deed.action === 'remake') await this.#confirm(found.button, user);
   }
 
-  order({ id }: PlannedOrder, atMs: number): void {
+  /** Submits the form that a press opens. */
+  async #fillIn(values: Readonly<Record<string, string>>, user: string): Promise<void> {
+    const { forms } = this.#slack;
+    const view = await soon(() => forms.shown(user) ?? undefined);
+    if (view !== undefined) forms.submit(view, values);
+  }
+
+  /** Confirms the price of a clip that is made again, which only its requester is shown. */
+  async #confirm(button: string, user: string): Promise<void> {
+    const wanted = `${button}:confirmed`;
+    const question = await soon(() => this.#seenBy(user).find((message) => idsOf(message).includes(wanted)));
+    if (question !== undefined) this.#slack.people.press(question.ts, wanted, { user });
+  }
+
+  async order(order: PlannedOrder, nowMs: () => number): Promise<void> {
     const channel = this.#channels[this.#asked.length % 2] ?? '';
-    const envelope = this.#slack.people.slash(`/video create ${id}: a red fox in snow`, { channel });
-    this.#asked.push({ envelope, atMs });
-    this.#tasks.set(id, taskIdOf(`slack:${envelope.triggerId}`));
+    const envelope = this.#slack.people.slash(commandFor(order), { channel });
+    this.#asked.push({ envelope, atMs: nowMs(), order });
+    this.#orders.set(order.id, { task: taskIdOf(`slack:${envelope.triggerId}`), clips: order.takes });
   }
 
   happen({ what, to }: Mischief): void {
@@ -168,7 +190,7 @@ export class SlackSide implements Side {
 
   async delete(which: Deletable, nowMs: () => number): Promise<void> {
     const found = await soon(() => this.#everything().find((message) => isOne(message, which)));
-    const card = found === undefined ? null : cardOf(idsOf(found));
+    const card = found === undefined ? null : taskIn(idsOf(found));
     if (found === undefined || card === null) return;
     this.#slack.deleteMessage(found.ts);
     this.#deleted.push({ id: found.ts, task: card.task, atMs: nowMs(), wasOver: !card.isOpen });
@@ -199,18 +221,19 @@ export class SlackSide implements Side {
     return messages.flatMap((message) => offeredBy(idsOf(message)));
   }
 
-  shown({ tasks, cards }: Kept): readonly Shown[] {
-    return [...tasks.values()]
-      .filter(({ origin }) => origin.platform === 'slack')
-      .flatMap((task) => {
-        const own = (cards.get(task.id) as { message?: { message: string } } | undefined)?.message?.message;
-        // Any message with a button for the task counts as its message, even one that the bot did not record.
-        const shows = (message: Message) => showsTask(idsOf(message), task.id);
-        const all = this.#everything().filter((message) => message.ts === own || shows(message));
-        const known = all.filter(({ ts }) => ts === own);
-        const others = all.filter(({ ts }) => ts !== own);
-        return [...[...known, ...others].map((message) => this.#card(message, task)), ...this.#mentions(task, own)];
-      });
+  shown(kept: Kept): readonly Shown[] {
+    const all = this.#everything();
+    const messages = all.map((message) => ({
+      id: message.ts,
+      channel: message.channelId,
+      buttons: idsOf(message),
+      words: plainOf(message),
+      // The files of a task are in the thread of its message; in one thread there may be those of several.
+      files: this.#filesIn(all.filter(({ threadTs }) => threadTs === (message.threadTs ?? message.ts))),
+      isVisible: true,
+      isPinging: this.#slack.pings.some(({ ts }) => ts === message.ts),
+    }));
+    return shownIn('slack', messages, kept);
   }
 
   close(): Promise<void> {
@@ -221,35 +244,16 @@ export class SlackSide implements Side {
     return [this.#slack.channels.general, this.#slack.channels.clips];
   }
 
-  /** The files of a task are in the thread of its message. */
-  #card(message: Message, task: Task): Shown {
-    const inThread = this.#everything().filter(({ threadTs }) => threadTs === message.ts);
-    return {
-      id: message.ts,
-      channel: message.channelId,
-      task: task.id,
-      state: null,
-      files: inThread.flatMap(({ fileIds }) => fileIds.map((id) => this.#bytes(id))),
-      buttons: buttonsOf(message).map(({ id }) => id.split(':')[0] ?? ''),
-      replyTo: null,
-      end: null,
-    };
+  #filesIn(messages: readonly Message[]) {
+    return messages
+      .flatMap(({ fileIds }) => fileIds)
+      .flatMap((id) => this.#slack.files.find((file) => file.id === id) ?? [])
+      .map(({ title, length }) => ({ name: title, bytes: length }));
   }
 
-  /** Messages that pinged a user because of a task, regardless of the message that they reply to. */
-  #mentions(task: Task, own: string | undefined): readonly Shown[] {
-    const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
-    const pinging = this.#everything().filter(
-      (message) =>
-        this.#slack.pings.some(({ ts }) => ts === message.ts) &&
-        plainOf(message).includes(order) &&
-        reportsEnd(plainOf(message)),
-    );
-    return pinging.map((message) => mentionOf(this.#card(message, task), { task, own, words: plainOf(message) }));
-  }
-
-  #bytes(file: string): number {
-    return this.#slack.files.find(({ id }) => id === file)?.length ?? 0;
+  #seenBy(user: string): readonly Message[] {
+    const all = this.#channels.flatMap((channel) => this.#slack.messages(channel));
+    return all.filter(({ visibleTo }) => visibleTo === null || visibleTo === user);
   }
 
   #everything(): readonly Message[] {
@@ -264,6 +268,6 @@ function idsOf(message: Message): readonly string[] {
 }
 
 function isOne(message: Message, which: Deletable): boolean {
-  const card = cardOf(idsOf(message));
+  const card = taskIn(idsOf(message));
   return card !== null && card.isOpen === (which === 'running');
 }

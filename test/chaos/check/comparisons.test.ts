@@ -90,6 +90,10 @@ it('finds a reveal that is early, partial, lost, or that nobody allowed asked fo
 it('finds a second clip of a label or model, and one of another model', () => {
   const second = newTask({ id: taskIdOf('again'), takeOf: { id: SET, kind: 'comparison', at: 1, of: 2 } });
   expect(wrong({ tasks: [...TASKS, second] })).toEqual(['second clip of a label']);
+  const remake: Pressed = { ...VOTE, action: 'remake', user: OWNER };
+  expect(wrong({ tasks: [...TASKS, second], pressed: [VOTE, remake] })).toEqual([]);
+  const ofOther = { ...remake, task: TASKS[1]?.id ?? '' };
+  expect(wrong({ tasks: [...TASKS, second], pressed: [VOTE, ofOther] })).toEqual(['second clip of a label']);
   const same = TASKS.map((task) => ({ ...task, request: { ...task.request, model: 'swift-1' } }));
   expect(wrong({ tasks: same })).toEqual(['two clips of a model']);
   const create = { key: SET, model: 'swift-2' } as unknown as Create;

@@ -35,19 +35,28 @@ export function checkComparisons(history: ComparisonHistory): readonly Violation
     });
 }
 
-function wrongModels(tasks: readonly Task[], { creates, store }: ComparisonHistory): readonly Violation[] {
-  const ids = new Set<string>(tasks.map(({ id }) => id));
+function wrongModels(tasks: readonly Task[], { creates, pressed, store }: ComparisonHistory): readonly Violation[] {
   const models = new Map<string, string>(tasks.map(({ id, request }) => [id, request.model]));
+  const modelAt = (at = 0): string => tasks[at - 1]?.request.model ?? '';
   const what = `comparison ${tasks[0]?.id} of ${[...models.values()].join(', ')}`;
+  const labels = new Set(models.values()).size;
   const again = [...store.tasks.values()].filter(({ takeOf }) => takeOf?.id === tasks[0]?.id);
+  for (const { id, takeOf } of again) models.set(id, modelAt(takeOf?.at));
   return [
-    ...(new Set(models.values()).size === tasks.length ? [] : [{ name: 'two clips of a model', what }]),
+    ...(labels === tasks.length ? [] : [{ name: 'two clips of a model', what }]),
     ...creates
-      .filter(({ key, model }) => ids.has(key) && model !== models.get(key))
+      .filter(({ key, model }) => models.has(key) && model !== models.get(key))
       .map(({ key, model }) => ({ name: 'clip of another model', what: `${what}: ${key} by ${model}` })),
-    // Nobody asks for one in a run.
-    ...again.map(({ id }) => ({ name: 'second clip of a label', what: `${what}: ${id}` })),
+    ...again
+      .filter((take) => !pressed.some(({ action, task }) => action === 'remake' && isOfLabel(task, take, store)))
+      .map(({ id }) => ({ name: 'second clip of a label', what: `${what}: ${id}` })),
   ];
+}
+
+/** Returns whether a clip has the label of a take that was made later. */
+function isOfLabel(clip: string, { takeOf: label }: Task, { tasks }: Pick<Kept, 'tasks'>): boolean {
+  const { set, takeOf = set } = tasks.get(clip) ?? {};
+  return takeOf !== undefined && takeOf.id === label?.id && takeOf.at === label.at;
 }
 
 function wrongReveal(

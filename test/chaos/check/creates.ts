@@ -1,9 +1,12 @@
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { Asked, Create, History, Pressed, Trouble, Violation } from '../history.ts';
+import { memberIdOf, taskIdOf } from '#src/pipeline/task-ids.ts';
+import type { Asked, Create, History, Kept, Pressed, Trouble, Violation } from '../history.ts';
 import { cardOf, tasksOf } from '../sets.ts';
 
 /** Presses that order what was only asked about. */
 const BUYING: ReadonlySet<Pressed['action']> = new Set(['order', 'ask'] as const);
+
+/** Presses that make clips again. */
+const RETRYING: ReadonlySet<Pressed['action']> = new Set(['retry', 'remake', '🔁'] as const);
 
 /** Checks that a user requested every create at the service, and only once. */
 export function checkCreates({ asked, pressed, creates, store, offered, troubles }: History): readonly Violation[] {
@@ -11,10 +14,14 @@ export function checkCreates({ asked, pressed, creates, store, offered, troubles
   const confirmed = new Set(pressed.flatMap(({ action, task }) => (BUYING.has(action) ? [task] : [])));
   const ordered = new Set(
     asked.flatMap(({ platform, id, takes = 1, isAskedAbout }) =>
-      tasksOf(`${platform}:${id}`, takes).filter((task) => isAskedAbout !== true || confirmed.has(task)),
+      tasksOf(`${platform}:${id}`, takes).filter(
+        (task) => isAskedAbout !== true || confirmed.has(task) || isApproved(task, store),
+      ),
     ),
   );
-  const retried = pressed.filter(({ action }) => action === 'retry' || action === '🔁');
+  const retried = pressed
+    .filter(({ action }) => RETRYING.has(action))
+    .map(({ action, task }) => ({ task: action === 'remake' ? labelOf(task, store) : task }));
   // Each press makes at most one take.
   const retries = new Set(
     [...Map.groupBy(retried, ({ task }) => task)].flatMap(([task, presses]) =>
@@ -39,7 +46,8 @@ export function checkCreates({ asked, pressed, creates, store, offered, troubles
     }
     if (!store.tasks.has(key)) violations.push({ name: 'create without a claim', what });
     // An order that is still offered was not confirmed.
-    if (offered.includes(key)) violations.push({ name: 'bought although it is only offered', what });
+    if (offered.includes(key) && !confirmed.has(key))
+      violations.push({ name: 'bought although it is only offered', what });
     const order = asked.find(({ platform, id }) => taskIdOf(`${platform}:${id}`) === key);
     if (posts.some((post) => wasHopeless(post, order, troubles)))
       violations.push({ name: 'bought although it could not be delivered', what });
@@ -59,6 +67,17 @@ function wasHopeless(create: Create, order: Asked | undefined, troubles: readonl
     ({ kind, chat, fromMs, untilMs }) =>
       (kind === 'token' || kind === 'scope') && chat === 'slack' && fromMs < order.atMs && create.atMs < untilMs,
   );
+}
+
+/** Returns whether another person bought a task, at the price that the request named. */
+function isApproved(task: string, { tasks }: Pick<Kept, 'tasks'>): boolean {
+  return tasks.get(task)?.approval?.approved !== undefined;
+}
+
+/** Returns the first clip of a comparison under the label of a clip: further takes are made of it. */
+function labelOf(task: string, { tasks }: Pick<Kept, 'tasks'>): string {
+  const label = tasks.get(task)?.takeOf;
+  return label === undefined ? task : memberIdOf(label.id, label.at);
 }
 
 /** Returns the set of a card; a task of a set was retried alone. */

@@ -1,5 +1,5 @@
 import { hasOwnMessage } from '#src/chat/sets/set-cards.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
+import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Deleted, History, Shown, Trouble, Violation } from '../history.ts';
@@ -77,8 +77,12 @@ function wrongState(task: Task, { id, state, buttons }: Shown): readonly Violati
   if (state !== null && state !== task.state) return [{ name, what: `${what} says ${state}` }];
   if (isBlind(task)) return betraying(buttons).map((button) => ({ name, what: `${what} offers ${button}` }));
   const wanted = buttonsOf(task).join();
-  return buttons.join() === wanted ? [] : [{ name, what: `${what} offers ${buttons.join()}, not ${wanted}` }];
+  const offered = buttons.filter((button) => !REVIEWS.has(button)).join();
+  return offered === wanted ? [] : [{ name, what: `${what} offers ${offered}, not ${wanted}` }];
 }
+
+/** Buttons of a channel with reviews. */
+const REVIEWS: ReadonlySet<string> = new Set(['signoff', 'changes']);
 
 /** Buttons that would buy at the price of a blind clip, or show its request. */
 function betraying(buttons: readonly string[]): readonly string[] {
@@ -125,8 +129,8 @@ function wrongMentions(task: Task, own: string, messages: readonly Shown[]): rea
   const last = lastEndOf(task);
   return [
     ...(doubled.length > 0 ? [{ name: 'doubled delivery', what }] : []),
-    // A set is told of as a whole (`checkSets`).
-    ...(last !== null && task.set === undefined && !ends.includes(last)
+    // A set is told of as a whole (`checkSets`), a comparison with the clips that are made again.
+    ...(last !== null && (comparisonOf(task) ?? task.set) === undefined && !ends.includes(last)
       ? [{ name: 'lost delivery', what: `${what}, not as ${last}` }]
       : []),
   ];

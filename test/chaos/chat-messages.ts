@@ -1,0 +1,94 @@
+import { copyKey } from '#src/chat/platform.ts';
+import { isCutId } from '#src/studio/cuts/cut.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { Kept, Shown } from './history.ts';
+import type { Chat } from './plan.ts';
+import { cardOf, setsIn } from './sets.ts';
+import { mentionOf, ORDER_IN, reportsEnd, showsCard, showsTask } from './side.ts';
+
+/** Message of a chat as far as the checker needs it. */
+export interface ChatMessage {
+  readonly id: string;
+  readonly channel: string;
+  /** Ids of its buttons. */
+  readonly buttons: readonly string[];
+  /** Its text. */
+  readonly words: string;
+  /** Files in it, or in its thread. */
+  readonly files: readonly { readonly name: string; readonly bytes: number }[];
+  readonly isVisible: boolean;
+  readonly isPinging: boolean;
+}
+
+/** Words of the notice about a set. @see commands/sentences/cards/set-card.ts */
+const OF_SET = /\byour \d+ (?:takes|shots|clips to compare) of /u;
+
+type Record = { readonly message?: { readonly message: string } } | undefined;
+
+/** Converts the messages of a chat to the form that the checker reads. */
+export function shownIn(chat: Chat, messages: readonly ChatMessage[], kept: Kept): readonly Shown[] {
+  const { tasks, cuts, cards } = kept;
+  const refOf = (id: string): string | undefined => (cards.get(id) as Record)?.message?.message;
+  const own = [...tasks.values()].filter(({ origin }) => origin.platform === chat);
+  const ofCuts = [...cuts.values()].filter(({ origin }) => origin.platform === chat);
+  return [
+    ...own.flatMap((task) => ofTask(task, messages, refOf(task.id))),
+    ...setsIn(own).flatMap(([first]) => (first === undefined ? [] : ofSet(first, messages, refOf(cardOf(first.id))))),
+    ...ofCuts.flatMap(({ id, copies = 1 }) => {
+      const refs = Array.from({ length: copies }, (_, at) => refOf(copyKey(id, at + 1)));
+      return messages.filter((message) => refs.includes(message.id)).map((one) => ({ ...shownOf(one, id), cut: id }));
+    }),
+  ];
+}
+
+/** Returns a message with the files of a task or cut in it. */
+function shownOf({ id, channel, buttons, words, files }: ChatMessage, owner: TaskId): Shown {
+  const hash = isCutId(owner) ? owner.slice('cut-'.length) : owner;
+  const own = files.filter(({ name }) => name.endsWith(`-${hash.slice(0, 4)}.mp4`));
+  return {
+    id,
+    channel,
+    task: null,
+    state: null,
+    files: own.map(({ bytes }) => bytes),
+    buttons: buttons.map((button) => button.split(':')[0] ?? ''),
+    replyTo: null,
+    end: null,
+    words,
+  };
+}
+
+/** Any message with a button for the task counts as its message, even one that the bot did not record. */
+function ofTask(task: Task, messages: readonly ChatMessage[], ref: string | undefined): readonly Shown[] {
+  const known = messages.filter(({ id }) => id === ref);
+  const others = messages.filter(
+    ({ id, isVisible, buttons }) => id !== ref && isVisible && showsTask(buttons, task.id),
+  );
+  return [
+    ...[...known, ...others].map((message) => ({ ...shownOf(message, task.id), task: task.id })),
+    ...mentionsOf(task, messages, ref),
+  ];
+}
+
+/** Messages that pinged a user because of a task, whichever message they reply to; of a set, each is told of in one. */
+function mentionsOf(task: Task, messages: readonly ChatMessage[], own: string | undefined): readonly Shown[] {
+  if (task.set !== undefined) return [];
+  const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
+  const about = task.takeOf === undefined ? order : `“${task.request.prompt}”`;
+  return messages
+    .filter(({ isPinging, words }) => isPinging && words.includes(about) && reportsEnd(words) && !OF_SET.test(words))
+    .map((message) => mentionOf(shownOf(message, task.id), { task, own, words: message.words }));
+}
+
+function ofSet(first: Task, messages: readonly ChatMessage[], ref: string | undefined): readonly Shown[] {
+  const [order = ''] = ORDER_IN.exec(first.request.prompt) ?? [];
+  const cards = messages.filter(
+    ({ id, isVisible, buttons }) => id === ref || (isVisible && showsCard(buttons, first.id)),
+  );
+  const notices = messages.filter(({ isPinging, words }) => isPinging && words.includes(order) && OF_SET.test(words));
+  const end = { replyTo: cards[0]?.id ?? null, end: cardOf(first.id) };
+  return [
+    ...cards.map((message) => ({ ...shownOf(message, first.id), files: [], set: first.id })),
+    ...notices.filter(({ words }) => reportsEnd(words)).map((message) => ({ ...shownOf(message, first.id), ...end })),
+  ];
+}
