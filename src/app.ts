@@ -132,7 +132,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
   const cuts = createCuts(deps, { ...parts, storage, assertWritable });
-  const removing = { cuts, messages: chat, space, retention: config.retention };
+  const removing = { cuts, messages: chat.retraction, space, retention: config.retention };
   const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
   const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };
   const teamNotices = createTeamNotices({ ...deps, ...money, ...exporting, platforms });

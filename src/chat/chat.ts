@@ -1,4 +1,3 @@
-import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import type { MessageLocks } from '../cluster/message-lock.ts';
 import { DailiesError } from '../errors.ts';
@@ -9,12 +8,12 @@ import type { ProgressObserver } from '../pipeline/poll.ts';
 import { ensureDeliveries } from '../pipeline/reconcile.ts';
 import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
 import type { WorkQueue } from '../queue/queue.ts';
-import type { RecordWrite, Store } from '../store/store.ts';
-import { Boards, boardDeletion } from '../studio/storyboards/boards.ts';
+import type { Store } from '../store/store.ts';
+import { Boards } from '../studio/storyboards/boards.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
-import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
-import { isWaitingFor, parsePause, type StepRetry } from '../tasks/step-retry.ts';
+import { isContentRemoved } from '../tasks/removal.ts';
+import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import type { Audience, Origin, Price, SetPlace, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import { ApprovalNotices } from './approval-notices.ts';
@@ -26,15 +25,16 @@ import { CompletionNotices } from './completion-notices.ts';
 import { Delivery, type DeliveryObserver } from './deliver.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { ProgressEdits } from './progress-edits.ts';
-import { type RetractionCount, TaskRetraction } from './retraction.ts';
-import { createReviewContext, type ReviewContext } from './reviews/review-context.ts';
+import { TaskRetraction } from './retraction.ts';
+import { createReviewContext } from './reviews/review-context.ts';
 import { ReviewNotices, type ReviewNoticesOptions } from './reviews/review-notices.ts';
 import { SetCards } from './sets/set-cards.ts';
-import { SetNotices, setNoticeKey } from './sets/set-notices.ts';
+import { SetNotices } from './sets/set-notices.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
+import { SubmissionPause } from './views/submission-pause.ts';
 import { TaskViews } from './views/task-views.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
@@ -119,30 +119,27 @@ const LONG_WAIT_MS = 10_000;
 /** Largest number of paused tasks whose messages are edited at once. */
 const MAX_PAUSED_EDITS = 200;
 
-/** Topic of the pauses of submissions that the video service asked for. */
-const PAUSE_TOPIC = 'send-hold';
-
 /** {@link Chat} with its delivery, observers and lifecycle, for the wiring. */
 export class ChatEngine implements Chat {
   readonly #options: ChatOptions;
-  readonly #deliveries: Keyv;
   readonly #messages: TaskMessages;
   readonly #sets: SetCards;
   readonly #edits: ProgressEdits;
   readonly #delivery: Delivery;
   readonly #approvals: ApprovalNotices;
-  readonly #retraction: TaskRetraction;
-  readonly #reviewContext: (task: Task) => Promise<ReviewContext>;
+  /** The messages of removed tasks. */
+  readonly retraction: TaskRetraction;
   readonly #views: TaskViews;
-  readonly #records: ComparisonRecords;
   readonly comparisons: Comparisons;
-  readonly #unsubscribe: () => void;
+  readonly #pause: SubmissionPause;
 
   constructor(options: ChatOptions) {
-    const platformOf = (task: Task): Platform => this.#platformOf(task.origin);
+    const { store, clock } = options;
+    const platformOf = ({ origin }: Pick<Task, 'origin'>): Platform => this.#platformOf(origin);
+    const viewOf = (task: Task): Promise<TaskView> => this.view(task);
+    const deliveries = store.keyv('deliveries');
+    const comparisonRecords = new ComparisonRecords(store, clock);
     this.#options = options;
-    this.#reviewContext = createReviewContext(options);
-    this.#deliveries = options.store.keyv('deliveries');
     this.#messages = new TaskMessages({
       ...options,
       platformOf: (origin) => this.#platformOf(origin),
@@ -150,52 +147,38 @@ export class ChatEngine implements Chat {
         setOfCard(task.id) === null ? this.#views.kept(task, undefined, { handover: null }) : this.#sets.view(task),
       placeOf: (task) => this.#sets.placeOf(task),
     });
-    this.#records = new ComparisonRecords(options.store, options.clock);
-    const refresh = (set: TaskId) => this.#edits.refresh(setCardId(set));
-    this.comparisons = new Comparisons({ ...options, records: this.#records, refresh });
+    const refresh = (set: TaskId): void => this.#edits.refresh(setCardId(set));
+    this.comparisons = new Comparisons({ ...options, records: comparisonRecords, refresh });
+    const messages = { ...options, cards: this.#messages, comparisons: this.comparisons, platformOf };
     this.#sets = new SetCards({
-      ...options,
-      boards: new Boards(options.store),
-      cards: this.#messages,
-      comparisons: this.comparisons,
-      platformOf: ({ origin }) => this.#platformOf(origin),
+      ...messages,
+      boards: new Boards(store),
       viewOf: (task, progress) => this.#views.current(task, { progress }),
       progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
-    const shared = {
-      ...options,
-      records: this.#deliveries,
-      cards: this.#messages,
-      sets: this.#sets,
-      comparisons: this.comparisons,
-      platformOf,
-    };
-    this.#approvals = new ApprovalNotices(shared);
-    this.#edits = new ProgressEdits({
-      ...shared,
-      getTask: (id) => this.#sets.get(id),
-      viewOf: (task) => this.view(task),
-    });
+    const shared = { ...messages, records: deliveries, comparisonRecords, sets: this.#sets, viewOf };
+    const approvals = new ApprovalNotices(shared);
+    const edits = new ProgressEdits({ ...shared, getTask: (id) => this.#sets.get(id) });
+    this.#pause = new SubmissionPause(options);
     this.#views = new TaskViews({
       ...options,
-      deliveries: this.#deliveries,
+      pause: this.#pause,
+      deliveries,
       messages: this.#messages,
-      edits: this.#edits,
-      reviewContext: this.#reviewContext,
-      isComparisonShown: async (set) => (await this.#records.get(set)) !== undefined,
+      edits,
+      reviewContext: createReviewContext(options),
+      isComparisonShown: async (set) => (await comparisonRecords.get(set)) !== undefined,
     });
-    const setNotices = new SetNotices({ ...shared, viewOf: (task) => this.view(task) });
     const reviews = new ReviewNotices(shared);
-    const notices = new CompletionNotices({ ...shared, approvals: this.#approvals, setNotices, reviews });
-    this.#retraction = new TaskRetraction({ ...shared, notices, approvals: this.#approvals });
+    const notices = new CompletionNotices({ ...shared, approvals, setNotices: new SetNotices(shared), reviews });
+    this.#approvals = approvals;
+    this.#edits = edits;
+    this.retraction = new TaskRetraction({ ...shared, notices, approvals, edits });
     this.#delivery = new Delivery({
       ...shared,
-      edits: this.#edits,
+      edits,
       notices,
       viewOf: async (task, handover) => this.#views.kept(task, await this.#messages.get(task.id), { handover }),
-    });
-    this.#unsubscribe = options.store.broadcast.subscribe(PAUSE_TOPIC, (text) => {
-      this.#views.pause = parsePause(text) ?? this.#views.pause;
     });
   }
 
@@ -240,18 +223,23 @@ export class ChatEngine implements Chat {
     return this.#platformOf({ platform }).lastingAddress(address);
   }
 
-  async missingRight(...[platform, place, what]: Parameters<Chat['missingRight']>): Promise<MissingRight | null> {
+  async missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null> {
     return this.#platformOf({ platform }).missingRight(place, what);
   }
 
   async rights(platform: string, place: Place, user: string): Promise<MemberRights> {
     return this.#platformOf({ platform }).rights(place, user);
   }
+
   async isMember(platform: string, place: Place, user: string): Promise<boolean> {
     return this.#platformOf({ platform }).isMember(place, user);
   }
 
-  async isInGroup(...[platform, place, { group, user }]: Parameters<Chat['isInGroup']>): Promise<boolean> {
+  async isInGroup(
+    platform: string,
+    place: Place,
+    { group, user }: { readonly group: string; readonly user: string },
+  ): Promise<boolean> {
     return this.#platformOf({ platform }).isInGroup(place, group, user);
   }
 
@@ -269,64 +257,6 @@ export class ChatEngine implements Chat {
 
   audienceOf(origin: Origin): Promise<Audience> {
     return this.#options.audiences.of(origin);
-  }
-
-  /** Returns every message that shows a task, its prompt or its clip; its own message last. */
-  messagesOf(task: Task): Promise<readonly MessageRef[]> {
-    return this.#retraction.messagesOf(task);
-  }
-
-  /**
-   * Retracts the messages of a removed task, under the lock of its message; may be repeated.
-   * @param origin its origin with the address that its record no longer has
-   * @throws DailiesError retryable, also while another process edits the message
-   */
-  async retract(task: Task, origin: Origin, reason: RemovalReason): Promise<RetractionCount> {
-    await this.#edits.hold(task.id);
-    try {
-      const count = await this.#options.locks.runOrThrow(task.id, 'message', (lock) =>
-        this.#retraction.retract({ ...task, origin }, reason, lock),
-      );
-      if (task.set !== undefined) await this.#retractCard(task, task.set, reason);
-      return count;
-    } finally {
-      this.#edits.forget(task.id);
-      this.#edits.release(task.id);
-    }
-  }
-
-  /** Deletes what the adapters themselves store of a task whose clip, or content, has expired. May be repeated. */
-  async expire(task: Task): Promise<void> {
-    const platform = this.#platformOf(task.origin);
-    const view = isContentRemoved(task) ? ({ kind: 'removed', reason: 'expired' } as const) : await this.view(task);
-    this.#edits.forget(task.id);
-    for (const message of await this.#retraction.messagesOf(task, view.kind === 'task'))
-      await platform.expire(message, view);
-    // Until its last task has no content, the card of a set shows the prompts of the others.
-    const card = task.set === undefined || view.kind === 'task' ? null : await this.#sets.cardOf(task.set);
-    if (card === null || !isContentRemoved(card)) return;
-    this.#edits.forget(card.id);
-    for (const message of await this.#retraction.messagesOf(card)) await platform.expire(message, view);
-  }
-
-  /** Retracts the card of a set without content in any of its tasks; until then it shows the prompts of the others. */
-  async #retractCard(task: Task, place: SetPlace, reason: RemovalReason): Promise<void> {
-    const card = await this.#sets.cardOf(place);
-    if (!isContentRemoved(card)) return this.#approvals.retract(task);
-    await this.#sets.change(card.id, async (lock) => void (await this.#retraction.retract(card, reason, lock)));
-  }
-
-  /** Returns the writes that delete what is recorded about the messages and the delivery of a removed task. */
-  async deletions(task: Task): Promise<readonly RecordWrite[]> {
-    this.#edits.forget(task.id);
-    const card = task.set === undefined ? undefined : await this.#sets.get(setCardId(task.set.id));
-    const own = await this.#retraction.deletions(task);
-    if (card?.set === undefined || !isContentRemoved(card)) return own;
-    const { id } = card.set;
-    const key = setNoticeKey(card.set);
-    const notice: RecordWrite = { namespace: 'deliveries', key, value: null, expected: 'any' };
-    const ofSet = [boardDeletion(id), this.#records.deletion(id), notice];
-    return [...own, ...(await this.#retraction.deletions(card)), ...ofSet];
   }
 
   /** Runs a job of the `deliver` queue. */
@@ -370,13 +300,12 @@ export class ChatEngine implements Chat {
 
   /** Notified of failed steps that are retried. */
   retrying(...[task, retry, { failures, isForAll }]: Parameters<ProgressObserver['retrying']>): void {
-    const { store, clock, logger } = this.#options;
+    const { clock, logger } = this.#options;
     const waitMs = retry.nextAtMs - clock.now();
     if (failures < MIN_SHOWN_FAILURES[retry.step] && waitMs < LONG_WAIT_MS) return;
     if (isWaitingFor(retry, task.state)) this.#edits.retrying(task, retry);
     if (!isForAll || waitMs < LONG_WAIT_MS) return;
-    this.#views.pause = retry;
-    store.broadcast.publish(PAUSE_TOPIC, JSON.stringify(retry));
+    this.#pause.publish(retry);
     this.#refreshPaused().catch((thrown: unknown) =>
       logger.warn(
         { event: 'pause_display_failed', err: thrown },
@@ -392,7 +321,7 @@ export class ChatEngine implements Chat {
 
   /** Cancels scheduled progress edits and waits for those in flight. */
   stop(): Promise<void> {
-    this.#unsubscribe();
+    this.#pause.close();
     return this.#edits.stop();
   }
 

@@ -1,23 +1,35 @@
 import type { Keyv } from 'keyv';
-import type { MessageLock } from '../cluster/message-lock.ts';
+import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { RecordWrite } from '../store/store.ts';
-import type { RemovalReason } from '../tasks/removal.ts';
-import type { Task } from '../tasks/task.ts';
+import { boardDeletion } from '../studio/storyboards/boards.ts';
+import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
+import type { Origin, SetPlace, Task } from '../tasks/task.ts';
 import { type ApprovalNotices, approvalNoticesKey } from './approval-notices.ts';
+import type { ComparisonRecords } from './comparisons/comparison-records.ts';
 import { type CompletionNotices, noticesKey } from './completion-notices.ts';
 import type { MessageRef, Platform } from './platform.ts';
+import type { ProgressEdits } from './progress-edits.ts';
+import type { SetCards } from './sets/set-cards.ts';
+import { setNoticeKey } from './sets/set-notices.ts';
+import { setCardId } from './sets/set-view.ts';
 import type { TaskMessages } from './task-messages.ts';
+import type { TaskView } from './view.ts';
 
 /** Options of {@link TaskRetraction}. */
 export interface TaskRetractionOptions {
   readonly cards: TaskMessages;
   readonly notices: CompletionNotices;
   readonly approvals: ApprovalNotices;
+  readonly sets: Pick<SetCards, 'get' | 'cardOf' | 'change'>;
+  readonly edits: Pick<ProgressEdits, 'hold' | 'release' | 'forget'>;
+  readonly locks: Pick<MessageLocks, 'runOrThrow'>;
+  readonly comparisonRecords: Pick<ComparisonRecords, 'deletion'>;
   /** Keyv of the delivery records. */
   readonly records: Keyv;
   readonly platformOf: (task: Task) => Platform;
+  readonly viewOf: (task: Task) => Promise<TaskView>;
   readonly logger: Logger;
 }
 
@@ -34,7 +46,10 @@ interface Ended extends MessageRef {
   readonly isKept: boolean;
 }
 
-/** Finds every message that shows a removed task, its prompt, its requester or its clip, and removes these from the chat. */
+/**
+ * Finds every message that shows a removed task, its prompt, its requester or its clip, and removes these from the chat. The
+ * card of a set follows with the last of its tasks: until then, it shows the prompts of the others.
+ */
 export class TaskRetraction {
   readonly #options: TaskRetractionOptions;
 
@@ -58,10 +73,60 @@ export class TaskRetraction {
   }
 
   /**
-   * Retracts every message of a task; may be repeated, and then goes on after those that are done. Rejects with a
-   * retryable error at the first that may work later.
+   * Retracts every message of a removed task, under the lock of its own; may be repeated, and then goes on after those that
+   * are done.
+   * @param origin its origin with the address that its record no longer has
+   * @throws DailiesError retryable, at the first that may work later, also while another process edits the message
    */
-  async retract(task: Task, reason: RemovalReason, lock: MessageLock): Promise<RetractionCount> {
+  async retract(task: Task, origin: Origin, reason: RemovalReason): Promise<RetractionCount> {
+    const { edits, locks } = this.#options;
+    await edits.hold(task.id);
+    try {
+      const count = await locks.runOrThrow(task.id, 'message', (lock) =>
+        this.#retractAll({ ...task, origin }, reason, lock),
+      );
+      if (task.set !== undefined) await this.#retractCard(task, task.set, reason);
+      return count;
+    } finally {
+      edits.forget(task.id);
+      edits.release(task.id);
+    }
+  }
+
+  /** Deletes what the adapters themselves store of a task whose clip, or content, has expired. May be repeated. */
+  async expire(task: Task): Promise<void> {
+    const { edits, sets, platformOf, viewOf } = this.#options;
+    const platform = platformOf(task);
+    const view = isContentRemoved(task) ? ({ kind: 'removed', reason: 'expired' } as const) : await viewOf(task);
+    edits.forget(task.id);
+    for (const message of await this.messagesOf(task, view.kind === 'task')) await platform.expire(message, view);
+    const card = task.set === undefined || view.kind === 'task' ? null : await sets.cardOf(task.set);
+    if (card === null || !isContentRemoved(card)) return;
+    edits.forget(card.id);
+    for (const message of await this.messagesOf(card)) await platform.expire(message, view);
+  }
+
+  /** Returns the writes that delete what is recorded about the messages and the delivery of a removed task. */
+  async deletions(task: Task): Promise<readonly RecordWrite[]> {
+    const { edits, sets, comparisonRecords } = this.#options;
+    edits.forget(task.id);
+    const card = task.set === undefined ? undefined : await sets.get(setCardId(task.set.id));
+    const own = await this.#ownDeletions(task);
+    if (card?.set === undefined || !isContentRemoved(card)) return own;
+    const { id } = card.set;
+    const key = setNoticeKey(card.set);
+    const notice: RecordWrite = { namespace: 'deliveries', key, value: null, expected: 'any' };
+    return [...own, ...(await this.#ownDeletions(card)), boardDeletion(id), comparisonRecords.deletion(id), notice];
+  }
+
+  async #retractCard(task: Task, place: SetPlace, reason: RemovalReason): Promise<void> {
+    const { sets, approvals } = this.#options;
+    const card = await sets.cardOf(place);
+    if (!isContentRemoved(card)) return approvals.retract(task);
+    await sets.change(card.id, async (lock) => void (await this.#retractAll(card, reason, lock)));
+  }
+
+  async #retractAll(task: Task, reason: RemovalReason, lock: MessageLock): Promise<RetractionCount> {
     const messages = await this.messagesOf(task);
     const { records } = this.#options;
     const ended = [...((await records.get<readonly Ended[]>(endedKey(task))) ?? [])];
@@ -96,8 +161,7 @@ export class TaskRetraction {
     }
   }
 
-  /** Returns the writes that delete what is recorded about a task's messages, notices and delivery. */
-  async deletions(task: Task): Promise<readonly RecordWrite[]> {
+  async #ownDeletions(task: Task): Promise<readonly RecordWrite[]> {
     const keys = [task.id, noticesKey(task), approvalNoticesKey(task), endedKey(task)];
     const deleted = keys.map((key) => ({ namespace: 'deliveries', key, value: null, expected: 'any' }) as const);
     return [...deleted, ...(await this.#options.cards.deletions(task))];

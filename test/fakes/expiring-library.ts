@@ -66,7 +66,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
   const remove: typeof clips.remove = (...args) => clips.remove(...args);
   const audit = new AuditTrail(store, clock);
   const removable = { clips: { list, remove }, cuts: NO_CUTS };
-  const remover = createRemover({ ...removable, store, repository, messages: chat, audit, clock, logger });
+  const remover = createRemover({ ...removable, store, repository, messages: chat.retraction, audit, clock, logger });
   return {
     house,
     async fill(count) {

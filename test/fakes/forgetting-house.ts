@@ -42,7 +42,7 @@ export function partsOf(house: ChatHouse, cuts: Pick<Cuts, 'removeWith' | 'forge
     store,
     repository,
     clips,
-    messages: chat,
+    messages: chat.retraction,
     audit: money.audit,
     clock,
     logger,

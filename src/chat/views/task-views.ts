@@ -11,6 +11,7 @@ import type { ProgressEdits } from '../progress-edits.ts';
 import type { ReviewContext } from '../reviews/review-context.ts';
 import type { ShownBefore, TaskMessages } from '../task-messages.ts';
 import { type Handover, type TaskView, type ViewContext, viewOf } from '../view.ts';
+import type { SubmissionPause } from './submission-pause.ts';
 
 /** Options of {@link TaskViews}. */
 export interface TaskViewsOptions {
@@ -21,6 +22,7 @@ export interface TaskViewsOptions {
   /** Returns whether the clips of a comparison are in the chat, by the id of its set. */
   readonly isComparisonShown: (set: TaskId) => Promise<boolean>;
   readonly links: Links;
+  readonly pause: Pick<SubmissionPause, 'current'>;
   readonly reviewContext: (task: Task) => Promise<ReviewContext>;
   readonly modelOf: (name: string) => Model | undefined;
   readonly durationEstimates: DurationEstimates;
@@ -36,8 +38,6 @@ export interface TaskViewsOptions {
 /** Views of tasks, with what their messages showed before and what this process knows of their progress. */
 export class TaskViews {
   readonly #options: TaskViewsOptions;
-  /** Latest pause of submissions, of this or another replica: the next refusal broadcasts a missed one again. */
-  pause: StepRetry | null = null;
 
   constructor(options: TaskViewsOptions) {
     this.#options = options;
@@ -95,7 +95,6 @@ export class TaskViews {
   /** Returns the task's own failed step, or the pause that delays all submissions. */
   #retryOf({ state }: Task, failed: StepRetry | null): StepRetry | null {
     if (failed !== null && isWaitingFor(failed, state)) return failed;
-    if (this.pause !== null && this.pause.nextAtMs <= this.#options.clock.now()) this.pause = null;
-    return state === 'claimed' ? this.pause : null;
+    return state === 'claimed' ? this.#options.pause.current : null;
   }
 }

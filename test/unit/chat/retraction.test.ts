@@ -27,7 +27,7 @@ const keysIn = async ({ store }: ChatHouse, namespace: 'cards' | 'deliveries'): 
 it('finds the notices to approvers, requester and subscribers, and the message of a task last', async () => {
   const house = new ChatHouse();
   const id = await delivered(house);
-  expect(await house.chat.messagesOf(await house.record(id))).toEqual([
+  expect(await house.chat.retraction.messagesOf(await house.record(id))).toEqual([
     { channel: 'direct-bob', message: `ask:${id}:bob` },
     { channel: 'clips', message: `end:${id}:done:1` },
     { channel: 'renders', message: `end:${id}:done:1:renders` },
@@ -40,7 +40,7 @@ it('finds the messages that were replaced', async () => {
   const id = await house.running();
   house.platform.only.isDeleted = true;
   await house.happen(id, EVENTS.completed, EVENTS.fetched);
-  const messages = await house.chat.messagesOf(await house.record(id));
+  const messages = await house.chat.retraction.messagesOf(await house.record(id));
   expect(messages.map(({ message }) => message)).toEqual([`end:${id}:done:1`, 'm1', 'm2']);
 });
 
@@ -48,9 +48,9 @@ it('retracts every message, and again after a restart', async () => {
   const house = new ChatHouse();
   const id = await delivered(house);
   const task = await house.record(id);
-  expect(await house.chat.retract(task, task.origin, 'deleted')).toEqual({ retracted: 4, kept: 0 });
+  expect(await house.chat.retraction.retract(task, task.origin, 'deleted')).toEqual({ retracted: 4, kept: 0 });
   const next = await house.restart();
-  expect(await next.chat.retract(task, task.origin, 'deleted')).toEqual({ retracted: 4, kept: 0 });
+  expect(await next.chat.retraction.retract(task, task.origin, 'deleted')).toEqual({ retracted: 4, kept: 0 });
   expect(next.platform.retracted.map(({ view }) => view)).toEqual([REMOVED, REMOVED, REMOVED, REMOVED]);
   expect(next.platform.messages.flatMap(({ files }) => files)).toEqual([]);
 });
@@ -61,7 +61,7 @@ it('counts the messages that the bot may not change, and retracts the others', a
   const refusal = platformError('missing_permission', { retryable: false });
   house.platform.fails('retract', 'before', refusal, 'renders');
   const task = await house.record(id);
-  expect(await house.chat.retract(task, task.origin, 'deleted')).toEqual({ retracted: 3, kept: 1 });
+  expect(await house.chat.retraction.retract(task, task.origin, 'deleted')).toEqual({ retracted: 3, kept: 1 });
   expect(house.platform.retracted).toHaveLength(3);
 });
 
@@ -71,12 +71,12 @@ it('rejects with what may pass, and then retracts the rest', async () => {
   house.platform.fails('retract', 'before', platformError('missing_permission', { retryable: false }), 'renders');
   house.platform.fails('retract', 'before', platformError('rate_limited', { retryAfterMs: 3_000 }), 'm1');
   const task = await house.record(id);
-  await expect(house.chat.retract(task, task.origin, 'deleted')).rejects.toMatchObject({
+  await expect(house.chat.retraction.retract(task, task.origin, 'deleted')).rejects.toMatchObject({
     code: 'rate_limited',
     retryAfterMs: 3_000,
   });
   const next = await house.restart();
-  expect(await next.chat.retract(task, task.origin, 'deleted')).toEqual({ retracted: 3, kept: 1 });
+  expect(await next.chat.retraction.retract(task, task.origin, 'deleted')).toEqual({ retracted: 3, kept: 1 });
   expect(next.platform.countOf('retract')).toBe(5);
 });
 
@@ -85,9 +85,9 @@ it('waits for an edit of the message', async () => {
   const id = await delivered(house);
   const task = await house.record(id);
   const finish = house.platform.stalls('retract', 'm1');
-  const first = house.chat.retract(task, task.origin, 'deleted');
+  const first = house.chat.retraction.retract(task, task.origin, 'deleted');
   await house.pass(0);
-  await expect(house.chat.retract(task, task.origin, 'deleted')).rejects.toMatchObject({
+  await expect(house.chat.retraction.retract(task, task.origin, 'deleted')).rejects.toMatchObject({
     code: 'platform_unavailable',
     retryable: true,
   });
@@ -101,8 +101,8 @@ it('deletes what is stored about the messages', async () => {
   const other = await house.done({ id: 'other' as TaskId });
   const before = { cards: await keysIn(house, 'cards'), deliveries: await keysIn(house, 'deliveries') };
   const task = await house.record(id);
-  await house.chat.retract(task, task.origin, 'deleted');
-  await house.store.commit({ records: await house.chat.deletions(task) });
+  await house.chat.retraction.retract(task, task.origin, 'deleted');
+  await house.store.commit({ records: await house.chat.retraction.deletions(task) });
   const rest = [...(await keysIn(house, 'cards')), ...(await keysIn(house, 'deliveries'))];
   const isOfOther = (key: string): boolean => key.includes(other) || key === 'message:fake:clips:m2';
   expect(rest.toSorted()).toEqual([...before.cards, ...before.deliveries].filter(isOfOther).toSorted());
@@ -118,7 +118,7 @@ it('finds the notices of earlier versions, which stored their keys alone', async
     posted?.filter((one) => typeof one === 'string'),
   );
   const next = await house.restart();
-  const messages = await next.chat.messagesOf(await next.record(id));
+  const messages = await next.chat.retraction.messagesOf(await next.record(id));
   expect(messages.map(({ message }) => message)).toEqual([
     `ask:${id}:bob`,
     `end:${id}:done:1`,
@@ -141,8 +141,8 @@ it('finds the message and the notice of an expired task, whose records are delet
   const house = new ChatHouse();
   const id = await house.done();
   const task = await house.record(id);
-  await house.store.commit({ records: await house.chat.deletions(task) });
-  const messages = await house.chat.messagesOf(task);
+  await house.store.commit({ records: await house.chat.retraction.deletions(task) });
+  const messages = await house.chat.retraction.messagesOf(task);
   expect(messages.map(({ message }) => message)).toEqual([`end:${id}:done:1`, 'm1']);
 });
 
@@ -150,10 +150,10 @@ it('has the adapter expire the own message of a task with its clip, and all of t
   const house = new ChatHouse();
   const id = await delivered(house);
   const removal = { reason: 'expired', atMs: 1, hasContent: true } as const;
-  await house.chat.expire({ ...(await house.record(id)), removal });
+  await house.chat.retraction.expire({ ...(await house.record(id)), removal });
   expect(house.platform.expired).toMatchObject([{ ref: { message: 'm1' }, view: { kind: 'task', removal } }]);
   house.platform.expired.length = 0;
-  await house.chat.expire({ ...(await house.record(id)), removal: { ...removal, hasContent: false } });
+  await house.chat.retraction.expire({ ...(await house.record(id)), removal: { ...removal, hasContent: false } });
   expect(house.platform.expired.map(({ ref }) => ref.message)).toEqual([
     `ask:${id}:bob`,
     `end:${id}:done:1`,

@@ -99,7 +99,7 @@ describe('a review in the chat', () => {
     const house = houseWith({ signedOffChannel: 'final' });
     const id = await house.done();
     await review(house, id, NOTE, SIGNED);
-    const messages = (await house.chat.messagesOf(await house.record(id))).map(({ message }) => message);
+    const messages = (await house.chat.retraction.messagesOf(await house.record(id))).map(({ message }) => message);
     expect(messages).toEqual(
       expect.arrayContaining([`review:${id}:1`, `review:${id}:2`, `signed-off:${id}`, house.platform.only.ref.message]),
     );

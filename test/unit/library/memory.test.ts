@@ -52,7 +52,7 @@ it('takes at most 1,100 bytes per expired task', async () => {
     store,
     repository: chat.repository,
     clips: { list: async () => new Map(), remove: async () => undefined },
-    messages: chat.chat,
+    messages: chat.chat.retraction,
     audit: new AuditTrail(store, tasks.clock),
     clock: tasks.clock,
     logger,

@@ -37,7 +37,7 @@ function removerOf(house: ChatHouse) {
         return { retracted: 1, kept: 0 };
       },
       expire: ({ id, origin: { address } }) => step(`expire ${id} ${address['thread']}`),
-      deletions: (task) => chat.deletions(task),
+      deletions: (task) => chat.retraction.deletions(task),
     },
     audit,
     clock,

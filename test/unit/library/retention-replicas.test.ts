@@ -44,7 +44,16 @@ class Replicas {
       },
     };
     const audit = new AuditTrail(store, clock);
-    const remover = createRemover({ cuts: NO_CUTS, store, repository, clips, messages: chat, audit, clock, logger });
+    const remover = createRemover({
+      cuts: NO_CUTS,
+      store,
+      repository,
+      clips,
+      messages: chat.retraction,
+      audit,
+      clock,
+      logger,
+    });
     const settings = { get: async () => DEFAULT_SETTINGS };
     const retention = createRetention({
       store,

@@ -73,7 +73,7 @@ class Library {
     const messages = {
       expire: async () => undefined,
       retract: () => Promise.reject(new TypeError('an expired clip stays in the chat')),
-      deletions: chat.deletions.bind(chat),
+      deletions: chat.retraction.deletions.bind(chat.retraction),
     };
     const remover = createRemover({
       cuts: NO_CUTS,

@@ -123,7 +123,7 @@ it('deletes the record of the board with the content of its last shot', async ()
   await boards.change(await boards.get(PLACE), { skipped: [4] });
   for (const id of IDS) {
     await house.happen(id, { ...EVENTS.remove, reason: 'deleted' });
-    await house.store.commit({ records: await house.chat.deletions(await house.record(id)) });
+    await house.store.commit({ records: await house.chat.retraction.deletions(await house.record(id)) });
     expect(await house.store.keyv('boards').get(SET)).toEqual(id === FOURTH ? undefined : expect.anything());
   }
 });

@@ -42,7 +42,7 @@ async function delivered(changes: Partial<Task> = {}) {
     store,
     repository,
     clips: { list: async () => new Map(), remove: async () => undefined },
-    messages: chat,
+    messages: chat.retraction,
     audit: new AuditTrail(store, clock),
     clock,
     logger: pino({ level: 'silent' }),
