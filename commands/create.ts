@@ -4,7 +4,7 @@ import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Command, OptionDeclaration } from './bot-port.ts';
 import type { Subcommand } from './input/subcommand.ts';
 import { orderDraft, requestDraft } from './orders/place-order.ts';
-import { refusalProblem } from './sentences/refusals.ts';
+import { refusalProblems } from './sentences/refusals.ts';
 import { MEDIA_WORDS, SETTING_WORDS } from './sentences/settings.ts';
 
 const options: readonly OptionDeclaration[] = [
@@ -70,9 +70,6 @@ const declaration: Command = {
 /** `/video create`: one task, or a set of takes. */
 export const create: Subcommand = {
   declaration,
-  check: (ports, given, { fields }) => {
-    const checked = checkRequest(ports.catalog(), requestDraft(given));
-    return checked.ok ? [] : checked.refusals.map((refusal) => refusalProblem(refusal, fields));
-  },
+  check: (ports, given, { fields }) => refusalProblems(checkRequest(ports.catalog(), requestDraft(given)), fields),
   run: (ports, caller, given) => orderDraft(ports, caller, requestDraft(given)),
 };

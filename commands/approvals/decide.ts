@@ -25,7 +25,7 @@ import {
   wholeSetCard,
 } from '../sentences/approvals/answers.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
-import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import type { Press } from '../ui/buttons.ts';
 import { formId } from '../ui/form-ids.ts';
 
@@ -91,7 +91,7 @@ function replyTo({ clock }: BotPorts, { user, fields }: Caller, outcome: Approva
     case 'paused':
       return refused(pausedApproval(outcome.pause));
     case 'forbidden':
-      return refused(forbiddenApproval(outcome.refusals.map((refusal) => refusalSentence(refusal, fields))));
+      return refused(forbiddenApproval(refusalSentences(outcome.refusals, fields)));
   }
 }
 

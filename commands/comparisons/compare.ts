@@ -6,7 +6,7 @@ import { create } from '../create.ts';
 import { optionValue } from '../input/options.ts';
 import type { Subcommand } from '../input/subcommand.ts';
 import { orderDraft, requestDraft } from '../orders/place-order.ts';
-import { refusalProblem } from '../sentences/refusals.ts';
+import { refusalProblems } from '../sentences/refusals.ts';
 
 const MODELS: OptionDeclaration = {
   name: 'models',
@@ -36,10 +36,7 @@ export const compare: Subcommand = {
     visibility: 'public',
     buys: true,
   },
-  check: (ports, given, { fields }) => {
-    const checked = checkRequest(ports.catalog(), comparisonDraft(given));
-    return checked.ok ? [] : checked.refusals.map((refusal) => refusalProblem(refusal, fields));
-  },
+  check: (ports, given, { fields }) => refusalProblems(checkRequest(ports.catalog(), comparisonDraft(given)), fields),
   run: (ports, caller, given) => orderDraft(ports, caller, comparisonDraft(given)),
 };
 

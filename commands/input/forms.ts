@@ -22,7 +22,7 @@ import { shorten } from '../sentences/format.ts';
 import { FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
 import {
   notAnUpstreamId,
-  refusalProblem,
+  refusalProblems,
   refusalSentence,
   takenUpstreamId,
   tooManyUpstreamIds,
@@ -281,7 +281,7 @@ async function orderFilledIn(ports: BotPorts, caller: Caller, order: Kept): Prom
   if (placed.ok || 'offer' in placed || placed.buttons !== undefined) return placedReply(placed);
   const problems = checked.ok
     ? placed.sentences.map((sentence) => ({ field: null, sentence }))
-    : checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields));
+    : refusalProblems(checked, caller.fields);
   return refuseRequest(ports, caller, { ...identity, request }, problems);
 }
 

@@ -11,7 +11,7 @@ import { withPolicy } from '../policy/rules-here.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
 import { CHANNEL_ALONE, defaultsCard } from '../sentences/defaults.ts';
-import { refusalProblem } from '../sentences/refusals.ts';
+import { refusalProblems } from '../sentences/refusals.ts';
 import { SETTING_WORDS } from '../sentences/settings.ts';
 
 /** Names of the defaults, as options. */
@@ -71,9 +71,8 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, befo
   const known = catalog.models.find(({ name }) => name === before.model)?.name;
   const checked = checkDefaults(catalog, { model: model ?? known, seconds, aspect });
   const { removed, problems } = switchedOff(given, NAMES);
-  if (!checked.ok)
-    return refusedWith([...checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields)), ...problems]);
-  if (problems.length > 0) return refusedWith(problems);
+  const wrong = [...refusalProblems(checked, caller.fields), ...problems];
+  if (wrong.length > 0 || !checked.ok) return refusedWith(wrong);
   const patch = { ...checked.defaults, ...Object.fromEntries(removed.map((name) => [name, null])) };
   const after = await ports.defaults.change(memberOf(caller), patch);
   return show(

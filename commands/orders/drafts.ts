@@ -8,7 +8,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere, visibleAmong } from '../input/task-lookup.ts';
 import { CREATED_ALREADY, DISCARDED, DRAFT_GONE } from '../sentences/offers.ts';
-import { mayNot, refusalProblem } from '../sentences/refusals.ts';
+import { mayNot, refusalProblems } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { type Press, shortId } from '../ui/buttons.ts';
 import { offerOf, refuseRequest } from './offers.ts';
@@ -51,13 +51,7 @@ export async function confirmDraft(
   if ('reply' in found) return found.reply;
   const { draft } = found;
   const checked = checkRequest(ports.catalog(), draft.request);
-  if (!checked.ok)
-    return refuseRequest(
-      ports,
-      caller,
-      draft,
-      checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields)),
-    );
+  if (!checked.ok) return refuseRequest(ports, caller, draft, refusalProblems(checked, caller.fields));
   const price = orderPrice(checked);
   if (offered === null || !isSamePrice(offered, price))
     return privately(await offerOf(ports, caller, draft, { reason: { kind: 'price', before: offered } }));

@@ -19,7 +19,7 @@ import { type BotPorts, refused } from '../input/subcommand.ts';
 import { type Forbidden, forbiddenOrder, mayNotDecideOn } from '../policy/rules-here.ts';
 import { COMPARE_AFTER_UPDATE } from '../sentences/comparisons/words.ts';
 import { DISCARDED } from '../sentences/offers.ts';
-import { missingRightSentence, refusalSentence, SETS_NEED_MEMBER } from '../sentences/refusals.ts';
+import { missingRightSentence, refusalSentences, SETS_NEED_MEMBER } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
@@ -59,8 +59,7 @@ export async function placeOrder(
   ordering: Ordering = {},
 ): Promise<Placed> {
   const { key = orderKey(caller), replyTo } = ordering;
-  if (!checked.ok)
-    return { ok: false, sentences: checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)) };
+  if (!checked.ok) return { ok: false, sentences: refusalSentences(checked.refusals, caller.fields) };
   const { platform, team, channel, address } = caller;
   const { chat } = ports;
   if (orderedBy(checked) !== null && caller.isGuest === true) return { ok: false, sentences: [SETS_NEED_MEMBER] };
@@ -85,7 +84,7 @@ export async function placeOrder(
     return { ok: false, sentences: [missing, ...sentences], buttons };
   }
   if (unreachable.length > 0) {
-    const sentences = unreachable.map((refusal) => refusalSentence(refusal, caller.fields));
+    const sentences = refusalSentences(unreachable, caller.fields);
     const { buttons } = await keepRefused(ports, caller, order, 'fix');
     return { ok: false, sentences, buttons };
   }
@@ -265,7 +264,7 @@ async function refuseByPolicy(
 ): Promise<Placed> {
   if (sentence !== undefined) return { ok: false, sentences: [sentence] };
   const { buttons } = await keepRefused(ports, caller, order, 'fix');
-  return { ok: false, sentences: refusals.map((refusal) => refusalSentence(refusal, caller.fields)), buttons };
+  return { ok: false, sentences: refusalSentences(refusals, caller.fields), buttons };
 }
 
 /**

@@ -10,7 +10,7 @@ import { forbiddenAgain, forbiddenReply, mayNotDecideOn } from '../policy/rules-
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { resendNeedsApproval } from '../sentences/approvals/answers.ts';
 import { type ResendReason, resendCard } from '../sentences/offers.ts';
-import { refusalSentence } from '../sentences/refusals.ts';
+import { refusalSentences } from '../sentences/refusals.ts';
 import { spendingSentences } from '../sentences/spending.ts';
 import { type Press, resendButtonId } from '../ui/buttons.ts';
 import { decideSpending, type SpendingQuestion } from './spending.ts';
@@ -36,8 +36,7 @@ export async function sendAgain(
   if (task.state !== 'uncertain' || task.sends !== afterSends)
     return decide(ports, caller, task, 'again', async () => ({ done: false, task }));
   const checked = checkAgain(ports.catalog(), task.request);
-  if (!checked.ok)
-    return refused(checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)).join('\n'));
+  if (!checked.ok) return refused(...refusalSentences(checked.refusals, caller.fields));
   const forbidden = await forbiddenAgain(ports, task);
   if (forbidden.length > 0) return forbiddenReply(caller, forbidden);
   const price = priceOf(checked.model, checked.request.seconds);

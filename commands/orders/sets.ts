@@ -10,7 +10,7 @@ import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { setCancelledCard } from '../sentences/cards/set-card.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
-import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { editBoard, joinBoard } from '../storyboard/board.ts';
 import { showDetails } from './details.ts';
@@ -93,7 +93,7 @@ async function repeatSet(
     return offerSet(ports, caller, { ...next, request: whole });
   }
   const again = checkAgain(ports.catalog(), original.request);
-  if (!again.ok) return refused(...again.refusals.map((refusal) => refusalSentence(refusal, caller.fields)));
+  if (!again.ok) return refused(...refusalSentences(again.refusals, caller.fields));
   const checked = { ...again, takes: original.set.of };
   const card = await ports.chat.messageOf(original.set.id);
   const isHere = card !== undefined && card.channel === caller.channel;

@@ -8,7 +8,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
 import { mayNotCreate, mayNotDecide, mayNotReviewHere } from '../sentences/administration/policy.ts';
-import { mayNot, refusalSentence } from '../sentences/refusals.ts';
+import { mayNot, refusalSentences } from '../sentences/refusals.ts';
 import { mayDecide } from '../ui/buttons.ts';
 
 /** Returns the rules that apply in the caller's team, in a channel or thread. Rejects with `store_unavailable`. */
@@ -64,7 +64,7 @@ export async function forbiddenAgain(
 
 /** Returns the reply to a purchase that the policy does not allow. */
 export function forbiddenReply({ fields }: Pick<Caller, 'fields'>, refusals: readonly PolicyRefusal[]): Reply {
-  return refused(...refusals.map((refusal) => refusalSentence(refusal, fields)));
+  return refused(...refusalSentences(refusals, fields));
 }
 
 /** Returns why the caller may not create clips here; `null` if they may. Rejects with `store_unavailable`. */

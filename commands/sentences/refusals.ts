@@ -1,10 +1,11 @@
 import type { MissingRight } from '#src/chat/platform.ts';
+import type { PolicyRefusal } from '#src/policy/values.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { settingNamed } from '#src/videos/model.ts';
 import { type Refusal, SHOTS } from '#src/videos/request.ts';
 import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
-import { policyRefusal } from './administration/policy.ts';
+import { policyCommand, policyRefusal } from './administration/policy.ts';
 import { all, count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
 import { noSuchImage } from './studio/library.ts';
@@ -16,8 +17,22 @@ import { noSuchImage } from './studio/library.ts';
  * `seconds: swift-1 can’t make 30 s. Choose 4, 6 or 8.`.
  */
 export function refusalSentence(refusal: Refusal, fields?: OptionFields): string {
-  const sentence = sentenceOf(refusal, fields);
-  return refusal.line === undefined ? sentence : onLine(refusal.line, sentence);
+  return refusalSentences([refusal], fields).join('');
+}
+
+/** Returns the sentence of each refusal. Of those by a policy, the last one says who can change it. */
+export function refusalSentences(refusals: readonly Refusal[], fields?: OptionFields): readonly string[] {
+  const last = refusals.findLastIndex(isByPolicy);
+  return refusals.map((refusal, at) => {
+    const sentence = isByPolicy(refusal)
+      ? policyRefusal(refusal, at === last ? policyCommand(fields) : null)
+      : sentenceOf(refusal, fields);
+    return refusal.line === undefined ? sentence : onLine(refusal.line, sentence);
+  });
+}
+
+function isByPolicy(refusal: Refusal): refusal is PolicyRefusal {
+  return refusal.reason === 'not_allowed' || refusal.reason === 'forbidden_words';
 }
 
 /** Names the line of a storyboard that a sentence is about. */
@@ -30,7 +45,7 @@ export function scriptTooLong(given: number, max: number): string {
   return `A storyboard may have up to ${formatCount(max)} characters; this one has ${formatCount(given)}.`;
 }
 
-function sentenceOf(refusal: Refusal, fields?: OptionFields): string {
+function sentenceOf(refusal: Exclude<Refusal, PolicyRefusal>, fields?: OptionFields): string {
   const link = fields?.links[refusal.option] ?? refusal.option;
   switch (refusal.reason) {
     case 'missing':
@@ -67,9 +82,6 @@ function sentenceOf(refusal: Refusal, fields?: OptionFields): string {
       if (refusal.allowed.length === 0)
         return `${refusal.option}: ${refusal.model} doesn’t take this option. Leave it out.`;
       return `${refusal.option}: ${refusal.model} can’t make ${withUnit(refusal)}. Choose ${either(refusal.allowed)}.`;
-    case 'not_allowed':
-    case 'forbidden_words':
-      return policyRefusal(refusal, fields);
     case 'address_too_long':
       return `${link}: the link has ${count(refusal.given, 'character')}; the limit is ${formatCount(refusal.max)}`;
     case 'not_an_address':
@@ -89,11 +101,16 @@ function sentenceOf(refusal: Refusal, fields?: OptionFields): string {
 export const SETS_NEED_MEMBER =
   'takes: I’m not a member here, so each command can show one clip. Order them one at a time.';
 
-/** Returns the refusal as an error of its form field. */
-export function refusalProblem(refusal: Refusal, fields?: OptionFields): FieldProblem {
+/** Returns what is wrong with a request, as errors of its form's fields; empty if the catalog accepts it. */
+export function refusalProblems(
+  checked: { readonly ok: true } | { readonly ok: false; readonly refusals: readonly Refusal[] },
+  fields?: OptionFields,
+): readonly FieldProblem[] {
+  if (checked.ok) return [];
+  const { refusals } = checked;
   // A storyboard’s form has one field for all of its shots.
-  const field = refusal.line === undefined ? refusal.option : 'shots';
-  return { field, sentence: refusalSentence(refusal, fields) };
+  const fieldAt = (at: number) => (refusals[at]?.line === undefined ? (refusals[at]?.option ?? null) : 'shots');
+  return refusalSentences(refusals, fields).map((sentence, at) => ({ field: fieldAt(at), sentence }));
 }
 
 function mediaCountSentence({ option, model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {

@@ -3,7 +3,7 @@ import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import { type Kept, refuseRequest } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
-import { refusalProblem } from '../sentences/refusals.ts';
+import { refusalProblems } from '../sentences/refusals.ts';
 import { parseShots, sharedOptions, splitScript } from './script.ts';
 
 /**
@@ -20,8 +20,7 @@ export async function orderScript(
   const { shots, problems: ofLines } = parseShots(kept.request.script ?? '');
   const request = { ...kept.request, shots };
   const checked = checkRequest(ports.catalog(), request);
-  const refusals = checked.ok ? [] : checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields));
-  const wrong = [...problems, ...ofLines, ...refusals];
+  const wrong = [...problems, ...ofLines, ...refusalProblems(checked, caller.fields)];
   if (!checked.ok || wrong.length > 0) return refuseRequest(ports, caller, { ...kept, request }, wrong);
   const { key, replyTo } = kept;
   const identity = { ...(key === undefined ? {} : { key }), ...(replyTo === undefined ? {} : { replyTo }) };

@@ -5,7 +5,7 @@ import { nearest } from '../input/closest-match.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
-import { refusalSentence } from '../sentences/refusals.ts';
+import { refusalSentence, refusalSentences } from '../sentences/refusals.ts';
 import {
   addedCard,
   EXTERNAL,
@@ -85,7 +85,7 @@ async function add(ports: BotPorts, caller: Caller, name: string, given: readonl
   if (before.some((one) => one.name === name)) return refused(nameTaken(name));
   if (before.length >= MAX_IMAGES) return refused(libraryFull(MAX_IMAGES));
   const unreachable = await ports.checkReferences({ media: { image: [url], audio: [], video: [] } });
-  if (unreachable.length > 0) return refused(...unreachable.map((one) => refusalSentence(one, caller.fields)));
+  if (unreachable.length > 0) return refused(...refusalSentences(unreachable, caller.fields));
   const kept = await ports.libraryFiles.keep(url);
   if (kept !== 'kept' && kept !== 'elsewhere') return refused(imageFailed(kept));
   const outcome = await ports.references.add(team, { name, url, by: caller.user });

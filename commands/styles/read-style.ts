@@ -4,7 +4,7 @@ import { splitAddresses } from '#src/videos/references/addresses.ts';
 import type { Style } from '#src/videos/styles.ts';
 import type { FieldProblem, GivenOptions } from '../bot-port.ts';
 import { optionValue, switchedOff } from '../input/options.ts';
-import { refusalProblem } from '../sentences/refusals.ts';
+import { refusalProblems } from '../sentences/refusals.ts';
 import { notAStyleName, STYLE_NAME_MISSING, styleTextTooLong } from '../sentences/studio/styles.ts';
 
 const TEXTS = ['before', 'after', 'avoid'] as const;
@@ -77,7 +77,7 @@ function readDefaults(catalog: Catalog, given: GivenOptions, problems: FieldProb
   const draft = { prompt: 'any', model, seconds, aspect, resolution, image: images };
   const checked = checkRequest({ ...whole, models, defaultModel }, draft);
   if (!checked.ok) {
-    const found = checked.refusals.map((refusal) => refusalProblem(refusal));
+    const found = refusalProblems(checked);
     problems.push(...found.map((problem) => (problem.field === 'image' ? { ...problem, field: 'images' } : problem)));
     return {};
   }

@@ -7,22 +7,22 @@ import { valueWords } from '../settings.ts';
 
 // Plain text that includes user input: adapters escape all of it.
 
-/** Names the rule that a value breaks, what is allowed, and who can change it. */
-export function policyRefusal(refusal: PolicyRefusal, fields?: OptionFields): string {
-  const ask = `ask an administrator to change that (${policyCommand(fields)})`;
+/** Names the rule that a value breaks, and what is allowed. @param command that changes it; `null`: without the advice to ask */
+export function policyRefusal(refusal: PolicyRefusal, command: string | null): string {
+  const ask = command === null ? '.' : `, or ask an administrator to change that (${command}).`;
   if (refusal.reason === 'forbidden_words') {
     const words = refusal.words.map((word) => `“${shorten(word, 40)}”`);
     const [are, another] = words.length === 1 ? ['isn’t', 'another word'] : ['aren’t', 'other words'];
-    return `${refusal.option}: ${all(words)} ${are} allowed here. Use ${another}, or ${ask}.`;
+    return `${refusal.option}: ${all(words)} ${are} allowed here. Use ${another}${ask}`;
   }
   const { option, given, allowed } = refusal;
   if (option === 'style' && given === '')
-    return `style: clips here are made in the style ${either(allowed)}. Choose it, or ${ask}.`;
+    return `style: clips here are made in the style ${either(allowed)}. Choose it${ask}`;
   const setting = settingNamed(option);
   const value = setting === undefined ? shorten(given, 80) : valueWords(setting, shorten(given, 80));
   const what = option === 'takes' ? `${value} clips in one order aren’t` : `${value} isn’t`;
   const choice = allowed.length === 0 ? 'Choose another' : `Choose ${either(allowed)}`;
-  return `${option}: ${what} allowed here. ${choice}, or ${ask}.`;
+  return `${option}: ${what} allowed here. ${choice}${ask}`;
 }
 
 /** Members of a role or user group who could not be looked up. */
@@ -96,6 +96,7 @@ function unreadMembers({ name, reason }: { readonly name: string; readonly reaso
   return reason === null ? `${what} just now; try again in a moment.` : `${what}: ${reason}.`;
 }
 
-function policyCommand(fields: OptionFields | undefined): string {
+/** Returns the command that shows and changes the policy, as it is typed on the platform. */
+export function policyCommand(fields: OptionFields | undefined): string {
   return `${fields?.administration ?? '/video'} policy`;
 }

@@ -179,6 +179,15 @@ describe('what is offered under a policy', () => {
     });
   });
 
+  it('says once who can change the rules, after all that are broken', async () => {
+    await set({ channel: '<#clips|clips>', words: 'gore, blood' });
+    const text = replyText(await house.bot.text(ada(), 'storyboard\na fox --model swift-1\ngore --seconds 8'));
+    expect(text).toContain('Line 1: model: swift-1 isn’t allowed here. Choose plain.\n');
+    expect(text.match(/ask an administrator/gu)).toHaveLength(1);
+    const [last = ''] = text.split('\n').slice(-1);
+    expect(last).toMatch(/^Line \d: .*, or ask an administrator to change that \(\/video policy\)\.$/u);
+  });
+
   it('takes no default that is not allowed, and a default that is not allowed any more has no effect', async () => {
     expect(replyText(await house.bot.command(ada(), 'defaults', { model: ['epic-pro'] }))).toContain(
       'model: epic-pro isn’t allowed here.',
