@@ -53,6 +53,14 @@ describe('/video policy', () => {
     expect(await stored()).toEqual({ team: { seconds: [4, 6], words: ['gore'] }, channels: {} });
   });
 
+  it('refuses no order that was claimed before it', async () => {
+    const caller = ada();
+    const placed = await order('a fox', caller);
+    await set({ create: '<@U2|Bob>' });
+    expect(await order('a fox', caller)).toEqual(placed);
+    expect(await order('a fox')).toMatchObject({ kind: 'refused' });
+  });
+
   it('names people, roles and groups', async () => {
     await set({ create: '<@U1|Ada>' });
     await set({ create: '<!subteam^S1|editors>' });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setCardId } from '#src/chat/sets/set-view.ts';
+import { Drafts } from '#src/pipeline/drafts.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { NamedSum, Store } from '#src/store/store.ts';
 import { FORGETTINGS } from '#src/tasks/indexes.ts';
@@ -20,6 +21,7 @@ import {
 } from '#test/fakes/forgetting-house.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { MortalStore } from '#test/fakes/mortal-store.ts';
+import { platformError } from '#test/fakes/platform.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 import { BOB, CLIP, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
 
@@ -98,9 +100,50 @@ describe('forgetting a person', () => {
     }
     expect(await house.store.count(FORGETTINGS)).toBe(1);
     expect((await house.record(id)).request.prompt).toBe('a secret fox');
+    // What is not ordered, or goes on by itself, ends at once.
+    expect(await house.store.keyv('drafts').get('draft')).toBeUndefined();
+    expect(await house.subscriptions.list(TEAM.platform, TEAM.team)).toMatchObject([{ channel: 'his' }]);
+    expect((await parts.money.approvers.list(TEAM)).map(({ name }) => name)).toEqual(['Carol']);
     await house.happen(id, EVENTS.completed, EVENTS.fetched);
     await finish(parts);
     expect(await dumpOf(house.store)).not.toMatch(TRACES);
+  });
+
+  it('ends only once their messages are retracted', async () => {
+    const parts = await livedIn();
+    const { house, forgetting } = parts;
+    const { platform } = house;
+    const retract = platform.retract.bind(platform);
+    platform.retract = async () => {
+      throw platformError('platform_unavailable');
+    };
+    await forget(parts);
+    for (let round = 0; round < 3; round += 1) {
+      house.clock.step(31_000);
+      await forgetting.runNow();
+      await house.pass(0);
+    }
+    expect(platform.forgotten).toEqual([]);
+    expect(await house.store.count(FORGETTINGS)).toBe(1);
+    platform.retract = retract;
+    await finish(parts);
+    expect(platform.retracted.length).toBeGreaterThan(0);
+    expect(await dumpOf(house.store)).not.toMatch(TRACES);
+  });
+
+  it('deletes what they begin while it is at work', async () => {
+    const parts = await livedIn();
+    const { house } = parts;
+    const { platform, store, clock } = house;
+    const erase = platform.forget.bind(platform);
+    platform.forget = async (...given) => {
+      const draft = { ...TEAM, channel: 'clips', by: EVE, request: { prompt: 'a secret fox, again' } };
+      await new Drafts(store, clock).save({ ...draft, id: 'meanwhile' as TaskId, key: 'fake:meanwhile' });
+      return erase(...given);
+    };
+    await forget(parts);
+    await finish(parts);
+    expect(await dumpOf(store)).not.toMatch(TRACES);
   });
 
   it('leaves alone what they order afterwards', async () => {
