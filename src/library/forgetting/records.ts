@@ -73,30 +73,36 @@ export async function replaceInRecords(store: RecordStore, of: Forgotten): Promi
   );
   await replaceIn(store, 'references', of, async ({ key }) => key === `${platform}:${team}`);
   await replaceIn(store, 'statements', of, async () => true);
-  const tasks = store.keyv('tasks');
-  await replaceIn(store, 'deliveries', of, async ({ key }) => {
-    const about = key.slice(key.lastIndexOf(':') + 1) as TaskId;
-    const task = await readTask(tasks, setOfCard(about) ?? about).catch(() => undefined);
-    return task?.origin.platform === platform && task.origin.team === team;
-  });
+  await replaceIn(store, 'deliveries', of, ({ key }) => isAboutTeam(store, of, key.slice(key.lastIndexOf(':') + 1)));
   await dropMessagesTo(store, of);
   await replaceInNotices(store, of);
 }
 
-/** Forgets which messages asked the person for approvals: their keys end with the person's id. */
-async function dropMessagesTo(store: RecordStore, { person }: Forgotten): Promise<void> {
-  const isTheirs = (key: string): boolean => /(?:^|:)(?:ask|remind):/u.test(key) && key.endsWith(`:${person.id}`);
+/** Returns whether a task, or the set of a card, is of the team. */
+async function isAboutTeam(store: RecordStore, { platform, team }: Forgotten, about: string): Promise<boolean> {
+  const id = about as TaskId;
+  const task = await readTask(store.keyv('tasks'), setOfCard(id) ?? id).catch(() => undefined);
+  return task?.origin.platform === platform && task.origin.team === team;
+}
+
+/** Forgets which messages asked the person for approvals: their keys end with the ids of the task and the person. */
+async function dropMessagesTo(store: RecordStore, of: Forgotten): Promise<void> {
+  const isTheirs = async (key: string): Promise<boolean> => {
+    const [, about, who] = /(?:^|:)(?:ask|remind):([^:]+):(.+)$/u.exec(key) ?? [];
+    return about !== undefined && who === of.person.id && isAboutTeam(store, of, about);
+  };
   for await (const page of store.contents.records('deliveries')) {
     for (const { key, value } of page) {
       if (!Array.isArray(value)) continue;
       const posted: readonly { readonly key?: string }[] = value;
-      const others = posted.filter((one) => one.key === undefined || !isTheirs(one.key));
+      const areTheirs = await Promise.all(posted.map(async ({ key: notice = '' }) => isTheirs(notice)));
+      const others = posted.filter((_one, at) => areTheirs[at] !== true);
       if (others.length < posted.length) await store.keyv('deliveries').set(key, others);
     }
   }
   for await (const page of store.contents.records('adapters')) {
     for (const { key } of page) {
-      if (isTheirs(key)) await store.keyv('adapters').delete(key);
+      if (await isTheirs(key)) await store.keyv('adapters').delete(key);
     }
   }
 }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
+import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
-import type { NamedSum, Store } from '#src/store/store.ts';
+import { NAMESPACES, type NamedSum, type Store } from '#src/store/store.ts';
+import { References } from '#src/studio/references/references.ts';
 import { FORGETTINGS } from '#src/tasks/indexes.ts';
 import type { Person, Task, TaskId } from '#src/tasks/task.ts';
 import { wrongBooks } from '#test/fakes/books.ts';
@@ -144,6 +147,45 @@ describe('forgetting a person', () => {
     await forget(parts);
     await finish(parts);
     expect(await dumpOf(store)).not.toMatch(TRACES);
+  });
+
+  it('leaves alone what they are and did in another team, where they have the same id', async () => {
+    const parts = await livedIn();
+    const { house, money } = parts;
+    const { store, clock } = house;
+    const other = { platform: TEAM.platform, team: 'T2' };
+    await house.subscriptions.add({ ...other, channel: 'clips', who: EVE, by: EVE });
+    await money.approvers.add(other, actor(BOB), { kind: 'person', ...EVE });
+    const create = [{ kind: 'person', ...EVE } as const];
+    await money.settings.change(other, actor(EVE), { policy: { team: { create }, channels: {} } });
+    await new PersonalDefaults(store).change({ ...other, user: EVE.id }, { seconds: 8 });
+    await new References(store, clock).add(other, { name: 'mug', url: 'https://a.test/mug.png', by: EVE });
+    const comparisons = new ComparisonRecords(store, clock);
+    await comparisons.show({ id: 'compared' as TaskId, kind: 'comparison', at: 1, of: 2 }, other);
+    await comparisons.vote('compared' as TaskId, EVE.id, 2);
+    const draft = { ...other, channel: 'clips', by: EVE, request: { prompt: 'another fox' } };
+    await new Drafts(store, clock).save({ ...draft, id: 'T2-draft' as TaskId, key: 'fake:T2-draft' });
+    await house.done({ id: 'T2-done' as TaskId, origin: { ...origin, team: 'T2' }, request });
+    const asked = requestedTask({
+      id: 'T2-his' as TaskId,
+      origin: originOf({ user: BOB, team: 'T2', audience: 'team' }),
+    });
+    await house.task({ ...asked, ...(asked.approval && { approval: { ...asked.approval, askedOf: create } }) });
+    await house.happen('T2-his' as TaskId, { ...EVENTS.approve, by: EVE });
+    const records = async (): Promise<ReadonlyMap<string, unknown>> => {
+      const all = NAMESPACES.map(async (namespace) =>
+        (await Array.fromAsync(store.contents.records(namespace)))
+          .flat()
+          .map(({ key, value }) => [`${namespace} ${key}`, value] as const),
+      );
+      const found = (await Promise.all(all)).flat().filter((one) => /T2|"?compared/u.test(JSON.stringify(one)));
+      return new Map(found);
+    };
+    const before = await records();
+    expect(before.size).toBeGreaterThan(12);
+    await forget(parts);
+    await finish(parts);
+    expect(Object.fromEntries(await records())).toEqual(Object.fromEntries(before));
   });
 
   it('leaves alone what they order afterwards', async () => {
