@@ -139,6 +139,8 @@ describe('the retention', () => {
     const { house } = library;
     library.retention = { clipsDays: 1, promptsDays: 0 };
     await house.running({ id: 'runs' as TaskId, origin: library.origin });
+    // Each sweep begins where the last one ended.
+    house.clock.step(1_000);
     await library.done('done');
     house.clock.step(5 * DAY_MS);
     await library.sweep();
@@ -196,7 +198,10 @@ describe('signed-off clips', () => {
       const library = new Library();
       library.retention = periods;
       library.settings = { ...DEFAULT_SETTINGS, keepSignedOff: true };
-      const [kept, other] = [await library.done('kept'), await library.done('other')];
+      const kept = await library.done('kept');
+      // Each sweep begins where the last one ended.
+      library.house.clock.step(1_000);
+      const other = await library.done('other');
       await decide(library, kept, 0, SIGNED);
       library.house.clock.step(31 * DAY_MS);
       await library.sweep();
@@ -218,14 +223,16 @@ describe('signed-off clips', () => {
     library.retention = { clipsDays: 30, promptsDays: 0 };
     library.settings = { ...DEFAULT_SETTINGS, keepSignedOff: true };
     const id = await library.done('kept');
+    library.house.clock.step(1_000);
+    const other = await library.done('other');
     await decide(library, id, 0, SIGNED);
     library.house.clock.step(31 * DAY_MS);
     await library.sweep();
     await library.sweep();
-    expect(library.files).toEqual([]);
+    expect(library.files).toEqual([other]);
     library.settings = DEFAULT_SETTINGS;
     await library.sweep();
-    expect(library.files).toEqual([id]);
+    expect(library.files).toEqual([other, id]);
   });
 
   it('are spared by a removal that a sign-off overtakes', async () => {
