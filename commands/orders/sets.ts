@@ -1,7 +1,7 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
-import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
+import { checkAgain, draftOfComparison, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
 import { asTyped } from '#src/videos/styles.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -88,7 +88,7 @@ async function repeatSet(
   const whole = draftOfSet(original, tasks);
   const question = await askBeforeShowing(ports, caller, original, whole);
   if (question !== null) return question;
-  if (whole.shots !== undefined) {
+  if (whole.shots !== undefined || whole.models !== undefined) {
     const next = await nextTake(ports, caller, `retry:set-${original.set.id}`);
     return offerSet(ports, caller, { ...next, request: whole });
   }
@@ -109,8 +109,10 @@ async function repeatSet(
 
 /** Returns the options that would order the tasks of a set again; a shot without content is left out. */
 function draftOfSet({ request, set }: Task, tasks: readonly Task[]): RequestDraft {
+  const whole = tasks.filter((task) => !isContentRemoved(task));
+  if (set?.kind === 'comparison') return draftOfComparison(whole.map((task) => task.request));
   if (set?.kind !== 'storyboard') return draftOfRequest(request, tasks.length);
-  const shots = tasks.filter((task) => !isContentRemoved(task)).map((task) => draftOfRequest(task.request));
+  const shots = whole.map((task) => draftOfRequest(task.request));
   const lines = shots.map(asTyped).map(({ prompt = '', style }) => {
     const line = prompt.replace(/\s+/gu, ' ');
     return style === undefined ? line : `${line} --style ${style}`;

@@ -119,14 +119,14 @@ function checkShots(catalog: Catalog, draft: RequestDraft, shots: readonly ShotD
 /** Returns a checked order as the options that would order it, with its defaults filled in. */
 export function draftOfOrder(checked: Extract<Checked, { readonly ok: true }>): RequestDraft {
   const { request, takes, storyboard, compared } = checked;
-  if (compared !== undefined) return draftOfComparison(compared);
+  if (compared !== undefined) return draftOfComparison(compared.map((one) => one.request));
   if (storyboard === undefined) return draftOfRequest(request, takes);
   const shots = storyboard.shots.map(({ line, request: own }) => ({ ...draftOfRequest(own), line }));
   return { ...storyboard.draft, shots };
 }
 
-function draftOfComparison(compared: readonly { readonly request: VideoRequest }[]): RequestDraft {
-  const requests = compared.map(({ request }) => request);
+/** Returns the requests of a comparison as the options that would order it; their order does not matter. */
+export function draftOfComparison(requests: readonly VideoRequest[]): RequestDraft {
   const [first] = requests;
   if (first === undefined) return {};
   const { prompt, typed, media } = first;
@@ -136,7 +136,16 @@ function draftOfComparison(compared: readonly { readonly request: VideoRequest }
     name,
     requests.every((one) => one[field] !== undefined) ? first[field] : undefined,
   ]);
-  return { prompt, ...words, ...settings, ...media, models: requests.map(({ model }) => model).join(',') };
+  return {
+    prompt,
+    ...words,
+    ...settings,
+    ...media,
+    models: requests
+      .map(({ model }) => model)
+      .toSorted()
+      .join(','),
+  };
 }
 
 /** Validates an earlier request against the current catalog; returns `request` unchanged. */
