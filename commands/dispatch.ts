@@ -184,7 +184,7 @@ async function slipQuestion(
   const isTask = !/\s/u.test(typed) && (await findTask(ports, caller, typed)) !== undefined;
   const found = isTask ? { command: 'status', rest: typed } : await slipIn(typed, NAMES, isId);
   if (found === null) return null;
-  // A near miss is not bought, but nobody is led to a command that refuses them.
+  // A near miss is not bought, and leads to no command that would refuse the caller.
   const meant = declarations.find(({ name }) => name === found.command);
   const slip = meant === undefined || mayRun(caller, meant) ? found : { command: 'help', rest: '' };
   const { command, rest } = slip;

@@ -57,7 +57,7 @@ async function vote({ chat }: BotPorts, { user }: Caller, place: SetPlace, at: n
   }
 }
 
-/** Reveals the models for the requester, or someone who manages the channel. */
+/** Reveals the models for the requester and those who may decide on their clips. */
 async function reveal(ports: BotPorts, caller: Caller, first: Task & { readonly set: SetPlace }): Promise<Reply> {
   const refusal = await mayNotDecideOn(ports, caller, first.origin);
   if (refusal !== null) return refused(refusal);

@@ -12,7 +12,7 @@ export interface Membership {
 
 /**
  * Returns whether the caller is one of some people, has one of their roles, or belongs to one of their groups. A group that
- * cannot be looked up includes nobody.
+ * cannot be looked up has no members.
  */
 export async function membershipIn(
   { chat, logger }: Pick<BotPorts, 'chat' | 'logger'>,

@@ -103,7 +103,7 @@ async function channelDefaults({ defaults: records }: BotPorts, caller: Caller):
 /**
  * Returns the ports with the catalog as the caller has it: what the policy allows here, with their defaults, those of the
  * style that the policy asks for, and the team's reference images. For orders, and for what shows the default of an option;
- * whatever repeats an earlier request keeps its settings.
+ * a repetition of an earlier request keeps its settings.
  * @throws `store_unavailable`
  */
 export async function withDefaults(ports: BotPorts, caller: Caller): Promise<BotPorts> {

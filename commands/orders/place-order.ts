@@ -334,7 +334,7 @@ async function unreachableIn(
 }
 
 /**
- * Returns the shot of a storyboard that a retry is another take of: one by somebody who may decide on the storyboard, in its own
+ * Returns the shot of a storyboard that a retry is another take of: one by a person who may decide on the storyboard, in its own
  * channel. Any other retry is a clip of its own.
  */
 async function shotOf(ports: BotPorts, caller: Caller, retryOf: TaskId): Promise<Pick<Order, 'takeOf'>> {

@@ -17,7 +17,7 @@ export interface NextTake {
  * Returns the take that a press on **Retry** leads to: the one that this press made or led to before, else one that is in progress,
  * else the next one. The first has the key `retry:<task>`, later ones `retry:<task>:<n>`.
  * @param reaction the message that the caller reacted to; absent for a button. A reaction counts once per person and
- * message, whatever id the platform gives its event.
+ * message, since platforms give a repeated one an id of its own.
  */
 export async function nextTake(
   { tasks, drafts }: Pick<BotPorts, 'tasks' | 'drafts'>,

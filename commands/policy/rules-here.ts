@@ -93,8 +93,10 @@ export async function mayNotDecideOn(
   const { decide } = await rulesIn(ports, caller, origin);
   if (decide === 'any') return null;
   if (decide === undefined) return mayDecide(caller, origin) ? null : mayNot(origin.user, instead);
-  if (caller.mayAdminister || (await membershipIn(ports, caller, decide)).isAmong) return null;
-  const sentence = mayNotDecide(origin.user.name, decide, caller.fields);
+  if (caller.mayAdminister) return null;
+  const { isAmong, unread } = await membershipIn(ports, caller, decide);
+  if (isAmong) return null;
+  const sentence = mayNotDecide(origin.user.name, decide, caller.fields, unread);
   return instead === null ? sentence : `${sentence} ${instead}`;
 }
 

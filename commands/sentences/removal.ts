@@ -4,7 +4,7 @@ import type { Task } from '#src/tasks/task.ts';
 import type { Line, Part } from '../ui/card.ts';
 import { shorten } from './format.ts';
 
-/** Refuses whatever would send the prompt of a removed clip again. */
+/** Refuses to send the prompt of a removed clip again. */
 export const PROMPT_REMOVED = 'The prompt of this clip was removed.';
 
 /** Stands in the place of a removed prompt. */

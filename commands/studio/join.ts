@@ -22,7 +22,7 @@ export interface JoinRequest {
 }
 
 /**
- * Has clips joined into one file, which is delivered like a clip. It buys nothing: whoever may see all of them may join
+ * Has clips joined into one file, which is delivered like a clip. It buys nothing: those who may see all of them may join
  * them.
  */
 export async function joinShots(ports: BotPorts, caller: Caller, { tasks, replyTo }: JoinRequest): Promise<Reply> {

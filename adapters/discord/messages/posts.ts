@@ -190,7 +190,7 @@ export class TaskPosts {
   }
 
   /**
-   * Replaces a task's message or notice, whatever its interaction was: by its record, or that of its task.
+   * Replaces a task's message or notice, found by its record or that of its task.
    * @throws `missing_permission` where only an expired token could edit it
    */
   async replace(ref: MessageRef, body: Body): Promise<void> {

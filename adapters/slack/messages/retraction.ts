@@ -58,7 +58,7 @@ export class Retractions {
     if (failure !== undefined) throw failure;
   }
 
-  /** Replaces the content of a message; deletes one that Slack lets nobody edit. */
+  /** Replaces the content of a message; deletes one that Slack does not let apps edit. */
   async #replace({ to, message, body }: Retracting): Promise<void> {
     try {
       await this.#options.messages.update(to, message, body, 'retraction');

@@ -47,14 +47,18 @@ function onlyAllowed(allowed: readonly Approver[], fields: OptionFields | undefi
     allowed.length === 0
       ? 'only administrators may'
       : `only ${either(allowed.map(({ name }) => shorten(name, 60)))} may`;
-  const why = unread === null ? '' : ` ${unreadMembers(unread)}`;
-  return `${only}. To change that, ask an administrator (${policyCommand(fields)}).${why}`;
+  return `${only}. To change that, ask an administrator (${policyCommand(fields)}).${unreadMembers(unread)}`;
 }
 
 /** Refuses a decision on someone else’s clip by a rule. */
-export function mayNotDecide(requester: string, allowed: readonly Approver[], fields?: OptionFields): string {
+export function mayNotDecide(
+  requester: string,
+  allowed: readonly Approver[],
+  fields: OptionFields | undefined,
+  unread: Unread,
+): string {
   const names = [requester, ...allowed.map(({ name }) => shorten(name, 60)), 'an administrator'];
-  return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.`;
+  return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.${unreadMembers(unread)}`;
 }
 
 /** Refuses rules that nothing in the catalog satisfies. */
@@ -91,8 +95,10 @@ function quoted(given: string): string {
   return `“${shorten(given, 40)}”`;
 }
 
-function unreadMembers({ name, reason }: { readonly name: string; readonly reason: string | null }): string {
-  const what = `I couldn’t find out who belongs to ${shorten(name, 60)}`;
+function unreadMembers(unread: Unread): string {
+  if (unread === null) return '';
+  const { name, reason } = unread;
+  const what = ` I couldn’t find out who belongs to ${shorten(name, 60)}`;
   return reason === null ? `${what} just now; try again in a moment.` : `${what}: ${reason}.`;
 }
 

@@ -73,7 +73,7 @@ export function unknownApprover(given: string, option = 'who'): string {
 /** Refuses the role of all members: with it, every press would count, and none would be named. */
 export const EVERYONE = 'who: @everyone can’t approve. Choose a role that only some have.';
 
-/** Refuses a group whose members cannot be looked up: nobody could approve as one of them. @param reason continues a sentence */
+/** Refuses a group whose members cannot be looked up, and so could not approve. @param reason continues a sentence */
 export function unreadableGroup(name: string, reason: string, option = 'who'): string {
   return `${option}: I can’t read who belongs to ${shorten(name, 80)}: ${reason}. Until then, add people instead. Nothing was changed.`;
 }

@@ -59,15 +59,17 @@ export function boardSummary({ members = [], set }: TaskView): readonly Line[] {
   });
   const skipped = members.flatMap(({ shot }) => (shot?.isSkipped === true ? [shot.at] : []));
   const without = skipped.length === 0 ? '' : ` ${capitalised(shotNumbers(skipped))} left out.`;
-  const verb = ready.length === 1 && inCut.length > 1 ? 'is' : 'are';
-  const all = ready.length === inCut.length;
-  const many = count(inCut.length, 'shot');
-  const first = all
-    ? `All ${many} are ready`
-    : `${ready.length === 0 ? 'None' : ready.length} of ${many} ${verb} ready`;
+  const first = readyWords(ready.length, inCut.length);
   const failures = others.length === 0 ? '' : `; ${others.join(', ')}`;
   const pace = isPendingShot ? ' Two are made at a time.' : '';
   return [[`${first}${failures}.${without}${pace}`]];
+}
+
+function readyWords(ready: number, of: number): string {
+  if (of === 1) return `Its one shot ${ready === 1 ? 'is' : 'isn’t'} ready`;
+  const many = count(of, 'shot');
+  if (ready === of) return `All ${many} are ready`;
+  return `${ready === 0 ? 'None' : ready} of ${many} ${ready === 1 ? 'is' : 'are'} ready`;
 }
 
 /** Names the shots that are joined, and those that the cut would lack: `Join 8 shots without shot 4`. */

@@ -114,7 +114,11 @@ it('follows an edit: order and skipped shots', async () => {
   expect(labels(house)).toEqual(['Join 3 shots', 'Edit board', 'Details']);
   await boards.change(await boards.get(PLACE), { skipped: [2, 3, 4] });
   await house.chat.updateBoard(PLACE);
+  expect(text(house)).toContain('Its one shot is ready. Shots 2, 3 and 4 left out.');
   expect(labels(house)).toEqual(['Edit board', 'Details']);
+  await boards.change(await boards.get(PLACE), { skipped: [1, 2, 3] });
+  await house.chat.updateBoard(PLACE);
+  expect(text(house)).toContain('Its one shot isn’t ready; shot 4 failed. Shots 1, 2 and 3 left out.');
 });
 
 it('deletes the record of the board with the content of its last shot', async () => {

@@ -88,6 +88,16 @@ describe('/video policy', () => {
     expect(house.task(id).state).toBe('cancelled');
   });
 
+  it('says where it can’t tell whether someone may decide, create or review', async () => {
+    const task = await house.seed(ada(), 'a fox');
+    await set({ create: '<!subteam^S1|editors>', decide: '<!subteam^S1|editors>' });
+    house.groups.set('S1', new Error('slow'));
+    for (const reply of [await house.bot.press(bob(), `cancel:${task.id}`), await order('a hen', bob())])
+      expect(replyText(reply)).toContain(
+        'I couldn’t find out who belongs to @editors just now; try again in a moment.',
+      );
+  });
+
   it.each([
     [{ models: 'swift-9' }, 'models: “swift-9” isn’t known. Choose from swift-1, epic-pro and plain'],
     [{ seconds: 'long' }, 'seconds: “long” isn’t a length.'],
