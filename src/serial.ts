@@ -2,7 +2,7 @@
 export class Serial<Key> {
   readonly #last = new Map<Key, Promise<unknown>>();
 
-  /** Runs `work` once all earlier work of its key has ended, whatever its outcome. */
+  /** Runs `work` once all earlier work of its key has ended, also with a failure. */
   run<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const running = before.catch(() => undefined).then(work);

@@ -12,7 +12,7 @@ export class SingleFlight<Key, Result> {
     return this.#inFlight.get(key);
   }
 
-  /** Runs `work`, or returns the promise in flight under `key`. A settled one is forgotten, whatever its outcome. */
+  /** Runs `work`, or returns the promise in flight under `key`. A settled one is forgotten, also after a failure. */
   run(key: Key, work: () => Promise<Result>): Promise<Result> {
     const running = this.#inFlight.get(key);
     if (running !== undefined) return running;

@@ -135,7 +135,7 @@ export interface Platform {
    */
   notify(notice: Notice): Promise<MessageRef>;
   /**
-   * Replaces the content of a message of the bot by a short text, and deletes its files and whatever else the adapter
+   * Replaces the content of a message of the bot by a short text, and deletes its files and all else that the adapter
    * posted or stored for it. Idempotent; a deleted message counts as retracted. Rejects with `missing_permission` where
    * users may still see the content: without the permission or access, or where only an expired interaction token could
    * edit the message.

@@ -182,7 +182,7 @@ export interface TaskView {
   readonly members?: readonly SetMember[];
   /** The shot of a storyboard that it is another take of. Absent: of none. */
   readonly takeOf?: SetPlace;
-  /** Set while nobody may be told which model makes this clip: everything else that would betray it is left out. */
+  /** Set while the model of this clip is hidden: everything else that would betray it is left out. */
   readonly blind?: BlindView;
   /** Set on the card of a comparison. */
   readonly comparison?: ComparisonView;
@@ -204,7 +204,7 @@ export interface ComparisonView {
   readonly ended: number;
   /** Number of people who have voted. */
   readonly voters: number;
-  /** Time of the reveal, where nobody reveals it before; `null` unless it can be voted on. */
+  /** Time of the reveal without a press; `null` unless it can be voted on. */
   readonly revealsAtMs: number | null;
   /** Votes for each clip, in their order; empty before the reveal. */
   readonly tally: readonly number[];

@@ -59,7 +59,7 @@ export function isRelayed(id: string): boolean {
   return id.startsWith(PREFIX);
 }
 
-/** Returns the id of the relayed file behind a URL, whatever its signature; `null` for any other URL. */
+/** Returns the id of the relayed file behind a URL, with any signature; `null` for any other URL. */
 export function relayIdIn(url: string): string | null {
   // Includes URLs from before PUBLIC_URL changed, whose signatures may still be valid.
   return ADDRESS.exec(url)?.[1] ?? null;

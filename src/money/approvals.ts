@@ -164,7 +164,7 @@ export class Approvals {
       (task) => ({ kind: 'decline', ...declinedOf(task) }),
       async (next) => {
         const how = next[0].declined?.how ?? 'expired';
-        // Its end by time is nobody's decision.
+        // Its end by time is no one's decision.
         if (how === 'expired') return {};
         const reason = declined.reason === undefined ? {} : { note: declined.reason };
         return { records: await this.#audited(next, { person: by, surface }, { text: how, ...reason }) };

@@ -88,7 +88,7 @@ export class Approvers {
   }
 }
 
-/** Returns the approvers of a person's request: nobody approves their own. Empty: administrators do. */
+/** Returns the approvers of a person's request, without that person. Empty: administrators do. */
 export function approversFor(approvers: readonly TeamApprover[], requester: string): readonly Approver[] {
   return approvers
     .filter(({ kind, id }) => kind !== 'person' || id !== requester)

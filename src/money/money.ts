@@ -101,7 +101,7 @@ const ENVIRONMENT_KEY = 'environment';
 const UNSET: EnvironmentRecord = { revision: 0, admins: [], refunds: 'assumed' };
 const OPERATOR: Actor = { person: null, surface: 'environment' };
 
-/** Logs each change of `ADMINS` and `REFUNDS` once, on whichever replica starts with it first. */
+/** Logs each change of `ADMINS` and `REFUNDS` once, on the first replica that starts with it. */
 async function logEnvironment(
   { admins, refunds }: Pick<Environment, 'admins' | 'refunds'>,
   { store, audit }: { readonly store: Store; readonly audit: AuditTrail },

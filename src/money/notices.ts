@@ -74,7 +74,7 @@ const SWEEP_EVERY_MS = 5_000;
 const LEASE_MS = 30_000;
 const FIRST_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 10 * 60_000;
-/** Age at which a notice is given up: nobody wants an alert of last week. */
+/** Age at which a notice is given up: an alert of last week is of no use. */
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 
 /**

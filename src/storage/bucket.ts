@@ -28,7 +28,7 @@ export interface Bucket {
   close(): void;
 }
 
-/** Key to sign a link with that nobody opens. */
+/** Key to sign a link with that is never opened. */
 const ANY_KEY = { accessKeyId: 'none', secretAccessKey: 'none' };
 const CONNECT_TIMEOUT_MS = 3_000;
 /** Timeout of a connection on which nothing happens. */

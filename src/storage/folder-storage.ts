@@ -44,7 +44,7 @@ export class FolderStorage implements ClipStorage {
   async list(): Promise<FilesOfClips> {
     const files = new Map<string, string[]>();
     for (const name of await readdir(this.#folder)) {
-      // Whatever is made from a clip has its id before the first dot of its name.
+      // Everything made from a clip has its id before the first dot of its name.
       const id = name.slice(0, Math.max(0, name.indexOf('.')));
       files.set(id, [...(files.get(id) ?? []), name]);
     }

@@ -199,7 +199,7 @@ export interface StoreContents {
   /** Reads every sum, each once, in pages and in no order. */
   sums(): AsyncIterable<readonly NamedSum[]>;
   /**
-   * Sets sums, whatever they were; `null` deletes one. Unlike {@link Change.sums} it may be repeated, but it would lose
+   * Sets sums to new values; `null` deletes one. Unlike {@link Change.sums} it may be repeated, but it would lose
    * concurrent additions: only for a store that nothing else uses.
    */
   setSums(sums: readonly NewSum[]): Promise<void>;

@@ -53,7 +53,7 @@ export function isExpired({ state, approval }: Pick<Task, 'state' | 'approval'>,
   return state === 'requested' && nowMs >= (approval?.expiresAtMs ?? 0);
 }
 
-/** Applies an approval, by anybody but the requester and in time. Deputies and leads approve nothing of their own. */
+/** Applies an approval that is in time and not the requester's own. Deputies and leads approve nothing of their own. */
 export function approvedBy(task: Task, { by, price, period, granted, atMs }: EventOf<'approve'>): Task | null {
   const { approval, origin } = task;
   if (approval === undefined || by.id === origin.user.id || isExpired(task, atMs)) return null;

@@ -151,7 +151,7 @@ function historiesOf(task: Task): readonly string[] {
   return [historyIndex(platform, team), own, channelHistoryIndex(task.origin), ...shared];
 }
 
-/** Enters a new removal; whoever completes it takes it out again. */
+/** Enters a new removal; its completion takes it out again. */
 function removalWrites(before: Task | null, { id, removal }: Task): readonly IndexWrite[] {
   if (removal === undefined || removal === before?.removal) return [];
   return [{ index: REMOVALS, member: id, score: removal.atMs }];

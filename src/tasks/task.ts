@@ -183,7 +183,7 @@ export interface Task extends Versioned {
    * the retry of a clip of a comparison before the reveal. Absent: of none.
    */
   readonly takeOf?: SetPlace;
-  /** Time of the reveal of its comparison. Absent: it is in none, or nobody may be told its model yet. */
+  /** Time of the reveal of its comparison. Absent: it is in none, or its model is not named yet. */
   readonly revealedAtMs?: number;
   /** Its request for approval, kept after the decision. Absent: none was needed. */
   readonly approval?: Approval;
@@ -213,7 +213,7 @@ export type TaskEvent =
       readonly granted?: Grant;
       readonly atMs: number;
     }
-  /** Its request for approval ends without one; whatever the reason, it has `expired` once its time is over. */
+  /** Its request for approval ends without one; for any reason, it has `expired` once its time is over. */
   | ({ readonly kind: 'decline' } & Declined)
   /** Its approvers are notified once more. */
   | { readonly kind: 'remind'; readonly atMs: number }

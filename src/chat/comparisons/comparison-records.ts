@@ -22,7 +22,7 @@ export interface ComparisonRecord extends Versioned {
   readonly revealed?: { readonly atMs: number; readonly tally: readonly number[] };
 }
 
-/** Comparisons that a model of a team was in, and those that it won; ties are won by nobody. */
+/** Comparisons that a model of a team was in, and those that it won; a tie has no winner. */
 export interface ModelRecord {
   readonly won: number;
   readonly of: number;
@@ -64,7 +64,7 @@ export class ComparisonRecords {
 
   /**
    * Returns the clips of a comparison in the order of their labels. It follows from the set's id and a secret of the store:
-   * it is the same on every replica, and nobody who knows the id can compute it.
+   * it is the same on every replica, and cannot be computed from the id alone.
    */
   async inBlindOrder<Item>(
     set: TaskId,
@@ -107,7 +107,7 @@ export class ComparisonRecords {
 
   /**
    * Ends the vote, once: keeps the number of votes for each clip, and deletes who voted. Counts the comparison for the
-   * models if at least two clips were made and somebody voted.
+   * models if at least two clips were made and there is a vote.
    * @param models name of the model of each clip, by its number; without those that have no clip
    * @returns the record; undefined before the clips are shown
    */

@@ -78,7 +78,7 @@ export class SetCards {
     const entries = set.kind === 'comparison' ? await comparisons.entries(set) : ordered;
     const isBoard = set.kind === 'storyboard';
     const members = isBoard ? await this.#shots(set, memberOf) : await Promise.all(entries.map(memberOf));
-    // Whatever the order of the cut, a board is named after the first shot as it was written.
+    // In any order of the cut, a board is named after the first shot as it was written.
     const [first, ...rest] = members.toSorted((one, other) => (one.shot?.at ?? 0) - (other.shot?.at ?? 0));
     const shown = [first, ...rest].find((one) => one?.view.removal?.hasContent !== false) ?? first;
     if (shown === undefined) throw new TypeError(`showing set ${card.id}: there is no such task`);

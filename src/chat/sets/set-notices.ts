@@ -69,7 +69,7 @@ export class SetNotices {
     );
     if (settled.includes(false)) return true;
     const phases = members.map(phaseAtEnd);
-    // Nobody waits for a set that was cancelled or withdrawn.
+    // No one waits for a set that was cancelled or withdrawn.
     if (members.some((one) => endPhaseOf(one) !== null)) {
       const message = await sets.open(place);
       const notice = await this.#noticeOf(card, { members, phases, message });

@@ -88,7 +88,7 @@ async function fill(
     const name = `${String(at + 1).padStart(3, '0')}-${fileNameOf(task).toWellFormed()}`;
     entries.push({ task, name: found === null ? null : name });
     if (found === null) continue;
-    // An open file can be read to its end, whoever deletes it.
+    // An open file can be read to its end, also once it is deleted.
     const content = addAbortSignal(signal, found.file.createReadStream());
     const sent = finished(content);
     // One of another length makes the archive fail.

@@ -51,7 +51,7 @@ function reasonOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-// The bot was killed: nobody would rename the file.
+// The bot was killed: no process would rename the file.
 process.once('disconnect', () => process.exit(1));
 process.once('message', (job: CopyJob) => {
   void join(job).then((outcome) => process.send?.(outcome, () => process.exit(0)));

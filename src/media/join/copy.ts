@@ -87,7 +87,7 @@ async function openCut(files: readonly ShotFile[], target: FileHandle): Promise<
   return { output, pictures, sound };
 }
 
-/** Returns a stream into a file. Each chunk is freed once it is written: nobody else has it. */
+/** Returns a stream into a file. Each chunk is freed once it is written: nothing else uses it. */
 function writableOf({ fd }: FileHandle): WritableStream<StreamTargetChunk> {
   return new WritableStream({
     write({ data, position }) {

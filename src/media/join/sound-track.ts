@@ -73,7 +73,7 @@ export class SoundTrack {
     const next = await this.#packets?.next();
     if (next === undefined || next.done === true) return;
     const { timestamp: seconds } = next.value;
-    // Relative to the first packet, so that a shot’s packets take consecutive slots whatever the rounding.
+    // Relative to the first packet, so that a shot’s packets take consecutive slots despite rounding.
     this.#start ??= { slot: this.#slotAt(seconds + this.#shiftSeconds), seconds };
     const slot = this.#start.slot + Math.round((seconds - this.#start.seconds) / this.#packetSeconds);
     this.#pending = { packet: next.value, slot };

@@ -21,7 +21,7 @@ export interface TeamStatement extends Versioned {
   readonly discrepancies: number;
   /** Number of discrepancies that a person has decided. */
   readonly decided: number;
-  /** Booking of the matches. Absent: nobody has asked for it. */
+  /** Booking of the matches. Absent: it was not requested. */
   readonly booking?: Booking;
   /** Prefix of the keys of its pages. */
   readonly pages: string;

@@ -41,7 +41,8 @@ export interface SqliteConnection {
 
 /**
  * Opens the file, creating it if needed. FULL flushes the write-ahead log at every commit: an acknowledged write
- * survives a power cut, too. What is deleted is overwritten, so that a removed prompt is not left in the file. A new file
+ * survives a power cut, too. What is deleted is overwritten at once (`secure_delete`), so that a removed prompt is not left in
+ * the file: VACUUM would do that as well, but writes the whole file and runs only after a person was forgotten. A new file
  * can shrink (`auto_vacuum`); one of an earlier version reuses its free pages.
  * @see {@link https://www.sqlite.org/pragma.html#pragma_secure_delete}
  * @throws what SQLite throws.

@@ -146,7 +146,7 @@ export class CutMessages {
     }
   }
 
-  /** Has a message posted again that never had the file; nobody waits for the others. */
+  /** Has a message posted again that never had the file; no one waits for the others. */
   async #presentAgain(cut: Cut): Promise<{ readonly dueInMs: number | null }> {
     const { cuts, logger } = this.#options;
     logger.info({ event: 'cut_message_gone', cut: cut.id }, 'the message of a cut was deleted');

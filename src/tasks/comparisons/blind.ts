@@ -18,8 +18,7 @@ export function comparisonOf({ set, takeOf }: Pick<Task, 'set' | 'takeOf'>): Set
 }
 
 /**
- * Returns whether a task is in a comparison that was not revealed: nobody in the chat may be told then which model made
- * it, nor what would betray that, such as its own price and times.
+ * Returns whether a task is in a comparison that was not revealed: the chat does not tell then which model made it, nor what would betray that, such as its own price and times.
  */
 export function isBlind(task: Pick<Task, 'set' | 'takeOf' | 'revealedAtMs'>): boolean {
   return task.revealedAtMs === undefined && comparisonOf(task) !== null;
