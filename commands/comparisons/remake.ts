@@ -2,7 +2,7 @@ import { memberIdOf, retryKey, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isAbove, priceOf } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
-import { phaseOf } from '#src/tasks/state-machine.ts';
+import { phaseAtEnd } from '#src/tasks/state-machine.ts';
 import type { Price, SetPlace, Task } from '#src/tasks/task.ts';
 import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -97,6 +97,6 @@ function offerAgain(task: Task, { at, id }: SetPlace, upTo: Price): Reply {
 
 /** Returns whether a task has ended without a clip, so that it may be made again. */
 function isOver(task: Task): boolean {
-  const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
+  const phase = phaseAtEnd(task);
   return phase === 'failed' || phase === 'refused' || phase === 'lost';
 }

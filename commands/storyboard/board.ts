@@ -1,7 +1,7 @@
 import { setCardId } from '#src/chat/sets/set-view.ts';
-import { type Board, clipsOf, isReady, type Shot } from '#src/studio/storyboards/board.ts';
+import { type Board, clipsOf, type Shot } from '#src/studio/storyboards/board.ts';
 import type { BoardEdit } from '#src/studio/storyboards/boards.ts';
-import type { SetPlace, TaskId } from '#src/tasks/task.ts';
+import { hasClip, type SetPlace, type TaskId } from '#src/tasks/task.ts';
 import type { Caller, FieldProblem, FormField, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
@@ -96,7 +96,7 @@ const MAX_CHOICES = 25;
 /** Returns the finished takes of a shot that are not chosen, with their numbers. */
 function takesOf({ at, takes, chosen }: Shot) {
   return takes.flatMap((task, index) =>
-    task === chosen || !isReady(task) ? [] : [{ id: `${at}:${task.id}`, number: index + 1, task }],
+    task === chosen || !hasClip(task) ? [] : [{ id: `${at}:${task.id}`, number: index + 1, task }],
   );
 }
 

@@ -3,7 +3,7 @@ import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { comparisonOf } from '../tasks/comparisons/blind.ts';
-import { phaseOf } from '../tasks/state-machine.ts';
+import { phaseAtEnd } from '../tasks/state-machine.ts';
 import { type Task, typedPrompt } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { Audiences } from './audiences.ts';
@@ -227,7 +227,7 @@ export function noticesKey({ id }: Pick<Task, 'id'>): string {
 
 /** Returns the phase to notify of a task in the outbox; `null`: its message suffices. */
 export function endPhaseOf(task: Task): EndNotice['phase'] | null {
-  const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
+  const phase = phaseAtEnd(task);
   if (task.declined?.how === 'withdrawn') return null;
   if (phase === 'uncertain' && task.upstreamId !== undefined) return 'disowned';
   return hasNotice(phase) ? phase : null;

@@ -339,6 +339,11 @@ export function phaseOf(task: Task, progress: Progress): Phase {
   return typeof phase === 'function' ? phase(task, progress) : phase;
 }
 
+/** Returns the phase to show of a task with nothing left to deliver: without progress, its clip handed over. */
+export function phaseAtEnd(task: Task): Phase {
+  return phaseOf(task, { isRunning: false, isHandedOver: true });
+}
+
 /** Returns the state of a task's last submission in the ledger; `null` where nothing was bought. */
 export function lastLedgerState(task: Task): LedgerState | null {
   const { ledger } = rowOf(task.state);

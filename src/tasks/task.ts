@@ -116,6 +116,16 @@ export function orderIdOf({ id, set }: Pick<Task, 'id' | 'set'>): TaskId {
   return set?.id ?? id;
 }
 
+/** Returns whether a task was completed and its clip is there: in a cut, or to vote for. */
+export function hasClip({ state, clip, removal }: Pick<Task, 'state' | 'clip' | 'removal'>): boolean {
+  return state === 'completed' && clip !== undefined && removal === undefined;
+}
+
+/** Compares two tasks by their creation, those of the same moment by their id. */
+export function byCreation(one: Task, other: Task): number {
+  return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : 1);
+}
+
 /** Returns the prompt of a request as its requester typed it. */
 export function typedPrompt({ prompt, typed = prompt }: Pick<VideoRequest, 'prompt' | 'typed'>): string {
   return typed;

@@ -1,9 +1,8 @@
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { total } from '../../tasks/price.ts';
-import type { Price, Task } from '../../tasks/task.ts';
+import { hasClip, type Price, type Task } from '../../tasks/task.ts';
 import { type ButtonAction, type ComparisonView, isPending, type TaskView } from '../view.ts';
 import { type ComparisonRecord, REVEAL_AFTER_MS } from './comparison-records.ts';
-import { hasClip } from './comparisons.ts';
 
 /** What the card of a comparison is built of, besides the view that every set has. */
 export interface ComparisonFacts {

@@ -4,9 +4,9 @@ import type { TaskRepository } from '../../pipeline/repository.ts';
 import { memberIds, retryKey, taskIdOf } from '../../pipeline/task-ids.ts';
 import type { WorkQueue } from '../../queue/queue.ts';
 import { comparisonOf, isBlind, WAITS_FOR_OTHERS_MS } from '../../tasks/comparisons/blind.ts';
-import { phaseOf } from '../../tasks/state-machine.ts';
-import type { Phase, SetPlace, Task, TaskId } from '../../tasks/task.ts';
-import { isPending } from '../view.ts';
+import { phaseAtEnd } from '../../tasks/state-machine.ts';
+import { hasClip, type Phase, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';
+import { isSettled } from '../sets/set-view.ts';
 import type { ComparisonRecord, ComparisonRecords, ModelRecord, VoteOutcome } from './comparison-records.ts';
 
 /** Longest delay until it is checked again whether the clips may appear, in milliseconds. */
@@ -139,23 +139,9 @@ export class Comparisons {
 const HELD: ReadonlySet<Phase> = new Set(['fetching', 'done', 'lost', 'failed', 'refused']);
 
 function isHeld(task: Task): boolean {
-  return HELD.has(endPhase(task));
-}
-
-function isSettled(task: Task): boolean {
-  const phase = endPhase(task);
-  return phase !== 'requested' && !isPending(phase);
+  return HELD.has(phaseAtEnd(task));
 }
 
 function isPendingOrUndecided(task: Task): boolean {
-  return !isSettled(task) || endPhase(task) === 'uncertain';
-}
-
-function endPhase(task: Task): Phase {
-  return phaseOf(task, { isRunning: false, isHandedOver: true });
-}
-
-/** Returns whether a task of a comparison has a clip to vote for. */
-export function hasClip(task: Pick<Task, 'state' | 'clip' | 'removal'>): boolean {
-  return task.state === 'completed' && task.clip !== undefined && task.removal === undefined;
+  return !isSettled(task) || phaseAtEnd(task) === 'uncertain';
 }

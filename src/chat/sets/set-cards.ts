@@ -3,12 +3,11 @@ import { asDailiesError } from '../../errors.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import { memberIds } from '../../pipeline/task-ids.ts';
 import { Serial } from '../../serial.ts';
-import { isReady } from '../../studio/storyboards/board.ts';
 import type { Boards } from '../../studio/storyboards/boards.ts';
 import { sumOf } from '../../tasks/price.ts';
 import { isContentRemoved } from '../../tasks/removal.ts';
 import { isEnded } from '../../tasks/state-machine.ts';
-import type { Origin, SetPlace, Task, TaskId } from '../../tasks/task.ts';
+import { hasClip, type Origin, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';
 import { comparisonViewOf } from '../comparisons/comparison-view.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import type { MessageRef, Platform } from '../platform.ts';
@@ -106,7 +105,7 @@ export class SetCards {
         const original = takes.find((task) => !isContentRemoved(task)) ?? chosen;
         const { task, retryPrice } = original === chosen ? member.view : await this.#options.viewOf(original, null);
         const isRetrying = takes.some((task) => task !== chosen && !isEnded(task));
-        const shot = { at, isSkipped, isReady: isReady(chosen), isRetrying, original: { task, retryPrice } };
+        const shot = { at, isSkipped, isReady: hasClip(chosen), isRetrying, original: { task, retryPrice } };
         return { ...member, shot };
       }),
     );

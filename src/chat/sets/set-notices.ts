@@ -1,15 +1,16 @@
 import type { Keyv } from 'keyv';
 import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
-import { phaseOf } from '../../tasks/state-machine.ts';
+import { phaseAtEnd } from '../../tasks/state-machine.ts';
 import { type Phase, type SetPlace, type Task, typedPrompt } from '../../tasks/task.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
 import type { DeliveryRecord } from '../deliver.ts';
 import type { EndNotice, SetOutcome } from '../notices/views.ts';
 import type { TaskMessages } from '../task-messages.ts';
-import { isPending, type TaskView } from '../view.ts';
+import type { TaskView } from '../view.ts';
 import type { SetCards } from './set-cards.ts';
+import { isSettled } from './set-view.ts';
 
 /** Options of {@link SetNotices}. */
 export interface SetNoticesOptions {
@@ -131,16 +132,6 @@ export class SetNotices {
 /** Returns the key of the record of what the notice of a set was about. */
 export function setNoticeKey({ id }: Pick<SetPlace, 'id'>): string {
   return `set-notice:${id}`;
-}
-
-/** Returns whether a task has ended, or needs a decision. */
-function isSettled(task: Task): boolean {
-  const phase = phaseAtEnd(task);
-  return phase !== 'requested' && !isPending(phase);
-}
-
-function phaseAtEnd(task: Task): Phase {
-  return phaseOf(task, { isRunning: false, isHandedOver: true });
 }
 
 /** Returns the key of a task's end, also of one without a notice. */

@@ -1,6 +1,7 @@
 import type { Declined } from '../../tasks/approval.ts';
 import { sumOf, total } from '../../tasks/price.ts';
-import type { Phase, SetPlace, TaskId, TaskState } from '../../tasks/task.ts';
+import { phaseAtEnd } from '../../tasks/state-machine.ts';
+import type { Phase, SetPlace, Task, TaskId, TaskState } from '../../tasks/task.ts';
 import { type ButtonAction, isPending, type SetMember, type TaskView } from '../view.ts';
 
 /** Returns the id of a set's card, in the place of a task's: no task has it, so older replicas do not take it for one. */
@@ -11,6 +12,12 @@ export function setCardId(set: TaskId): TaskId {
 /** Returns the set of a {@link setCardId}; `null` for the id of a task. */
 export function setOfCard(id: TaskId): TaskId | null {
   return id.startsWith('set-') ? (id.slice(4) as TaskId) : null;
+}
+
+/** Returns whether a task has ended, or needs a decision. */
+export function isSettled(task: Task): boolean {
+  const phase = phaseAtEnd(task);
+  return phase !== 'requested' && !isPending(phase);
 }
 
 /** Phases in the order in which they determine that of a set: the first one that a task is in. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatPrice, priceOf } from '../../tasks/price.ts';
 import { lastDecision } from '../../tasks/review/review.ts';
 import { versionOf } from '../../tasks/review/versions.ts';
-import { isEnded, phaseOf } from '../../tasks/state-machine.ts';
+import { isEnded, phaseAtEnd } from '../../tasks/state-machine.ts';
 import { type Task, typedPrompt } from '../../tasks/task.ts';
 import { checkAgain } from '../../videos/check.ts';
 import type { Catalog } from '../../videos/model.ts';
@@ -168,7 +168,7 @@ async function detailOf({ scope, session }: Entered, task: ClipTask, { access, c
 }
 
 function takeOf(task: Task) {
-  const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
+  const phase = phaseAtEnd(task);
   const { id, createdAtMs, origin } = task;
   const version = versionOf(task);
   return { id, createdAtMs, by: origin.user.name, phase, version, hasClip: isClip(task), isOpen: !isEnded(task) };

@@ -4,7 +4,7 @@ import { retryKey, taskIdOf } from '../../pipeline/task-ids.ts';
 import type { IndexEntry, Store } from '../../store/store.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { readTasks } from '../../tasks/record-shape.ts';
-import { type Audience, type Origin, type Task, type TaskId, typedPrompt } from '../../tasks/task.ts';
+import { type Audience, byCreation, type Origin, type Task, type TaskId, typedPrompt } from '../../tasks/task.ts';
 import { isVisible, type Viewer } from '../../tasks/visibility.ts';
 import type { Clip } from '../../videos/service.ts';
 import { type Cursor, entriesBefore, type HistoryScope } from './history.ts';
@@ -140,10 +140,10 @@ export class GalleryClips {
     }
     takes.delete(task.id);
     const others = await Promise.all([...takes.keys()].map((id) => this.find(scope, id)));
-    const visible = others.filter((one) => one !== undefined).sort((one, other) => compareTasks(one, other));
+    const visible = others.filter((one) => one !== undefined).sort(byCreation);
     return {
-      before: visible.filter((one) => compareTasks(one, task) < 0),
-      after: visible.filter((one) => compareTasks(one, task) > 0),
+      before: visible.filter((one) => byCreation(one, task) < 0),
+      after: visible.filter((one) => byCreation(one, task) > 0),
     };
   }
 
@@ -192,11 +192,6 @@ export class GalleryClips {
     if (origin.platform !== platform || origin.team !== team) return false;
     return origin.audience === undefined || isVisible(origin, origin.audience, viewer);
   }
-}
-
-/** Compares two tasks by their creation, those of the same moment by their id. */
-export function compareTasks(one: Task, other: Task): number {
-  return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : 1);
 }
 
 /** Where a page begins, and its length. */

@@ -1,7 +1,7 @@
 import type { Versioned } from '../../store/store.ts';
 import { isContentRemoved } from '../../tasks/removal.ts';
 import { isEnded } from '../../tasks/state-machine.ts';
-import type { SetPlace, Task, TaskId } from '../../tasks/task.ts';
+import { byCreation, hasClip, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';
 
 /** Stored record of a board, by the id of its set. Without one, the shots are in the order in which they were written. */
 export interface BoardRecord extends Versioned {
@@ -32,19 +32,14 @@ export interface Board {
   readonly shots: readonly Shot[];
 }
 
-/** Returns whether a task has a clip that can be in a cut. */
-export function isReady({ state, clip, removal }: Pick<Task, 'state' | 'clip' | 'removal'>): boolean {
-  return state === 'completed' && clip !== undefined && removal === undefined;
-}
-
 /** Returns the chosen clips of a board in the order of the cut: those that are ready and not skipped. */
 export function clipsOf({ shots }: Board): readonly Task[] {
-  return shots.filter(({ isSkipped, chosen }) => !isSkipped && isReady(chosen)).map(({ chosen }) => chosen);
+  return shots.filter(({ isSkipped, chosen }) => !isSkipped && hasClip(chosen)).map(({ chosen }) => chosen);
 }
 
 /** Returns the shots that the cut lacks, although they are not skipped. */
 export function missingOf({ shots }: Board): readonly Shot[] {
-  return shots.filter(({ isSkipped, chosen }) => !isSkipped && !isReady(chosen));
+  return shots.filter(({ isSkipped, chosen }) => !isSkipped && !hasClip(chosen));
 }
 
 /**
@@ -80,7 +75,7 @@ function orderOf(members: readonly Task[], record: BoardRecord | undefined): rea
  * is finished, the latest one, unless an earlier one is still in progress.
  */
 function chosenOf(takes: readonly Task[], choice: BoardRecord['chosen'][string] | undefined): Task | undefined {
-  const ready = takes.filter(isReady);
+  const ready = takes.filter(hasClip);
   const picked = ready.find(({ id }) => id === choice?.take);
   const latest = ready.toSorted((one, other) => endOf(other) - endOf(one))[0];
   if (picked !== undefined && (latest === undefined || endOf(latest) <= (choice?.atMs ?? 0))) return picked;
@@ -91,8 +86,4 @@ function chosenOf(takes: readonly Task[], choice: BoardRecord['chosen'][string] 
 
 function endOf({ endedAtMs }: Task): number {
   return endedAtMs ?? 0;
-}
-
-function byCreation(one: Task, other: Task): number {
-  return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : 1);
 }

@@ -3,12 +3,11 @@ import type { Cut } from '../../../studio/cuts/cut.ts';
 import type { Cuts } from '../../../studio/cuts/cuts.ts';
 import type { Board } from '../../../studio/storyboards/board.ts';
 import type { Boards } from '../../../studio/storyboards/boards.ts';
-import type { Task, TaskId } from '../../../tasks/task.ts';
+import { byCreation, type Task, type TaskId } from '../../../tasks/task.ts';
 import { isVisible } from '../../../tasks/visibility.ts';
 import {
   type ClipFilter,
   type ClipPage,
-  compareTasks,
   fitsFilter,
   type GalleryClips,
   type GalleryClipsOptions,
@@ -63,7 +62,7 @@ export class GallerySets {
       cursor === null || createdAtMs < cursor.score || (createdAtMs === cursor.score && id < cursor.member);
     const fits = fitsFilter(filter);
     const clips = [...(found?.tasks.values() ?? [])].filter(isClip).filter((task) => isLater(task) && fits(task));
-    const page = clips.toSorted((one, other) => compareTasks(other, one)).slice(0, limit);
+    const page = clips.toSorted((one, other) => byCreation(other, one)).slice(0, limit);
     return clips.length > limit ? pageOf(page) : { clips: page, next: null, searchedToMs: null };
   }
 
