@@ -8,7 +8,6 @@ import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import type { MemoryStore } from '#test/fakes/memory-store.ts';
-import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { ADA, BOB, EVENTS, originOf } from '#test/fakes/tasks.ts';
 
 const EXPIRED = { reason: 'expired' } as const;
@@ -20,14 +19,17 @@ const ABANDONED_MS = 61_000;
 function removerOf(house: ChatHouse) {
   const steps: string[] = [];
   const broken = new Set<string>();
+  /** What happens in the middle of a step. */
+  const during = new Map<string, () => Promise<unknown>>();
   const step = async (name: string): Promise<void> => {
     if (broken.has(name)) throw new TypeError(`${name} fails`);
     steps.push(name);
+    await during.get(name)?.();
   };
   const { store, repository, clock, chat } = house;
   const audit = new AuditTrail(store, clock);
   const remover: Remover = createRemover({
-    cuts: NO_CUTS,
+    cuts: { removeWith: (id) => step(`cuts ${id}`) },
     store,
     repository,
     clips: { list: async () => new Map(), remove: (id) => step(`file ${id}`) },
@@ -43,7 +45,7 @@ function removerOf(house: ChatHouse) {
     clock,
     logger: pino({ level: 'silent' }),
   });
-  return { remover, steps, broken, audit };
+  return { remover, steps, broken, during, audit };
 }
 
 const origin = originOf({ address: { thread: 't1' }, audience: 'team' });
@@ -70,7 +72,7 @@ describe('an expired clip', () => {
     const { house, id, remove, steps } = await delivered();
     expect(await leftIn(house.store)).not.toEqual([]);
     expect(await remove(EXPIRED)).toBe(true);
-    expect(steps).toEqual(['file clip', 'expire clip t1']);
+    expect(steps).toEqual(['file clip', 'cuts clip', 'expire clip t1']);
     expect(await house.record(id)).toMatchObject({ request: { prompt: '' }, origin: { address: {} } });
     expect(await leftIn(house.store)).toEqual([]);
     expect(await house.store.count(REMOVALS)).toBe(0);
@@ -80,7 +82,7 @@ describe('an expired clip', () => {
     const { house, id, remove, steps } = await delivered();
     const before = await house.record(id);
     expect(await remove({ ...EXPIRED, keepsContent: true })).toBe(true);
-    expect(steps).toEqual(['file clip', 'expire clip t1']);
+    expect(steps).toEqual(['file clip', 'cuts clip', 'expire clip t1']);
     expect(await house.record(id)).toMatchObject({ request: before.request, origin: before.origin });
     expect(await house.chat.messageOf(id)).toBeDefined();
     expect(await house.store.count(REMOVALS)).toBe(0);
@@ -108,7 +110,7 @@ describe('a deleted clip', () => {
   it('is retracted from where its record said it was', async () => {
     const { house, remove, steps } = await delivered();
     expect(await remove({ ...DELETED, by: ADA })).toBe(true);
-    expect(steps).toEqual(['file clip', 'messages clip t1 deleted']);
+    expect(steps).toEqual(['file clip', 'cuts clip', 'messages clip t1 deleted']);
     expect(await leftIn(house.store)).toEqual([]);
   });
 
@@ -162,24 +164,27 @@ describe('a task that is running, unconfirmed or not delivered', () => {
 });
 
 describe('a removal that is cut off', () => {
-  it.each(['file clip', 'messages clip t1 deleted'])('before “%s” is completed by the next sweep', async (cut) => {
-    const { house, id, remove, steps, broken, remover } = await delivered();
-    broken.add(cut);
-    expect(await remove(DELETED)).toBe(true);
-    expect(await house.record(id)).toMatchObject({ removal: { reason: 'deleted' } });
-    expect(await house.store.count(REMOVALS)).toBe(1);
-    broken.clear();
-    steps.length = 0;
-    // Its process may still be at it.
-    expect(await remover.runNow()).toBe(true);
-    expect(steps).toEqual([]);
-    await house.pass(ABANDONED_MS, 10_000);
-    const { remover: another, steps: taken } = removerOf(await house.restart());
-    expect(await another.runNow()).toBe(true);
-    expect(taken).toEqual(['file clip', 'messages clip t1 deleted']);
-    expect(await leftIn(house.store)).toEqual([]);
-    expect(await house.store.count(REMOVALS)).toBe(0);
-  });
+  it.each(['file clip', 'cuts clip', 'messages clip t1 deleted'])(
+    'before “%s” is completed by the next sweep',
+    async (cut) => {
+      const { house, id, remove, steps, broken, remover } = await delivered();
+      broken.add(cut);
+      expect(await remove(DELETED)).toBe(true);
+      expect(await house.record(id)).toMatchObject({ removal: { reason: 'deleted' } });
+      expect(await house.store.count(REMOVALS)).toBe(1);
+      broken.clear();
+      steps.length = 0;
+      // Its process may still be at it.
+      expect(await remover.runNow()).toBe(true);
+      expect(steps).toEqual([]);
+      await house.pass(ABANDONED_MS, 10_000);
+      const { remover: another, steps: taken } = removerOf(await house.restart());
+      expect(await another.runNow()).toBe(true);
+      expect(taken).toEqual(['file clip', 'cuts clip', 'messages clip t1 deleted']);
+      expect(await leftIn(house.store)).toEqual([]);
+      expect(await house.store.count(REMOVALS)).toBe(0);
+    },
+  );
 
   it('at any commit is either not begun or completed by the next sweep', async () => {
     for (let commits = 0; commits < 2; commits += 1) {
@@ -203,6 +208,21 @@ describe('a removal that is cut off', () => {
     }
   });
 
+  it('by another removal does what that one adds as well', async () => {
+    const { house, id, remove, during, steps } = await delivered();
+    during.set('expire clip t1', async () => {
+      during.clear();
+      const remove = { ...EVENTS.remove, reason: 'deleted', atMs: house.clock.now() } as const;
+      const job = { revision: 99, reason: 'deleted', keepsContent: false, address: { thread: 't1' } };
+      const records = [{ namespace: 'deliveries', key: `removal:${id}`, value: job, expected: 'any' }] as const;
+      await house.repository.record(id, remove, undefined, async () => ({ records }));
+    });
+    await remove({ ...EXPIRED, keepsContent: true });
+    expect(steps.slice(3)).toEqual(['file clip', 'cuts clip', 'messages clip t1 deleted']);
+    expect(await leftIn(house.store)).toEqual([]);
+    expect(await house.store.count(REMOVALS)).toBe(0);
+  });
+
   it('is completed with what was removed besides meanwhile', async () => {
     const { house, remove, broken, steps, remover } = await delivered();
     broken.add('file clip');
@@ -212,7 +232,7 @@ describe('a removal that is cut off', () => {
     broken.clear();
     await house.pass(ABANDONED_MS, 10_000);
     expect(await remover.runNow()).toBe(true);
-    expect(steps).toEqual(['file clip', 'messages clip t1 forgotten']);
+    expect(steps).toEqual(['file clip', 'cuts clip', 'messages clip t1 forgotten']);
     expect(await leftIn(house.store)).toEqual([]);
   });
 });

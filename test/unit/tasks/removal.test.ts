@@ -203,6 +203,18 @@ describe('a removed task', () => {
     const denied = lived(presented(declined), forget);
     expect(denied).toMatchObject({ origin: { user: ANONYMOUS }, declined: { how: 'denied', by: BOB } });
     expect(JSON.stringify(denied)).not.toContain('too long for a test');
+    const withdrawn = lived(requestedTask(), { ...EVENTS.cancel, by: ADA });
+    const dismissed = lived(secretive, EVENTS.send, EVENTS.lost, { kind: 'leave', by: ADA });
+    for (const task of [withdrawn, dismissed])
+      expect(JSON.stringify(lived(presented(task), forget))).not.toMatch(/"ada"/u);
+  });
+
+  it('has no notes of reviewers, which are about what is gone', () => {
+    const note = { text: 'more of the secret' };
+    const decision = { kind: 'changes_requested', by: BOB, atMs: 1, note } as const;
+    const reviewed = presented(lived(shown, { kind: 'review', after: 0, decision }));
+    expect(lived(reviewed, { ...REMOVE, keepsContent: true })).toMatchObject({ review: [decision] });
+    expect(lived(reviewed, REMOVE)).not.toHaveProperty('review');
   });
 
   it('leaves the histories of team and channel, and its requester’s once they are forgotten', async () => {
@@ -244,5 +256,27 @@ describe('a request that was denied', () => {
     await repository.record(id, { kind: 'presented', revision: 2 });
     expect(await repository.record(id, REMOVE)).toMatchObject({ done: true });
     expect([...(await tasksOfPerson(store, { platform: 'fake', team: 'T1', user: 'ada' }))]).toEqual([id]);
+  });
+});
+
+describe('a task of another than the person who is forgotten', () => {
+  const forget = (person: Person) => ({ kind: 'forget', person: person.id, pseudonym: ANONYMOUS }) as const;
+  const asked = requestedTask();
+
+  it('asks them for no approval any more, and nobody under their pseudonym', () => {
+    const forgotten = lived(asked, forget(BOB));
+    expect(asked.approval?.askedOf).toHaveLength(1);
+    expect(forgotten.approval).toEqual({ ...asked.approval, askedOf: [] });
+  });
+
+  it('loses the reason for which they denied it, which they wrote', () => {
+    const forgotten = lived(asked, EVENTS.decline, forget(BOB));
+    expect(forgotten.declined).toMatchObject({ how: 'denied', by: ANONYMOUS });
+    expect(forgotten.declined).not.toHaveProperty('reason');
+  });
+
+  it('stays as it is where it does not name them, or is theirs', () => {
+    expect(transition(asked, forget({ id: 'carol', name: 'Carol' }))).toBeNull();
+    expect(transition(lived(asked, EVENTS.decline), forget(ADA))).toBeNull();
   });
 });

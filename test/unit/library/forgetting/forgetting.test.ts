@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import { PersonalDefaults } from '#src/library/personal-defaults.ts';
@@ -57,8 +57,11 @@ describe('forgetting a person', () => {
     const { store } = house;
     expect(await dumpOf(store)).toMatch(TRACES);
     const before = await sumsIn(store);
+    const overwrite = vi.spyOn(store.contents, 'overwriteDeleted');
     await forget(parts);
     await finish(parts);
+    // What was deleted is gone from the file, too.
+    expect(overwrite).toHaveBeenCalledOnce();
     expect(await dumpOf(store)).not.toMatch(TRACES);
     const after = await sumsIn(store);
     expect(shared(after)).toEqual(shared(before));
@@ -213,7 +216,13 @@ describe('forgetting a person', () => {
     const parts = await livedIn();
     const { house } = parts;
     const asked = requestedTask({ origin: originOf({ user: BOB, audience: 'team' }) });
-    const approval = { ...asked.approval, askedOf: [{ kind: 'person', ...EVE }] } as NonNullable<Task['approval']>;
+    const approval = {
+      ...asked.approval,
+      askedOf: [
+        { kind: 'person', ...EVE },
+        { kind: 'person', id: 'carol', name: 'Carol' },
+      ],
+    } as NonNullable<Task['approval']>;
     const theirs = { id: 'approved' as TaskId, kind: 'takes', of: 2 } as const;
     const own = { id: 'hers' as TaskId, kind: 'takes', of: 3 } as const;
     const created = { createdAtMs: house.clock.now(), price: { amount: '0.10', currency: 'USD' } };
