@@ -52,14 +52,7 @@ export function removedBy(task: Task, event: RemovalEvent): Task | null {
 }
 
 /** Events that need the clip of a task, or bring it back. */
-const CLIP_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set([
-  'fetched',
-  'unfetchable',
-  'vanished',
-  'want',
-  'refetch',
-  'review',
-]);
+const CLIP_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['fetched', 'unfetchable', 'vanished', 'want', 'refetch']);
 /** Events that lead to another submission, which needs the prompt of a task. */
 const PROMPT_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'unsent', 'send']);
 
