@@ -34,9 +34,13 @@ const NAMES = declarations.map(({ name }) => name);
  * Validates and runs a subcommand. Reports all errors at once and does nothing unless the input is valid. Saves a
  * refused `create`, so that it can be corrected in a form; asks for a confirmation if the prompt contains an option.
  */
-export async function runCommand(all: BotPorts, caller: Caller, invocation: Invocation): Promise<Reply> {
+export async function runCommand(ports: BotPorts, caller: Caller, invocation: Invocation): Promise<Reply> {
+  return execute(await portsFor(ports, caller, invocation.name), caller, invocation);
+}
+
+/** @param ports with the defaults that the command needs */
+async function execute(ports: BotPorts, caller: Caller, invocation: Invocation): Promise<Reply> {
   const { name, given } = invocation;
-  const ports = await portsFor(all, caller, name);
   const subcommand = subcommands.find(({ declaration }) => declaration.name === name);
   if (subcommand === undefined) {
     const known = declarations.filter((command) => mayRun(caller, command)).map((command) => command.name);
@@ -102,8 +106,8 @@ export async function runText(
   const typed = typedWords(text);
   const parsed = withFiles(parseText(typed, declarations), files);
   const { command: name, given, problems, isNamed } = parsed;
-  const isOrder = name === null || isOrderCommand(name) || name === 'delete' || addressing === 'plain';
-  const ports = isOrder ? await portsFor(all, caller, 'create') : all;
+  const mayBePrompt = name === null || name === 'library' || name === 'delete' || addressing === 'plain';
+  const ports = await portsFor(all, caller, mayBePrompt ? 'create' : name);
   if (name === null) {
     const refusal = await mayNotCreateHere(ports, caller);
     return refusal === null ? createForm(ports.catalog()) : refused(refusal);
@@ -114,17 +118,9 @@ export async function runText(
     const words = isNamed || problems.length > 0 ? { prompt: [typed], ...files } : given;
     if (slip !== null) return offerRequest(ports, caller, { request: requestDraft(words) }, slip);
   }
-  if (name === 'library' && !isLibraryCommand(given)) {
-    const reason = { kind: 'slip', command: 'library', run: 'library' } as const;
-    return offerRequest(
-      await portsFor(all, caller, 'create'),
-      caller,
-      { request: requestDraft({ prompt: [typed], ...files }) },
-      { reason },
-    );
-  }
-  if (name === 'delete' && (await isPromptAfterAll(ports, caller, optionValue(given, 'id') ?? ''))) {
-    const reason = { kind: 'slip', command: 'delete', run: 'list' } as const;
+  const meant = await commandMeant(ports, caller, { name, given });
+  if (meant !== null) {
+    const reason = { kind: 'slip', command: name, run: meant } as const;
     return offerRequest(ports, caller, { request: requestDraft({ prompt: [typed], ...files }) }, { reason });
   }
   const isCreate = name === 'create';
@@ -135,7 +131,7 @@ export async function runText(
   // A message on the chat page is never a command, even if it begins with the name of one.
   if (addressing === 'plain' && !isCreate)
     return offerRequest(ports, caller, { request: { prompt: typed } }, { reason: { kind: 'talk' } });
-  return runCommand(all, caller, { name, given, problems, isTyped: true });
+  return execute(ports, caller, { name, given, problems, isTyped: true });
 }
 
 /** Adds the attached files to the parsed text; files alone are a `create` without its prompt. */
@@ -160,6 +156,13 @@ function runHelp(ports: BotPorts, caller: Caller, name: string | null): Promise<
   const topic = declarations.find((one) => one.name === 'help')?.options.find(({ positional }) => positional);
   const given: GivenOptions = topic === undefined || name === null ? {} : { [topic.name]: [name] };
   return runCommand(ports, caller, { name: 'help', given });
+}
+
+/** Returns the command to offer beside a prompt that begins with the name of one; `null` for a command. */
+async function commandMeant(ports: BotPorts, caller: Caller, { name, given }: Invocation): Promise<string | null> {
+  if (name === 'library') return isLibraryCommand(given) ? null : 'library';
+  const isPrompt = name === 'delete' && (await isPromptAfterAll(ports, caller, optionValue(given, 'id') ?? ''));
+  return isPrompt ? 'list' : null;
 }
 
 /** Returns true for words that are no id: a prompt may begin with “delete”, as in “delete scene”, so it is asked about. */

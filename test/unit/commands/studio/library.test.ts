@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
@@ -35,6 +35,15 @@ it('uses an image by its name in a prompt and in the option, on every way in', a
     ['two of mug and mug', [MUG]],
     ['a cat with mug', [MUG]],
   ]);
+});
+
+it('is read once for an order', async () => {
+  const lists = vi.spyOn(house.references, 'list');
+  await house.bot.text(ada(), 'a fox with a @mug');
+  await house.bot.text(ada(), 'create a hen');
+  expect(lists).toHaveBeenCalledTimes(2);
+  await house.bot.text(ada(), 'status');
+  expect(lists).toHaveBeenCalledTimes(2);
 });
 
 it('adds the image to a prompt with a style', async () => {
