@@ -27,8 +27,7 @@ describePlatform('Discord', async () => {
       const interaction = discord.people.slash('video create', { prompt: 'a red fox' });
       const { caller } = await app.heard(interaction);
       await discord.answered(interaction);
-      const { mayManage: _mayManage, ...origin } = caller;
-      return origin;
+      return caller;
     },
     async callerOf(who) {
       const permissions = who === 'administrator' ? (['MANAGE_GUILD'] as const) : [];

@@ -40,8 +40,7 @@ async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
       const prompt = `a red fox ${randomUUID()}`;
       slack.people.slash(`/video ${prompt}`);
       const { caller } = await app.heard(({ what }) => what === prompt);
-      const { mayManage: _mayManage, ...origin } = caller;
-      return origin;
+      return caller;
     },
     async callerOf(who) {
       const user = who === 'administrator' ? slack.users.bob : slack.users.alice;

@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Upload } from '#src/chat/platform.ts';
 import type { Call } from './video-service.ts';
 
 /** Returns `bytes` bytes that begin like an MP4 and continue with a pattern of a long period. */
@@ -15,6 +18,15 @@ export function wholeClip(bytes: number): Buffer {
   clip.write('moov', 36, 'latin1');
   clip.writeUInt32BE(bytes - 40, 40);
   clip.write('mdat', 44, 'latin1');
+  return clip;
+}
+
+/** Writes a fake clip into a folder. @returns it as an upload */
+export async function writeClip(folder: string, changes: Partial<Omit<Upload, 'path'>> = {}): Promise<Upload> {
+  const path = join(folder, 'clip.mp4');
+  const texts = { name: 'red-fox.mp4', description: 'a red fox' };
+  const clip = { path, bytes: 5_000, contentType: 'video/mp4', ...texts, ...changes };
+  await writeFile(path, fakeClip(clip.bytes));
   return clip;
 }
 

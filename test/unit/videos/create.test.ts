@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#src/errors.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
@@ -16,26 +16,9 @@ import {
   text,
 } from '#test/fakes/faults.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import {
-  closedAddress,
-  type FakeVideoService,
-  type FakeVideoServiceOptions,
-  type Handler,
-  startVideoService,
-} from '#test/fakes/video-service.ts';
-import { clientOf } from './client.ts';
+import { closedAddress, type FakeVideoService, type Handler } from '#test/fakes/video-service.ts';
+import { clientOf, startService } from './client.ts';
 import { FOX } from './models.ts';
-
-const cleanup: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const clean of cleanup.splice(0)) await clean();
-});
-
-async function start(options: FakeVideoServiceOptions = {}): Promise<FakeVideoService> {
-  const service = await startVideoService(options);
-  cleanup.push(() => service.close());
-  return service;
-}
 
 async function create(
   service: Pick<FakeVideoService, 'baseUrl' | 'token'>,
@@ -43,13 +26,12 @@ async function create(
   { mayStillSend = () => true, ...options }: Partial<VideoClientOptions> & { mayStillSend?: () => boolean } = {},
 ): Promise<CreateOutcome> {
   const client = clientOf(service, options);
-  cleanup.push(() => client.close());
   return client.create(request, { key: 'task-1', mayStillSend });
 }
 
 describe('the request', () => {
   it('has the specified body: billed per second, duration is the length', async () => {
-    const service = await start();
+    const service = await startService();
     await create(service);
     const [request] = service.requests;
     expect(JSON.parse(request?.body ?? '')).toEqual({
@@ -68,7 +50,7 @@ describe('the request', () => {
   });
 
   it('has a duration of 1 when billed per call, and media by kind', async () => {
-    const service = await start();
+    const service = await startService();
     const media = { image: ['https://a.example/1.png'], audio: [], video: ['http://a.example/1.mp4'] };
     await create(service, { model: 'epic-pro', prompt: 'a', seconds: 10, media });
     expect(JSON.parse(service.requests[0]?.body ?? '')).toEqual({
@@ -82,7 +64,7 @@ describe('the request', () => {
   });
 
   it('is sent below the path of the base URL', async () => {
-    const service = await start({ handlers: { file: json(200, { id: 'behind-a-proxy', status: 'queued' }) } });
+    const service = await startService({ handlers: { file: json(200, { id: 'behind-a-proxy', status: 'queued' }) } });
     const outcome = await create({ ...service, baseUrl: `${service.baseUrl}/proxy/` });
     expect(service.requests[0]?.path).toBe('/proxy/v1/videos');
     expect(outcome.kind).toBe('accepted');
@@ -94,7 +76,7 @@ describe('the request', () => {
     ['a media URL with another scheme', { ...FOX, media: { ...FOX.media, image: ['file:///a'] } }, 'bad_request'],
     ['an empty prompt', { ...FOX, prompt: '' }, 'bad_request'],
   ])('is not sent for %s', async (_, request, code) => {
-    const service = await start();
+    const service = await startService();
     expect(await create(service, request)).toMatchObject({ kind: 'refused', error: { code, retryable: false } });
     expect(service.requests).toHaveLength(0);
   });
@@ -103,14 +85,16 @@ describe('the request', () => {
 describe('accepted', () => {
   it.each(Object.keys(DIALECTS))('in the dialect: %s', async (name) => {
     const dialect = DIALECTS[name];
-    const service = await start(dialect === undefined ? {} : { dialect });
+    const service = await startService(dialect === undefined ? {} : { dialect });
     const outcome = await create(service);
     expect(outcome).toMatchObject({ kind: 'accepted', task: { id: [...service.tasks.keys()][0] } });
     expect(service.creates).toBe(1);
   });
 
   it('even where the service reports it as failed at once, because it has an id', async () => {
-    const service = await start({ handlers: { create: json(200, { id: 'a', status: 'failed', error: 'No GPU.' }) } });
+    const service = await startService({
+      handlers: { create: json(200, { id: 'a', status: 'failed', error: 'No GPU.' }) },
+    });
     expect(await create(service)).toEqual({
       kind: 'accepted',
       task: { id: 'a', status: 'failed', progress: null, failure: { code: 'generation_failed', words: 'No GPU.' } },
@@ -128,7 +112,7 @@ describe('the id of an accepted task', () => {
     ['a leading byte order mark', '\uFEFF{"id":"task_7","status":"queued"}', 'task_7'],
     ['an empty error beside it', '{"id":"task_7","error":{"code":"","message":""}}', 'task_7'],
   ])('%s', async (_, body, id) => {
-    const service = await start({ handlers: { create: text(200, body, 'application/json') } });
+    const service = await startService({ handlers: { create: text(200, body, 'application/json') } });
     expect(await create(service)).toMatchObject({ kind: 'accepted', task: { id } });
   });
 });
@@ -158,7 +142,7 @@ describe('refused: no task exists', () => {
     ['403 moderation_timeout', refuse(403, 'moderation_timeout'), 'forbidden'],
     ['200 with a refusal code', json(200, { error: { code: 'model_not_found' } }), 'unknown_model'],
   ])('%s', async (_, handler, code) => {
-    const service = await start({ handlers: { create: handler } });
+    const service = await startService({ handlers: { create: handler } });
     expect(await create(service)).toMatchObject({ kind: 'refused', error: { code, retryable: false } });
     expect(service.posts).toBe(1);
   });
@@ -166,7 +150,7 @@ describe('refused: no task exists', () => {
   it("keeps the service's message, without the token", async () => {
     const handler: Handler = ({ service, refuse: no }) =>
       no(401, 'invalid_api_key', `The key ${service.token} is wrong.`);
-    const service = await start({ handlers: { create: handler } });
+    const service = await startService({ handlers: { create: handler } });
     const outcome = await create(service);
     expect(outcome.kind === 'refused' && outcome.error.words).toBe('The key [hidden] is wrong.');
   });
@@ -184,14 +168,14 @@ describe('unsent: provably no task', () => {
   });
 
   it('mayStillSend returns false: nothing is sent', async () => {
-    const service = await start();
+    const service = await startService();
     const outcome = await create(service, FOX, { mayStillSend: () => false });
     expect(outcome.kind).toBe('unsent');
     expect(service.requests).toHaveLength(0);
   });
 
   it('mayStillSend throws: nothing is sent', async () => {
-    const service = await start();
+    const service = await startService();
     const mayStillSend = (): boolean => {
       throw new Error('the lease cannot be read');
     };
@@ -200,7 +184,7 @@ describe('unsent: provably no task', () => {
   });
 
   it('mayStillSend is called once connected; a timeout before that sends nothing', async () => {
-    const service = await start();
+    const service = await startService();
     const clock = new ManualClock();
     let asked = 0;
     const pending = create(service, FOX, {
@@ -224,7 +208,7 @@ describe('unsent: provably no task', () => {
     ['a date', 'Fri, 20 Nov 2026 12:00:09 GMT', 9000],
   ])('429 with Retry-After in %s', async (_, value, waitMs) => {
     const handler = refuse(429, 'rate_limit_exceeded', 'Slow down.', { 'retry-after': value });
-    const service = await start({ handlers: { create: handler } });
+    const service = await startService({ handlers: { create: handler } });
     const clock = new ManualClock(Date.UTC(2026, 10, 20, 12));
     expect(await create(service, FOX, { clock })).toMatchObject({
       kind: 'unsent',
@@ -234,7 +218,7 @@ describe('unsent: provably no task', () => {
   });
 
   it('a rate limit code', async () => {
-    const service = await start({ handlers: { create: refuse(403, 'rate_limit_exceeded') } });
+    const service = await startService({ handlers: { create: refuse(403, 'rate_limit_exceeded') } });
     expect(await create(service)).toMatchObject({ kind: 'unsent', error: { code: 'rate_limited' } });
   });
 });
@@ -274,13 +258,13 @@ describe('lost: a task may exist, and no second POST', () => {
     ['an envelope with text that is not an id', json(200, { code: 'success', data: 'please wait' })],
     ['an envelope with several tasks', json(200, { data: [{ id: 'a' }, { id: 'b' }] })],
   ])('%s', async (_, handler) => {
-    const service = await start({ handlers: { create: handler } });
+    const service = await startService({ handlers: { create: handler } });
     expect(await create(service)).toMatchObject({ kind: 'lost', error: { code: 'lost_answer', retryable: false } });
     expect(service.posts).toBe(1);
   });
 
   it('accepted without a response before the timeout', async () => {
-    const service = await start({ handlers: { create: acceptAndNeverAnswer } });
+    const service = await startService({ handlers: { create: acceptAndNeverAnswer } });
     const clock = new ManualClock();
     const pending = create(service, FOX, { clock });
     await service.arrived(1);
@@ -293,7 +277,7 @@ describe('lost: a task may exist, and no second POST', () => {
   });
 
   it('the client is closed while waiting for the response', async () => {
-    const service = await start({ handlers: { create: acceptAndNeverAnswer } });
+    const service = await startService({ handlers: { create: acceptAndNeverAnswer } });
     const client = clientOf(service);
     const pending = client.create(FOX, { key: 'k', mayStillSend: () => true });
     await service.arrived(1);
@@ -306,9 +290,8 @@ describe('lost: a task may exist, and no second POST', () => {
 
 describe('concurrent creates', () => {
   it('create one task each', async () => {
-    const service = await start();
+    const service = await startService();
     const client = clientOf(service);
-    cleanup.push(() => client.close());
     const all = Array.from({ length: 100 }, (_, index) =>
       client.create(FOX, { key: `task-${index}`, mayStillSend: () => true }),
     );

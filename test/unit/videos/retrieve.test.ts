@@ -1,30 +1,13 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#src/errors.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
 import type { UpstreamId, UpstreamTask } from '#src/videos/service.ts';
 import { DIALECTS } from '#test/fakes/dialects.ts';
 import { json, redirect, refuse, text } from '#test/fakes/faults.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import {
-  closedAddress,
-  type FakeVideoService,
-  type FakeVideoServiceOptions,
-  type Handler,
-  startVideoService,
-} from '#test/fakes/video-service.ts';
-import { clientOf } from './client.ts';
-
-const cleanup: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const clean of cleanup.splice(0)) await clean();
-});
-
-async function start(options: FakeVideoServiceOptions = {}): Promise<FakeVideoService> {
-  const service = await startVideoService(options);
-  cleanup.push(() => service.close());
-  return service;
-}
+import { closedAddress, type FakeVideoService, type Handler } from '#test/fakes/video-service.ts';
+import { clientOf, startService } from './client.ts';
 
 async function retrieve(
   service: Pick<FakeVideoService, 'baseUrl' | 'token'>,
@@ -32,17 +15,15 @@ async function retrieve(
   { signal, ...options }: Partial<VideoClientOptions> & { signal?: AbortSignal } = {},
 ): Promise<UpstreamTask> {
   const client = clientOf(service, options);
-  cleanup.push(() => client.close());
   return client.retrieve(id as UpstreamId, signal);
 }
 
 describe('every dialect', () => {
   it.each(Object.keys(DIALECTS))('runs and completes: %s', async (name) => {
     const dialect = DIALECTS[name];
-    const service = await start(dialect === undefined ? {} : { dialect });
+    const service = await startService(dialect === undefined ? {} : { dialect });
     const { id } = service.add();
     const client = clientOf(service);
-    cleanup.push(() => client.close());
     const seen: UpstreamTask[] = [];
     for (let poll = 0; poll < 3; poll += 1) seen.push(await client.retrieve(id as UpstreamId));
     expect(seen.map(({ id: each }) => each)).toEqual([id, id, id]);
@@ -53,7 +34,7 @@ describe('every dialect', () => {
 
   it.each(Object.keys(DIALECTS))('fails with its reason: %s', async (name) => {
     const dialect = DIALECTS[name];
-    const service = await start(dialect === undefined ? {} : { dialect });
+    const service = await startService(dialect === undefined ? {} : { dialect });
     const { id } = service.add({ status: 'failed', failure: { code: 'gpu', message: 'The GPU melted.' } });
     expect(await retrieve(service, id)).toMatchObject({
       status: 'failed',
@@ -64,19 +45,21 @@ describe('every dialect', () => {
 
 describe('a retrieve', () => {
   it('encodes the id', async () => {
-    const service = await start();
+    const service = await startService();
     const { id } = service.add({ id: 'a:b/c+d==?#%' });
     expect((await retrieve(service, id)).id).toBe(id);
     expect(service.requests[0]?.path).toBe(`/v1/videos/${encodeURIComponent(id)}`);
   });
 
   it('keeps the requested id', async () => {
-    const service = await start({ handlers: { retrieve: json(200, { id: 'another-layer', status: 'running' }) } });
+    const service = await startService({
+      handlers: { retrieve: json(200, { id: 'another-layer', status: 'running' }) },
+    });
     expect((await retrieve(service, 'mine')).id).toBe('mine');
   });
 
   it('truncates a long reason, at whole characters', async () => {
-    const service = await start({
+    const service = await startService({
       handlers: { retrieve: json(200, { id: 'a', status: 'failed', error: `x${'🦊'.repeat(500)}` }) },
     });
     const words = (await retrieve(service, 'a')).failure?.words ?? '';
@@ -86,7 +69,7 @@ describe('a retrieve', () => {
   it('redacts the token in the reason of a failure', async () => {
     const handler: Handler = (call) =>
       call.json(200, { id: 'a', status: 'failed', error: `bad key ${call.service.token}` });
-    const service = await start({ handlers: { retrieve: handler } });
+    const service = await startService({ handlers: { retrieve: handler } });
     expect((await retrieve(service, 'a')).failure?.words).toBe('bad key [hidden]');
   });
 
@@ -103,19 +86,19 @@ describe('a retrieve', () => {
     ['a redirect', redirect(302, '/elsewhere'), 'bad_answer', true],
     ['a reset', ({ response }) => void response.socket?.resetAndDestroy(), 'unavailable', true],
   ])('%s', async (_, handler, code, retryable) => {
-    const service = await start({ handlers: { retrieve: handler } });
+    const service = await startService({ handlers: { retrieve: handler } });
     await expect(retrieve(service, 'a')).rejects.toMatchObject({ code, retryable });
     expect(service.requests).toHaveLength(1);
   });
 
   it('returns the time to wait', async () => {
     const handler = refuse(429, 'rate_limited', 'Slow down.', { 'retry-after': '12' });
-    const service = await start({ handlers: { retrieve: handler } });
+    const service = await startService({ handlers: { retrieve: handler } });
     await expect(retrieve(service, 'a')).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 12_000 });
   });
 
   it('times out', async () => {
-    const service = await start({ handlers: { retrieve: () => {} } });
+    const service = await startService({ handlers: { retrieve: () => {} } });
     const clock = new ManualClock();
     const pending = retrieve(service, 'a', { clock });
     const failed = expect(pending).rejects.toMatchObject({ code: 'timed_out', retryable: true });
@@ -126,7 +109,7 @@ describe('a retrieve', () => {
   });
 
   it('stops when it is aborted', async () => {
-    const service = await start({ handlers: { retrieve: () => {} } });
+    const service = await startService({ handlers: { retrieve: () => {} } });
     const controller = new AbortController();
     const failed = expect(retrieve(service, 'a', { signal: controller.signal })).rejects.toMatchObject({
       code: 'unavailable',
@@ -148,10 +131,9 @@ describe('a retrieve', () => {
 describe('a failed response', () => {
   /** Polls once per response of `bodies`, `apartMs` apart, and returns the result of the last poll. */
   async function polled(bodies: readonly unknown[], apartMs = 5_000): Promise<UpstreamTask> {
-    const service = await start();
+    const service = await startService();
     const clock = new ManualClock();
     const client = clientOf(service, { clock });
-    cleanup.push(() => client.close());
     let last: Promise<UpstreamTask> = Promise.reject(new Error('nothing was polled'));
     for (const body of bodies) {
       await last.catch(() => {});
@@ -207,7 +189,7 @@ describe('an encoded response', () => {
     const handler: Handler = ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(body);
     };
-    const service = await start({ handlers: { retrieve: handler } });
+    const service = await startService({ handlers: { retrieve: handler } });
     expect(await retrieve(service, 'task')).toMatchObject({ status: 'in_progress', progress: 40 });
     expect(service.requests[0]?.headers['accept-encoding']).toBe('identity');
   });
@@ -216,12 +198,12 @@ describe('an encoded response', () => {
     const handler: Handler = ({ response }) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(TASK);
     };
-    const service = await start({ handlers: { retrieve: handler } });
+    const service = await startService({ handlers: { retrieve: handler } });
     await expect(retrieve(service, 'task')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
   });
 
   it('may start with a byte order mark', async () => {
-    const service = await start({ handlers: { retrieve: text(200, `\uFEFF${TASK}`, 'application/json') } });
+    const service = await startService({ handlers: { retrieve: text(200, `\uFEFF${TASK}`, 'application/json') } });
     expect(await retrieve(service, 'task')).toMatchObject({ status: 'in_progress' });
   });
 });

@@ -76,7 +76,7 @@ describe('a slow response', () => {
 
   it('keeps a task message that the deferral has become meanwhile on a refusal', async () => {
     const { asked, go } = await slowly('video create', { prompt: 'a fox' });
-    const { mayManage: _mayManage, ...origin } = (await house.heard(asked)).caller;
+    const { caller: origin } = await house.heard(asked);
     const { message } = await house.platform.open('task-1' as TaskId, origin, taskView());
     house.bot.reply = { kind: 'refused', sentence: 'I can’t reach my database' };
     go();

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MessageRef, Upload } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
@@ -28,8 +28,7 @@ beforeEach(async () => {
   house.bot.reply = { kind: 'task', task: TASK };
   house.bot.onShow = () => Promise.resolve({ channel: '', message: '' });
   const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
-  const { mayManage: _mayManage, ...caller } = (await house.heard(asked)).caller;
-  origin = caller;
+  origin = (await house.heard(asked)).caller;
   await house.discord.answered(asked);
   message = await house.platform.open(TASK, origin, taskView());
 });
@@ -53,11 +52,7 @@ const notify = (key = 'end') =>
     view: endNotice(origin),
   });
 
-async function upload(bytes: number): Promise<Upload> {
-  const path = join(directory, 'clip.mp4');
-  await writeFile(path, fakeClip(bytes));
-  return { path, bytes, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
-}
+const upload = (bytes: number): Promise<Upload> => writeClip(directory, { bytes });
 
 describe('progress', () => {
   it('fails at a rate limit instead of waiting, with the retry delay', async () => {

@@ -31,9 +31,8 @@ const LATER = [
 describe('an interaction without the newer fields', () => {
   it('is handled, and its message is edited by the bot itself once the token has expired', async () => {
     const told = house.discord.people.slash('video create', { prompt: 'a fox' }, { without: LATER });
-    const { caller } = await house.heard(told);
+    const { caller: origin } = await house.heard(told);
     await house.discord.answered(told);
-    const { mayManage: _mayManage, ...origin } = caller;
     const message = await house.platform.open(TASK, origin, taskView());
     house.discord.expireTokens();
     await house.platform.edit(message, origin, taskView(), 'final');

@@ -1,10 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Upload } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import { type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -50,8 +49,7 @@ const ask = (channel = holder.discord.channels.general): Interaction =>
 
 /** Returns the origin of a task, as recorded by the replica that received it. */
 async function originOf(asked: Interaction): Promise<Origin> {
-  const { mayManage: _mayManage, ...origin } = (await holder.heard(asked)).caller;
-  return origin;
+  return (await holder.heard(asked)).caller;
 }
 
 /** Freezes the holder past its lease, so that another replica can take it over. */
@@ -189,9 +187,7 @@ describe('a message', () => {
 
   it('is edited and gets its clip by a replica without the shard; an unconfirmed upload is looked up', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'dailies-replicas-'));
-    const path = join(directory, 'clip.mp4');
-    await writeFile(path, fakeClip(5_000));
-    const clip: Upload = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
+    const clip = await writeClip(directory);
     const asked = ask();
     const origin = await originOf(asked);
     await holder.discord.answered(asked);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -7,7 +7,7 @@ import type { Reply } from '#commands/bot-port.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { launchBrowser } from '#test/fakes/browser.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
@@ -331,8 +331,6 @@ describe('the view', () => {
 
   it('does not shift when a running task gets its clip', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'dailies-page-'));
-    const path = join(directory, 'clip.mp4');
-    await writeFile(path, fakeClip(1000));
     const message = await openTask('task-1');
     await openTask('task-2');
     const page = await visit({ viewport: { width: 900, height: 1600 } });
@@ -341,8 +339,7 @@ describe('the view', () => {
     await house.platform.edit(message, originOf('task-1'), taskView({ progress: 99 }), 'progress');
     await page.waitForSelector('text=Running · 99 %');
     expect({ frame: await frame(), places: await places(page) }).toEqual(before);
-    const clip = { path, bytes: 1000, contentType: 'video/mp4', name: 'a.mp4', description: 'a fox' };
-    await house.platform.attach(message, originOf('task-1'), doneView(), clip);
+    await house.platform.attach(message, originOf('task-1'), doneView(), await writeClip(directory));
     await page.waitForSelector('video');
     const after = await frame();
     expect([after?.width, after?.height]).toEqual([before.frame?.width, before.frame?.height]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { offerCard } from '#commands/sentences/offers.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 import { newTask, originOf } from '#test/fakes/tasks.ts';
@@ -33,11 +33,9 @@ beforeEach(async () => {
   task = newTask({ id: TASK, origin, request: { ...request, prompt: PROMPT } });
   const view = doneView({ task: TASK, prompt: PROMPT, by: origin.user });
   message = await house.platform.open(TASK, origin, view);
-  const path = join(directory, 'clip.mp4');
-  await writeFile(path, fakeClip(5000));
-  const file = { path, bytes: 5000, contentType: 'video/mp4', name: 'red-fox.mp4', description: PROMPT };
+  const file = await writeClip(directory, { description: PROMPT });
   await house.platform.attach(message, origin, view, file);
-  await rm(path);
+  await rm(file.path);
 });
 
 afterEach(async () => {

@@ -31,8 +31,7 @@ async function toldTo(user: string, times = 1): Promise<readonly string[]> {
 /** Posts one of the bot's messages in `general`, to press and react to. */
 async function ownMessage(): Promise<string> {
   slack.people.slash('/video a fox');
-  const { caller } = await house.heard(({ what }) => what === 'a fox');
-  const { mayManage: _mayManage, ...origin } = caller;
+  const { caller: origin } = await house.heard(({ what }) => what === 'a fox');
   return (await house.platform.open('task-1' as TaskId, origin, taskView())).message;
 }
 

@@ -196,9 +196,8 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
   /** Posts a task's message with a button. */
   const posted = async (task: TaskId) => {
     slack.people.slash('/video a fox');
-    const { caller } = await house.heard();
+    const { caller: origin } = await house.heard();
     const { taskView } = await import('#test/fakes/views.ts');
-    const { mayManage: _mayManage, ...origin } = caller;
     const ref = await house.platform.open(task, origin, taskView({ task }));
     house.bot.onShow = () => Promise.resolve(ref);
     return ref;

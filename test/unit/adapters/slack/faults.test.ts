@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import type { Upload } from '#src/chat/platform.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import type { FakeSlack, Message } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
@@ -25,8 +25,7 @@ beforeEach(async () => {
   slack = house.slack;
   directory = await mkdtemp(join(tmpdir(), 'dailies-slack-clip-'));
   slack.people.slash('/video a fox');
-  const { mayManage: _mayManage, ...rest } = (await house.heard()).caller;
-  origin = rest;
+  origin = (await house.heard()).caller;
   await slack.until(() => house.whispers(slack.users.alice, slack.channels.general).length === 1, 'an answer');
 });
 
@@ -36,11 +35,7 @@ afterEach(async () => {
   expect(slack.violations).toEqual([]);
 });
 
-const clip = async (bytes = 5000): Promise<Upload> => {
-  const path = join(directory, 'clip.mp4');
-  await writeFile(path, fakeClip(bytes));
-  return { path, bytes, contentType: 'video/mp4', name: 'red-fox-7f3a.mp4', description: 'a red fox' };
-};
+const clip = (bytes = 5_000): Promise<Upload> => writeClip(directory, { bytes });
 const seen = () => slack.messages(origin.channel).filter(({ visibleTo }) => visibleTo === null);
 const cards = () => seen().filter(({ fileIds }) => fileIds.length === 0);
 const clips = () => seen().filter(({ fileIds }) => fileIds.length > 0);
@@ -181,7 +176,7 @@ describe('a clip', () => {
     await house.platform.edit(message, origin, doneView({ task: TASK, buttons: ['details'] }), 'final');
     const text = JSON.stringify(slack.message(message.message).blocks);
     expect(text).toContain('/permalinks/files/');
-    expect(text).toContain('red-fox-7f3a.mp4');
+    expect(text).toContain('red-fox.mp4');
   });
 
   it('is awaited while Slack is slow to share it', async () => {
@@ -282,8 +277,7 @@ describe('a clip', () => {
 
   it('is posted in the thread of its command', async () => {
     const said = slack.people.mention('a red fox');
-    const { caller } = await house.heard(({ what }) => what === 'a red fox');
-    const { mayManage: _mayManage, ...inThread } = caller;
+    const { caller: inThread } = await house.heard(({ what }) => what === 'a red fox');
     const message = await house.platform.open(TASK, inThread, taskView({ task: TASK }));
     await house.platform.attach(message, inThread, doneView({ task: TASK }), await clip());
     expect(slack.message(message.message).threadTs).toBe(said.ts);

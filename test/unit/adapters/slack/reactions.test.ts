@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 import { SlackHouse } from '#test/fakes/slack-house.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
@@ -23,8 +23,7 @@ beforeEach(async () => {
   slack = house.slack;
   directory = await mkdtemp(join(tmpdir(), 'dailies-slack-clip-'));
   slack.people.slash('/video a fox');
-  const { mayManage: _mayManage, ...rest } = (await house.heard()).caller;
-  origin = rest;
+  origin = (await house.heard()).caller;
   card = await house.platform.open(TASK, origin, taskView({ task: TASK }));
 });
 
@@ -38,10 +37,7 @@ afterEach(async () => {
 const reactions = () => house.bot.heard.filter(({ kind }) => kind === 'react').map(({ what }) => what);
 
 const attach = async (): Promise<string> => {
-  const path = join(directory, 'clip.mp4');
-  await writeFile(path, fakeClip(5000));
-  const file = { path, bytes: 5000, contentType: 'video/mp4', name: 'red-fox-7f3a.mp4', description: 'a red fox' };
-  await house.platform.attach(card, origin, doneView({ task: TASK }), file);
+  await house.platform.attach(card, origin, doneView({ task: TASK }), await writeClip(directory));
   return slack.files[0]?.shares[0]?.ts ?? '';
 };
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -11,7 +11,7 @@ import { openRedisStore } from '#src/store/redis/store.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { type FakeSlack, startSlack, type View } from '#test/fakes/slack/index.ts';
@@ -272,10 +272,7 @@ describe('a clip', () => {
   afterEach(() => rm(directory, { recursive: true }));
 
   const attach = async (house: SlackHouse, message: Awaited<ReturnType<typeof open>>) => {
-    const path = join(directory, 'clip.mp4');
-    await writeFile(path, fakeClip(5_000));
-    const file = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
-    return house.platform.attach(message, originOf(), doneView({ task: TASK }), file);
+    return house.platform.attach(message, originOf(), doneView({ task: TASK }), await writeClip(directory));
   };
   const clips = () => everything().filter(({ fileIds }) => fileIds.length > 0);
 

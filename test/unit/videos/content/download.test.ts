@@ -10,20 +10,13 @@ import type { Clip, UpstreamId } from '#src/videos/service.ts';
 import { fakeClip, wholeClip } from '#test/fakes/clip.ts';
 import { inTurn, json, redirect, refuse, serve, text } from '#test/fakes/faults.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import {
-  type FakeVideoService,
-  type Handler,
-  type Handlers,
-  type RecordedRequest,
-  startVideoService,
-} from '#test/fakes/video-service.ts';
-import { clientOf, hastyClock } from '../client.ts';
+import type { FakeVideoService, Handler, Handlers, RecordedRequest } from '#test/fakes/video-service.ts';
+import { clientOf, hastyClock, startService } from '../client.ts';
 
 const CLIP = fakeClip(300_000);
 const WHOLE_CLIP = wholeClip(200_000);
 const OTHER_CLIP = Buffer.concat([CLIP.subarray(0, 40), fakeClip(299_960).subarray(0, 299_960).reverse()]);
 
-const cleanup: (() => Promise<void>)[] = [];
 let folder: string;
 let path: string;
 
@@ -32,13 +25,11 @@ beforeEach(async () => {
   path = join(folder, 'clip.mp4');
 });
 afterEach(async () => {
-  for (const clean of cleanup.splice(0)) await clean();
   await rm(folder, { recursive: true, force: true });
 });
 
 async function start(handlers: Partial<Handlers> = {}): Promise<FakeVideoService> {
-  const service = await startVideoService({ clip: CLIP, handlers });
-  cleanup.push(() => service.close());
+  const service = await startService({ clip: CLIP, handlers });
   service.add({ id: 'task', status: 'completed' });
   return service;
 }
@@ -54,7 +45,6 @@ async function download(
   { signal, tries = 1, ...options }: DownloadOptions = {},
 ): Promise<Clip> {
   const client = clientOf(service, { clock: hastyClock(), ...options });
-  cleanup.push(() => client.close());
   for (let left = tries; left > 1; left -= 1) {
     try {
       return await client.download('task' as UpstreamId, path, signal);
@@ -456,7 +446,6 @@ describe('permanent failures', () => {
   ])('%s, twice in a row', async (_, bytes) => {
     const service = await start({ content: serve(bytes) });
     const client = clientOf(service);
-    cleanup.push(() => client.close());
     const fetch = () => client.download('task' as UpstreamId, path);
     await expect(fetch()).rejects.toMatchObject({ code: 'not_a_video', retryable: true });
     await expect(fetch()).rejects.toMatchObject({ code: 'not_a_video', retryable: bytes[0] === 0x3c });

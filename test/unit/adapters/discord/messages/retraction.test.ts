@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { storedIn } from '#test/fakes/stored.ts';
@@ -37,14 +37,10 @@ afterEach(async () => {
 /** Delivers a clip to a channel. */
 async function deliver(channel: string): Promise<void> {
   const asked = house.discord.people.slash('video create', { prompt: 'x' }, { channel });
-  const { mayManage: _mayManage, ...caller } = (await house.heard(asked)).caller;
-  origin = caller;
+  origin = (await house.heard(asked)).caller;
   await house.discord.answered(asked);
   message = await house.platform.open(TASK, origin, taskView());
-  const path = join(directory, 'clip.mp4');
-  await writeFile(path, fakeClip(5000));
-  const file = { path, bytes: 5000, contentType: 'video/mp4', name: 'red-fox.mp4', description: 'a red fox' };
-  await house.platform.attach(message, origin, doneView(), file);
+  await house.platform.attach(message, origin, doneView(), await writeClip(directory));
 }
 
 const notify = (): Promise<MessageRef> =>

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Lease } from '#src/cluster/leases.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
@@ -30,8 +30,7 @@ beforeEach(async () => {
   house.bot.reply = { kind: 'task', task: TASK };
   house.bot.onShow = () => Promise.resolve({ channel: '', message: '' });
   const asked = house.discord.people.slash('video create', { prompt: 'x' }, { channel: house.discord.channels.group });
-  const { mayManage: _mayManage, ...caller } = (await house.heard(asked)).caller;
-  origin = caller;
+  origin = (await house.heard(asked)).caller;
   await house.discord.answered(asked);
   message = await house.platform.open(TASK, origin, taskView());
 });
@@ -112,9 +111,7 @@ describe('while the message is being edited', () => {
   });
 
   it('does not overwrite the concurrent edit', async () => {
-    const path = join(await mkdtemp(join(tmpdir(), 'dailies-following-')), 'clip.mp4');
-    await writeFile(path, fakeClip(5_000));
-    const file = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
+    const file = await writeClip(await mkdtemp(join(tmpdir(), 'dailies-following-')));
     const go = house.discord.hold(EDIT);
     const attached = house.platform.attach(message, origin, doneView(), file);
     await expect.poll(() => house.discord.held, { interval: 1, timeout: 60_000 }).toBe(1);
@@ -127,7 +124,7 @@ describe('while the message is being edited', () => {
     await house.platform.stop();
     expect(plainOf(shown())).toContain('2:14');
     expect(asks()).toBe(false);
-    await rm(dirname(path), { recursive: true });
+    await rm(dirname(file.path), { recursive: true });
   });
 
   it('adds the button afterwards if it is still due', async () => {

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import { fakeClip } from '#test/fakes/clip.ts';
+import { writeClip } from '#test/fakes/clip.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 import { storedIn } from '#test/fakes/stored.ts';
@@ -24,8 +24,7 @@ beforeEach(async () => {
   slack = house.slack;
   directory = await mkdtemp(join(tmpdir(), 'dailies-slack-retraction-'));
   slack.people.slash('/video a fox');
-  const { mayManage: _mayManage, ...rest } = (await house.heard()).caller;
-  origin = rest;
+  origin = (await house.heard()).caller;
   await slack.until(() => house.whispers(slack.users.alice, slack.channels.general).length === 1, 'an answer');
 });
 
@@ -37,12 +36,8 @@ afterEach(async () => {
 
 const open = (): Promise<MessageRef> => house.platform.open(TASK, origin, taskView({ task: TASK }));
 const attach = async (message: MessageRef): Promise<boolean> => {
-  const path = join(directory, 'clip.mp4');
-  await writeFile(path, fakeClip(5000));
   const notice = { view: endNotice(origin), mention: origin.user };
-  const texts = { name: 'red-fox.mp4', description: 'a red fox' };
-  const file = { path, bytes: 5000, contentType: 'video/mp4', ...texts, notice };
-  return house.platform.attach(message, origin, doneView({ task: TASK }), file);
+  return house.platform.attach(message, origin, doneView({ task: TASK }), await writeClip(directory, { notice }));
 };
 const retract = (message: MessageRef): Promise<void> =>
   house.platform.retract(message, { ...origin, interaction: '', address: {} }, { kind: 'removed', reason: 'deleted' });
