@@ -10,6 +10,8 @@ import type { Replica } from './replica.ts';
 
 const LOOK_EVERY_MS = 250;
 const CONFIRM_TRIES = 20;
+/** Times that a user presses a button of a set or a review while nobody answers. */
+const INSISTING_TRIES = 20;
 /** Looks for a button in the reply to a press. */
 const REPLY_LOOKS = 4;
 /** Tries to delete a clip: its outcome is in the chat a moment before that is recorded. */
@@ -56,12 +58,16 @@ export class Presses {
     if (planned.action === 'delete') return this.#delete(planned, taskOf(order), order);
     const isReaction = planned.action === '🔁' || planned.action === '❌';
     if (buttonOf(planned, message) === undefined && !isReaction) return;
-    await Promise.all(
-      Array.from({ length: planned.times }, async () => {
-        const id = this.#next(`p-${order.id}`);
-        await Promise.all(this.#up(planned).map((replica) => this.#pressOne(replica, id, { planned, message, order })));
-      }),
-    );
+    for (let tries = 0; tries < (planned.on === undefined ? 1 : INSISTING_TRIES); tries += 1) {
+      const presses = Array.from({ length: planned.times }, () => this.#next(`p-${order.id}`));
+      const answers = await Promise.all(
+        presses.flatMap((id) =>
+          this.#up(planned).map((replica) => this.#pressOne(replica, id, { planned, message, order })),
+        ),
+      );
+      if (answers.some(({ status }) => status === 202 || status === 400)) break;
+      await delay(LOOK_EVERY_MS);
+    }
     if (planned.killsAfterMs !== undefined) await this.#killAll(planned.killsAfterMs);
   }
 
@@ -89,12 +95,12 @@ export class Presses {
     return this.#options.replicas.filter(({ isUp }) => isUp).slice(0, copies);
   }
 
-  /** Presses at one replica, and goes on with the form or question that it answers with. */
+  /** Presses at one replica, and goes on with the form or question that it answers with. @returns the first answer */
   async #pressOne(
     replica: Replica,
     id: string,
     { planned, message, order }: { planned: PlannedDeed; message: Message; order: PlannedOrder },
-  ): Promise<void> {
+  ): Promise<Answered> {
     const { action, values } = planned;
     const user = planned.by ?? order.user;
     const button = buttonOf(planned, message);
@@ -110,7 +116,7 @@ export class Presses {
         : await post(replica, '/playground/presses', { ...at, button });
     record(answer);
     if (action === 'lookup' && answer.form !== null)
-      return this.#enterId(replica, at, answer.form, message.task ?? taskOf(order));
+      await this.#enterId(replica, at, answer.form, message.task ?? taskOf(order));
     if (values !== undefined && answer.form !== null)
       record(await post(replica, '/playground/forms', { ...at, id: `f-${id}`, form: answer.form, values }));
     // A newer version, or the price of a blind clip, is asked about.
@@ -118,6 +124,7 @@ export class Presses {
       action === 'signoff' || action === 'remake' ? await this.#buttonIn(answer.message, action) : undefined;
     if (asked !== undefined)
       record(await this.#press(replica, `q-${id}`, { user, message: answer.message ?? '', button: asked }));
+    return answer;
   }
 
   #press(replica: Replica, id: string, target: Target): Promise<Answered> {

@@ -87,6 +87,17 @@ it('finds a reveal that is early, partial, lost, or that nobody allowed asked fo
   expect(wrong({ messages: [CARD, TOLD, request] })).toEqual([]);
 });
 
+it('finds a clip under the label of another one, and a label with the model of another one', () => {
+  const own = { ...CARD, id: 'm5', task: TASKS[1]?.id ?? '', words: 's1-000: a fox · clip B of 2 · ana' };
+  const { set: _set, ...clip } = own;
+  expect(wrong({ messages: [CARD, TOLD, clip] })).toEqual([]);
+  expect(wrong({ messages: [CARD, TOLD, { ...clip, words: 'clip A of 2' }] })).toEqual(['label of another clip']);
+  const revealed = (words: string) =>
+    wrong({ tasks: AFTER, record: REVEALED, pressed: [VOTE, REVEAL], messages: [{ ...CARD, words }, TOLD] });
+  expect(revealed('**Clip A** · Swift 1 · $0.20\nClip B · Swift 2 · $0.28')).toEqual([]);
+  expect(revealed('Clip A · Swift 2 · $0.28\nClip B · Swift 1 · $0.20')).toHaveLength(2);
+});
+
 it('finds a second clip of a label or model, and one of another model', () => {
   const second = newTask({ id: taskIdOf('again'), takeOf: { id: SET, kind: 'comparison', at: 1, of: 2 } });
   expect(wrong({ tasks: [...TASKS, second] })).toEqual(['second clip of a label']);

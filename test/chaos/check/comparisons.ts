@@ -11,6 +11,7 @@ type ComparisonHistory = Pick<History, 'creates' | 'pressed' | 'messages'> & {
 
 /** Words of the playground about a vote that counts. */
 const VOTED = /^You (?:voted|changed your vote|already voted)/u;
+const LABELS = ['A', 'B', 'C', 'D'];
 const MODEL = /swift[ -]\d/iu;
 /** A request for approval lists all models with their prices, in the order in which they were named. */
 const REQUEST = / requests a comparison of /u;
@@ -28,6 +29,7 @@ export function checkComparisons(history: ComparisonHistory): readonly Violation
       if (first === undefined) return [];
       return [
         ...wrongModels(tasks, history),
+        ...wrongLabels(tasks, history),
         ...wrongReveal(tasks, record, history),
         ...(record === undefined ? [] : wrongVotes(first, record, history)),
         ...(record?.revealed === undefined ? betrayals(tasks, history) : []),
@@ -51,6 +53,29 @@ function wrongModels(tasks: readonly Task[], { creates, pressed, store }: Compar
       .filter((take) => !pressed.some(({ action, task }) => action === 'remake' && isOfLabel(task, take, store)))
       .map(({ id }) => ({ name: 'second clip of a label', what: `${what}: ${id}` })),
   ];
+}
+
+/** Checks that every message shows each clip under its label, and the revealed card the model of each label. */
+function wrongLabels(tasks: readonly Task[], { messages }: ComparisonHistory): readonly Violation[] {
+  const places = new Map<string | null, number>(tasks.map(({ id, set }) => [id, set?.at ?? 0]));
+  const own = messages.flatMap(({ id, task, words = '' }) => {
+    const [, label] = /\bclip ([A-D]) of \d/u.exec(words) ?? [];
+    const at = places.get(task);
+    return at === undefined || label === undefined || label === LABELS[at - 1]
+      ? []
+      : [{ id, what: `${task} as ${label}` }];
+  });
+  const cards = messages
+    .filter(({ set }) => set !== undefined && places.has(set))
+    .flatMap(({ id, words = '' }) =>
+      [...words.replaceAll('*', '').matchAll(/Clip ([A-D]) · Swift (\d)/gu)].flatMap(([what, label = '', number]) =>
+        tasks[LABELS.indexOf(label)]?.request.model === `swift-${number}` ? [] : [{ id, what }],
+      ),
+    );
+  return [...own, ...cards].map(({ id, what }) => ({
+    name: 'label of another clip',
+    what: `comparison ${tasks[0]?.id}, message ${id}: ${what}`,
+  }));
 }
 
 /** Returns whether a clip has the label of a take that was made later. */
