@@ -131,7 +131,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
-  const cuts = createCuts(deps, { ...parts, storage, assertWritable });
+  const cuts = createCuts(deps, { ...parts, storage, folder: clipsDir, assertWritable });
   const removing = { cuts, messages: chat.retraction, space, retention: config.retention };
   const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
   const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };

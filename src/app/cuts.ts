@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import type { AppDeps } from '../app.ts';
 import { createAttachmentPlanner } from '../chat/attachment-plan.ts';
 import type { Platform } from '../chat/platform.ts';
@@ -10,7 +9,6 @@ import type { WorkQueue } from '../queue/queue.ts';
 import type { ClipStorage } from '../storage/clip-storage.ts';
 import { Cuts } from '../studio/cuts/cuts.ts';
 import type { Pipeline } from '../task-pipeline.ts';
-import type { TaskId } from '../tasks/task.ts';
 
 /** Parts that the cuts depend on. */
 interface CutParts {
@@ -20,16 +18,17 @@ interface CutParts {
   readonly locks: MessageLocks;
   readonly clipLinks: ClipLinks;
   readonly storage: ClipStorage;
+  /** Folder of the clips. */
+  readonly folder: string;
   readonly assertWritable: () => Promise<void>;
 }
 
 /** Creates the service that joins clips; their files are beside those of the clips. */
 export function createCuts(
   deps: AppDeps,
-  { pipeline, clipLinks: links, assertWritable: assertRoom, ...parts }: CutParts,
+  { pipeline, clipLinks: links, assertWritable: assertRoom, folder, ...parts }: CutParts,
 ): Cuts {
   const { ffmpeg, logger } = deps;
-  const folder = dirname(parts.storage.pathOf('cut' as TaskId));
   return new Cuts({
     ...deps,
     ...parts,

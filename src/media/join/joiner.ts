@@ -12,7 +12,7 @@ import type { Shot, ShotDifference } from './shot.ts';
 
 /** Clip of a cut. */
 export interface JoinInput {
-  /** Id of the clip: its task’s. The cut is cached under the ids of its clips. */
+  /** Id of the clip: its task’s. The file of a cut is named after the ids of its clips. */
   readonly id: string;
   /** Path of its file on this machine. */
   readonly path: string;
@@ -53,8 +53,8 @@ export class UnreadableShotError extends DailiesError {
 
 /** A cut. */
 export interface JoinedClip extends Clip {
-  /** Its length; `null` for one from the cache. */
-  readonly seconds: number | null;
+  /** Its length. */
+  readonly seconds: number;
 }
 
 /** Part of the names of cuts; another one, once cuts of an earlier version are no longer good. */
@@ -79,30 +79,23 @@ export class Joiner {
   }
 
   /**
-   * Returns the cut of clips in this order, from the cache where it was made before. The packets are copied where all
-   * clips agree; otherwise ffmpeg encodes them in the size of the first at 30 frames per second.
+   * Makes the cut of clips in this order, in place of one that was made before. The packets are copied where all clips
+   * agree; otherwise ffmpeg encodes them in the size of the first at 30 frames per second.
    * @param signal ends the join, with its reason, and leaves no file.
    * @throws ShotsDifferError where they differ and there is no ffmpeg; `not_a_video`, `disk_full`, `timed_out`,
    *   `overloaded` (retryable), `internal`.
    */
   async join(inputs: readonly JoinInput[], signal: AbortSignal): Promise<JoinedClip> {
-    const path = join(this.#options.folder, fileOf(inputs.map(({ id }) => id)));
-    const cached = await findCut(path);
-    if (cached !== null) return cached;
+    const path = join(this.#options.folder, `${cutIdOf(inputs.map(({ id }) => id))}.mp4`);
     if (this.#waiting >= MAX_WAITING) throw overloaded('joining clips');
     this.#waiting += 1;
-    const turn = this.#last.then(async () => (await findCut(path)) ?? (await this.#make(inputs, path, signal)));
+    const turn = this.#last.then(() => this.#make(inputs, path, signal));
     this.#last = turn
       .catch(() => undefined)
       .finally(() => {
         this.#waiting -= 1;
       });
     return turn;
-  }
-
-  /** Deletes the cut of these clips: to be called when one of them is removed. Idempotent. */
-  async remove(ids: readonly string[]): Promise<void> {
-    await rm(join(this.#options.folder, fileOf(ids)), { force: true });
   }
 
   /** Deletes partial files of processes that died hours ago. */
@@ -160,17 +153,6 @@ interface Written {
 export function cutIdOf(ids: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify([VERSION, ids]));
   return `cut-${hash.digest('hex').slice(0, 32)}`;
-}
-
-function fileOf(ids: readonly string[]): string {
-  return `${cutIdOf(ids)}.mp4`;
-}
-
-function findCut(path: string): Promise<JoinedClip | null> {
-  return stat(path).then(
-    ({ size: bytes }) => ({ path, bytes, contentType: 'video/mp4', seconds: null }),
-    () => null,
-  );
 }
 
 interface EncodingOfAll {

@@ -12,8 +12,8 @@ import type { CutFailure } from './facts.ts';
 export interface CutMakerOptions {
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly clips: Pick<Clips, 'find'>;
-  readonly joiner: Pick<Joiner, 'join' | 'remove'>;
-  readonly storage: Pick<ClipStorage, 'keep' | 'find' | 'remove' | 'pathOf'>;
+  readonly joiner: Pick<Joiner, 'join'>;
+  readonly storage: Pick<ClipStorage, 'keep' | 'find' | 'list' | 'remove' | 'pathOf'>;
   /** Asserts that a file can be stored. @throws `data_full`, `disk_full` */
   readonly assertRoom: () => Promise<void>;
   readonly logger: Logger;
@@ -50,12 +50,9 @@ export class CutMaker {
     const { joiner, storage, assertRoom, logger } = this.#options;
     const inputs = await this.#inputsOf(cut);
     if ('failure' in inputs) return { kind: 'failed', failure: inputs.failure };
-    // One that a process left which was killed before it recorded it: its length is not known.
-    await joiner.remove(cut.tasks);
     try {
       await assertRoom();
       const { seconds, ...clip } = await joiner.join(inputs.found, signal);
-      if (seconds === null) throw new TypeError('another process made it meanwhile');
       const kept = await storage.keep(cut.id, clip).catch((thrown: unknown) => {
         const event = 'cut_upload_failed';
         logger.warn({ event, cut: cut.id, err: thrown }, 'failed to upload a cut, keeping it on this machine');

@@ -1,5 +1,3 @@
-import { readdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { fileNameOf } from '../../chat/file-name.ts';
 import type { MessageRef } from '../../chat/platform.ts';
 import { OnOneReplica } from '../../cluster/on-one-replica.ts';
@@ -61,7 +59,6 @@ const MAX_RETRY_MS = 5 * 60_000;
 /** Failed attempts to join, after which the requester is told. */
 const MAX_FAILURES = 5;
 const SWEEP_EVERY_MS = 20_000;
-const OF_A_CUT = /^(cut-[0-9a-f]{32})\./u;
 
 /**
  * Joins clips into cuts and delivers them. A cut is a record from the request on, and a job until its outcome is in the
@@ -323,9 +320,8 @@ export class Cuts {
   async #sweepFiles(): Promise<void> {
     const { joiner, storage } = this.#options;
     await joiner.sweep();
-    const names = await readdir(dirname(storage.pathOf('cut' as TaskId)));
-    const ids = new Set(names.flatMap((name) => OF_A_CUT.exec(name)?.[1] ?? []));
-    for (const id of ids as Set<TaskId>) if ((await this.#cuts.get(id)) === undefined) await this.#maker.remove({ id });
+    for (const id of (await storage.list()).keys())
+      if (isCutId(id) && (await this.#cuts.get(id)) === undefined) await this.#maker.remove({ id });
   }
 }
 
