@@ -40,6 +40,7 @@ export class Presses {
   readonly pressed: Pressed[] = [];
   readonly #options: PressesOptions;
   #presses = 0;
+  #turn = 0;
 
   constructor(options: PressesOptions) {
     this.#options = options;
@@ -91,8 +92,12 @@ export class Presses {
     return `${name}-${this.#presses}`;
   }
 
+  /** Returns the replicas that receive a press; they take turns, so that presses meet. */
   #up({ copies }: Pick<PlannedDeed, 'copies'>): readonly Replica[] {
-    return this.#options.replicas.filter(({ isUp }) => isUp).slice(0, copies);
+    const up = this.#options.replicas.filter(({ isUp }) => isUp);
+    this.#turn += 1;
+    const from = this.#turn % Math.max(1, up.length);
+    return [...up.slice(from), ...up.slice(0, from)].slice(0, copies);
   }
 
   /** Presses at one replica, and goes on with the form or question that it answers with. @returns the first answer */
