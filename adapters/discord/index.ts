@@ -18,17 +18,9 @@ import { ReferenceMedia } from './interactions/options.ts';
 import { Reactions } from './interactions/reactions.ts';
 import type { PendingResponses } from './interactions/response.ts';
 import { type MessageRecord, MessageStore, readAddress, writeAddress } from './messages/message-store.ts';
-import { type Notice as PostedNotice, TaskPosts } from './messages/posts.ts';
-import {
-  type Body,
-  noticeText,
-  renderCard,
-  type ShownClip,
-  SUPPRESS_EMBEDS,
-  storedName,
-  TEXT_LENGTH,
-} from './messages/render.ts';
-import { renderRequest } from './messages/request-notice.ts';
+import { DESCRIPTION_LENGTH, postNotice } from './messages/notices.ts';
+import { TaskPosts } from './messages/posts.ts';
+import { type Body, renderCard, type ShownClip, storedName, TEXT_LENGTH } from './messages/render.ts';
 import { expireRecord, replacing, retractMessage } from './messages/retraction.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
@@ -54,8 +46,6 @@ export interface DiscordOptions
 const EDIT_INTERVAL_MS = 2_000;
 /** @see https://discord.com/developers/docs/reference#uploading-files */
 const UPLOAD_BYTES = 10 * 1024 ** 2;
-/** @see https://discord.com/developers/docs/resources/message#attachment-object */
-const DESCRIPTION_LENGTH = 1024;
 
 /** Opens Discord in the app. */
 export function openDiscord(settings: DiscordSettings, { config, ...deps }: AdapterDeps): Adapter {
@@ -198,7 +188,7 @@ class Discord implements Adapter {
   }
 
   async notify(notice: Notice): Promise<MessageRef> {
-    const posted = await this.#postNotice(notice);
+    const posted = await postNotice({ messages: this.#messages, records: this.#records }, notice);
     // Users react to the newest message of a channel.
     if (notice.view.kind === 'end') await this.#records.noticed(posted.message, notice.view.task);
     return posted;
@@ -276,31 +266,6 @@ class Discord implements Adapter {
     this.#shutdown.abort();
     await Promise.all([this.#incoming?.gateway.stop(), this.#renewal.stop()]);
     await Promise.all([this.#incoming?.handler.settled(), this.#setup]);
-  }
-
-  /**
-   * Posts a notice, or finds it: as the bot itself, or where it is not a member, as a follow-up to the task's message.
-   */
-  async #postNotice({ key, place, replyTo, mention, view, files = [] }: Notice): Promise<MessageRef> {
-    const { guild, hasBot, isDirect } = readAddress(place.address);
-    if (view.kind === 'approval' && (hasBot || replyTo === null)) {
-      const body = renderRequest(view, guild ?? guildOf(place.team));
-      return this.#messages.offer(`notice:${key}`, place.channel, body, replyTo?.message ?? null);
-    }
-    const message = {
-      content: noticeText(cardOf(view, mention), isDirect ? null : (guild ?? guildOf(place.team))),
-      allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
-      flags: SUPPRESS_EMBEDS,
-    };
-    if (hasBot || replyTo === null) {
-      const notice = { ...message, ...attaching(files), replyTo: replyTo?.message ?? null };
-      return this.#messages.postOnce(`notice:${key}`, place.channel, notice);
-    }
-    const known = await this.#records.recall<MessageRef>(`notice:${key}`);
-    if (known !== undefined) return known;
-    const posted = await this.#messages.followUp(replyTo, message);
-    await this.#records.remember(`notice:${key}`, posted);
-    return posted;
   }
 
   /** Uploads a clip, replacing any attachment. @returns its id, or `null` if Discord's response lacks it. */
@@ -389,22 +354,6 @@ function keeping(id: string): Pick<Body, 'attachments'> {
   return { attachments: [{ id }] };
 }
 
-/** Returns the files of a new message with their alternative texts; an attachment's id is its position. */
-function attaching(files: readonly Upload[]): Pick<PostedNotice, 'files' | 'attachments'> {
-  if (files.length === 0) return {};
-  const sent = files.map((file) => ({ ...file, name: storedName(file.name) }));
-  const attachments = sent.map(({ name, description }, id) => ({
-    id,
-    filename: name,
-    description: beginning(description, DESCRIPTION_LENGTH),
-  }));
-  return { files: sent, attachments };
-}
-
 function isOpen(view: View): boolean {
   return view.kind === 'task' && isPending(view.phase);
-}
-
-function guildOf(team: string): string | null {
-  return /^\d+$/.test(team) ? team : null;
 }
