@@ -1,7 +1,9 @@
+import type { MessageLock } from '../cluster/message-lock.ts';
 import { DailiesError, type ErrorCode } from '../errors.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
-import type { Handover, SignedLink } from './view.ts';
+import type { MessageRef, Platform } from './platform.ts';
+import type { Handover, SignedLink, TaskView } from './view.ts';
 
 /** Transcodes a clip to a copy within a size limit. */
 export interface Fitter {
@@ -83,11 +85,68 @@ export interface RefusedUploads {
   readonly refusedBytes?: number;
 }
 
+/** A message that is to get a clip, or a cut. */
+export interface FileMessage {
+  /** The task; of a cut, its stand-in. */
+  readonly task: Task;
+  readonly message: MessageRef;
+  readonly clip: Clip;
+  readonly lock: MessageLock;
+  readonly platform: Platform;
+  readonly handing: AttachmentPlanner;
+  readonly refused: RefusedUploads;
+  readonly viewOf: (handover: Handover) => Promise<TaskView>;
+  readonly attach: (view: TaskView, file: Clip, handover: Handover['kind']) => Promise<void>;
+  /** Records that the message shows a view. */
+  readonly shown: (view: TaskView) => Promise<void>;
+  /** Stores what a refused upload tells. */
+  readonly remember: (refused: RefusedUploads) => Promise<void>;
+}
+
+/**
+ * Shows a clip in its message: attached, as a smaller copy, by a link, or with the permission that is missing.
+ * @returns the form of delivery and the view, which are not recorded yet
+ * @throws DailiesError what passes by itself, a missing permission where there is no link, and `message_gone`
+ */
+export async function presentFile(
+  given: FileMessage,
+): Promise<{ readonly handover: Handover; readonly view: TaskView }> {
+  const { task, message, clip, lock, platform, handing, refused, viewOf, attach, remember } = given;
+  const limit = limitAfter(refused, task.origin.uploadLimitBytes ?? platform.limits.uploadBytes);
+  const { handover, file } = await handing.prepare(task, clip, limit);
+  const view = await viewOf(handover);
+  lock.assertHeld();
+  try {
+    if (file === null) await platform.edit(message, task.origin, view, 'final');
+    else await attach(view, file, handover.kind);
+    return { handover, view };
+  } catch (thrown) {
+    if (file !== null && isRefusal(thrown)) return withhold(given, thrown);
+    if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
+    const refusal = afterRefusal(file.bytes, thrown, refused);
+    await remember(refusal);
+    // A file within the limit may be accepted later: it is retried after a delay. A smaller copy is tried at once.
+    if (refusal.limitBytes === undefined) throw refusedForNow(thrown);
+    return presentFile({ ...given, refused: { ...refused, ...refusal } });
+  }
+}
+
+/** Shows the missing permission, with a link where there is one; else rejects, so that the delivery is retried. */
+async function withhold({ task, message, lock, platform, handing, viewOf, shown }: FileMessage, refusal: DailiesError) {
+  const handover = await handing.withhold(task, refusal.words ?? 'attach files');
+  const view = await viewOf(handover);
+  lock.assertHeld();
+  await platform.edit(message, task.origin, view, 'final');
+  if (handover.link !== null) return { handover, view };
+  await shown(view);
+  throw refusal;
+}
+
 /** Delay before a retry of a file that was refused as too large although it is within the limit. */
 const REFUSED_AGAIN_MS = 10_000;
 
 /** Returns the largest upload to try: `statedBytes` of the origin or the platform, or less after a refusal. */
-export function limitAfter({ limitBytes, isGuess = false }: RefusedUploads, statedBytes: number): UploadLimit {
+function limitAfter({ limitBytes, isGuess = false }: RefusedUploads, statedBytes: number): UploadLimit {
   if (limitBytes === undefined || limitBytes >= statedBytes) return { bytes: statedBytes, isStated: true };
   return { bytes: limitBytes, isStated: !isGuess };
 }
@@ -96,14 +155,14 @@ export function limitAfter({ limitBytes, isGuess = false }: RefusedUploads, stat
  * Returns what is known from a file that was refused as too large: the limit where the platform states one; else the
  * refused size, and from the second refusal on half of it as a guessed limit.
  */
-export function afterRefusal(bytes: number, { limitBytes }: DailiesError, before: RefusedUploads): RefusedUploads {
+function afterRefusal(bytes: number, { limitBytes }: DailiesError, before: RefusedUploads): RefusedUploads {
   if (limitBytes !== undefined && limitBytes < bytes) return { limitBytes, isGuess: false };
   if (before.refusedBytes === undefined) return { refusedBytes: bytes };
   return { limitBytes: Math.floor(bytes / 2), isGuess: true };
 }
 
 /** Makes the error of a file that is within the known limit: it may be accepted later. */
-export function refusedForNow(cause: DailiesError): DailiesError {
+function refusedForNow(cause: DailiesError): DailiesError {
   return new DailiesError(`${cause.message}: it is within the limit that is known, and is sent again`, {
     code: 'platform_unavailable',
     retryable: true,
@@ -113,7 +172,7 @@ export function refusedForNow(cause: DailiesError): DailiesError {
 }
 
 /** Returns whether the chat refuses files permanently, for another reason than the size or a deleted message. */
-export function isRefusal(thrown: unknown): thrown is DailiesError {
+function isRefusal(thrown: unknown): thrown is DailiesError {
   return (
     thrown instanceof DailiesError && !thrown.retryable && thrown.code !== 'too_large' && thrown.code !== 'message_gone'
   );

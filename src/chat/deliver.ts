@@ -12,16 +12,7 @@ import { backoffMs, FailureCounter } from '../retry.ts';
 import { comparisonOf } from '../tasks/comparisons/blind.ts';
 import { failureOf, type Task, type TaskId, typedPrompt } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
-import {
-  type AttachmentPlanner,
-  afterRefusal,
-  hasCode,
-  isRefusal,
-  limitAfter,
-  type RefusedUploads,
-  refusedForNow,
-  type UploadLimit,
-} from './attachment-plan.ts';
+import { type AttachmentPlanner, hasCode, presentFile, type RefusedUploads } from './attachment-plan.ts';
 import type { Comparisons } from './comparisons/comparisons.ts';
 import type { CompletionNotices } from './completion-notices.ts';
 import { fileNameOf } from './file-name.ts';
@@ -200,24 +191,24 @@ export class Delivery {
       await platform.edit(message, task.origin, view, 'final');
       return this.#options.cards.shown(task, view);
     }
-    const { handover, file } = await this.#options.handing.prepare(task, clip, limitOf(delivery, task, platform));
-    const view = await this.#options.viewOf(task, handover);
+    const { handing, viewOf, cards } = this.#options;
+    const { handover, view } = await presentFile({
+      task,
+      message,
+      clip,
+      lock,
+      platform,
+      handing,
+      refused: delivery,
+      viewOf: (form) => viewOf(task, form),
+      attach: (shown, file, kind) => this.#attach(task, { message, view: shown, file, kind }),
+      shown: (shown) => cards.shown(task, shown),
+      remember: async (refused) => this.#write(task.id, { ...(await this.#read(task.id)), ...refused }),
+    });
     lock.assertHeld();
-    try {
-      if (file === null) await platform.edit(message, task.origin, view, 'final');
-      else await this.#attach(task, { message, view, file, kind: handover.kind });
-    } catch (thrown) {
-      if (file !== null && isRefusal(thrown)) return this.#withhold(task, message, { refusal: thrown, lock });
-      if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
-      const refusal = afterRefusal(file.bytes, thrown, delivery);
-      await this.#write(task.id, { ...delivery, ...refusal });
-      // A file within the limit may be accepted later: it is retried after a delay. A smaller copy is tried at once.
-      if (refusal.limitBytes === undefined) throw refusedForNow(thrown);
-      return this.#present(task, message, lock);
-    }
-    lock.assertHeld();
-    await this.#write(task.id, { ...delivery, handover, ...(isWanted ? { wantsMet: task.wants ?? 0 } : {}) });
-    await this.#options.cards.shown(task, view);
+    const wantsMet = isWanted ? { wantsMet: task.wants ?? 0 } : {};
+    await this.#write(task.id, { ...(await this.#read(task.id)), handover, ...wantsMet });
+    await cards.shown(task, view);
   }
 
   /** Attaches the clip to a task's message; where the clip's own message mentions the requester, no notice follows. */
@@ -263,24 +254,6 @@ export class Delivery {
       }
       throw error;
     }
-  }
-
-  /**
-   * Shows the missing permission, with a link where there is one; else rejects, so that the job is retried until it is
-   * granted.
-   */
-  async #withhold(
-    task: Task,
-    message: MessageRef,
-    { refusal, lock }: { readonly refusal: DailiesError; readonly lock: MessageLock },
-  ): Promise<void> {
-    const handover = await this.#options.handing.withhold(task, refusal.words ?? 'attach files');
-    const view = await this.#options.viewOf(task, handover);
-    lock.assertHeld();
-    await this.#options.platformOf(task).edit(message, task.origin, view, 'final');
-    await this.#options.cards.shown(task, view);
-    if (handover.link === null) throw refusal;
-    await this.#write(task.id, { ...(await this.#read(task.id)), handover });
   }
 
   async #read(id: TaskId): Promise<DeliveryRecord> {
@@ -366,9 +339,4 @@ export class Delivery {
 
 function keyOf(lane: JobKind, { id }: Task): string {
   return `${lane}:${id}`;
-}
-
-/** Returns the largest upload to try: the limit of the origin or the platform, or less after a refusal. */
-function limitOf(delivery: DeliveryRecord, task: Task, platform: Platform): UploadLimit {
-  return limitAfter(delivery, task.origin.uploadLimitBytes ?? platform.limits.uploadBytes);
 }

@@ -1,13 +1,4 @@
-import {
-  type AttachmentPlanner,
-  afterRefusal,
-  hasCode,
-  isRefusal,
-  type Links,
-  limitAfter,
-  refusedForNow,
-  withFreshLink,
-} from '../../chat/attachment-plan.ts';
+import { type AttachmentPlanner, hasCode, type Links, presentFile, withFreshLink } from '../../chat/attachment-plan.ts';
 import { fileNameOf } from '../../chat/file-name.ts';
 import type { MessageRef, Platform } from '../../chat/platform.ts';
 import { TaskMessages } from '../../chat/task-messages.ts';
@@ -167,43 +158,31 @@ export class CutMessages {
     cut: Cut,
     { message, clip, lock }: { readonly message: MessageRef; readonly clip: Clip; readonly lock: MessageLock },
   ): Promise<Cut> {
+    const { cuts, handing } = this.#options;
     const platform = this.#platformOf(cut.origin);
-    const limit = limitAfter(cut, cut.origin.uploadLimitBytes ?? platform.limits.uploadBytes);
-    const task = await this.#standIn(cut);
-    const { handover, file } = await this.#options.handing.prepare(task, clip, limit);
-    if (file === null) {
-      await this.#edit(cut, { message, handover, lock });
-      return { ...cut, handover };
-    }
-    const view = await this.#view(cut, handover);
-    lock.assertHeld();
-    try {
-      const description = describeCut(await this.#shotsOf(cut));
-      const upload = { ...file, name: fileNameOf(task), description };
-      await platform.attach(message, cut.origin, view, upload);
-      await this.#messages.shown(task, view);
-      return { ...cut, handover };
-    } catch (thrown) {
-      if (isRefusal(thrown)) return { ...cut, handover: await this.#withhold(cut, { message, refusal: thrown, lock }) };
-      if (!hasCode(thrown, 'too_large')) throw thrown;
-      const refusal = afterRefusal(file.bytes, thrown, cut);
-      const next = await this.#options.cuts.write({ ...cut, ...refusal });
-      // A file within the limit may be accepted later: it is retried after a delay. A smaller copy is tried at once.
-      if (refusal.limitBytes === undefined || next === null) throw refusedForNow(thrown);
-      return this.#present(next, { message, clip, lock });
-    }
-  }
-
-  /** Shows the missing permission, with a link where there is one; else rejects, so that the job is retried. */
-  async #withhold(
-    cut: Cut,
-    shown: { readonly message: MessageRef; readonly refusal: DailiesError; readonly lock: MessageLock },
-  ): Promise<Handover> {
-    const { refusal } = shown;
-    const handover = await this.#options.handing.withhold(await this.#standIn(cut), refusal.words ?? 'attach files');
-    await this.#edit(cut, { ...shown, handover });
-    if (handover.link === null) throw refusal;
-    return handover;
+    const shots = await this.#shotsOf(cut);
+    const task = standInOf(cut, shots);
+    const texts = { name: fileNameOf(task), description: describeCut(shots) };
+    let current = cut;
+    const { handover, view } = await presentFile({
+      task,
+      message,
+      clip,
+      lock,
+      platform,
+      handing,
+      refused: cut,
+      viewOf: (form) => this.#view(cut, form),
+      attach: async (shown, file) => void (await platform.attach(message, cut.origin, shown, { ...file, ...texts })),
+      shown: (shown) => this.#messages.shown(task, shown),
+      remember: async (refused) => {
+        const written = await cuts.write({ ...current, ...refused });
+        if (written === null) throw changedMeanwhile(cut.id);
+        current = written;
+      },
+    });
+    await this.#messages.shown(task, view);
+    return { ...current, handover };
   }
 
   async #edit(
@@ -245,4 +224,9 @@ export class CutMessages {
     const code = { code: 'platform_unavailable', retryable: true } as const;
     throw new DailiesError(`showing a cut on ${platform}: that platform is not turned on`, code);
   }
+}
+
+function changedMeanwhile(id: TaskId): DailiesError {
+  const code = { code: 'platform_unavailable', retryable: true } as const;
+  return new DailiesError(`delivering cut ${id}: its record was changed meanwhile`, code);
 }
