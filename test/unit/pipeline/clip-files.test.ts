@@ -189,6 +189,17 @@ it('is removed once a download of it has ended', async () => {
   expect(await readdir(root)).toEqual([]);
 });
 
+it('removes nothing while another process downloads it, and says so: it has to be removed later', async () => {
+  await writeFile(join(root, `${ID}.mp4`), BYTES);
+  const lease = await createLeases({ backend: table, clock, owner: 'another' }).take(`clip:${ID}`, 600_000);
+  const removed = expect(clipsOf('us').remove(ID)).rejects.toMatchObject({ code: 'timed_out', retryable: true });
+  await pass(clock, 61_000, 5_000);
+  await removed;
+  await lease?.release();
+  await clipsOf('us').remove(ID);
+  expect(await readdir(root)).toEqual([]);
+});
+
 it('leaves no file behind a removal that meets a download, whichever is first', async () => {
   const clips = clipsOf('us');
   const task = recorded(join(root, 'lost.mp4'));

@@ -144,6 +144,20 @@ describe('a clip', () => {
     });
   });
 
+  it('stays to be uploaded while another process is at it', async () => {
+    isAway = true;
+    const one = await replica('one');
+    await fetched(one);
+    isAway = false;
+    const lease = await createLeases({ backend: table, clock, owner: 'other' }).take('clip:task', MINUTE_MS);
+    await one.uploads.runNow();
+    expect({ stored: await stored(), pending: await pending() }).toEqual({ stored: null, pending: 1 });
+    expect(logged).not.toContain('clip_uploaded');
+    await lease?.release();
+    await one.uploads.runNow();
+    expect({ stored: await stored(), pending: await pending() }).toEqual({ stored: TEXT.length, pending: 0 });
+  });
+
   it('is uploaded by another replica after ten minutes, if the one that has it is dead', async () => {
     isAway = true;
     await fetched(await replica('one'));

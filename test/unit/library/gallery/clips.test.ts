@@ -162,6 +162,20 @@ it('finds the takes before and after a clip, as far as the viewer may see them',
   expect(ids((await house.clips.takesOf(scopeOf('ada', 'clips'), third)).before)).toEqual([first.id, second.id]);
 });
 
+it('finds no take by its id alone that the viewer may not see', async () => {
+  const house = new GalleryHouse();
+  const first = await house.add();
+  const secret = { user: BOB, channel: 'secret', audience: 'channel' } as const;
+  const hidden = await house.add(secret, { id: taskIdOf(`retry:${first.id}`), retryOf: first.id });
+  const later = await house.add(secret, { retryOf: hidden.id });
+  const seen = async (scope: ViewScope) => {
+    const { before, after } = await house.clips.takesOf(scope, first);
+    return new Set([...before, ...after].map(({ id }) => id));
+  };
+  expect(await seen(scopeOf('ada', 'clips'))).toEqual(new Set());
+  expect(await seen(scopeOf('bob', 'clips'))).toEqual(new Set([hidden.id, later.id]));
+});
+
 it('finds every take of a clip, by button and by command, from each of them', async () => {
   const house = new GalleryHouse();
   const first = await house.add();
