@@ -6,7 +6,7 @@ import { Boards } from '#src/studio/storyboards/boards.ts';
 import type { Origin, SetKind, Task, TaskId } from '#src/tasks/task.ts';
 import { CutHouse, SHOT_BYTES } from '#test/fakes/cut-house.ts';
 import { GalleryHouse, OPENER } from '#test/fakes/gallery-house.ts';
-import { BOB, newTask } from '#test/fakes/tasks.ts';
+import { ADA, BOB, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
 const BOBS = { ...OPENER, user: BOB };
 const PRIVATE = { channel: 'secret', audience: 'channel', user: BOB } as const;
@@ -152,14 +152,33 @@ describe('the set of a storyboard', () => {
   it('hides a cut with one clip that the viewer may not see', async () => {
     const { house, cutting, tasks, place, clipOf } = await setUp('storyboard');
     const hidden = 'hidden' as TaskId;
-    const task = await house.add(PRIVATE, { id: hidden, clip: clipOf(hidden), takeOf: { ...place, at: 2 } });
+    // The latest take, which is in the cut.
+    const take = { id: hidden, clip: clipOf(hidden), takeOf: { ...place, at: 2 }, endedAtMs: NOON_MS + 600_000 };
+    const task = await house.add(PRIVATE, take);
     const cut = await cutting.cut([tasks[0]?.id ?? SET, task.id]);
     const cookie = await house.open();
     const { shots, cuts } = (await house.get(`api/sets/${SET}`, cookie)).json();
     expect([shots.length, cuts]).toEqual([3, []]);
-    expect(JSON.stringify(shots)).not.toContain(hidden);
+    expect(shots[1]).toEqual({ at: 2, isSkipped: false, clip: null });
     expect((await house.get(`cuts/${cut}`, cookie)).statusCode).toBe(404);
     const bobs = (await house.get(`api/sets/${SET}`, await house.open(BOBS))).json();
     expect(bobs.cuts).toMatchObject([{ id: cut }]);
+    expect(bobs.shots[1].clip).toMatchObject({ id: hidden });
+  });
+
+  it('hides a cut that another person had made in a private channel, also of clips of one’s own', async () => {
+    const { house, cutting, tasks } = await setUp('storyboard', { ...PRIVATE, user: ADA });
+    const requested = await cutting.request(
+      tasks.map(({ id }) => id),
+      PRIVATE,
+    );
+    await cutting.work();
+    const cut = requested.kind === 'accepted' ? requested.cut : '';
+    const seen = async (cookie: string) => [
+      (await house.get(`api/sets/${SET}`, cookie)).json().cuts.length,
+      (await house.get(`cuts/${cut}`, cookie)).statusCode,
+    ];
+    expect(await seen(await house.open())).toEqual([0, 404]);
+    expect(await seen(await house.open({ ...OPENER, channel: 'secret' }))).toEqual([1, 200]);
   });
 });
