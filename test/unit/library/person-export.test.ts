@@ -10,6 +10,7 @@ import { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
 import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
+import { References } from '#src/studio/references/references.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
@@ -134,6 +135,25 @@ describe('the export of a person', () => {
     const removed = recount(lived(lived(task, { ...EVENTS.presented, revision: task.revision }), EVENTS.remove));
     await store.commit(toChange(task, { ...removed, revision: task.revision + 1 }));
     expect(await linesOf()).toMatchObject([{ id: 'clip', removed: { reason: 'expired' }, request: { prompt: '' } }]);
+  });
+
+  it('has nothing of another team, where they have the same id, and nothing of others', async () => {
+    const other = { platform: TEAM.platform, team: 'T2' };
+    const theirs = finished({ id: 'theirs' as TaskId, origin: originOf({ team: 'T2' }) });
+    const decision = { kind: 'signed_off', by: ADA, atMs: NOON_MS } as const;
+    await store.commit(toChange(null, lived(theirs, { kind: 'review', after: 0, decision })));
+    const comparisons = new ComparisonRecords(store, clock);
+    await comparisons.show({ id: 'compared' as TaskId, kind: 'comparison', at: 1, of: 2 }, other);
+    await comparisons.vote('compared' as TaskId, ADA.id, 2);
+    const references = new References(store, clock);
+    await references.add(other, { name: 'mug', url: 'https://a.test/mug.png', by: ADA });
+    await references.add(TEAM, { name: 'cup', url: 'https://a.test/cup.png', by: BOB });
+    const draft = { ...other, channel: 'clips', by: ADA, request: { prompt: 'a fox' } };
+    await new Drafts(store, clock).save({ ...draft, id: 'draft' as TaskId, key: 'fake:draft' });
+    const cut = { revision: 1, tasks: ['a'], requestedAtMs: NOON_MS, state: 'joining', presented: false };
+    await store.keyv('cuts').set('cut-1', { ...cut, id: 'cut-1', origin: originOf({ team: 'T2' }) });
+    await new PersonalDefaults(store).change({ ...other, user: ADA.id }, { seconds: 6 });
+    expect(await linesOf()).toEqual([]);
   });
 
   it('has the cuts that they asked for, without the token of the interaction', async () => {
