@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Reply, ShownPrices } from '#commands/bot-port.ts';
 import { createForm } from '#commands/input/forms.ts';
-import { offerCard } from '#commands/sentences/offers.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -20,8 +19,8 @@ export interface ConfirmationHarness {
   order(): unknown;
   /** Prices that a form shows: a default clip's for $0.20, or the fingerprint of all. */
   readonly shown: ShownPrices;
-  /** Opens the form of the bot's present reply and returns a function that submits it with a prompt. */
-  openForm(): Promise<() => unknown>;
+  /** Opens the form of the bot's present reply and returns a function that submits it; without values, with a prompt. */
+  openForm(): Promise<(values?: Readonly<Record<string, string>>) => unknown>;
   /** Posts the message of a task of the requester. @returns its id. */
   openTask(task: TaskId): Promise<string>;
   /** Reacts to a message with 🔁. */
@@ -99,32 +98,6 @@ export function describeConfirmation(name: string, start: () => Promise<Confirma
       const { text, visibleTo } = await asked();
       expect(text).toContain(WORDS);
       expect(text.includes(LEFT)).toBe(visibleTo === harness.requester);
-    });
-
-    it('shows an improved prompt as plain text to its requester alone, with the buttons of both', async () => {
-      const improved = 'A *red* fox <@U2> @everyone <!channel> [here](https://a.test)';
-      const clip = (prompt: string) => ({
-        button: PRICED,
-        prompt,
-        price: { amount: '4', currency: 'USD' },
-        ordered: null,
-      });
-      const shown = offerCard({
-        reason: { kind: 'improved', original: 'a red fox', improved },
-        prompt: 'a red fox',
-        clips: [clip(improved)],
-        run: null,
-        fix: 'fix:7f3a9c21',
-        improve: null,
-        discard: 'discard:7f3a9c21',
-      });
-      harness.bot.reply = { kind: 'private', card: shown };
-      await harness.order();
-      const { text, visibleTo, buttons } = await asked();
-      expect(visibleTo).toBe(harness.requester);
-      expect(text).toContain('a red fox');
-      expect(text).toContain(improved);
-      expect(buttons.map(({ label }) => label)).toEqual(['Create improved · $4.00', 'Edit', 'Discard']);
     });
 
     it('passes the press on with its price, also after a restart', async () => {

@@ -6,12 +6,22 @@ import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack, SlackHouse } from '#test/fakes/slack-house.ts';
 import { taskView } from '#test/fakes/views.ts';
-import { describeConfirmation, FORM_CATALOG, originOf } from './confirmation.contract.ts';
+import { type ConfirmationHarness, describeConfirmation, FORM_CATALOG, originOf } from './confirmation.contract.ts';
+import { describeStudio } from './studio.contract.ts';
 
 const FORM_PROMPT = { prompt: 'a red fox' };
 const PRICES: ShownPrices = { prices: priceFingerprint(FORM_CATALOG) };
 
-describeConfirmation('Discord', async () => {
+describeConfirmation('Discord', startDiscord);
+describeStudio('Discord', startDiscord);
+
+describeConfirmation('Slack', startSlack);
+describeStudio('Slack', startSlack);
+
+describeConfirmation('the playground', startPlayground);
+describeStudio('the playground', startPlayground);
+
+async function startDiscord(): Promise<ConfirmationHarness> {
   const house = await DiscordHouse.start();
   const { discord, bot } = house;
   const { people, users, channels } = discord;
@@ -35,7 +45,7 @@ describeConfirmation('Discord', async () => {
       bot.reply = form;
       const opened = people.press(id, 'fix:1');
       await discord.answered(opened);
-      return () => people.submitModal(opened, FORM_PROMPT);
+      return (values = FORM_PROMPT) => people.submitModal(opened, values);
     },
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, '🔁'),
@@ -53,9 +63,9 @@ describeConfirmation('Discord', async () => {
       await house.remove();
     },
   };
-});
+}
 
-describeConfirmation('Slack', async () => {
+async function startSlack(): Promise<ConfirmationHarness> {
   const house = await SlackHouse.start();
   const { slack, bot } = house;
   const { people, users, channels } = slack;
@@ -77,7 +87,7 @@ describeConfirmation('Slack', async () => {
       await slack.until(() => slack.forms.shown(users.alice) !== null, 'a form');
       const view = slack.forms.shown(users.alice);
       if (view === null) throw new TypeError('there is no form');
-      return () => slack.forms.submit(view, FORM_PROMPT);
+      return (values = FORM_PROMPT) => slack.forms.submit(view, values);
     },
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, 'repeat'),
@@ -95,26 +105,31 @@ describeConfirmation('Slack', async () => {
       expect(slack.violations).toEqual([]);
     },
   };
-});
+}
 
-describeConfirmation('the playground', async () => {
+async function startPlayground(): Promise<ConfirmationHarness> {
   const house = await PlaygroundHouse.start();
   const user = { id: 'ada', name: 'ada' };
+  let orders = 0;
   const where = { platform: 'playground', team: 'playground', channel: 'general', address: {} };
   return {
     bot: house.bot,
     requester: user.id,
-    order: () => house.post('interactions', { id: 'i1', user: user.id, channel: 'general', text: '/video a red fox' }),
-    shown: { price: { amount: '0.20', currency: 'USD' } },
-    openForm: async () => () =>
-      house.post('forms', {
-        id: 'f1',
+    order: () =>
+      house.post('interactions', {
+        id: `order${++orders}`,
         user: user.id,
         channel: 'general',
-        form: 'create',
-        values: FORM_PROMPT,
-        price: '0.20USD',
+        text: '/video a red fox',
       }),
+    shown: { price: { amount: '0.20', currency: 'USD' } },
+    openForm: async () => {
+      const { reply } = house.bot;
+      if (reply === null || reply instanceof Error || reply.kind !== 'form') throw new TypeError('there is no form');
+      const form = reply.form.id;
+      return (values = FORM_PROMPT) =>
+        house.post('forms', { id: 'f1', user: user.id, channel: 'general', form, values, price: '0.20USD' });
+    },
     openTask: async (task) =>
       (await house.platform.open(task, originOf({ ...where, user, interaction: 'i0' }), taskView({ task }))).message,
     react: (message) => house.post('reactions', { id: 'i2', user: user.id, message, emoji: '🔁' }),
@@ -123,4 +138,4 @@ describeConfirmation('the playground', async () => {
     restart: () => house.restart(),
     remove: () => house.remove(),
   };
-});
+}

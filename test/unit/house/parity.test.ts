@@ -11,6 +11,10 @@ it('the parity table in CONTRIBUTING.md matches the contract suite (update: node
 it('the parity table includes every platform and every test of the contract suite', () => {
   const [heads = '', , ...rows] = parityTable().split('\n');
   for (const platform of ['playground', 'Discord', 'Slack']) expect(heads).toContain(platform);
-  const suite = readFileSync(join(import.meta.dirname, '../../contract/platform.contract.ts'), 'utf8');
-  expect(rows).toHaveLength(suite.match(/^ +it\(/gm)?.length ?? 0);
+  const tests = ['platform', 'studio'].flatMap((suite) => {
+    const text = readFileSync(join(import.meta.dirname, `../../contract/${suite}.contract.ts`), 'utf8');
+    return text.match(/^ +it\(/gm) ?? [];
+  });
+  expect(rows).toHaveLength(tests.length);
+  for (const row of rows) expect(row).toMatch(/\| ✓ \| ✓ \| ✓ \|$/u);
 });
