@@ -5,6 +5,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { MANAGERS_SET_DEFAULT, preferredSentence, REVEAL_FIRST } from '../sentences/comparisons/words.ts';
 import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { textCard } from '../ui/card.ts';
 
 /** Makes the model of a clip the default of the comparison's channel, for those who manage it. */
 export async function preferModel(
@@ -30,5 +31,5 @@ export async function preferModel(
   }
   const actor = { person: caller.user, surface: 'button' } as const;
   await ports.defaults.setChannelModel({ platform, team, channel }, model.name, { audit: ports.audit, actor });
-  return privately({ lines: [[preferredSentence(model.title)]], progress: null, buttons: [] });
+  return privately(textCard([preferredSentence(model.title)]));
 }

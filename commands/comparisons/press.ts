@@ -12,6 +12,7 @@ import {
   votedSentence,
 } from '../sentences/comparisons/words.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { textCard } from '../ui/card.ts';
 import type { ComparisonPress } from '../ui/comparison-buttons.ts';
 import { preferModel } from './prefer.ts';
 import { remakeClip } from './remake.ts';
@@ -66,5 +67,5 @@ async function reveal(ports: BotPorts, caller: Caller, first: Task & { readonly 
 }
 
 function said(sentence: string): Reply {
-  return privately({ lines: [[sentence]], progress: null, buttons: [] });
+  return privately(textCard([sentence]));
 }

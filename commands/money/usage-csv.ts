@@ -2,6 +2,7 @@ import type { Person } from '#src/tasks/task.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
 import { CSV_UNDELIVERABLE, csvFollows, csvSent } from '../sentences/money/csv.ts';
+import { textCard } from '../ui/card.ts';
 
 /** Option of `/video usage` that sends the rows as a file. */
 export const CSV_OPTION: OptionDeclaration = {
@@ -35,5 +36,5 @@ export async function sendUsageCsv(
   });
   if (outcome === 'undeliverable') return refused(CSV_UNDELIVERABLE);
   const line = [outcome === 'posted' ? csvSent(month) : csvFollows(month)];
-  return privately({ lines: [line], progress: null, buttons: [] });
+  return privately(textCard(line));
 }

@@ -11,6 +11,7 @@ import { CREATED_ALREADY, DISCARDED, DRAFT_GONE } from '../sentences/offers.ts';
 import { mayNot, refusalProblems } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { type Press, shortId } from '../ui/buttons.ts';
+import { textCard } from '../ui/card.ts';
 import { offerOf, refuseRequest } from './offers.ts';
 import { type Asked, placedReply, placeOrder } from './place-order.ts';
 import { orderPrice } from './what-fits.ts';
@@ -67,7 +68,7 @@ export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId):
   const { alternative } = found.draft;
   const other = alternative === undefined ? undefined : await ports.drafts.get(alternative);
   for (const draft of other === undefined ? [found.draft] : [found.draft, other]) await ports.drafts.discard(draft);
-  return privately({ lines: [[DISCARDED]], progress: null, buttons: [] });
+  return privately(textCard([DISCARDED]));
 }
 
 /** Links the task's message only if the caller may see it: a Retry may have been made in a private channel. */
@@ -76,5 +77,5 @@ async function createdAlready(ports: BotPorts, caller: Caller, task: Task): Prom
   const isSeen = (await visibleAmong(ports, caller, [task])).length > 0;
   const message = isSeen ? await ports.chat.messageOf(task.id) : undefined;
   const where = message === undefined ? [{ code: shortId(task.id) }] : [{ message, label: 'See it here' }];
-  return privately({ lines: [[CREATED_ALREADY, ...where]], progress: null, buttons: [] });
+  return privately(textCard([CREATED_ALREADY, ...where]));
 }

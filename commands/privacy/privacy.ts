@@ -8,6 +8,7 @@ import {
   notAPrivacyAction,
   privacyCard,
 } from '../sentences/cards/privacy.ts';
+import { textCard } from '../ui/card.ts';
 import { askToErase, askToForget } from './forget.ts';
 
 const options: readonly OptionDeclaration[] = [
@@ -58,5 +59,5 @@ async function sendExport({ notices }: BotPorts, caller: Caller): Promise<Reply>
   });
   if (outcome === 'undeliverable') return refused(EXPORT_UNDELIVERABLE);
   const line = [outcome === 'posted' ? EXPORT_SENT : EXPORT_FOLLOWS];
-  return privately({ lines: [line], progress: null, buttons: [] });
+  return privately(textCard(line));
 }

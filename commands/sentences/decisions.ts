@@ -3,7 +3,7 @@ import type { Decision } from '#src/pipeline/task-service.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { type Task, typedPrompt } from '#src/tasks/task.ts';
 import { shortId } from '../ui/buttons.ts';
-import type { Card, Line, Part } from '../ui/card.ts';
+import { type Card, type Line, type Part, textCard } from '../ui/card.ts';
 import { decidedLine } from './approvals/answers.ts';
 import { withdrawnLine } from './approvals/requests.ts';
 import { stateWord } from './cards/history.ts';
@@ -16,7 +16,7 @@ export type DecisionKind = 'cancel' | 'withdraw' | 'again' | 'leave' | 'identify
 /** Shows the outcome of a decision to the user who took it. */
 export function decisionCard(kind: DecisionKind, decision: Decision, nowMs: number): Card {
   const { done, task } = decision;
-  return oneLine(done ? doneLine(kind, task) : tooLateLine(kind, task, nowMs));
+  return textCard(done ? doneLine(kind, task) : tooLateLine(kind, task, nowMs));
 }
 
 function doneLine(kind: DecisionKind, task: Task): Line {
@@ -71,7 +71,7 @@ function tooLateToCancel({ state }: Task): string {
 /** Answers a second press of **Retry** with the task that the first one created. */
 export function retriedAlready(original: Task, retry: Task, message: MessageRef | undefined): Card {
   const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  return oneLine([
+  return textCard([
     `${already(retry)}: `,
     promptPart(typedPrompt(retry.request), 80),
     ' (',
@@ -88,8 +88,4 @@ function already(retry: Task): string {
   if (retry.state === 'uncertain') return 'Already sent again, still unconfirmed';
   const word = stateWord(retry);
   return word === 'queued' || word === 'in progress' ? 'Already on its way' : `Already retried, and ${word}`;
-}
-
-function oneLine(line: Line): Card {
-  return { lines: [line], progress: null, buttons: [] };
 }

@@ -14,6 +14,7 @@ import {
   stylesCard,
   tooManyStyles,
 } from '../sentences/studio/styles.ts';
+import { textCard } from '../ui/card.ts';
 import { MAX_TEXT_LENGTH, PARTS, readStyle } from './read-style.ts';
 
 /** Most styles of a team: as many as a Discord select holds. */
@@ -121,7 +122,7 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Pro
   }));
   const saved = styleNamed({ styles }, read.name);
   if (saved !== undefined) return privately(styleCard(saved, now.revision !== revision));
-  return privately({ lines: [[styleRemoved(read.name)]], progress: null, buttons: [] });
+  return privately(textCard([styleRemoved(read.name)]));
 }
 
 /** Returns the styles with one added, changed or removed, by name; `null` where none is left. */

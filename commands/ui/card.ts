@@ -75,6 +75,11 @@ type Contents =
   | { readonly blocks: readonly Block[]; readonly lines?: undefined }
   | { readonly lines: readonly Line[]; readonly blocks?: undefined };
 
+/** Returns a card of text alone. */
+export function textCard(...lines: readonly Line[]): Card {
+  return { lines, progress: null, buttons: [] };
+}
+
 /** Builds a card of blocks; without a progress bar and buttons by default. */
 export function layOut(blocks: readonly Block[], more: Partial<Pick<Card, 'progress' | 'buttons'>> = {}): Card {
   return { blocks, progress: null, buttons: [], ...more };

@@ -6,7 +6,7 @@ import type { Approver } from '#src/tasks/approval.ts';
 import { formatPrice, sumOf } from '#src/tasks/price.ts';
 import type { Person, Price, Task, TaskId } from '#src/tasks/task.ts';
 import { approveButtonId } from '../../ui/buttons.ts';
-import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
+import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
 import { capitalised, either, fullStop } from '../format.ts';
 import { monthName } from '../money/months.ts';
 import { orderedOf, theClips } from '../ordered.ts';
@@ -93,10 +93,10 @@ export function approvedCard(kind: 'approved' | 'denied', tasks: ApprovalTasks):
   const ordered = orderedOf(tasks[0]);
   const who: Part = { person: origin.user };
   if (kind === 'denied')
-    return oneLine(['Denied. ', who, ` sees that under ${theClips(ordered)}. Nothing was charged.`]);
+    return textCard(['Denied. ', who, ` sees that under ${theClips(ordered)}. Nothing was charged.`]);
   const are = ordered === null ? 'is on its way' : 'are on their way';
   const what = capitalised(theClips(ordered));
-  return oneLine([`Approved for ${formatPrice(requestPrice(tasks))}. ${what} for `, who, ` ${are}.`]);
+  return textCard([`Approved for ${formatPrice(requestPrice(tasks))}. ${what} for `, who, ` ${are}.`]);
 }
 
 /** Returns the price of all tasks of a request. */
@@ -114,7 +114,7 @@ export function decidedCard(tasks: ApprovalTasks, user: Person, nowMs: number): 
   const [task] = tasks;
   const approved = task.approval?.approved;
   if (approved?.by.id === user.id) return approvedCard('approved', tasks);
-  return oneLine(decidedLine(task, nowMs));
+  return textCard(decidedLine(task, nowMs));
 }
 
 /** Reports that the price has risen, so that the request had to end. */
@@ -123,7 +123,7 @@ export function repricedCard(tasks: ApprovalTasks): Card {
   const now = sumOf(tasks.flatMap(({ declined }) => declined?.price ?? []));
   const before = formatPrice(requestPrice(tasks));
   const rise = now === undefined ? 'The price has risen' : `The price is now ${formatPrice(now)}, not ${before}`;
-  return oneLine([`${rise}, so nothing was bought. `, { person: origin.user }, ' has to ask again.']);
+  return textCard([`${rise}, so nothing was bought. `, { person: origin.user }, ' has to ask again.']);
 }
 
 /** Asks whether to approve late: the platform had reported the press as failed. */
@@ -168,7 +168,7 @@ export function overBudgetCard(
   const owner: Line = whose === null ? [{ person: origin.user }, '’s'] : [whose];
   const month = monthName(period);
   if (missing === null)
-    return oneLine([
+    return textCard([
       'This would exceed ',
       ...owner,
       ` ${month} budget, which an approver can’t exceed. ${orderedOf(tasks[0]) === null ? 'It keeps' : 'They keep'} waiting.`,
@@ -188,8 +188,4 @@ export function overBudgetCard(
       },
     ],
   };
-}
-
-function oneLine(line: Line): Card {
-  return { lines: [line], progress: null, buttons: [] };
 }

@@ -3,7 +3,7 @@ import type { Handover, RemovedView } from '#src/chat/view.ts';
 import type { RemovalReason } from '#src/tasks/removal.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { shortId } from '../../ui/buttons.ts';
-import type { Card, Line, Part } from '../../ui/card.ts';
+import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals/requests.ts';
 import { shorten } from '../format.ts';
 import { setNoticeCard } from './set-card.ts';
@@ -76,7 +76,7 @@ const REMOVED = {
 
 /** Renders the text of a retracted message. */
 export function removedCard({ reason }: RemovedView): Card {
-  return { lines: [[REMOVED[reason]]], progress: null, buttons: [] };
+  return textCard([REMOVED[reason]]);
 }
 
 /** Reason for delivering a clip by direct message. */
@@ -93,5 +93,5 @@ export function directClipCard(
     reason === 'archived'
       ? [channel, ' is archived, so here is ']
       : ['I can’t post files in ', channel, ', so here is '];
-  return { lines: [[...why, 'your clip ', prompt, '.']], progress: null, buttons: [] };
+  return textCard([...why, 'your clip ', prompt, '.']);
 }

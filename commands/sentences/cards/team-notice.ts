@@ -9,7 +9,7 @@ import type {
   UnusualSpend,
 } from '#src/chat/team-notice.ts';
 import { formatPrice } from '#src/tasks/price.ts';
-import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
+import { type Block, type Card, type Line, layOut, textCard } from '../../ui/card.ts';
 import { all, count, formatMonth } from '../format.ts';
 import { heldWords } from '../money/limit-facts.ts';
 import { formatDay, formatReset, monthName } from '../money/months.ts';
@@ -18,19 +18,19 @@ import { formatDay, formatReset, monthName } from '../money/months.ts';
 export function teamNoticeCard(notice: TeamNotice): Card {
   switch (notice.kind) {
     case 'budget_alert':
-      return lines(alertLine(notice));
+      return textCard(alertLine(notice));
     case 'unusual_spend':
-      return lines([unusualSentence(notice)]);
+      return textCard([unusualSentence(notice)]);
     case 'out_of_credit':
-      return lines(...OUT_OF_CREDIT.map((sentences): Line => [sentences]));
+      return textCard(...OUT_OF_CREDIT.map((sentences): Line => [sentences]));
     case 'report':
       return reportCard(notice);
     case 'correction':
-      return lines([correctionSentence(notice)]);
+      return textCard([correctionSentence(notice)]);
     case 'export':
-      return lines(exportLine(notice));
+      return textCard(exportLine(notice));
     case 'person_export':
-      return lines([PERSON_EXPORT_LINE]);
+      return textCard([PERSON_EXPORT_LINE]);
   }
 }
 
@@ -42,10 +42,6 @@ const OUT_OF_CREDIT = [
 
 const PERSON_EXPORT_LINE =
   'What I store about you, one JSON object per line: your clips with their prompts and prices, orders that you have not confirmed, your notifications, approver role and budget. Links to clips are for you: anyone who has one can open it until it expires.';
-
-function lines(...some: readonly Line[]): Card {
-  return { lines: some, progress: null, buttons: [] };
-}
 
 function alertLine(alert: BudgetAlert): Line {
   const { scope, period, currency, percent, limit, used, runsOutAtMs, timeZone } = alert;

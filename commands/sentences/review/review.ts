@@ -10,7 +10,7 @@ import {
 import { formatTimecode } from '#src/tasks/review/timecode.ts';
 import { versionOf } from '#src/tasks/review/versions.ts';
 import type { Person, Task } from '#src/tasks/task.ts';
-import { type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
+import { type Card, type CardButton, type Line, layOut, type Part, textCard } from '../../ui/card.ts';
 import { changesId, signOffButtonId } from '../../ui/review-buttons.ts';
 import { count, formatCount, shorten } from '../format.ts';
 
@@ -74,10 +74,10 @@ export function reviewNoticeCard(notice: ReviewNotice, mention: Person | null): 
   const { decision, by, version, prompt, note } = notice;
   const ping: Line = mention === null ? [] : [{ mention }, ' '];
   const clip = clipName(version, prompt);
-  if (decision === 'signed_off') return lines([...ping, { person: by }, ' signed off ', ...clip, '.']);
+  if (decision === 'signed_off') return textCard([...ping, { person: by }, ' signed off ', ...clip, '.']);
   const what: Line =
     note === null ? ['. The note was removed at its author’s request.'] : [': ', ...noteParts(note, NOTE_LENGTH)];
-  return lines([...ping, { person: by }, ' requested changes to ', ...clip, ...what]);
+  return textCard([...ping, { person: by }, ' requested changes to ', ...clip, ...what]);
 }
 
 /** Renders a signed-off clip in the team's channel for them. */
@@ -85,7 +85,7 @@ export function signedOffCard({ by, prompt, version, message, channel, link }: S
   const see: Line = message === null ? [] : [' · ', { message, label: 'See it' }];
   const file: Line =
     link === null ? [] : [' · ', { link: link.url, label: 'Original' }, ' until ', { timeMs: link.expiresAtMs }];
-  return lines([
+  return textCard([
     'Signed off: ',
     ...clipName(version, prompt),
     ' by ',
@@ -95,10 +95,6 @@ export function signedOffCard({ by, prompt, version, message, channel, link }: S
     ...see,
     ...file,
   ]);
-}
-
-function lines(...some: readonly Line[]): Card {
-  return { lines: some, progress: null, buttons: [] };
 }
 
 /** Returns the buttons of a clip's review as it stands. */
@@ -139,8 +135,8 @@ export type SignedOffTo =
 /** Confirms a sign-off to the reviewer. */
 export function signedOffReply(task: Task, to: SignedOffTo): Card {
   const done = `Signed off ${versionWords(task)}.`;
-  if (to.kind === 'posted') return lines([`${done} It’s posted in `, { channel: to.channel }, '.']);
-  return lines([
+  if (to.kind === 'posted') return textCard([`${done} It’s posted in `, { channel: to.channel }, '.']);
+  return textCard([
     to.kind === 'private' ? `${done} It stays here: clips of a private channel aren’t posted elsewhere.` : done,
   ]);
 }
@@ -148,7 +144,7 @@ export function signedOffReply(task: Task, to: SignedOffTo): Card {
 /** Confirms a note to the reviewer. */
 export function changesReply(task: Task, reviewer: Pick<Person, 'id'>): Card {
   const notified = reviewer.id === task.origin.user.id ? '' : ' Its requester is notified.';
-  return lines([`Requested changes to ${versionWords(task)}.${notified}`]);
+  return textCard([`Requested changes to ${versionWords(task)}.${notified}`]);
 }
 
 function versionWords(task: Task): string {

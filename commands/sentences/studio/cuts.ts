@@ -3,7 +3,7 @@ import type { TaskView } from '#src/chat/view.ts';
 import type { ShotDifference, ShotProperty } from '#src/media/join/shot.ts';
 import type { CutFacts, CutFailure } from '#src/studio/cuts/facts.ts';
 import { taskButtonId } from '../../ui/buttons.ts';
-import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
+import { type Block, type Card, type Line, layOut, type Part, textCard } from '../../ui/card.ts';
 import { all, count, formatBytes, formatElapsed } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { promptPart } from '../removal.ts';
@@ -109,7 +109,7 @@ export const NO_CUTS_HERE = 'I’m not a member here, so I can’t post a cut. A
 /** Says where a cut is that was requested before. */
 export function cutKnown(kind: 'joining' | 'there' | 'again', message: MessageRef | undefined): Card {
   const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  return { lines: [[KNOWN[kind], ...jump]], progress: null, buttons: [] };
+  return textCard([KNOWN[kind], ...jump]);
 }
 
 const KNOWN = {
