@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { memberIdOf, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { clipsOf, missingOf } from '#src/studio/storyboards/board.ts';
-import { Boards } from '#src/studio/storyboards/boards.ts';
+import { type BoardEdit, Boards } from '#src/studio/storyboards/boards.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { EVENTS, NOON_MS, orderOf } from '#test/fakes/tasks.ts';
+import { ADA, EVENTS, NOON_MS, orderOf } from '#test/fakes/tasks.ts';
 
 const SET = taskIdOf('fake:i1');
 const PLACE = { id: SET, kind: 'storyboard', at: 1, of: 3 } as const;
@@ -67,6 +67,32 @@ it('chooses a retry once it is finished, and never one that failed', async () =>
   expect((await boards.get(PLACE)).shots[1]).toMatchObject({ chosen: { id: again } });
   await happen(third, EVENTS.send, EVENTS.accepted, EVENTS.failed);
   expect(idsOf(clipsOf(await boards.get(PLACE)))).toEqual([again]);
+});
+
+it('shows a take in progress rather than a later one that failed, while none is finished', async () => {
+  const { boards, happen, retry } = await withBoard();
+  await happen(SET, EVENTS.send, EVENTS.accepted);
+  const again = await retry('retry:a', 1);
+  await happen(again, { ...EVENTS.cancel, by: ADA });
+  expect((await boards.get(PLACE)).shots[0]).toMatchObject({ chosen: { id: SET } });
+});
+
+it('keeps order, skipped shots and choices, each through edits of the others', async () => {
+  const { boards, finish, retry } = await withBoard();
+  for (const at of [1, 2, 3]) await finish(memberIdOf(SET, at), NOON_MS + at);
+  await finish(await retry('retry:a', 1), NOON_MS + 10);
+  const edit = async (change: BoardEdit) => boards.change(await boards.get(PLACE), change);
+  await edit({ choice: { at: 1, take: SET, atMs: NOON_MS + 20 } });
+  await edit({ order: [3, 2, 1] });
+  await edit({ skipped: [2] });
+  await edit({ choice: { at: 3, take: memberIdOf(SET, 3), atMs: NOON_MS + 30 } });
+  const board = await boards.get(PLACE);
+  expect(board.shots.map(({ at, isSkipped }) => [at, isSkipped])).toEqual([
+    [3, false],
+    [2, true],
+    [1, false],
+  ]);
+  expect(idsOf(clipsOf(board))).toEqual([memberIdOf(SET, 3), SET]);
 });
 
 it('keeps the take that a person chose, until a later one is finished', async () => {

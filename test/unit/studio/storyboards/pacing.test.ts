@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
+import type { CreateOutcome } from '#src/videos/service.ts';
+import { deferred } from '#test/fakes/settle.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 import { ADA, orderOf } from '#test/fakes/tasks.ts';
 import { errorOf, status } from '#test/fakes/videos.ts';
@@ -56,4 +58,28 @@ it('does not wait for a shot that is unconfirmed, cancelled or overdue', async (
   await house.service.cancel(third ?? SET, ADA);
   await house.pass(0);
   expect(prompts(house)).toHaveLength(5);
+});
+
+it('does not wait for a shot that is overdue', async () => {
+  const house = new TaskHouse({ pace: { deadlineMs: 60_000 } }).start();
+  await house.submit(storyboardOf(4));
+  await house.pass(50_000, 5_000);
+  expect(prompts(house)).toHaveLength(2);
+  await house.pass(25_000, 5_000);
+  expect(prompts(house)).toHaveLength(4);
+});
+
+it('does not wait for a shot that was cancelled while it was being sent', async () => {
+  const house = new TaskHouse().start();
+  const answer = deferred<CreateOutcome>();
+  house.videos.willCreate(() => answer.promise);
+  await house.submit(storyboardOf(3));
+  await house.pass(1_000);
+  expect(prompts(house)).toHaveLength(2);
+  const sending = (await Promise.all(memberIds({ id: SET, of: 2 }).map((id) => house.task(id)))).find(
+    ({ state }) => state === 'sending',
+  );
+  await house.service.cancel(sending?.id ?? SET, ADA);
+  await house.pass(10_000, 1_000);
+  expect(prompts(house)).toHaveLength(3);
 });
