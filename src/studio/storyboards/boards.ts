@@ -53,7 +53,6 @@ export class Boards {
    */
   async change({ place, revision, shots }: Board, edit: BoardEdit): Promise<boolean> {
     const before = await this.#records.get<BoardRecord>(place.id);
-    if ((before?.revision ?? 0) !== revision) return false;
     const chosen = { ...before?.chosen };
     if (edit.choice !== undefined) {
       const { at, take, atMs } = edit.choice;
