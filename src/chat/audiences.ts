@@ -2,6 +2,7 @@ import type { Keyv } from 'keyv';
 import { type Clock, within } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { changeRecord } from '../store/change-record.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import { isChannelHistory, sharedIndex } from '../tasks/indexes.ts';
@@ -85,16 +86,13 @@ export class Audiences {
   }
 
   /** Updates the record of a channel; values written concurrently by another replica take precedence. */
-  async #remember(of: Channel, change: Partial<ChannelRecord>): Promise<ChannelRecord> {
-    const key = keyOf(of);
-    for (;;) {
-      const before = await this.#records.get<ChannelRecord>(key);
-      const value = { indexedUntilMs: 0, ...change, ...before, revision: (before?.revision ?? 0) + 1 };
-      const next = { ...value, indexedUntilMs: Math.max(value.indexedUntilMs, change.indexedUntilMs ?? 0) };
-      const expected = before?.revision ?? 'absent';
-      if (await this.#options.store.commit({ records: [{ namespace: 'audiences', key, value: next, expected }] }))
-        return next;
-    }
+  #remember(of: Channel, change: Partial<Omit<ChannelRecord, 'revision'>>): Promise<Omit<ChannelRecord, 'revision'>> {
+    const record = { namespace: 'audiences', key: keyOf(of) } as const;
+    return changeRecord<ChannelRecord, Omit<ChannelRecord, 'revision'>>(this.#options.store, record, (before) => {
+      const known = { indexedUntilMs: 0, ...change, ...before };
+      const value = { ...known, indexedUntilMs: Math.max(known.indexedUntilMs, change.indexedUntilMs ?? 0) };
+      return { value, result: value };
+    });
   }
 
   async #remembered(origin: Origin): Promise<Audience | null> {

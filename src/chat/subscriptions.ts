@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { changeRecord } from '../store/change-record.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import type { Person } from '../tasks/task.ts';
 
@@ -38,16 +39,12 @@ export function createSubscriptions(store: Pick<Store, 'keyv' | 'commit'>): Subs
     team: string,
     edit: (list: readonly Subscription[]) => { readonly list: readonly Subscription[]; readonly result: Result },
   ): Promise<Result> => {
-    const key = `${platform}:${team}`;
-    for (;;) {
-      const record = await records.get<TeamSubscriptions>(key);
+    const of = { namespace: 'subscriptions', key: `${platform}:${team}` } as const;
+    return changeRecord<TeamSubscriptions, Result>(store, of, (record) => {
       const before = record?.list ?? [];
       const { list, result } = edit(before);
-      if (list === before) return result;
-      const value: TeamSubscriptions = { revision: (record?.revision ?? 0) + 1, list };
-      const expected = record?.revision ?? 'absent';
-      if (await store.commit({ records: [{ namespace: 'subscriptions', key, value, expected }] })) return result;
-    }
+      return list === before ? { result } : { value: { list }, result };
+    });
   };
 
   return {

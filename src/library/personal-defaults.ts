@@ -1,6 +1,7 @@
 import type { Keyv } from 'keyv';
 import type { AuditTrail } from '../money/audit.ts';
 import type { Actor, AuditValue } from '../money/audit-entry.ts';
+import { changeRecord } from '../store/change-record.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import type { Defaults } from '../videos/personal-defaults.ts';
 
@@ -73,17 +74,13 @@ export class PersonalDefaults {
 
   /** Changes a person's defaults. @returns all of them. @throws `store_unavailable` */
   async change(person: MemberKey, patch: DefaultsPatch): Promise<Defaults> {
-    const key = defaultsKey(person);
-    for (;;) {
-      const before = await this.#records.get<DefaultsRecord>(key);
+    const record = { namespace: 'defaults', key: defaultsKey(person) } as const;
+    return changeRecord<DefaultsRecord, Defaults>(this.#store, record, (before) => {
       const changed = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
       const merged = Object.entries({ ...defaultsOf(before), ...changed }).filter(([, value]) => value !== null);
       const after: Defaults = Object.fromEntries(merged);
-      const revision = (before?.revision ?? 0) + 1;
-      const value = merged.length === 0 ? null : ({ ...after, revision } satisfies DefaultsRecord);
-      const expected = before?.revision ?? 'absent';
-      if (await this.#store.commit({ records: [{ namespace: 'defaults', key, value, expected }] })) return after;
-    }
+      return { value: merged.length === 0 ? null : after, result: after };
+    });
   }
 }
 

@@ -2,8 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
 import { Serial } from '../../serial.ts';
+import { changeRecord, type RecordEdit } from '../../store/change-record.ts';
 import { pagesOf } from '../../store/pages.ts';
-import type { IndexWrite, RecordWrite, Store, Versioned } from '../../store/store.ts';
+import type { RecordWrite, Store, Versioned } from '../../store/store.ts';
 import type { Origin, SetPlace, TaskId } from '../../tasks/task.ts';
 
 /** Time after which a comparison is revealed without a press, in milliseconds. */
@@ -85,23 +86,23 @@ export class ComparisonRecords {
   /** Records that the clips of a comparison may appear now; from then on it can be voted on. @returns the record */
   show({ id, of }: SetPlace, { platform, team }: Team): Promise<ComparisonRecord> {
     return this.#change(id, (before) => {
-      if (before !== undefined) return { after: before, result: before };
+      if (before !== undefined) return { result: before };
       const shownAtMs = this.#clock.now();
-      const after: ComparisonRecord = { revision: 1, platform, team, of, shownAtMs, votes: {} };
+      const value = { platform, team, of, shownAtMs, votes: {} };
       const index = [{ index: OPEN, member: id, score: shownAtMs + REVEAL_AFTER_MS }];
-      return { after, index, result: after };
+      return { value, index, result: { ...value, revision: 1 } };
     });
   }
 
   /** Counts a person's vote for a clip by its number; a later one replaces it, until the reveal. */
   vote(set: TaskId, person: string, at: number): Promise<VoteOutcome> {
     return this.#change<VoteOutcome>(set, (before) => {
-      if (before === undefined) return { after: before, result: 'not_shown' };
-      if (before.revealed !== undefined) return { after: before, result: 'revealed' };
+      if (before === undefined) return { result: 'not_shown' };
+      if (before.revealed !== undefined) return { result: 'revealed' };
       const earlier = Object.hasOwn(before.votes, person) ? before.votes[person] : undefined;
-      if (earlier === at) return { after: before, result: 'same' };
+      if (earlier === at) return { result: 'same' };
       const votes = { ...before.votes, [person]: at };
-      return { after: { ...before, votes }, result: earlier === undefined ? 'counted' : 'changed' };
+      return { value: { ...before, votes }, result: earlier === undefined ? 'counted' : 'changed' };
     });
   }
 
@@ -157,23 +158,9 @@ export class ComparisonRecords {
 
   #change<Result>(
     set: TaskId,
-    edit: (before: ComparisonRecord | undefined) => {
-      readonly after: ComparisonRecord | undefined;
-      readonly index?: readonly IndexWrite[];
-      readonly result: Result;
-    },
+    edit: (before: ComparisonRecord | undefined) => RecordEdit<ComparisonRecord, Result>,
   ): Promise<Result> {
-    return this.#changing.run(set, async () => {
-      for (;;) {
-        const before = await this.get(set);
-        const { after, index = [], result } = edit(before);
-        if (after === before || after === undefined) return result;
-        const value = { ...after, revision: (before?.revision ?? 0) + 1 };
-        const expected = before?.revision ?? 'absent';
-        if (await this.#store.commit({ records: [{ namespace: NAMESPACE, key: set, value, expected }], index }))
-          return result;
-      }
-    });
+    return this.#changing.run(set, () => changeRecord(this.#store, { namespace: NAMESPACE, key: set }, edit));
   }
 
   #secretOf(): Promise<string> {

@@ -1,5 +1,6 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
+import { changeRecord } from '../../store/change-record.ts';
 import type { Store, Versioned } from '../../store/store.ts';
 import type { Person } from '../../tasks/task.ts';
 
@@ -68,19 +69,16 @@ export class References {
     await this.#change(team, (images) => images.filter((one) => one.name !== name || one.addedAtMs !== addedAtMs));
   }
 
-  async #change<Refusal extends string>(
+  #change<Refusal extends string>(
     team: LibraryTeam,
     change: (images: readonly ReferenceImage[]) => readonly ReferenceImage[] | Refusal,
   ): Promise<Refusal | null> {
-    const key = keyOf(team);
-    for (;;) {
-      const before = await this.#records.get<Shelf>(key);
+    const record = { namespace: 'references', key: keyOf(team) } as const;
+    return changeRecord<Shelf, Refusal | null>(this.#store, record, (before) => {
       const images = change(before?.images ?? []);
-      if (typeof images === 'string') return images;
-      const value = images.length === 0 ? null : { images, revision: (before?.revision ?? 0) + 1 };
-      const expected = before?.revision ?? 'absent';
-      if (await this.#store.commit({ records: [{ namespace: 'references', key, value, expected }] })) return null;
-    }
+      if (typeof images === 'string') return { result: images };
+      return { value: images.length === 0 ? null : { images }, result: null };
+    });
   }
 }
 
