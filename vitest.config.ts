@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './test/sequencer.ts';
 
 // Inherited by the workers and by every program that a test starts.
-process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/node-compile', import.meta.url));
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
 
 export default defineConfig({
   test: {
