@@ -77,20 +77,14 @@ export class ReferenceMedia {
     return { addresses, wrong: taken.flatMap((one) => ('wrong' in one ? [one.wrong] : [])) };
   }
 
-  /**
-   * Reads a text file as lines to append to a command; none without a file. Needs no public address: the text stays here.
-   */
-  async textOf(
-    to: TeamRef,
-    given: SlackFile | undefined,
-  ): Promise<{ readonly text: string; readonly wrong: readonly FieldProblem[] }> {
-    if (given === undefined) return { text: '', wrong: [] };
+  /** Reads a text file as lines to append to a command. Needs no public address: the text stays here. Never rejects. */
+  async textOf(to: TeamRef, given: SlackFile): Promise<{ readonly text: string } | { readonly wrong: FieldProblem }> {
     const { name = 'the file' } = given;
     try {
       const [file, headers] = await Promise.all([this.#describe(to, given), this.#options.headersFor(to)]);
       const { url } = file;
-      if (!isTextFile(file)) return { text: '', wrong: [{ field: null, sentence: noTextFile('file', file.name) }] };
-      return { text: `\n${await readTextFile({ url }, headers)}`, wrong: [] };
+      if (!isTextFile(file)) return { wrong: { field: null, sentence: noTextFile('file', file.name) } };
+      return { text: await readTextFile({ url }, headers) };
     } catch (thrown) {
       const error = asDailiesError(thrown, 'fetching a text file from Slack');
       this.#options.logger.warn(
@@ -99,7 +93,7 @@ export class ReferenceMedia {
       );
       const sentence =
         error.code === 'too_large' ? fileTooLarge('file', name, error.limitBytes) : fileNotFetched('file', name);
-      return { text: '', wrong: [{ field: null, sentence }] };
+      return { wrong: { field: null, sentence } };
     }
   }
 

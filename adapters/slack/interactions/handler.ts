@@ -100,11 +100,12 @@ export class InteractionHandler {
       const [texts, others] = textFilesOf(text, files);
       const [taken, written] = await Promise.all([
         media.take(interaction.to, others),
-        media.textOf(interaction.to, texts[0]),
+        Promise.all(texts.map((file) => media.textOf(interaction.to, file))),
       ]);
-      const wrong = [...taken.wrong, ...written.wrong];
+      const wrong = [...taken.wrong, ...written.flatMap((one) => ('wrong' in one ? [one.wrong] : []))];
       if (wrong.length > 0) return refusedWith(wrong);
-      return bot.text(interaction.caller, `${text}${written.text}`, addressing, taken.addresses);
+      const lines = written.flatMap((one) => ('text' in one ? [one.text] : []));
+      return bot.text(interaction.caller, [text, ...lines].join('\n'), addressing, taken.addresses);
     });
   }
 

@@ -32,6 +32,14 @@ it('takes the shots of a text file attached to a mention, also of one in another
   }
 });
 
+it('takes the shots of every text file that is attached', async () => {
+  const files = ['a fox wakes up', 'it runs'].map((text, index) =>
+    slack.people.upload({ name: `part-${index}.txt`, content: Buffer.from(text) }),
+  );
+  slack.people.mention('storyboard --aspect 16:9', { files });
+  expect((await house.heard()).what).toBe('storyboard --aspect 16:9\na fox wakes up\nit runs');
+});
+
 it('refuses a file that cannot be fetched', async () => {
   slack.removeScopes(['files:read']);
   const file = slack.people.upload({ name: 'board.txt', content: Buffer.from('a fox') });
