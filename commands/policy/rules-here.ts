@@ -1,5 +1,6 @@
 import { allowedCatalog } from '#src/policy/allowed-catalog.ts';
 import { NO_POLICY, type PolicyPlace, type PolicyRules, rulesAt, valueRules } from '#src/policy/policy.ts';
+import { refusedBy } from '#src/policy/purchase-check.ts';
 import { type PolicyRefusal, policyRefusals } from '#src/policy/values.ts';
 import type { Person, Task } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
@@ -58,8 +59,7 @@ export async function forbiddenAgain(
   { settings }: Pick<BotPorts, 'settings'>,
   { origin, request }: Task,
 ): Promise<readonly PolicyRefusal[]> {
-  const { policy = NO_POLICY } = await settings.get(origin);
-  return policyRefusals(valueRules(rulesAt(policy, origin)), [request]);
+  return refusedBy(await settings.get(origin), origin, [request]);
 }
 
 /** Returns the reply to a purchase that the policy does not allow. */

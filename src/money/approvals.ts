@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { scheduleNext } from '../pipeline/next-job.ts';
 import type { FurtherWrites, RecordedAll, TaskRepository } from '../pipeline/repository.ts';
-import { NO_POLICY, rulesAt, valueRules } from '../policy/policy.ts';
-import { type PolicyRefusal, policyRefusals } from '../policy/values.ts';
+import { refusedBy } from '../policy/purchase-check.ts';
+import type { PolicyRefusal } from '../policy/values.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { Change, Store } from '../store/store.ts';
@@ -86,11 +86,8 @@ export class Approvals {
     const rules = await settings.get(task.origin);
     const pause = pauseAt(rules, atMs);
     if (pause !== null) return { kind: 'paused', tasks, pause };
-    const allowed = valueRules(rulesAt(rules.policy ?? NO_POLICY, task.origin));
-    const refusals = policyRefusals(
-      allowed,
-      tasks.map(({ request }) => request),
-    );
+    const requests = tasks.map(({ request }) => request);
+    const refusals = refusedBy(rules, task.origin, requests);
     if (refusals.length > 0) return { kind: 'forbidden', tasks, refusals };
     const { by, offered, current } = press;
     const price = current === null ? undefined : sumOf(current);

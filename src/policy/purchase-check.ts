@@ -3,7 +3,7 @@ import { type PauseInEffect, pauseAt, type TeamSettings } from '../money/team-se
 import type { Purchase } from '../tasks/money.ts';
 import type { Origin, Price } from '../tasks/task.ts';
 import type { VideoRequest } from '../videos/request.ts';
-import { NO_POLICY, rulesAt, valueRules } from './policy.ts';
+import { NO_POLICY, type PolicyPlace, rulesAt, valueRules } from './policy.ts';
 import { type PolicyRefusal, policyRefusals } from './values.ts';
 
 /** What is bought: an order, or a task that is sent again. */
@@ -24,6 +24,15 @@ export interface PurchaseNow {
   readonly forbidden: readonly PolicyRefusal[];
 }
 
+/** Returns why a team's policy does not allow requests in a place; empty if it does. */
+export function refusedBy(
+  { policy = NO_POLICY }: Pick<TeamSettings, 'policy'>,
+  place: PolicyPlace,
+  requests: readonly VideoRequest[],
+): readonly PolicyRefusal[] {
+  return policyRefusals(valueRules(rulesAt(policy, place)), requests);
+}
+
 /** Returns a purchase at a moment, in the team's month, and what refuses it by the team's settings. */
 export function purchaseAt(atMs: number, { origin, request, price, set }: Bought, settings: TeamSettings): PurchaseNow {
   const { amount, currency } = price;
@@ -31,6 +40,6 @@ export function purchaseAt(atMs: number, { origin, request, price, set }: Bought
   return {
     purchase: { period: periodOf(atMs, settings.timeZone), amount, currency, atMs },
     paused: pauseAt(settings, atMs),
-    forbidden: policyRefusals(valueRules(rulesAt(settings.policy ?? NO_POLICY, origin)), requests),
+    forbidden: refusedBy(settings, origin, requests),
   };
 }
