@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import type { Clock } from '../clock.ts';
+import { readBounded } from '../http/bounded-body.ts';
 import type { Logger } from '../logger.ts';
 import { completionsUrl } from './address.ts';
 import { type ReadAnswer, readAnswer } from './answer.ts';
@@ -86,10 +87,10 @@ export function createEnhancer({ url, token, model }: EnhancerConfig, deps: Enha
       const body = JSON.stringify({ model, messages });
       const response = await request(address, { method: 'POST', headers, body, signal });
       const { statusCode: status } = response;
-      const text = await textOf(response.body);
+      const text = (await readBounded(response.body, MAX_BYTES))?.toString('utf8');
       const reason = reasonOf(status);
       if (reason !== null) return { ok: false, reason, status };
-      const answer = text === null ? ({ ok: false, reason: 'bad_answer' } as const) : readAnswer(text);
+      const answer = text === undefined ? ({ ok: false, reason: 'bad_answer' } as const) : readAnswer(text);
       if (!answer.ok) return { ...answer, status };
       if (answer.text.length > maxLength) return { ok: false, reason: 'too_long', status };
       return { ok: true, prompt: answer.text };
@@ -125,18 +126,6 @@ function reasonOf(status: number): EnhancerFailure | null {
   if (status === 401 || status === 403) return 'unauthorised';
   if (status === 429) return 'rate_limited';
   return status >= 500 ? 'unavailable' : 'failed';
-}
-
-/** Reads a body; `null` for one that is too large. */
-async function textOf(body: AsyncIterable<Buffer>): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function instructions(maxLength: number): string {

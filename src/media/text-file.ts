@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { DailiesError } from '../errors.ts';
+import { readBounded } from '../http/bounded-body.ts';
 
 /** Largest text file in bytes: more than the longest storyboard. */
 const MAX_BYTES = 100_000;
@@ -37,14 +38,10 @@ export async function readTextFile(
     const reason = isPage ? 'a page came instead of the file' : `HTTP ${statusCode}`;
     throw new DailiesError(`fetching a text file: ${reason}`, { code: 'unavailable', retryable: true });
   }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    chunks.push(chunk);
-    if (bytes <= MAX_BYTES) continue;
+  const bytes = await readBounded(body, MAX_BYTES);
+  if (bytes === null) {
     const limit = { code: 'too_large', retryable: false, limitBytes: MAX_BYTES } as const;
     throw new DailiesError(`fetching a text file: more than ${MAX_BYTES} bytes`, limit);
   }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return new TextDecoder().decode(bytes);
 }

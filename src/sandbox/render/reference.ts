@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { Agent, request } from 'undici';
+import { readBounded } from '../../http/bounded-body.ts';
 import { type AddressGuard, guardPublicAddresses } from '../../videos/addresses.ts';
 import { FONTS } from './fonts.ts';
 import type { ReferenceSource } from './job.ts';
@@ -59,22 +60,11 @@ async function follow(first: URL, { guard, dispatcher, signal }: FetchOptions): 
     const { statusCode, headers, body } = await request(url, { dispatcher, signal });
     const { location } = headers;
     if (statusCode < 300 || statusCode >= 400 || typeof location !== 'string') {
-      return statusCode === 200 ? bounded(body) : null;
+      return statusCode === 200 ? readBounded(body, MAX_BYTES) : null;
     }
     url = new URL(location, url);
   }
   return null;
-}
-
-async function bounded(body: AsyncIterable<Buffer>): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Paints the reference images as a fan of prints in the upper left; an unavailable one is labelled as such. */
