@@ -1,7 +1,8 @@
 /** Clips that can be joined, and the files of cuts, by their pictures. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { makeShot, packetsOf } from '../fakes/shots.ts';
 import type { CutFile } from './history.ts';
 import type { Message } from './playground.ts';
@@ -11,6 +12,7 @@ const FRAMES = [25, 30, 28] as const;
 const HEADER_BYTES = 8;
 /** Folder of the files that were in the chat. */
 const DELIVERED = 'delivered';
+const WATCH_EVERY_MS = 250;
 
 /** Playable clip. */
 export interface Shot {
@@ -56,10 +58,49 @@ export async function saveDelivered(
   }
 }
 
+/** Looks at the files with the final names of cuts while a run goes on: a later process may replace one that is not whole. */
+export class CutWatch {
+  readonly #folder: string;
+  readonly #seen = new Set<string>();
+  /** Files that were not whole. */
+  readonly halves: CutFile[] = [];
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Watches until `signal` aborts. */
+  async watch(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#look();
+      await delay(WATCH_EVERY_MS);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const names = await readdir(this.#folder, { recursive: true }).catch(() => []);
+    for (const name of names.filter(isCut)) {
+      const path = join(this.#folder, name);
+      // It may be deleted meanwhile.
+      const found = await stat(path).catch(() => null);
+      const version = found === null ? '' : `${name}:${found.ino}:${found.size}`;
+      if (found === null || this.#seen.has(version)) continue;
+      this.#seen.add(version);
+      const file = await readFile(path).catch(() => null);
+      if (file !== null && !hasWholeBoxes(file))
+        this.halves.push({ path: name, cut: basename(name, '.mp4'), message: null, pictures: null });
+    }
+  }
+}
+
+function isCut(name: string): boolean {
+  return /\/cut-[0-9a-f]{32}\.mp4$/u.test(name);
+}
+
 /** Reads every file below a folder that has the final name of a cut, and those of {@link saveDelivered}. */
 export async function readCuts(folder: string): Promise<readonly CutFile[]> {
   const all = await readdir(folder, { recursive: true });
-  const names = all.filter((name) => /\/cut-[0-9a-f]{32}\.mp4$/u.test(name) || name.startsWith(`${DELIVERED}/`));
+  const names = all.filter((name) => isCut(name) || name.startsWith(`${DELIVERED}/`));
   return Promise.all(
     names.map(async (name) => {
       const path = join(folder, name);

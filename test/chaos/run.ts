@@ -43,7 +43,7 @@ export async function run(plan: Plan): Promise<Ran> {
     if (chatApprovers !== null) for (const side of stage.sides.values()) await side.govern(chatApprovers);
     const bootedMs = nowMs();
     const looking = new AbortController();
-    const looked = people.look(looking.signal);
+    const looked = Promise.all([people.look(looking.signal), stage.cutWatch.watch(looking.signal)]);
     // The plan's clock starts once everything is up.
     const sinceReadyMs = (): number => nowMs() - bootedMs;
     const [troubles] = await Promise.all([

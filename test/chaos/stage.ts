@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { UNLIMITED } from '../fakes/unlimited.ts';
-import { readCuts, saveDelivered } from './clips.ts';
+import { CutWatch, readCuts, saveDelivered } from './clips.ts';
 import { type MoneyCommit, readRedisCommits, readSqliteCommits, watchSqlite } from './commits.ts';
 import { DiscordSide } from './discord.ts';
 import type { History, Kept, Trouble } from './history.ts';
@@ -49,6 +49,7 @@ export interface Stage {
   readonly toRedis: readonly Road[];
   readonly replicas: readonly Replica[];
   readonly people: People;
+  readonly cutWatch: CutWatch;
 }
 
 /** Password of every run's Redis, which no process may print. */
@@ -93,7 +94,20 @@ export async function build(
   const upstreamIdOf = (task: string) =>
     service.creates.findLast(({ key, upstreamId }) => key === task && upstreamId !== null)?.upstreamId ?? undefined;
   const people = new People({ plan, replicas, nowMs, upstreamIdOf });
-  return { plan, folder, nowMs, service, redis, redisReplica, sides, toService, toRedis, replicas, people };
+  return {
+    plan,
+    folder,
+    nowMs,
+    service,
+    redis,
+    redisReplica,
+    sides,
+    toService,
+    toRedis,
+    replicas,
+    people,
+    cutWatch: new CutWatch(folder),
+  };
 }
 
 function addressOf(port: number | undefined): string {
@@ -146,7 +160,7 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[], cloc
     clockMs,
     store,
     commits: await commitsOf(stage),
-    cutFiles: await readCuts(stage.folder),
+    cutFiles: [...stage.cutWatch.halves, ...(await readCuts(stage.folder))],
     messages: [...shownOf(messages, store), ...sides.flatMap((side) => side.shown(store))],
     deleted: sides.flatMap(({ deleted }) => deleted),
     offered: sides.flatMap(({ offered }) => offered),

@@ -62,9 +62,12 @@ function drawEdit(random: Random, clips: number): PlannedDeed {
  * who reveals it.
  */
 export function drawComparisonActions(random: Random, { clips }: StudioOptions): readonly PlannedDeed[] {
-  const votes = Array.from({ length: random.between(1, 5) }, () => ({
+  const votes = Array.from({ length: random.between(2, 6) }, () => ({
     ...onCard(random, 'vote'),
-    by: random.pick(USERS),
+    // Mostly one press at one replica: a repeated one would give back a vote that another replica overwrote.
+    copies: random.pick([1, 1, 2, 3]),
+    times: random.pick([1, 1, 1, 2]),
+    by: random.pick([OPERATOR, ...USERS]),
     choice: random.between(1, clips),
   }));
   const reveals = Array.from({ length: random.between(0, 2) }, () => ({
