@@ -1,4 +1,5 @@
 import type { SettingsPatch, TeamSettings } from '#src/money/team-settings.ts';
+import { spendChannel } from '#src/tasks/money.ts';
 import type { ReviewRules } from '#src/tasks/review/rules.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { postingProblem } from '../input/member-rights.ts';
@@ -72,14 +73,9 @@ export const review: Subcommand = {
   },
 };
 
-/** Returns the channel whose reviews a command in a channel or thread is about. */
-function channelOf({ channel, parentChannel }: Caller): string {
-  return parentChannel ?? channel;
-}
-
 function show(caller: Caller, settings: TeamSettings, isChanged: boolean | null): Reply {
   const command = nameOf(review.declaration, caller.fields);
-  return privately(reviewSettingsCard({ rules: settings, channel: channelOf(caller), isChanged, command }));
+  return privately(reviewSettingsCard({ rules: settings, channel: spendChannel(caller), isChanged, command }));
 }
 
 /** Reads the options; everything that is wrong at once. */
@@ -89,12 +85,14 @@ function readPatch(
   { reviewIn = [] }: ReviewRules,
 ): { readonly patch: SettingsPatch; readonly problems: readonly FieldProblem[] } {
   const [state, own, keep] = ['state', 'own', 'keep'].map((name) => optionValue(given, name)?.toLowerCase());
-  const others = reviewIn.filter((one) => one !== channelOf(caller));
+  const others = reviewIn.filter((one) => one !== spendChannel(caller));
   const { removed, problems } = switchedOff(given, ['post_to']);
   const wrong = stateProblem(state, others.length);
   const postTo = optionValue(given, 'post_to');
   const patch: SettingsPatch = {
-    ...(state === undefined ? {} : { reviewIn: state === 'on' ? [...others, channelOf(caller)].toSorted() : others }),
+    ...(state === undefined
+      ? {}
+      : { reviewIn: state === 'on' ? [...others, spendChannel(caller)].toSorted() : others }),
     ...(own === undefined ? {} : { signOffOwn: own === 'on' ? null : false }),
     ...(keep === undefined ? {} : { keepSignedOff: keep === 'on' ? true : null }),
     ...(postTo === undefined ? {} : { signedOffChannel: channelNamed(postTo) }),
