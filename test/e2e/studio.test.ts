@@ -122,6 +122,8 @@ test('Improve shows a hostile answer as text, orders it once within its style, a
   expect(promptsTo(upstream)).toHaveLength(1);
   await dailies.kill();
   dailies = await start(env);
+  // What was shown is bought, whatever happened to the style since.
+  await administer(dailies, '/video style house --before "drawn in ink,"');
   const create = shown.buttons.find(({ label }) => label.startsWith('Create improved'))?.id ?? '';
   await dailies.press(shown.id, create);
   await dailies.press(shown.id, create);
