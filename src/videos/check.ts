@@ -3,9 +3,11 @@ import { checkComparison } from './comparison.ts';
 import {
   type Catalog,
   collectSettings,
+  isAlike,
   isOffered,
   listed,
   type Model,
+  modelNamed,
   type Offer,
   offerInWords,
   SETTINGS,
@@ -223,14 +225,6 @@ function modelOf(catalog: Catalog, draft: RequestDraft, refuse: Refuse): Model |
   return refuse({ reason: isWithheld ? 'not_allowed' : 'unknown_model', option: 'model', given, allowed });
 }
 
-function modelNamed(models: readonly Model[], given: string): Model | undefined {
-  const found = models.find(({ name }) => name === given);
-  if (found !== undefined) return found;
-  // Phones capitalise first letters: a different case is accepted where the match is unambiguous.
-  const [alike, ...others] = models.filter(({ name }) => isAlike(name, given));
-  return others.length === 0 ? alike : undefined;
-}
-
 /** Runs the checks that need no model, so that the user sees all problems at once. */
 function checkWithoutModel(draft: RequestDraft, { policy = {}, references = [] }: Catalog, refuse: Refuse): void {
   const prompt = blankAsMissing(draft.prompt);
@@ -348,8 +342,4 @@ function isAddress(text: string): boolean {
 function blankAsMissing(text: string | undefined): string | undefined {
   const trimmed = text?.trim();
   return trimmed === '' ? undefined : trimmed;
-}
-
-function isAlike(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }

@@ -1,5 +1,14 @@
 import type { Checked, checkRequest } from './check.ts';
-import { type Catalog, isOffered, listed, type Model, offerInWords, SETTINGS, type Setting } from './model.ts';
+import {
+  type Catalog,
+  isOffered,
+  listed,
+  type Model,
+  modelNamed,
+  offerInWords,
+  SETTINGS,
+  type Setting,
+} from './model.ts';
 import type { Refusal, RequestDraft, SettingName } from './request.ts';
 
 /** Smallest and largest number of models in one comparison. */
@@ -36,11 +45,9 @@ function modelsOf({ models, withheld = [] }: Catalog, text: string): Named {
     .filter((name) => name !== '');
   const found: Model[] = [];
   for (const given of names) {
-    const alike = models.filter(({ name }) => name.toLowerCase() === given.toLowerCase());
-    const model = models.find(({ name }) => name === given) ?? (alike.length === 1 ? alike[0] : undefined);
+    const model = modelNamed(models, given);
     const allowed = models.map(({ name }) => name);
-    const isWithheld = withheld.some(({ name }) => name.toLowerCase() === given.toLowerCase());
-    if (model === undefined && isWithheld)
+    if (model === undefined && modelNamed(withheld, given) !== undefined)
       return { refusal: { reason: 'not_allowed', option: 'model', given, allowed } };
     if (model === undefined) return { refusal: { reason: 'unknown_model', option, given, allowed } };
     if (found.includes(model)) return { refusal: { reason: 'models_twice', option, given: model.name } };

@@ -182,3 +182,14 @@ export function defaultSeconds({ seconds, personal }: Model): number {
 function isList(offer: Offer): offer is readonly (number | string)[] {
   return Array.isArray(offer);
 }
+
+/** Finds a model by its name; in another case, as phones begin a word, where one alone matches. */
+export function modelNamed(models: readonly Model[], given: string): Model | undefined {
+  const [alike, ...others] = models.filter(({ name }) => isAlike(name, given));
+  return models.find(({ name }) => name === given) ?? (others.length === 0 ? alike : undefined);
+}
+
+/** Returns whether two names differ in case at most. */
+export function isAlike(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

@@ -1,4 +1,4 @@
-import { type Catalog, isOffered, type Model, SETTINGS } from './model.ts';
+import { type Catalog, isOffered, type Model, modelNamed, SETTINGS } from './model.ts';
 import type { Defaults } from './personal-defaults.ts';
 import type { AspectRatio, RequestDraft, Resolution, SettingName } from './request.ts';
 
@@ -77,8 +77,7 @@ export function withStyle(catalog: Catalog, draft: RequestDraft): RequestDraft {
   // The models of a comparison share their settings.
   if (draft.models !== undefined) return { ...draft, ...words };
   const modelName = isGiven(draft.model) ? draft.model : catalog.models.find((one) => one.name === style.model)?.name;
-  const named = modelName?.toLowerCase();
-  const model = catalog.models.find((one) => one.name.toLowerCase() === named) ?? catalog.defaultModel;
+  const model = modelNamed(catalog.models, modelName ?? '') ?? catalog.defaultModel;
   return {
     ...draft,
     ...(modelName === undefined ? {} : { model: modelName }),
