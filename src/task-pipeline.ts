@@ -1,3 +1,7 @@
+import { createTakeLastFrame } from './media/ffmpeg.ts';
+import { LastFrames } from './media/last-frames.ts';
+import type { Relay } from './media/relay.ts';
+import type { SignedLinks } from './media/signed-links.ts';
 import { type Clips, type ClipsOptions, createClips } from './pipeline/clip-files.ts';
 import { createPoller, PollCache, type PollerOptions, type ProgressObserver } from './pipeline/poll.ts';
 import { TaskRepository } from './pipeline/repository.ts';
@@ -5,6 +9,8 @@ import { createSubmitter, type SubmitterOptions } from './pipeline/submit.ts';
 import { createTaskService, type TaskService, type TaskServiceOptions } from './pipeline/task-service.ts';
 import type { JobHandler, JobKind } from './queue/queue.ts';
 import { deferUpload } from './storage/uploads.ts';
+import { Boards } from './studio/storyboards/boards.ts';
+import { Chaining } from './studio/storyboards/chaining.ts';
 import { StoryboardPacing } from './studio/storyboards/pacing.ts';
 
 /** Dependencies of {@link createPipeline}. */
@@ -15,6 +21,12 @@ export interface PipelineDeps
     Pick<ClipsOptions, 'storage'> {
   /** Scope of task ids at the video service, such as its base URL. */
   readonly upstreamService?: string;
+  /** Path of the ffmpeg that takes the last frames of clips. Default: none. */
+  readonly ffmpeg?: string | null;
+  /** Signs the URLs of these frames. Default: links are off. */
+  readonly links?: SignedLinks | null;
+  /** Serves them. Default: nothing does. */
+  readonly relay?: Pick<Relay, 'serveFrames'>;
 }
 
 /** Parts that move a task from its claim to a clip on disk; the chat delivers it from there. */
@@ -23,10 +35,12 @@ export interface Pipeline {
   readonly tasks: TaskService;
   readonly clips: Clips;
   readonly pollCache: PollCache;
+  /** Last frames of clips, with which the next shots of storyboards start. */
+  readonly frames: Pick<LastFrames, 'missing'>;
   /** Creates the job handlers of the pipeline's queues, which report progress to `observer`. */
   readonly createHandlers: (
     observer: ProgressObserver,
-  ) => Pick<Readonly<Record<JobKind, JobHandler>>, 'send' | 'poll' | 'fetch'>;
+  ) => Pick<Readonly<Record<JobKind, JobHandler>>, 'send' | 'poll' | 'fetch' | 'frame'>;
 }
 
 /** Creates the task pipeline on a store and a queue; nothing runs before the queue starts with its handlers. */
@@ -42,14 +56,21 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     deferStorage: (id) => deferUpload(deps, id),
     isRemoved: async (id) => (await repository.get(id))?.removal !== undefined,
   });
+  const { ffmpeg = null, links = null, relay } = deps;
+  const frames = new LastFrames({ ...deps, repository, clips, links, takeLastFrame: createTakeLastFrame(ffmpeg) });
+  relay?.serveFrames((id) => frames.find(id));
+  const chaining = new Chaining({ ...deps, repository, frames, boards: new Boards(store) });
+  repository.subscribe(chaining);
   return {
     repository,
     clips,
+    frames,
     pollCache: followed,
     tasks: createTaskService({ ...deps, repository }),
     createHandlers: (observer) => ({
       send: createSubmitter({ ...deps, repository, observer, pacing, firstPollMs: pace.firstMs }),
       ...createPoller({ ...deps, repository, followed, observer, clips }),
+      frame: (id, signal) => chaining.run(id, signal),
     }),
   };
 }

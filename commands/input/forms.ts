@@ -19,7 +19,7 @@ import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { submitChanges } from '../review/decide.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
 import { shorten } from '../sentences/format.ts';
-import { FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
+import { CHAIN_CHOICES, FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
 import {
   notAnUpstreamId,
   refusalProblems,
@@ -70,10 +70,11 @@ export function editForm(catalog: Catalog, task: Task): Reply {
 
 /** Returns the form of a storyboard, with its text as far as it was written. */
 export function storyboardForm(
-  catalog: Catalog,
+  { catalog: current, frames }: Pick<BotPorts, 'catalog' | 'frames'>,
   purpose: Extract<FormPurpose, { readonly form: 'storyboard' }>,
   request: RequestDraft,
 ): Reply {
+  const catalog = current();
   const { field: label, ...words } = FORM_WORDS.storyboard;
   const shots = {
     name: 'shots',
@@ -102,14 +103,25 @@ export function storyboardForm(
   const styles = styleChoices(catalog);
   const value = styles?.all.find((one) => one.value === request.style)?.value ?? '';
   const style = { name: 'style', label: ORDER_LABELS.style, value, required: false, long: false };
-  const all = [shots, ...fields, ...(styles === undefined ? [] : [{ ...style, choices: styles }])];
+  const optional = [
+    ...(frames.missing.length > 0 ? [] : [chainField(request)]),
+    ...fields.filter(({ name }) => name === 'resolution'),
+    ...(styles === undefined ? [] : [{ ...style, choices: styles }]),
+  ].toSorted((one, other) => Number(other.value !== '') - Number(one.value !== ''));
+  const all = [shots, ...fields.filter(({ name }) => name !== 'resolution'), ...optional];
   return { kind: 'form', form: { id: formId(purpose), ...words, fields: all } };
 }
 
+function chainField({ chain }: RequestDraft): FormField {
+  const { field: label, ...choices } = CHAIN_CHOICES;
+  const value = chain === true ? 'on' : '';
+  return { name: 'chain', label, value, required: false, long: false, choices };
+}
+
 /** Returns the form of **Fix it**: the valid values of a refused request, with notes on the invalid ones. */
-export function fixForm(catalog: Catalog, { id, request }: Draft): Reply {
-  if (request.script !== undefined) return storyboardForm(catalog, { form: 'storyboard', task: id }, request);
-  return orderForm({ id: formId({ form: 'fix', task: id }), ...FORM_WORDS.fix }, catalog, request, true);
+export function fixForm(ports: Pick<BotPorts, 'catalog' | 'frames'>, { id, request }: Draft): Reply {
+  if (request.script !== undefined) return storyboardForm(ports, { form: 'storyboard', task: id }, request);
+  return orderForm({ id: formId({ form: 'fix', task: id }), ...FORM_WORDS.fix }, ports.catalog(), request, true);
 }
 
 /** Returns the form of **Enter its ID**, which asks for the id from the service's console. */
@@ -241,7 +253,9 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
 
 /** Orders a storyboard from its form; a corrected one under the key of the refused one. */
 async function submitStoryboard(ports: BotPorts, caller: Caller, values: FormValues, id?: TaskId): Promise<Reply> {
-  const { prompt: _, takes: _takes, ...shared } = enteredIn(values);
+  const { prompt: _, takes: _takes, ...entered } = enteredIn(values);
+  const { chain } = values;
+  const shared = chain === undefined ? entered : { ...entered, chain: chain === 'on' };
   const written = values['shots'] ?? '';
   if (id === undefined) return orderEntered(ports, caller, { request: shared }, written);
   const found = await draftFor(ports, caller, id);

@@ -8,6 +8,7 @@ import type { Library } from '#src/library/library.ts';
 import type { PersonalDefaults } from '#src/library/personal-defaults.ts';
 import type { Remover } from '#src/library/remover.ts';
 import type { Logger } from '#src/logger.ts';
+import type { LastFrames } from '#src/media/last-frames.ts';
 import type { LibraryFiles } from '#src/media/library-files.ts';
 import type { FileDescription } from '#src/media/relay.ts';
 import type { Approvals } from '#src/money/approvals.ts';
@@ -47,6 +48,8 @@ export interface BotPorts {
   readonly chat: Chat;
   /** Boards of storyboards. */
   readonly boards: Pick<Boards, 'get' | 'change'>;
+  /** Last frames of clips, with which the next shots of storyboards start. */
+  readonly frames: Pick<LastFrames, 'missing'>;
   /** Joins clips into one file. */
   readonly cuts: Pick<Cuts, 'request' | 'show' | 'tasksOf'>;
   readonly ledger: Ledger;

@@ -90,7 +90,7 @@ async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress):
       return pressImprove(ports, caller, press.draft);
     case 'fix': {
       const found = await draftFor(ports, caller, press.draft);
-      return 'reply' in found ? found.reply : fixForm(ports.catalog(), found.draft);
+      return 'reply' in found ? found.reply : fixForm(ports, found.draft);
     }
     case 'run': {
       const found = await draftFor(ports, caller, press.draft);

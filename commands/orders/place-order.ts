@@ -6,7 +6,7 @@ import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Submission } from '#src/pipeline/task-service.ts';
 import { isAbove, isSamePrice, priceOf } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Audience, Origin, Price, Task, TaskId } from '#src/tasks/task.ts';
+import type { Audience, Origin, Price, Task } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
 import { type Checked, type CheckedStoryboard, checkRequest, draftOfOrder } from '#src/videos/check.ts';
 import { SETTINGS } from '#src/videos/model.ts';
@@ -16,11 +16,12 @@ import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
-import { type Forbidden, forbiddenOrder, mayNotDecideOn } from '../policy/rules-here.ts';
+import { type Forbidden, forbiddenOrder } from '../policy/rules-here.ts';
 import { COMPARE_AFTER_UPDATE } from '../sentences/comparisons/words.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentences, SETS_NEED_MEMBER } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
+import { resolveChain, shotOf } from '../storyboard/chain.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { refuseOverBudget } from './over-budget.ts';
@@ -55,11 +56,18 @@ export type Ordering = OrderIdentity & { readonly draft?: Draft; readonly ask?: 
 export async function placeOrder(
   ports: BotPorts,
   caller: Caller,
-  checked: Checked,
+  given: Checked,
   ordering: Ordering = {},
 ): Promise<Placed> {
+  const { key = orderKey(caller), retryOf } = ordering;
+  if (!given.ok) return { ok: false, sentences: refusalSentences(given.refusals, caller.fields) };
+  const chained = await resolveChain(ports, caller, given, { key, retryOf });
+  if ('refusal' in chained) return { ok: false, sentences: [chained.refusal] };
+  return placeAccepted(ports, caller, chained.checked, ordering);
+}
+
+async function placeAccepted(ports: BotPorts, caller: Caller, checked: Accepted, ordering: Ordering): Promise<Placed> {
   const { key = orderKey(caller), replyTo } = ordering;
-  if (!checked.ok) return { ok: false, sentences: refusalSentences(checked.refusals, caller.fields) };
   const { platform, team, channel, address } = caller;
   const { chat } = ports;
   if (orderedBy(checked) !== null && caller.isGuest === true) return { ok: false, sentences: [SETS_NEED_MEMBER] };
@@ -331,21 +339,6 @@ async function unreachableIn(
     ),
   );
   return found.flat();
-}
-
-/**
- * Returns the shot of a storyboard that a retry is another take of: one by a person who may decide on the storyboard, in its own
- * channel. Any other retry is a clip of its own.
- */
-async function shotOf(ports: BotPorts, caller: Caller, retryOf: TaskId): Promise<Pick<Order, 'takeOf'>> {
-  const { tasks } = ports;
-  const original = await tasks.get(retryOf);
-  const takeOf = original?.takeOf ?? original?.set;
-  const board = takeOf === undefined ? undefined : await tasks.get(takeOf.id);
-  if (takeOf?.kind !== 'storyboard' || board === undefined) return {};
-  const isTheirs =
-    caller.channel === board.origin.channel && (await mayNotDecideOn(ports, caller, board.origin)) === null;
-  return isTheirs ? { takeOf } : {};
 }
 
 /** Signs the addresses of relayed reference media anew, which may have expired since an earlier order. */

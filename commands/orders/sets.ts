@@ -1,6 +1,7 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import { isChained } from '#src/videos/chain.ts';
 import { checkAgain, draftOfComparison, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
 import { asTyped } from '#src/videos/styles.ts';
@@ -117,5 +118,5 @@ function draftOfSet({ request, set }: Task, tasks: readonly Task[]): RequestDraf
     const line = prompt.replace(/\s+/gu, ' ');
     return style === undefined ? line : `${line} --style ${style}`;
   });
-  return { shots, script: lines.join('\n') };
+  return { shots, script: lines.join('\n'), ...(shots.some(isChained) ? { chain: true } : {}) };
 }

@@ -59,6 +59,7 @@ function tooLateToCancel({ state }: Task): string {
     case 'completed':
       return 'Too late to cancel: the clip is finished.';
     case 'requested':
+    case 'waiting':
     case 'claimed':
     case 'polling':
     case 'failed':

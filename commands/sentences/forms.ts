@@ -49,6 +49,17 @@ export const IMAGE_FORGOTTEN = 'I no longer know which image this was for. Use â
 /** Reply if a form could not be opened in time. */
 export const PRESS_AGAIN = 'The form took too long to open. Try again.';
 
+/** Field of a storyboard's form for {@link import('#src/videos/request.ts').RequestDraft.chain}. */
+export const CHAIN_CHOICES = {
+  field: 'Chain',
+  title: 'Chain',
+  placeholder: 'Each shot starts on its own',
+  all: [
+    { value: 'off', label: 'Each shot starts on its own' },
+    { value: 'on', label: 'Each shot starts with the last frame of the one before' },
+  ],
+} as const;
+
 /** Note on the field of a storyboard's shots. */
 export const SHOTS_NOTE =
   'A line may end with its own options, such as --seconds 4. The price is shown before you buy.';

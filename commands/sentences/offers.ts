@@ -8,6 +8,7 @@ import { capitalised, count, shorten } from './format.ts';
 import { clipsCost, type Ordered, setSize, someClips } from './ordered.ts';
 import { MEDIA_WORDS, requestWords } from './settings.ts';
 import { spendingSentences } from './spending.ts';
+import { CHAIN_PACE, CHAINED_PACE, lastFrameOf } from './studio/chain.ts';
 import { choiceButton, improvedLines } from './studio/improve.ts';
 
 /** Reason for offering a request instead of sending it. */
@@ -105,17 +106,24 @@ function boardLines(reason: OfferReason, shots: OfferedShots, price: Price | nul
       const prompt = { untrusted: shorten(typedPrompt(request), 80) };
       return [`${index + 1}. `, prompt, ...(own.length === 0 ? [] : [' · ', { untrusted: own.join(' · ') }])];
     }),
-    ['Two shots are made at a time. Nothing has been started.'],
+    [`${paceOf(shots)} Nothing has been started.`],
   ];
 }
 
+function paceOf([, ...later]: OfferedShots): string {
+  const isChained = ({ request }: OfferedShots[number]): boolean => request.chain !== undefined;
+  if (later.every(isChained)) return CHAINED_PACE;
+  return `Two shots are made at a time.${later.some(isChained) ? ` ${CHAIN_PACE}` : ''}`;
+}
+
 /** Returns the model, the settings and the reference media of a shot. */
-function shotWords({ request, model }: OfferedShots[number]): readonly string[] {
+function shotWords({ request, model }: OfferedShots[number], index: number): readonly string[] {
+  const chain = request.chain === undefined ? [] : [`starts with the ${lastFrameOf(index)}`];
   const media = MEDIA_KINDS.flatMap((kind) => {
     const number = request.media[kind].length;
     return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
   });
-  return [model.title, ...requestWords(request), ...media];
+  return [model.title, ...requestWords(request), ...media, ...chain];
 }
 
 function boardButton({ button, price }: OfferedClip, shots: OfferedShots): CardButton {

@@ -8,6 +8,7 @@ import { nearest } from '../input/closest-match.ts';
 import { policyCommand, policyRefusal } from './administration/policy.ts';
 import { all, count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
+import { FIRST_SHOT, frameCounts } from './studio/chain.ts';
 import { noSuchImage } from './studio/library.ts';
 
 // All of these are plain text that includes user input: adapters escape all of it.
@@ -86,6 +87,8 @@ function sentenceOf(refusal: Exclude<Refusal, PolicyRefusal>, fields?: OptionFie
       return `${link}: the link has ${count(refusal.given, 'character')}; the limit is ${formatCount(refusal.max)}`;
     case 'not_an_address':
       return `${link}: ${quoted(refusal.given)} isn’t a link. It has to begin with https:// or http://.`;
+    case 'first_shot':
+      return FIRST_SHOT;
     case 'unknown_reference':
       return `${link}: ${noSuchImage(refusal.given.slice(1), nearest(refusal.given.slice(1).toLowerCase(), refusal.known))}`;
     case 'unknown_host':
@@ -113,7 +116,9 @@ export function refusalProblems(
   return refusalSentences(refusals, fields).map((sentence, at) => ({ field: fieldAt(at), sentence }));
 }
 
-function mediaCountSentence({ option, model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {
+function mediaCountSentence(refusal: Refusal & { readonly reason: 'media_count' }): string {
+  const { option, model, given, min, max, isChained = false } = refusal;
+  if (isChained) return frameCounts(refusal);
   const files = `reference ${MEDIA_WORDS[option].many}`;
   if (max === 0) return `${option}: ${model} takes no ${files}. Leave it out.`;
   const were = given === 0 ? 'none was given' : given === 1 ? '1 was given' : `${given} were given`;

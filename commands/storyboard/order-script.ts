@@ -4,6 +4,7 @@ import type { BotPorts } from '../input/subcommand.ts';
 import { type Kept, refuseRequest } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
+import { chainShots } from './chain.ts';
 import { parseShots, sharedOptions, splitScript } from './script.ts';
 
 /**
@@ -17,7 +18,8 @@ export async function orderScript(
   kept: Kept,
   problems: readonly FieldProblem[] = [],
 ): Promise<Reply> {
-  const { shots, problems: ofLines } = parseShots(kept.request.script ?? '');
+  const { shots: written, problems: ofLines } = parseShots(kept.request.script ?? '');
+  const shots = kept.request.chain === true ? chainShots(written) : written;
   const request = { ...kept.request, shots };
   const checked = checkRequest(ports.catalog(), request);
   const wrong = [...problems, ...ofLines, ...refusalProblems(checked, caller.fields)];

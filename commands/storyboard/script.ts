@@ -2,26 +2,38 @@ import { SETTINGS } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type RequestDraft, type ShotDraft } from '#src/videos/request.ts';
 import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../bot-port.ts';
 import { create } from '../create.ts';
-import { checkShape, optionValue } from '../input/options.ts';
+import { checkShape, isSet, optionValue } from '../input/options.ts';
 import { readFlags } from '../input/text.ts';
 import { onLine, scriptTooLong } from '../sentences/refusals.ts';
+import { CHAIN_FOR_ALL } from '../sentences/studio/chain.ts';
 
 /** Options that all shots may share, by name. */
 const SHARED: readonly string[] = ['model', 'style', ...SETTINGS.map(({ name }) => name)];
 
+/** Option that has all shots start with the last frame of the one before. */
+const CHAIN: OptionDeclaration = {
+  name: 'chain',
+  description: 'Start each shot with the last frame of the one before',
+  kind: 'flag',
+};
+
 /** Declarations of the options that all shots may share. */
-export const SHARED_OPTIONS: readonly OptionDeclaration[] = create.declaration.options.filter(({ name }) =>
-  SHARED.includes(name),
-);
+export const SHARED_OPTIONS: readonly OptionDeclaration[] = [
+  ...create.declaration.options.filter(({ name }) => SHARED.includes(name)),
+  CHAIN,
+];
 
 /** Line of a storyboard as a command: a prompt and flags. */
 const LINE: Command = {
   name: 'storyboard',
   description: '',
   example: '',
-  options: create.declaration.options.filter(
-    ({ name }) => name === 'prompt' || SHARED.includes(name) || (MEDIA_KINDS as readonly string[]).includes(name),
-  ),
+  options: [
+    ...create.declaration.options.filter(
+      ({ name }) => name === 'prompt' || SHARED.includes(name) || (MEDIA_KINDS as readonly string[]).includes(name),
+    ),
+    CHAIN,
+  ],
   visibility: 'private',
 };
 
@@ -66,20 +78,22 @@ export function parseShots(text: string): {
   return {
     shots: lines.map(({ line, given }) => ({ ...optionsOf(given), line })),
     problems: lines.flatMap(({ line, given, problems }) =>
-      [...problems, ...checkShape(LINE, given)].map((sentence) => problem(onLine(line, sentence))),
+      [...problems, ...checkShape(LINE, given), ...(given['chain'] === undefined ? [] : [CHAIN_FOR_ALL])].map(
+        (sentence) => problem(onLine(line, sentence)),
+      ),
     ),
   };
 }
 
 /** Returns the options of a storyboard that all its shots share. */
 export function sharedIn(request: RequestDraft): RequestDraft {
-  return Object.fromEntries(Object.entries(request).filter(([name]) => SHARED.includes(name)));
+  return Object.fromEntries(Object.entries(request).filter(([name]) => name === CHAIN.name || SHARED.includes(name)));
 }
 
 /** Returns the options that all shots share, as far as they are given. */
 export function sharedOptions(given: GivenOptions): RequestDraft {
   const { prompt: _, ...shared } = optionsOf(given);
-  return shared;
+  return isSet(given, 'chain') ? { ...shared, chain: true } : shared;
 }
 
 function optionsOf(given: GivenOptions): ShotDraft {

@@ -4,6 +4,7 @@ import { storyboardForm } from '../input/forms.ts';
 import { type BotPorts, refused, type Subcommand } from '../input/subcommand.ts';
 import { draftOf } from '../orders/offers.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
+import { chainNeeds } from '../sentences/studio/chain.ts';
 import { orderScript } from './order-script.ts';
 import { SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
 
@@ -34,6 +35,7 @@ export const storyboard: Subcommand = {
   run: async (ports, caller, given) => {
     const { shared, text, problems } = splitScript(given['shots']?.join('\n') ?? '');
     const request = { ...sharedOptions({ ...given, ...shared }), script: text };
+    if (request.chain === true && ports.frames.missing.length > 0) return refused(chainNeeds(ports.frames.missing));
     if (text.trim() === '' && problems.length === 0) {
       const refusal = await mayNotCreateHere(ports, caller);
       return refusal === null ? openForm(ports, caller, request) : refused(refusal);
@@ -47,5 +49,5 @@ async function openForm(ports: BotPorts, caller: Caller, request: RequestDraft):
   const hasOptions = Object.keys(sharedIn(request)).length > 0;
   const saved = hasOptions ? await ports.drafts.save(draftOf(caller, { request })) : null;
   const task = saved === null ? {} : { task: saved.draft.id };
-  return storyboardForm(ports.catalog(), { form: 'storyboard', ...task }, request);
+  return storyboardForm(ports, { form: 'storyboard', ...task }, request);
 }

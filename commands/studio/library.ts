@@ -1,4 +1,5 @@
 import { MAX_IMAGES, referenceNameOf } from '#src/studio/references/references.ts';
+import { isLastFrame } from '#src/videos/chain.ts';
 import { splitAddresses } from '#src/videos/references/addresses.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
@@ -6,6 +7,7 @@ import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { refusalSentence, refusalSentences } from '../sentences/refusals.ts';
+import { LAST_FRAME_RESERVED } from '../sentences/studio/chain.ts';
 import {
   addedCard,
   EXTERNAL,
@@ -56,6 +58,7 @@ export const library: Subcommand = {
     const name = referenceNameOf(word);
     if (!isChange(verb)) return refused(WORDS_UNKNOWN);
     if (name === null) return refused(NAME_RULE);
+    if (isLastFrame(`@${name}`)) return refused(LAST_FRAME_RESERVED);
     return verb.toLowerCase() === 'add'
       ? add(ports, caller, name, [...links, ...(given['image'] ?? [])])
       : remove(ports, caller, name);

@@ -31,6 +31,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
   return createBot({
     ...deps,
     tasks: pipeline.tasks,
+    frames: pipeline.frames,
     chat,
     cuts,
     ledger: createLedger(store),

@@ -11,7 +11,8 @@ import type { VideoService } from '../videos/service.ts';
 export function openAppQueue({ config, store, platforms, clock, logger }: AppDeps) {
   const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
   // Of two cuts, one is joined while the other is uploaded.
-  const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries, join: 2 };
+  const ofClips = { fetch: 2 * deliveries, join: 2, frame: 1 };
+  const concurrency = { send, poll, deliver: deliveries, notify: deliveries, ...ofClips };
   const names = queueNamesOf(platforms.map(({ name }) => name));
   const { storeUrl: url, maxRate } = config;
   return openQueue({ url, maxRate, concurrency, names, pauses: store.keyv('waits'), clock, logger });

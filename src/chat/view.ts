@@ -8,6 +8,7 @@ import type { Removal, RemovalReason } from '../tasks/removal.ts';
 import { isSignedOff, type ReviewDecision } from '../tasks/review/review.ts';
 import { isFetching, phaseOf } from '../tasks/state-machine.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
+import type { Dropped } from '../tasks/storyboards/chain.ts';
 import {
   type Person,
   type Phase,
@@ -180,6 +181,10 @@ export interface TaskView {
   readonly cut?: CutFacts;
   /** Set on the card of a set: its tasks, in their order, each with its message (`null`: it has none). */
   readonly members?: readonly SetMember[];
+  /** Number of the shot whose last frame it starts with, by the storyboard as it was written. Absent: none. */
+  readonly startsFrom?: number;
+  /** The shot without a clip for which it was cancelled before it was sent. Absent: none. */
+  readonly dropped?: Dropped;
   /** The shot of a storyboard that it is another take of. Absent: of none. */
   readonly takeOf?: SetPlace;
   /** Set while the model of this clip is hidden: everything else that would betray it is left out. */
@@ -273,7 +278,8 @@ export function viewOf(stored: Task, context: ViewContext): TaskView {
 function openViewOf(stored: Task, context: ViewContext): TaskView {
   const task = asOf(stored, context.nowMs);
   const { request, origin } = task;
-  const { model, prompt: _, typed: _typed, media, ...settings } = request;
+  const { model, prompt: _, typed: _typed, media, chain, ...settings } = request;
+  const place = task.takeOf ?? task.set;
   const phase = phaseOf(task, {
     isRunning: context.isRunning || (context.progress ?? 0) > 0,
     isHandedOver: context.handover !== null,
@@ -320,6 +326,8 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
     ...(task.set === undefined ? {} : { set: task.set }),
     ...(task.takeOf === undefined ? {} : { takeOf: task.takeOf }),
+    ...(chain === undefined || place === undefined ? {} : { startsFrom: place.at - 1 }),
+    ...(task.dropped === undefined ? {} : { dropped: task.dropped }),
     buttons: buttonsLeft(task, buttonsOf(task, phase, { ...context, retrying })),
   };
 }

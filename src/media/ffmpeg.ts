@@ -39,9 +39,9 @@ const GUARDS = [
   ['-threads', `${THREADS}`],
 ].flat();
 
-/** Returns the arguments that open an untrusted clip. */
-export function inputArguments(clip: string): readonly string[] {
-  return ['-y', '-nostdin', '-loglevel', 'error', ...GUARDS, '-i', clip];
+/** Returns the arguments that open an untrusted clip. @param seek options that skip a part of it. Default: none. */
+export function inputArguments(clip: string, seek: readonly string[] = []): readonly string[] {
+  return ['-y', '-nostdin', '-loglevel', 'error', ...GUARDS, ...seek, '-i', clip];
 }
 
 /** Arguments that limit the threads of an encoder. */
@@ -170,6 +170,37 @@ export function createTakePicture({ ffmpeg, logger }: { ffmpeg: string | null; l
     } catch (thrown) {
       logger.warn({ event: 'clip_picture_failed', err: thrown, ffmpeg }, 'failed to take a picture of a clip');
       return false;
+    } finally {
+      await rm(part, { force: true });
+    }
+  };
+}
+
+/** Takes the last picture of a clip as a PNG file, in its full size. @throws the reason of `signal`; Error of ffmpeg */
+export type TakeLastFrame = (clip: string, picture: string, signal?: AbortSignal) => Promise<void>;
+
+const LAST_FRAME_TIMEOUT_MS = 60_000;
+/** Parts of a clip that are decoded, in seconds before its end: its sound may be longer than its pictures. */
+const LAST_SECONDS = ['1', '10', null] as const;
+
+/** Creates the function that takes the last frames of clips; `null` without ffmpeg. */
+export function createTakeLastFrame(ffmpeg: string | null): TakeLastFrame | null {
+  if (ffmpeg === null) return null;
+  return async (clip, picture, signal) => {
+    const part = `${picture}.${randomUUID()}.part`;
+    // Each picture replaces the one before. Evenly spaced, none is dropped or repeated for a constant rate.
+    const even = ['-vf', 'settb=1/25,setpts=N', '-r', '25'];
+    const output = ['-an', ...even, '-update', '1', '-c:v', 'png', '-f', 'image2', part];
+    const limits = { timeoutMs: LAST_FRAME_TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
+    try {
+      for (const seconds of LAST_SECONDS) {
+        const seek = seconds === null ? [] : ['-sseof', `-${seconds}`];
+        await runFfmpeg(ffmpeg, [...inputArguments(clip, seek), ...output], limits);
+        if (((await sizeOf(part)) ?? 0) === 0) continue;
+        await rename(part, picture);
+        return;
+      }
+      throw new Error(`ffmpeg found no picture in ${clip}`);
     } finally {
       await rm(part, { force: true });
     }

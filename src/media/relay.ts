@@ -4,6 +4,7 @@ import type { Keyv } from 'keyv';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { Store } from '../store/store.ts';
+import type { TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import { type LibraryFiles, LibraryFolder } from './library-files.ts';
 import { RELAY_BOUNDS, type RelayBounds, RelayFolder } from './relay-folder.ts';
@@ -52,11 +53,21 @@ const RECORD_MS = 365 * 24 * 3_600_000;
 /** Codes of errors at the limit of the data folder, and of the disk. */
 const FULL: ReadonlySet<string> = new Set(['data_full', 'disk_full', 'ENOSPC']);
 const PREFIX = 'relay-';
+/** Prefix of the id of a clip's last frame, before that of its task. */
+const FRAME_PREFIX = 'frame-';
+const FRAME_ADDRESS = /\/media\/frame-[\w-]+(?:[?#]|$)/;
+/** Name of the file of a clip's last frame. */
+export const FRAME_NAME = 'last-frame.png';
 const ADDRESS = /\/media\/(relay-[0-9a-f]+)(?:[?#]|$)/;
 
-/** Returns whether an id under `/media/` belongs to a relayed file. */
+/** Returns whether an id under `/media/` belongs to a reference file: a relayed one, or the last frame of a clip. */
 export function isRelayed(id: string): boolean {
-  return id.startsWith(PREFIX);
+  return id.startsWith(PREFIX) || id.startsWith(FRAME_PREFIX);
+}
+
+/** Returns the id under `/media/` of a clip's last frame. */
+export function frameIdOf(task: TaskId): string {
+  return `${FRAME_PREFIX}${task}`;
 }
 
 /** Returns the id of the relayed file behind a URL, with any signature; `null` for any other URL. */
@@ -75,6 +86,7 @@ export class Relay {
   readonly #fetching = new SingleFlight<string, void>();
   readonly #library: LibraryFolder;
   readonly #openers = new Map<string, Opener>();
+  #frameOf: (task: TaskId) => ReturnType<Relay['find']> = async () => undefined;
 
   constructor(options: RelayOptions) {
     const { store, dataDir, bounds = RELAY_BOUNDS } = options;
@@ -119,6 +131,11 @@ export class Relay {
     this.#openers.set(platform, opener);
   }
 
+  /** Registers the lookup of the last frame of a clip, which is served like a relayed file, but not stored here. */
+  serveFrames(frameOf: (task: TaskId) => ReturnType<Relay['find']>): void {
+    this.#frameOf = frameOf;
+  }
+
   /**
    * Returns the port that keeps relayed files for the library, beyond the limits of the relay.
    * @param assertWritable throws `data_full` or `disk_full` where nothing more may be stored
@@ -150,6 +167,7 @@ export class Relay {
     await this.#fetching.get(id)?.catch(() => undefined);
     const kept = await this.#library.find(id);
     if (kept !== undefined) return kept;
+    if (id.startsWith(FRAME_PREFIX)) return this.#frameOf(id.slice(FRAME_PREFIX.length) as TaskId);
     const file = await this.#records.get<RelayedFile>(`relay:${id}`);
     if (file === undefined) return undefined;
     const storedBytes = await this.#folder.sizeOf(id);
@@ -175,7 +193,8 @@ export class Relay {
   /** Deletes the file of a relay URL and what is known about it; any other URL is left alone. Idempotent. */
   async remove(url: string): Promise<void> {
     const id = this.#ownId(url);
-    if (id === null) return;
+    // A frame goes with its clip.
+    if (id === null || id.startsWith(FRAME_PREFIX)) return;
     await this.#fetching.get(id)?.catch(() => undefined);
     await this.#folder.remove(id);
     await this.#records.delete(`relay:${id}`);
@@ -183,6 +202,7 @@ export class Relay {
 
   /** Describes the file of a relay URL, even if its signature is invalid; `null` for any other URL. */
   async describe(url: string): Promise<FileDescription | null> {
+    if (FRAME_ADDRESS.test(url)) return { name: FRAME_NAME, permalink: null };
     const id = relayIdIn(url);
     if (id === null) return null;
     const file = await this.#records.get<RelayedFile>(`relay:${id}`);
@@ -202,9 +222,10 @@ export class Relay {
    */
   #ownId(url: string): string | null {
     const { links, publicUrl } = this.#options;
-    if (links === null || publicUrl === undefined || !url.startsWith(`${publicUrl}/media/${PREFIX}`)) return null;
+    if (links === null || publicUrl === undefined || !url.startsWith(`${publicUrl}/media/`)) return null;
     const { pathname, searchParams } = new URL(url);
     const id = pathname.slice(pathname.lastIndexOf('/') + 1);
+    if (!isRelayed(id)) return null;
     const verdict = links.verify(id, searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
     return verdict === 'forged' ? null : id;
   }

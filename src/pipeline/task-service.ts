@@ -176,7 +176,8 @@ class Service implements TaskService {
     const { task } = claim;
     // Also when it is not new: the process that claimed it may have died before scheduling anything.
     for (const one of isNew ? claim.tasks : await this.#setOf(task))
-      if (one.state === 'claimed' && one.unsentTries === 0) queue.schedule('send', one.id, clock.now());
+      if (one.state === 'waiting' || (one.state === 'claimed' && one.unsentTries === 0))
+        scheduleNext(queue, one, clock.now());
     return { ok: true, task, isNew };
   }
 

@@ -2,16 +2,17 @@ import { DailiesError } from '../errors.ts';
 
 /**
  * The kinds of job: `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver`
- * (uploads to a chat), `notify` (mentions in a chat), `join` (cuts: several clips made into one, and uploaded).
+ * (uploads to a chat), `notify` (mentions in a chat), `join` (cuts: several clips made into one, and uploaded), `frame` (last
+ * frames of clips, for the shots that start with them).
  */
-export const JOB_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify', 'join'] as const;
+export const JOB_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify', 'join', 'frame'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 /**
  * Names of the queues, each with its own concurrency. Each platform has queues of its own, so that a slow or
  * unavailable one does not delay the others.
  */
-export type QueueName = 'send' | 'poll' | 'fetch' | 'join' | `deliver:${string}` | `notify:${string}`;
+export type QueueName = 'send' | 'poll' | 'fetch' | 'join' | 'frame' | `deliver:${string}` | `notify:${string}`;
 
 /** Returns the kind of the jobs in a queue. */
 export function jobKindOf(name: QueueName): JobKind {
@@ -21,7 +22,7 @@ export function jobKindOf(name: QueueName): JobKind {
 /** Returns the names of all queues of a process with these platforms. */
 export function queueNamesOf(platforms: Iterable<string>): readonly QueueName[] {
   const ofPlatforms = [...platforms].flatMap((name) => [`deliver:${name}`, `notify:${name}`] as const);
-  return ['send', 'poll', 'fetch', 'join', ...ofPlatforms];
+  return ['send', 'poll', 'fetch', 'join', 'frame', ...ofPlatforms];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { withPurchase } from './money.ts';
+import { boughtState } from './storyboards/chain.ts';
 import type { EventOf, Person, Price, Task } from './task.ts';
 
 /** A person, Discord role or Slack user group that may approve. */
@@ -60,7 +61,7 @@ export function approvedBy(task: Task, { by, price, period, granted, atMs }: Eve
   const money = withPurchase(task, { period, ...price, atMs, ...(granted === undefined ? {} : { granted }) });
   return money === null
     ? null
-    : { ...task, state: 'claimed', price, money, approval: { ...approval, approved: { by, atMs } } };
+    : { ...task, state: boughtState(task), price, money, approval: { ...approval, approved: { by, atMs } } };
 }
 
 /** Applies the end of a request. A late denial or withdrawal records that it had expired. */

@@ -75,7 +75,8 @@ export function moneyOf({ money, price, createdAtMs }: Task, count = 1): TaskMon
 export function statesOf(task: Task, last: LedgerState | null): readonly LedgerState[] {
   if (last === null) return [];
   // A submission that never left is the one after the last that was sent.
-  const hasLeft = last !== 'released' && !(last === 'reserved' && task.state === 'claimed');
+  const hasLeft =
+    last !== 'released' && !(last === 'reserved' && (task.state === 'claimed' || task.state === 'waiting'));
   const lastSend = hasLeft ? task.sends : task.sends + 1;
   const count = Math.max(lastSend, task.money?.sends.length ?? 0);
   return Array.from({ length: count }, (_, index) => {

@@ -19,6 +19,7 @@ import type { LedgerState } from './ledger.ts';
 import { statesOf, withBooking } from './money.ts';
 import { isRefusedAfterRemoval, removedBy } from './removal.ts';
 import { reviewedBy } from './review/review.ts';
+import { framedBy } from './storyboards/chain.ts';
 import type { EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: EventOf<Kind>) => Task | null;
@@ -34,7 +35,7 @@ export interface Progress {
 /** Everything that depends on the state of a task; what differs between its tasks is a function. */
 interface StateRow {
   /** Queues of the jobs that advance it: the usual one first. */
-  readonly queues: readonly ('send' | 'poll' | 'fetch')[];
+  readonly queues: readonly ('frame' | 'send' | 'poll' | 'fetch')[];
   /** Nothing more happens to it automatically. */
   readonly isEnded: boolean | ((task: Task) => boolean);
   /** Its requester waits, and it proceeds without a decision: it may be overdue. */
@@ -53,10 +54,13 @@ interface StateRow {
  *
  * | state       | event       | next        | remark                                                            |
  * |-------------|-------------|-------------|-------------------------------------------------------------------|
- * | `requested` | approve     | `claimed`   | not by its requester, and before it expires                       |
+ * | `requested` | approve     | `claimed`   | not by its requester, and before it expires; `waiting` if chained |
  * | `requested` | decline     | `declined`  | denied, withdrawn or expired; only the latter once it is late     |
  * | `requested` | remind      | `requested` | once                                                              |
  * | `requested` | cancel      | `declined`  | withdrawn                                                         |
+ * | `waiting`   | framed      | `claimed`   | its first image is stored                                         |
+ * | `waiting`   | drop        | `cancelled` | the shot before it has no clip: nothing was sent                  |
+ * | `waiting`   | cancel      | `cancelled` | nothing was sent                                                  |
  * | `claimed`   | send        | `sending`   | counts a submission, takes the lease                              |
  * | `claimed`   | accepted    | `polling`   | of an earlier attempt, or of one the store lost: not sent again   |
  * | `claimed`   | lost        | `uncertain` | of an attempt that the store lost                                 |
@@ -124,6 +128,20 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
       decline: declinedBy,
       remind: reminded,
       cancel: (task, { by, atMs }) => declinedBy(task, { kind: 'decline', how: 'withdrawn', by, atMs }),
+    },
+  },
+  waiting: {
+    queues: ['frame'],
+    isEnded: false,
+    // It starts once the clip before it is there.
+    isAwaited: false,
+    ledger: 'reserved',
+    phase: 'queued',
+    countsAsEnd: false,
+    on: {
+      framed: framedBy,
+      drop: (task, { dropped, atMs }) => ({ ...task, state: 'cancelled', dropped, endedAtMs: atMs }),
+      cancel: (task, { by, atMs }) => ({ ...task, state: 'cancelled', cancelledBy: by, endedAtMs: atMs }),
     },
   },
   claimed: {

@@ -8,6 +8,7 @@ import type { BookedState, Grant, Purchase, TaskMoney } from './money.ts';
 import type { Removal, RemovalEvent } from './removal.ts';
 import type { ReviewDecision, ReviewEvent } from './review/review.ts';
 import type { Version } from './review/versions.ts';
+import type { Dropped } from './storyboards/chain.ts';
 
 /** Our id of a task, derived from its idempotency key: the same interaction always has the same id. */
 export type TaskId = string & { readonly __brand: 'TaskId' };
@@ -16,6 +17,8 @@ export type TaskId = string & { readonly __brand: 'TaskId' };
 export type TaskState =
   /** Waits for the approval of its price; nothing is held for it. */
   | 'requested'
+  /** A chained shot of a storyboard that waits for the last frame of the one before: nothing is sent for it. */
+  | 'waiting'
   | 'claimed'
   | 'sending'
   | 'uncertain'
@@ -193,6 +196,10 @@ export interface Task extends Versioned {
    * the retry of a clip of a comparison before the reveal. Absent: of none.
    */
   readonly takeOf?: SetPlace;
+  /** Take whose last frame is its first image. Absent: it has none. */
+  readonly frameOf?: TaskId;
+  /** The shot without a clip for which it was cancelled before it was sent. Absent: none. */
+  readonly dropped?: Dropped;
   /** Time of the reveal of its comparison. Absent: it is in none, or its model is not named yet. */
   readonly revealedAtMs?: number;
   /** Its request for approval, kept after the decision. Absent: none was needed. */
@@ -270,6 +277,10 @@ export type TaskEvent =
   | { readonly kind: 'want' }
   /** A user retries the download. */
   | { readonly kind: 'refetch' }
+  /** The last frame of the take `of` is its first image: it may be sent. */
+  | { readonly kind: 'framed'; readonly of: TaskId; readonly url: string }
+  /** There is no clip that it could start with. */
+  | { readonly kind: 'drop'; readonly dropped: Dropped; readonly atMs: number }
   /** The models of its comparison are revealed. */
   | { readonly kind: 'reveal'; readonly atMs: number }
   | ForgetEvent

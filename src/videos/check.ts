@@ -1,4 +1,5 @@
 import { allowsModel, clipsRefused, policyRefusals, type ValueRules, wordsRefused } from '../policy/values.ts';
+import { isChained, isLastFrame, LAST_FRAME, unframed } from './chain.ts';
 import { checkComparison } from './comparison.ts';
 import {
   type Catalog,
@@ -89,6 +90,7 @@ export function checkRequest(catalog: Catalog, given: RequestDraft): Checked {
     ...words,
     ...(settings as unknown as RequestSettings),
     media,
+    ...(isChained(draft) ? { chain: {} } : {}),
   };
   // Where the policy leaves no model, those of the catalog are whole.
   const forbidden = policyRefusals(policy, [request]);
@@ -98,10 +100,11 @@ export function checkRequest(catalog: Catalog, given: RequestDraft): Checked {
 /** Validates the shots of a storyboard, each with the options that all share. */
 function checkShots(catalog: Catalog, draft: RequestDraft, shots: readonly ShotDraft[]): Checked {
   const refusals: Refusal[] = [];
-  const { shots: _shots, script: _script, takes: _takes, ...shared } = draft;
-  const accepted = shots.flatMap(({ line, ...own }) => {
+  const { shots: _shots, script: _script, takes: _takes, chain: _chain, ...shared } = draft;
+  const accepted = shots.flatMap(({ line, ...own }, index) => {
     const checked = checkRequest(catalog, { ...shared, ...own });
     const at = line === undefined ? {} : { line };
+    if (index === 0 && isChained(own)) refusals.push({ reason: 'first_shot', option: 'image', ...at });
     if (checked.ok) return [{ ...at, request: checked.request, model: checked.model }];
     refusals.push(...checked.refusals.map((refusal) => ({ ...refusal, ...at })));
     return [];
@@ -158,10 +161,11 @@ export function checkAgain(catalog: Catalog, request: VideoRequest): Checked {
 
 /** Returns a request as the options that would order it. @param takes default: 1 */
 export function draftOfRequest(request: VideoRequest, takes = 1): RequestDraft {
-  const { model, prompt, typed, media } = request;
+  const { model, prompt, typed, media, chain } = unframed(request);
   const settings = collectSettings(({ name, field }) => [name, request[field]]);
   const words = typed === undefined ? {} : { typed, ...styleField(request) };
-  return { model, prompt, ...words, ...settings, ...media, ...(takes === 1 ? {} : { takes }) };
+  const image = chain === undefined ? media.image : [LAST_FRAME, ...media.image];
+  return { model, prompt, ...words, ...settings, ...media, image, ...(takes === 1 ? {} : { takes }) };
 }
 
 function styleField({ style }: { readonly style?: string | undefined }): { readonly style?: string } {
@@ -306,9 +310,11 @@ function enteredValue(draft: RequestDraft, setting: Setting, refuse: Refuse): Gi
 function mediaOf(asked: CheckContext, option: MediaKind): readonly string[] {
   const { model, refuse } = asked;
   const addresses = addressesOf(asked, option);
-  const given = addresses.length;
+  const framed = option === 'image' && isChained(asked.draft) ? ({ isChained: true } as const) : {};
+  const given = addresses.length + ('isChained' in framed ? 1 : 0);
   const { min, max } = model.media[option];
-  if (given < min || given > max) refuse({ reason: 'media_count', option, model: model.name, given, min, max });
+  if (given < min || given > max)
+    refuse({ reason: 'media_count', option, model: model.name, given, min, max, ...framed });
   return addresses;
 }
 
@@ -317,7 +323,8 @@ function addressesOf(
   { draft, references, refuse }: Pick<CheckContext, 'draft' | 'references' | 'refuse'>,
   option: MediaKind,
 ): readonly string[] {
-  const addresses = (draft[option] ?? []).flatMap(splitAddresses).map((given) => {
+  const words = (draft[option] ?? []).flatMap(splitAddresses);
+  const addresses = (option === 'image' ? words.filter((word) => !isLastFrame(word)) : words).map((given) => {
     const address = option === 'image' ? addressNamed(given, references) : given;
     if (address === null) {
       const known = references.map(({ name }) => name);

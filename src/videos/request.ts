@@ -32,6 +32,14 @@ export interface VideoRequest extends RequestSettings {
   readonly typed?: string;
   /** URLs of reference media, each `http://` or `https://`. */
   readonly media: Readonly<Record<MediaKind, readonly string[]>>;
+  /** Its first image is the last frame of the shot before it. Absent: it is not. */
+  readonly chain?: Chain;
+}
+
+/** Start of a shot with the last frame of the one before. */
+export interface Chain {
+  /** URL of that frame, which then is the first of the request's images. Absent: it is not taken yet. */
+  readonly frame?: string;
 }
 
 /** Unvalidated options as the user entered them. Absent: not given. */
@@ -47,10 +55,12 @@ export type RequestDraft = {
   readonly shots?: readonly ShotDraft[] | undefined;
   /** The storyboard as it was written, for a form. */
   readonly script?: string | undefined;
+  /** The storyboard was asked to be chained, for a form; its shots name {@link LAST_FRAME} themselves. */
+  readonly chain?: boolean | undefined;
 };
 
 /** Options of one shot of a storyboard. */
-export type ShotDraft = Omit<RequestDraft, 'shots' | 'script' | 'takes'> & {
+export type ShotDraft = Omit<RequestDraft, 'shots' | 'script' | 'chain' | 'takes'> & {
   /** Line on which it was written, from 1. */
   readonly line?: number | undefined;
 };
@@ -154,6 +164,8 @@ type RefusalReason =
       readonly known: readonly string[];
     }
   | { readonly reason: 'not_an_address'; readonly option: MediaKind; readonly given: string }
+  /** The first shot of a storyboard, which has none before it, names {@link LAST_FRAME}. */
+  | { readonly reason: 'first_shot'; readonly option: 'image' }
   | {
       /** `unknown_host`: the host does not exist; `private_address`: the video service cannot reach it. */
       readonly reason: 'unknown_host' | 'private_address';
@@ -168,4 +180,6 @@ type RefusalReason =
       readonly given: number;
       readonly min: number;
       readonly max: number;
+      /** One of them is the last frame of the shot before. Default: false. */
+      readonly isChained?: boolean;
     };

@@ -61,7 +61,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     url: at.url,
     clock,
     logger,
-    concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, join: 1 },
+    concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, join: 1, frame: 1 },
     maxRate: { createsPerMinute: 0, pollsPerSecond: 0 },
     names: queueNamesOf([]),
   });
@@ -90,7 +90,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     repository,
     tasks,
     polls: () => polls,
-    start: () => queue.start({ ...handlers, deliver: nothing, notify: nothing, join: nothing }),
+    start: () => queue.start({ ...handlers, deliver: nothing, notify: nothing, join: nothing, frame: nothing }),
     async close() {
       await queue.drain();
       await queue.close();

@@ -39,7 +39,7 @@ async function round(): Promise<{ readonly takeover: number; readonly late: numb
     url: redis.url,
     clock: systemClock,
     logger: createLogger('error'),
-    concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1 },
+    concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1, frame: 1 },
     names: queueNamesOf([]),
   });
   queue.schedule('poll', 'in hand', Date.now());
@@ -52,7 +52,15 @@ async function round(): Promise<{ readonly takeover: number; readonly late: numb
     if (times.size === 2) both.resolve();
     return null;
   };
-  queue.start({ send: nothing, poll, fetch: nothing, deliver: nothing, notify: nothing, join: nothing });
+  queue.start({
+    send: nothing,
+    poll,
+    fetch: nothing,
+    deliver: nothing,
+    notify: nothing,
+    join: nothing,
+    frame: nothing,
+  });
   const killedAt = await kill();
   queue.schedule('poll', 'next', Date.now() + NEXT_MS);
   await both.promise;

@@ -191,6 +191,37 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         await harness.platform.edit(card, origin, { ...view, members: members.toReversed() }, 'final');
         expect((await shown())?.text).toMatch(/Shot 12\b[\s\S]*Shot 1\b/u);
       });
+
+      it('says of each chained shot what it waits for, or why it was not ordered', async () => {
+        const set = { id: task, kind: 'storyboard', of: 3 } as const;
+        const price = { amount: '0.30', currency: 'USD' } as const;
+        const parts = [
+          { phase: 'failed', state: 'failed', buttons: ['retry', 'edit', 'details'] },
+          { phase: 'cancelled', state: 'cancelled', sends: 0, startsFrom: 1, dropped: { shot: 1, end: 'failed' } },
+          { phase: 'queued', state: 'waiting', startsFrom: 2, buttons: ['cancel', 'details'] },
+        ] as const;
+        const members = parts.map((part, index) => {
+          const at = index + 1;
+          const original = { task: `${task}${at}` as TaskId, retryPrice: price };
+          const view = { ...running(), progress: null, ...part, task: original.task, set: { ...set, at } };
+          return { view, message: null, shot: { at, isSkipped: false, isReady: false, isRetrying: false, original } };
+        });
+        const view = {
+          ...running({ task: `set-${task}` as TaskId, buttons: ['board'] }),
+          set: { ...set, at: 1 },
+          members,
+        };
+        const card = await harness.platform.open(view.task, origin, view);
+        const shown = async () => (await seen(card.channel)).find(({ id }) => id === card.message);
+        const text = (await shown())?.text ?? '';
+        expect(text).toContain('Shot 1 failed, so shot 2 was not ordered. Not charged.');
+        expect(text).toContain('Waits for shot 2');
+        expect(text).toContain('A shot that starts with the last frame of another waits for its clip.');
+        // A retry of the second shot would have nothing to start with.
+        expect((await shown())?.buttons.map(({ label }) => label).filter((label) => label.startsWith('Retry'))).toEqual(
+          ['Retry shot 1 · $0.30'],
+        );
+      });
     });
 
     describe('a comparison', () => {

@@ -3,7 +3,7 @@ import { DailiesError } from '#src/errors.ts';
 import type { JobHandler, JobKind, QueueLimits, QueueName, WorkQueue } from '#src/queue/queue.ts';
 
 /** Number of concurrent jobs of each kind in a {@link Replica}. */
-export const CONCURRENCY = { send: 2, poll: 2, fetch: 2, deliver: 1, notify: 1, join: 1 } as const;
+export const CONCURRENCY = { send: 2, poll: 2, fetch: 2, deliver: 1, notify: 1, join: 1, frame: 1 } as const;
 
 /** Enabled platforms in a {@link Replica}. */
 export const PLATFORMS = ['fake'] as const;
@@ -48,6 +48,7 @@ export class Replica {
       deliver: recorded('deliver'),
       notify: recorded('notify'),
       join: recorded('join'),
+      frame: recorded('frame'),
     });
     return this;
   }
@@ -114,7 +115,15 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       const one = (await replica()).start().plan('deliver:fake', 'a').plan('notify:fake', 'b');
       await one.beginning(2);
       expect(one.begun.toSorted()).toEqual(['deliver a', 'notify b']);
-      expect(one.queue.names.toSorted()).toEqual(['deliver:fake', 'fetch', 'join', 'notify:fake', 'poll', 'send']);
+      expect(one.queue.names.toSorted()).toEqual([
+        'deliver:fake',
+        'fetch',
+        'frame',
+        'join',
+        'notify:fake',
+        'poll',
+        'send',
+      ]);
     });
 
     it('runs jobs in the order of their times, each once, and keeps no finished job', async () => {

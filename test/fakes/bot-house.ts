@@ -41,6 +41,7 @@ import type { LimitReached } from '#src/tasks/limits.ts';
 import { hasReview } from '#src/tasks/review/rules.ts';
 import { versionOf } from '#src/tasks/review/versions.ts';
 import { isEnded, transition } from '#src/tasks/state-machine.ts';
+import { boughtState } from '#src/tasks/storyboards/chain.ts';
 import { type Audience, type Origin, orderIdOf, type Task, type TaskEvent, type TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
 import type { Catalog } from '#src/videos/model.ts';
@@ -105,6 +106,8 @@ export class BotHouse implements BotPorts {
       );
     },
   };
+  /** What is missing to chain shots. */
+  frames: BotPorts['frames'] = { missing: ['ffmpeg', 'public_url'] };
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];
@@ -270,7 +273,8 @@ export class BotHouse implements BotPorts {
               id: one,
               set: { id, kind: set.kind, at: at + 1, of: count, ...(set.upTo && { upTo: set.upTo }) },
             }));
-      for (const one of tasks) this.records.set(one.id, one);
+      for (const one of tasks)
+        this.records.set(one.id, one.state === 'claimed' ? { ...one, state: boughtState(one) } : one);
       return { ok: true, task: tasks[0] ?? task, isNew: true };
     },
     get: async (id) => this.records.get(id),

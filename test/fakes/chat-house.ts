@@ -55,7 +55,7 @@ export class ChatHouse {
     const clock = options.clock ?? new ManualClock(NOON_MS);
     const logger = pino({ level: 'silent' });
     const links = options.links ?? { forClip: async () => null };
-    const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 4, notify: 4, join: 1 };
+    const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 4, notify: 4, join: 1, frame: 1 };
     this.store = store;
     this.clock = clock;
     this.platform = options.platform ?? new FakePlatform();
@@ -95,7 +95,7 @@ export class ChatHouse {
     const nothing = async (): Promise<null> => null;
     const deliver = (id: string) => this.chat.deliver(id);
     const notify = (id: string) => this.chat.notify(id);
-    this.queue.start({ send: nothing, poll: nothing, fetch: nothing, deliver, notify, join: nothing });
+    this.queue.start({ send: nothing, poll: nothing, fetch: nothing, deliver, notify, join: nothing, frame: nothing });
   }
 
   /**

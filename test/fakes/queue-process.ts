@@ -17,8 +17,16 @@ const queue = await openBullmqQueue({
   url: process.argv[2] ?? '',
   clock: systemClock,
   logger: pino({ level: 'silent' }),
-  concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1 },
+  concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1, frame: 1 },
   names: queueNamesOf([]),
 });
-queue.start({ send: endless, poll: endless, fetch: endless, deliver: endless, notify: endless, join: endless });
+queue.start({
+  send: endless,
+  poll: endless,
+  fetch: endless,
+  deliver: endless,
+  notify: endless,
+  join: endless,
+  frame: endless,
+});
 say('open');

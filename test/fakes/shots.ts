@@ -142,3 +142,9 @@ function beepsIn(pcm: Buffer): readonly number[] {
   }
   return beeps;
 }
+
+/** Returns the hash of the last picture of a clip, or of the only one of an image file, as RGB. */
+export async function lastFrameHash(path: string): Promise<string> {
+  const { stdout } = await run(FFMPEG, ['-v', 'error', '-i', path, '-an', '-pix_fmt', 'rgb24', '-f', 'framemd5', '-']);
+  return stdout.trim().split(/\s+/u).at(-1) ?? '';
+}

@@ -75,7 +75,16 @@ export class TaskHouse {
     this.clock = options.clock ?? new ManualClock(NOON_MS);
     const { clock, store, videos } = this;
     const { exclusive = true, logger = pino({ level: 'silent' }), limits, assertWritable, assertEnforced } = options;
-    const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, join: 1, ...options.concurrency };
+    const concurrency = {
+      send: 8,
+      poll: 32,
+      fetch: 4,
+      deliver: 4,
+      notify: 4,
+      join: 1,
+      frame: 1,
+      ...options.concurrency,
+    };
     const queue = new MemoryQueue({ clock, logger, concurrency });
     const membership = new ScriptedMembership(options.owner ?? 'me', exclusive);
     const pipeline = createPipeline({

@@ -2,7 +2,7 @@ import type { Order } from '#src/pipeline/orders/order.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Purchase } from '#src/tasks/money.ts';
 import { transition } from '#src/tasks/state-machine.ts';
-import type { Origin, Person, Task, TaskEvent } from '#src/tasks/task.ts';
+import type { Origin, Person, Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
 import type { Clip, UpstreamId } from '#src/videos/service.ts';
 
@@ -63,6 +63,11 @@ export function requestedTask(changes: Partial<Task> = {}): Task {
   return newTask({ state: 'requested', approval, presented: false, ...changes });
 }
 
+/** Returns a task whose first image is not taken yet. */
+export function waitingTask(changes: Partial<Task> = {}): Task {
+  return newTask({ state: 'waiting', request: { ...newTask().request, chain: {} }, ...changes });
+}
+
 /** Returns the task after the events. @throws TypeError if its state ignores one */
 export function lived(task: Task, ...events: readonly TaskEvent[]): Task {
   return events.reduce((before, event) => {
@@ -86,6 +91,8 @@ export const EVENTS = {
   },
   decline: { kind: 'decline', how: 'denied', by: BOB, reason: 'too long for a test', atMs: NOON_MS + 500 },
   remind: { kind: 'remind', atMs: NOON_MS + 500 },
+  framed: { kind: 'framed', of: 'task0' as TaskId, url: 'https://dailies.example/media/frame-task0?signature=x' },
+  drop: { kind: 'drop', dropped: { shot: 1, end: 'failed' }, atMs: NOON_MS + 500 },
   send: { kind: 'send', owner: 'me' },
   accepted: { kind: 'accepted', upstreamId: UPSTREAM, atMs: NOON_MS + 1_000 },
   unsent: { kind: 'unsent', atMs: NOON_MS + 1_000 },

@@ -14,6 +14,7 @@ import { placeWords } from '../ordered.ts';
 import { removalLines } from '../removal.ts';
 import { reviewHistory } from '../review/review.ts';
 import { requestWords } from '../settings.ts';
+import { droppedSentence } from '../studio/chain.ts';
 import { stateWord } from './history.ts';
 
 /** Reference file as **Details** shows it. */
@@ -79,6 +80,8 @@ function promptBlocks(request: VideoRequest): readonly Block[] {
 }
 
 function stateLine(task: Task): Line {
+  const at = (task.takeOf ?? task.set)?.at;
+  if (task.dropped !== undefined && at !== undefined) return [droppedSentence(task.dropped, at)];
   const word = stateWord(task);
   const sends = task.sends === 1 ? 'once' : `${task.sends} times`;
   return [`${capitalised(word)}`, task.sends === 0 ? '' : ` · sent ${sends}`];

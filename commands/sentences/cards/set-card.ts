@@ -8,6 +8,7 @@ import { declinedOutcome } from '../approvals/requests.ts';
 import { capitalised, count, all as listed, shorten } from '../format.ts';
 import { memberName, memberWords } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
+import { CHAIN_PACE, unsentWords } from '../studio/chain.ts';
 
 /**
  * Lists the tasks of a set, one line each, with a link to the message of one that has its own.
@@ -50,7 +51,7 @@ export function boardSummary({ members = [], set }: TaskView): readonly Line[] {
   const ready = inCut.filter(({ shot }) => shot?.isReady === true);
   const isPendingShot = inCut.some(({ view }) => isPending(view.phase));
   const ends = inCut.flatMap(({ view, shot }) => {
-    const end = view.removal === undefined ? ENDS[view.phase] : 'was removed';
+    const end = view.removal === undefined ? endWords(view) : 'was removed';
     return end === undefined || shot === undefined ? [] : [{ at: shot.at, end }];
   });
   const others = [...Map.groupBy(ends, ({ end }) => end)].map(([end, some]) => {
@@ -61,7 +62,8 @@ export function boardSummary({ members = [], set }: TaskView): readonly Line[] {
   const without = skipped.length === 0 ? '' : ` ${capitalised(shotNumbers(skipped))} left out.`;
   const first = readyWords(ready.length, inCut.length);
   const failures = others.length === 0 ? '' : `; ${others.join(', ')}`;
-  const pace = isPendingShot ? ' Two are made at a time.' : '';
+  const isChained = inCut.some(({ view }) => view.startsFrom !== undefined);
+  const pace = !isPendingShot ? '' : isChained ? ` ${CHAIN_PACE}` : ' Two are made at a time.';
   return [[`${first}${failures}.${without}${pace}`]];
 }
 
@@ -102,7 +104,9 @@ const FAILURE_LENGTH = 60;
 
 /** Shortens the lines of a shot to one on its board. */
 function shotState(view: TaskView, lines: readonly Line[]): Line {
-  const { phase, state, set, retrying, refundKnown, sends } = view;
+  const { phase, state, set, retrying, refundKnown, sends, startsFrom = 0, dropped } = view;
+  if (dropped !== undefined) return [...unsentWords(view, []), ' Not charged.'];
+  if (state === 'waiting') return [`Waits for shot ${startsFrom}`];
   // Two shots are made at a time.
   if (set !== undefined && state === 'claimed' && retrying === null) return ['Waits for its turn'];
   if (phase !== 'failed' && phase !== 'refused') return stateOf(view, lines);
@@ -118,11 +122,20 @@ function shotState(view: TaskView, lines: readonly Line[]): Line {
 export function memberButtons({ members = [], set }: TaskView): readonly CardButton[] {
   return members.flatMap(({ view, shot }, index) => {
     if (shot?.isSkipped === true || shot?.isRetrying === true) return [];
-    const isOver = view.phase === 'failed' || view.phase === 'refused' || view.phase === 'lost';
+    const isOver =
+      view.phase === 'failed' || view.phase === 'refused' || view.phase === 'lost' || mayStartNow(view, members);
     if (!isOver || view.retryPrice === null || !view.buttons.includes('retry')) return [];
     const { task, retryPrice } = shot?.original ?? view;
     return [retryOne(set?.kind ?? 'takes', { task, at: shot?.at ?? view.set?.at ?? index + 1, retryPrice })];
   });
+}
+
+/** Returns whether a shot that was dropped could start now: the one before has a clip, or one in progress. */
+function mayStartNow({ dropped, startsFrom }: TaskView, members: readonly SetMember[]): boolean {
+  if (dropped === undefined) return false;
+  const before = members.find(({ shot }) => shot?.at === startsFrom);
+  if (before?.shot === undefined) return false;
+  return before.shot.isReady || before.shot.isRetrying || isPending(before.view.phase);
 }
 
 /** Reports what became of the tasks of a set that was cancelled, including possible charges. */
@@ -160,8 +173,8 @@ export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): C
       : [`${ready === 0 ? 'none' : ready} of your ${all}`, prompt, ready === 1 ? ' is ready' : ' are ready', '; '];
   const whose: Line = notice.subscribed ? [{ person: notice.by }, ': ', ...subject.map(withoutYour)] : subject;
   const rest = others.map(
-    ({ at, phase }) =>
-      `${memberName(kind, at)} ${ENDS[phase] ?? (kind === 'comparison' ? 'isn’t ready yet' : 'has no clip')}`,
+    ({ at, phase, isDropped }) =>
+      `${memberName(kind, at)} ${(isDropped === true ? NOT_ORDERED : ENDS[phase]) ?? (kind === 'comparison' ? 'isn’t ready yet' : 'has no clip')}`,
   );
   const vote = set.isBlind === true && ready > 1 ? ' Vote for the best one.' : '';
   const end: Line = rest.length === 0 ? [vote] : [`${rest.join(', ')}.${vote}`];
@@ -178,6 +191,13 @@ export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): C
 }
 
 const RETRIED: ReadonlySet<Phase> = new Set(['failed', 'refused', 'lost']);
+
+/** Continues the name of a shot without a clip; `undefined` while it may get one. */
+function endWords({ phase, dropped }: TaskView): string | undefined {
+  return dropped === undefined ? ENDS[phase] : NOT_ORDERED;
+}
+
+const NOT_ORDERED = 'was not ordered';
 
 /** Continues the name of a task without a clip. */
 const ENDS: Partial<Readonly<Record<Phase, string>>> = {

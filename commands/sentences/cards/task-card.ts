@@ -24,6 +24,7 @@ import { placeInSet, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
+import { unsentWords } from '../studio/chain.ts';
 import { cutCard } from '../studio/cuts.ts';
 import { noticeCard, removedCard } from './notice.ts';
 import { boardSummary, joinLabel, memberButtons, memberLines } from './set-card.ts';
@@ -249,7 +250,7 @@ function sharedIdLines(view: TaskView): readonly Line[] {
 function cancelledLines(view: TaskView): readonly Line[] {
   const by: Line =
     view.cancelledBy === null || view.cancelledBy.id === view.by.id ? [] : [' by ', { person: view.cancelledBy }];
-  if (view.sends === 0) return [['Cancelled', ...by, '. You were not charged.']];
+  if (view.sends === 0) return [[...unsentWords(view, by), ' You were not charged.']];
   const cancelled: Line = ['Cancelled in Dailies', ...by, '. '];
   switch (view.lateOutcome) {
     case 'completed':

@@ -20,6 +20,8 @@ export interface SetOutcome {
     readonly task: TaskId;
     readonly phase: Phase;
     readonly retryPrice: Price | null;
+    /** It was never sent, for want of the clip before it. Default: false. */
+    readonly isDropped?: boolean;
   }[];
 }
 

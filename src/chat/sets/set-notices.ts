@@ -105,7 +105,8 @@ export class SetNotices {
     const others = members.flatMap((task, index): SetOutcome['others'] => {
       const phase = phases[index] ?? 'failed';
       const retryPrice = views[index]?.buttons.includes('retry') === true ? (views[index]?.retryPrice ?? null) : null;
-      return phase === 'done' ? [] : [{ at: task.set?.at ?? index + 1, task: task.id, phase, retryPrice }];
+      const dropped = task.dropped === undefined ? {} : { isDropped: true };
+      return phase === 'done' ? [] : [{ at: task.set?.at ?? index + 1, task: task.id, phase, retryPrice, ...dropped }];
     });
     return {
       kind: 'end',

@@ -45,7 +45,14 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
   const [retryPrice = null] = retryPrices.length === views.length ? total(retryPrices) : [];
   const declined = declinedOf(views.flatMap((view) => view.declined ?? []));
   const ends = views.map(({ endedAtMs }) => endedAtMs);
-  const { version: _version, review: _review, earlierNotes: _notes, ...common } = shown;
+  const {
+    version: _version,
+    review: _review,
+    earlierNotes: _notes,
+    startsFrom: _from,
+    dropped: _dropped,
+    ...common
+  } = shown;
   return {
     ...common,
     task: setCardId(place.id),

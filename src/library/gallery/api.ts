@@ -160,11 +160,18 @@ async function detailOf({ scope, session }: Entered, task: ClipTask, { access, c
     channel: origin.channel,
     endedAtMs: endedAtMs ?? null,
     references: references.filter(({ count }) => count > 0),
+    startsFrom: startOf(task),
     before: before.map(takeOf),
     after: after.map(takeOf),
     mayDelete: await access.mayDelete(session, origin),
     retry: price === null ? null : { label: formatPrice(price), price },
   };
+}
+
+/** Returns the number of the shot whose last frame a clip starts with; `null` for none. */
+function startOf({ request, set, takeOf: take }: Task): number | null {
+  const place = take ?? set;
+  return request.chain === undefined || place === undefined ? null : place.at - 1;
 }
 
 function takeOf(task: Task) {

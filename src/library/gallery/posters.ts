@@ -1,6 +1,7 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TakePicture } from '../../media/ffmpeg.ts';
+import { deleteOldest } from '../../media/oldest-files.ts';
 import { SingleFlight } from '../../single-flight.ts';
 import type { TaskId } from '../../tasks/task.ts';
 import type { Clip } from '../../videos/service.ts';
@@ -64,20 +65,10 @@ export class Posters {
       await rm(path, { force: true });
       return null;
     }
-    if (this.#taken % CHECK_EVERY === 0) await this.#evict();
+    if (this.#taken % CHECK_EVERY === 0)
+      await deleteOldest(this.#options.folder, SUFFIX, this.#options.maxFiles ?? MAX_FILES);
     this.#taken += 1;
     return path;
-  }
-
-  async #evict(): Promise<void> {
-    const { folder, maxFiles = MAX_FILES } = this.#options;
-    const names = (await readdir(folder)).filter((name) => name.endsWith(SUFFIX));
-    if (names.length <= maxFiles) return;
-    const files = await Promise.all(
-      names.map(async (name) => ({ name, atMs: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0 })),
-    );
-    const oldest = files.sort((one, other) => one.atMs - other.atMs).slice(0, names.length - maxFiles);
-    for (const { name } of oldest) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -10,6 +10,8 @@ export const DATA_KINDS = [
   'cuts',
   /** Pictures of clips. */
   'posters',
+  /** Last frames of clips, with which the next shots of storyboards start. */
+  'frames',
   /** Reference files that were passed on to the video service. */
   'references',
   /** Images of the teams' libraries. */
@@ -64,6 +66,7 @@ const AT_ONCE = 64;
 
 function kindOfClip(name: string): DataKind {
   if (name.includes('.poster.')) return 'posters';
+  if (name.includes('.last-frame.')) return 'frames';
   if (name.includes('.fitted-')) return 'fitted';
   return name.startsWith('cut-') ? 'cuts' : 'clips';
 }

@@ -11,7 +11,7 @@ import { MEDIA_KINDS } from '../../videos/request.ts';
 import { type DataFile, type DataKind, type DataPlace, filesIn } from './data-files.ts';
 
 /** Kinds of files that can be made or fetched again. */
-const REBUILDABLE: readonly DataKind[] = ['fitted', 'cuts', 'posters', 'references'];
+const REBUILDABLE: readonly DataKind[] = ['fitted', 'cuts', 'posters', 'frames', 'references'];
 /** Age below which a file may belong to an order or a delivery that is just being made. */
 const FRESH_MS = 3_600_000;
 const OPEN_STATES = statesWhere(({ isEnded }) => isEnded !== true);

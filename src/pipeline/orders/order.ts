@@ -1,5 +1,6 @@
 import { type ApprovalRequest, requestAt } from '../../tasks/approval.ts';
 import type { Purchase, Refunds } from '../../tasks/money.ts';
+import { boughtState } from '../../tasks/storyboards/chain.ts';
 import type { Origin, Price, SetKind, SetPlace, Task, TaskId } from '../../tasks/task.ts';
 import type { VideoRequest } from '../../videos/request.ts';
 import { memberIdOf, taskIdOf } from '../task-ids.ts';
@@ -72,7 +73,7 @@ function taskOf(
   const of = { request, origin, price, ...retry, ...(takeOf === undefined ? {} : { takeOf }) };
   const money = { sends: [purchase], ...awaitsRefund };
   const task = { revision: 1, id, ...of, money, createdAtMs: nowMs, sends: 0, unsentTries: 0 };
-  if (approval === undefined) return { ...task, state: 'claimed', presented: true };
+  if (approval === undefined) return { ...task, state: boughtState(task), presented: true };
   // In the outbox until its approvers are notified. Nothing is bought yet.
   return { ...task, state: 'requested', presented: false, approval: requestAt(nowMs, approval) };
 }

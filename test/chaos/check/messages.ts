@@ -106,6 +106,7 @@ function buttonsOf(task: Task): readonly string[] {
       return ['withdraw', 'details'];
     case 'rejected':
       return [...(task.sends > 0 ? ['lookup'] : []), 'retry', 'edit', 'details'];
+    case 'waiting':
     case 'claimed':
     case 'sending':
     case 'polling':
@@ -150,6 +151,7 @@ function lastEndOf({ state, clip, sends, upstreamId, declined }: Task): string |
     case 'uncertain':
       return `${upstreamId === undefined ? 'uncertain' : 'disowned'}:${sends}`;
     case 'requested':
+    case 'waiting':
     case 'claimed':
     case 'sending':
     case 'polling':

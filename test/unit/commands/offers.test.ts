@@ -51,7 +51,7 @@ describe('/video help', () => {
       '`/video cancel id` Cancels a clip; once it is rendering, you may still be charged',
       '`/video retry id` Creates another take of a clip, under your name',
       '`/video delete id` Deletes a clip and its prompt; its price stays in the books',
-      '`/video storyboard [shots]` Creates a storyboard: 2 to 12 shots, which become one cut · and options of `create`',
+      '`/video storyboard [shots] [chain]` Creates a storyboard: 2 to 12 shots, which become one cut · and options of `create`',
       'Find',
       '`/video status [id]` Shows one clip, or all of yours in progress',
       '`/video list [search] [who]` Lists the team’s clips, newest first',

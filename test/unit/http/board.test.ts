@@ -22,7 +22,7 @@ const http = createHttpServer(logger);
 
 beforeAll(async () => {
   redis = await RedisServer.start();
-  const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1 };
+  const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1, frame: 1 };
   const names = queueNamesOf(['fake']);
   queue = await openBullmqQueue({ url: redis.url, clock: systemClock, logger, concurrency, names });
   await serveBoard(http, { queues: queue.queues(), token: TOKEN, wrongTokens });
@@ -91,6 +91,7 @@ describe('the dashboard', () => {
       expect(queues.map(({ name }) => name).toSorted()).toEqual([
         'deliver.fake',
         'fetch',
+        'frame',
         'join',
         'notify.fake',
         'poll',

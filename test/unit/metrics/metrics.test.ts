@@ -117,6 +117,7 @@ describe('the job handlers', () => {
     deliver: step,
     notify: step,
     join: step,
+    frame: step,
   });
   const fail: JobHandler = () => Promise.reject(new Error('the store is away'));
 

@@ -31,7 +31,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
     const clock = new ManualClock(NOON_MS);
     const repository = new TaskRepository(store);
     repository.subscribe({ changed: (_task, event) => void events.push(event) });
-    const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1 };
+    const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1, frame: 1 };
     const queue = new MemoryQueue({ clock, logger, concurrency });
     const money = createMoney({ store, clock });
     const approvals = new Approvals({ ...money, store, repository, queue, clock, logger });

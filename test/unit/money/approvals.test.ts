@@ -38,7 +38,7 @@ async function house(changes: Partial<Task> = {}) {
     const queue = new MemoryQueue({
       clock,
       logger,
-      concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1 },
+      concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1, frame: 1 },
     });
     return {
       repository,

@@ -25,7 +25,7 @@ function forgetful() {
   const queue = new MemoryQueue({
     clock,
     logger,
-    concurrency: { send: 8, poll: 8, fetch: 8, deliver: 8, notify: 8, join: 1 },
+    concurrency: { send: 8, poll: 8, fetch: 8, deliver: 8, notify: 8, join: 1, frame: 1 },
   });
   const stepped: string[] = [];
   const noted = (kind: JobKind) => async (id: string) => {
@@ -39,6 +39,7 @@ function forgetful() {
     deliver: noted('deliver'),
     notify: noted('notify'),
     join: noted('join'),
+    frame: noted('frame'),
   });
   const lost: string[] = [];
   const found = (lane: string, count: number): void => void lost.push(`${lane} ${count}`);

@@ -369,6 +369,7 @@ describe('resuming', () => {
       deliver: note('deliver'),
       notify: note('notify'),
       join: note('join'),
+      frame: note('frame'),
     });
     expect(await house.service.resume()).toBe(6);
     await house.pass(5_000);

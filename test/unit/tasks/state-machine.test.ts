@@ -5,7 +5,18 @@ import { attemptOf } from '#src/tasks/attempt.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import { isEnded, isFetching, isFollowedQuietly, phaseOf, rowOf, transition } from '#src/tasks/state-machine.ts';
 import { sinceMs, type Task, type TaskEvent, type TaskState } from '#src/tasks/task.ts';
-import { ADA, BOB, CLIP, EVENTS, lived, NOON_MS, newTask, requestedTask, UPSTREAM } from '#test/fakes/tasks.ts';
+import {
+  ADA,
+  BOB,
+  CLIP,
+  EVENTS,
+  lived,
+  NOON_MS,
+  newTask,
+  requestedTask,
+  UPSTREAM,
+  waitingTask,
+} from '#test/fakes/tasks.ts';
 
 type Kind = TaskEvent['kind'];
 
@@ -19,6 +30,7 @@ const late = lived(quiet, EVENTS.completed);
 /** Tasks of each state, so that every listed event counts for at least one of them. */
 const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   requested: [requestedTask()],
+  waiting: [waitingTask()],
   claimed: [newTask()],
   sending: [sending],
   uncertain: [uncertain, lived(polling, EVENTS.disowned)],
@@ -79,7 +91,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('is parsed completely', () => {
-    expect(table.size).toBe(39);
+    expect(table.size).toBe(42);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 

@@ -100,6 +100,7 @@ function Facts({ clip, onFilter }) {
     ['Style', clip.style],
     ['Sent prompt', clip.sentPrompt === null ? null : html`<span dir="auto">${clip.sentPrompt}</span>`],
     ['References', references === '' ? null : references],
+    ['Starts with', clip.startsFrom === null ? null : `Last frame of shot ${clip.startsFrom}`],
     [
       'Ordered as',
       clip.set === null

@@ -19,7 +19,7 @@ async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: s
       begun.push(`${kind} ${id}`);
       return null;
     };
-  const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1 };
+  const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1, frame: 1 };
   const queue = new MemoryQueue({ clock, logger, concurrency, pauses: store.keyv('waits') });
   await queue.restorePauses();
   queue.start({
@@ -29,6 +29,7 @@ async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: s
     deliver: noted('deliver'),
     notify: noted('notify'),
     join: noted('join'),
+    frame: noted('frame'),
   });
   return { queue, begun };
 }

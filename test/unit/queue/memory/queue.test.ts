@@ -18,7 +18,7 @@ class Lanes {
     this.queue = new MemoryQueue({
       clock: this.clock,
       logger: pino({ level: 'silent' }),
-      concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, notify: 1, join: 1, ...concurrency },
+      concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, notify: 1, join: 1, frame: 1, ...concurrency },
       limits,
     });
   }
@@ -32,6 +32,7 @@ class Lanes {
       deliver: nothing,
       notify: nothing,
       join: nothing,
+      frame: nothing,
       ...steps,
     });
     return this;

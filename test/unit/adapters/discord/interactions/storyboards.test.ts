@@ -39,6 +39,7 @@ it('has an option for a text file in place of one for lines, which Discord’s o
     ['aspect', 3],
     ['resolution', 3],
     ['style', 3],
+    ['chain', 5],
   ]);
 });
 
@@ -60,7 +61,11 @@ it.each([
 });
 
 it('has a modal of a paragraph and four selects, with the text that was written', () => {
-  const reply = storyboardForm(CATALOG, { form: 'storyboard' }, { script: 'a fox\nit runs' });
+  const reply = storyboardForm(
+    { catalog: () => CATALOG, frames: { missing: ['ffmpeg'] } },
+    { form: 'storyboard' },
+    { script: 'a fox\nit runs' },
+  );
   if (reply.kind !== 'form') throw new TypeError('no form');
   const { components } = checkedModal(renderForm(reply.form));
   expect(components).toMatchObject([

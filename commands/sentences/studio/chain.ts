@@ -1,0 +1,82 @@
+import type { TaskView } from '#src/chat/view.ts';
+import type { Dropped, ShotEnd } from '#src/tasks/storyboards/chain.ts';
+import type { Refusal } from '#src/videos/request.ts';
+import type { Line } from '../../ui/card.ts';
+import { all, count, formatRange } from '../format.ts';
+
+/** Refuses the last frame of the shot before as an image of the first shot. */
+export const FIRST_SHOT =
+  'image: this is the first shot; there is no shot before it whose last frame it could start with.';
+
+/** Explains the pace of a storyboard whose shots are all chained. */
+export const CHAINED_PACE =
+  'Each shot starts with the last frame of the one before, so they are made one after another.';
+
+/** Explains the pace of a chained storyboard. */
+export const CHAIN_PACE = 'A shot that starts with the last frame of another waits for its clip.';
+
+/** Refuses the name of the last frame for an image of the library. */
+export const LAST_FRAME_RESERVED =
+  '@last-frame stands for the last frame of the shot before, in a storyboard. Choose another name.';
+
+/** Refuses `--chain` on the line of a shot. */
+export const CHAIN_FOR_ALL =
+  '--chain is for all shots: write it on a line of its own above them. For this shot alone, write --image @last-frame.';
+
+/** Refuses the last frame of the shot before where there is none: in a clip of its own. */
+export const NO_SHOT_BEFORE =
+  'image: @last-frame is the last frame of the shot before, so it works in /video storyboard only.';
+
+/** Refuses another take of a chained shot to those who may not decide on its storyboard, or elsewhere. */
+export const CHAINED_ELSEWHERE =
+  'This shot starts with the last frame of the shot before it, so it can only be made again in the channel of its storyboard, by its requester or a manager.';
+
+/** Refuses a number of images that is wrong because the last frame of the shot before is one of them. */
+export function frameCounts({ model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {
+  if (max === 0)
+    return `chain: ${model} takes no images, so its clips can’t start with the last frame of the shot before.`;
+  return `image: with the last frame of the shot before, there ${given === 1 ? 'is' : 'are'} ${count(given, 'image')}; ${model} ${given < min ? 'needs' : 'takes'} ${formatRange({ min, max })}`;
+}
+
+/** Names what this installation lacks to chain shots. */
+export function chainNeeds(missing: readonly ('ffmpeg' | 'public_url')[]): string {
+  const needed = missing.map((one) => NEEDED[one]);
+  return `chain: I can’t start a shot with the last frame of the one before. That needs ${all(needed)}, which your administrator can add. Nothing was bought.`;
+}
+
+const NEEDED: Readonly<Record<'ffmpeg' | 'public_url', string>> = {
+  ffmpeg: 'ffmpeg',
+  public_url: 'a public address (PUBLIC_URL)',
+};
+
+/** Refuses another take of a shot while the shot before has no clip. */
+export function chainBroken(shot: number): string {
+  return `Shot ${shot + 1} starts with the last frame of shot ${shot}, which has no clip. Retry shot ${shot} first.`;
+}
+
+/** Explains why a shot was not ordered: `Shot 3 failed, so shot 4 was not ordered.` */
+export function droppedSentence({ shot, end }: Dropped, at: number): string {
+  return `${ENDS[end](shot)}, so shot ${at} was not ordered.`;
+}
+
+const ENDS: Readonly<Record<ShotEnd, (shot: number) => string>> = {
+  failed: (shot) => `Shot ${shot} failed`,
+  refused: (shot) => `Shot ${shot} was rejected`,
+  lost: (shot) => `I couldn’t fetch shot ${shot}`,
+  unconfirmed: (shot) => `Shot ${shot} was left unresolved`,
+  cancelled: (shot) => `Shot ${shot} was cancelled`,
+  declined: (shot) => `Shot ${shot} was not approved`,
+  removed: (shot) => `Shot ${shot} was removed`,
+  unframed: (shot) => `I couldn’t take the last frame of shot ${shot}`,
+};
+
+/** Explains the end of a task that was never sent: cancelled by a person, or for want of its first image. */
+export function unsentWords({ dropped, set, takeOf }: TaskView, by: Line): Line {
+  const at = (takeOf ?? set)?.at;
+  return dropped === undefined || at === undefined ? ['Cancelled', ...by, '.'] : [droppedSentence(dropped, at)];
+}
+
+/** Names the image that a chained shot starts with. */
+export function lastFrameOf(shot: number): string {
+  return `last frame of shot ${shot}`;
+}

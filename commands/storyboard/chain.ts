@@ -1,0 +1,85 @@
+import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { isInProgress, shotBefore } from '#src/studio/storyboards/chaining.ts';
+import { awaitsFrame } from '#src/tasks/storyboards/chain.ts';
+import { hasClip, type SetPlace, type TaskId } from '#src/tasks/task.ts';
+import { isChained, LAST_FRAME, unchained, unframed } from '#src/videos/chain.ts';
+import type { ShotDraft, VideoRequest } from '#src/videos/request.ts';
+import type { Caller } from '../bot-port.ts';
+import type { BotPorts } from '../input/subcommand.ts';
+import type { Accepted } from '../orders/what-fits.ts';
+import { mayNotDecideOn } from '../policy/rules-here.ts';
+import { CHAINED_ELSEWHERE, chainBroken, chainNeeds, NO_SHOT_BEFORE } from '../sentences/studio/chain.ts';
+
+/** Has each shot but the first start with the last frame of the one before. */
+export function chainShots([first, ...rest]: readonly ShotDraft[]): readonly ShotDraft[] {
+  const chained = rest.map((shot) =>
+    isChained(shot) ? shot : { ...shot, image: [LAST_FRAME, ...(shot.image ?? [])] },
+  );
+  return first === undefined ? [] : [first, ...chained];
+}
+
+/**
+ * Returns the shot of a storyboard that a retry is another take of: one by somebody who may decide on the storyboard, in its own
+ * channel. Any other retry is a clip of its own.
+ */
+export async function shotOf(
+  { tasks, ...ports }: BotPorts,
+  caller: Caller,
+  retryOf: TaskId,
+): Promise<{ readonly takeOf?: SetPlace }> {
+  const original = await tasks.get(retryOf);
+  const takeOf = original?.takeOf ?? original?.set;
+  const board = takeOf === undefined ? undefined : await tasks.get(takeOf.id);
+  if (takeOf?.kind !== 'storyboard' || board === undefined) return {};
+  const isTheirs =
+    caller.channel === board.origin.channel &&
+    (await mayNotDecideOn({ ...ports, tasks }, caller, board.origin)) === null;
+  return isTheirs ? { takeOf } : {};
+}
+
+/** Order whose chained clips are resolved, or why they cannot be ordered. */
+type Chained = { readonly checked: Accepted } | { readonly refusal: string };
+
+/**
+ * Resolves the chained clips of an order: another take of a shot gets a frame of its own, from the clip before; any other retry
+ * is a clip of its own, with the frame that the original had as an ordinary image. An order that was claimed before is
+ * never refused.
+ */
+export async function resolveChain(
+  ports: BotPorts,
+  caller: Caller,
+  checked: Accepted,
+  { key, retryOf }: { readonly key: string; readonly retryOf: TaskId | undefined },
+): Promise<Chained> {
+  const { request, storyboard } = checked;
+  if (orderedIn(checked).every(({ chain }) => chain === undefined)) return { checked };
+  const chained = storyboard === undefined ? await resolveRetry(ports, caller, checked, retryOf) : { checked };
+  const isShot = 'checked' in chained && orderedIn(chained.checked).some(({ chain }) => chain !== undefined);
+  const needs = isShot && ports.frames.missing.length > 0 ? { refusal: chainNeeds(ports.frames.missing) } : chained;
+  if ('checked' in needs || (await ports.tasks.get(taskIdOf(key))) === undefined) return needs;
+  return { checked: { ...checked, request: unframed(request) } };
+}
+
+function orderedIn({ request, storyboard }: Accepted): readonly VideoRequest[] {
+  return storyboard === undefined ? [request] : storyboard.shots.map((shot) => shot.request);
+}
+
+/** Resolves a clip that is ordered alone. Of another take, the shot before has to have a clip, or one in progress. */
+async function resolveRetry(
+  ports: BotPorts,
+  caller: Caller,
+  checked: Accepted,
+  retryOf: TaskId | undefined,
+): Promise<Chained> {
+  const { request } = checked;
+  if (retryOf === undefined) return { refusal: NO_SHOT_BEFORE };
+  const { takeOf } = await shotOf(ports, caller, retryOf);
+  if (takeOf === undefined) {
+    if (awaitsFrame(request)) return { refusal: CHAINED_ELSEWHERE };
+    return { checked: { ...checked, request: unchained(request) } };
+  }
+  const before = await shotBefore(ports.boards, takeOf);
+  if (before === undefined || !(hasClip(before.chosen) || isInProgress(before)))
+    return { refusal: chainBroken(takeOf.at - 1) };
+  return { checked: { ...checked, request: unframed(request) } };
+}

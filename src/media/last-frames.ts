@@ -1,0 +1,109 @@
+import { access, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DailiesError } from '../errors.ts';
+import type { Clips } from '../pipeline/clip-files.ts';
+import type { TaskRepository } from '../pipeline/repository.ts';
+import { SingleFlight } from '../single-flight.ts';
+import type { ClipStorage } from '../storage/clip-storage.ts';
+import type { Task, TaskId } from '../tasks/task.ts';
+import type { Clip } from '../videos/service.ts';
+import type { TakeLastFrame } from './ffmpeg.ts';
+import { deleteOldest } from './oldest-files.ts';
+import { FRAME_NAME, frameIdOf } from './relay.ts';
+import type { SignedLinks } from './signed-links.ts';
+
+/** Options of {@link LastFrames}. */
+export interface LastFramesOptions {
+  /** `null` without ffmpeg. */
+  readonly takeLastFrame: TakeLastFrame | null;
+  /** `null`: the video service could not fetch a frame. */
+  readonly links: SignedLinks | null;
+  readonly repository: Pick<TaskRepository, 'get'>;
+  readonly clips: Pick<Clips, 'find'>;
+  readonly storage: Pick<ClipStorage, 'pathOf'>;
+  /** Most files in the folder; beyond it, the oldest are deleted. Default 500, about 1 GB. */
+  readonly maxFiles?: number;
+}
+
+/** A frame as a file. */
+type FrameFile = Clip & { readonly name: string };
+
+/** Name of a frame: as the clip's, which is deleted with all files that have its id before the first dot. */
+const SUFFIX = '.last-frame.png';
+const MAX_FILES = 500;
+
+/**
+ * The last frames of clips, for the shots that start with them, in files beside the clips. A frame goes with its clip, and
+ * can be taken again from it at any time, by any replica. One is taken at a time, since ffmpeg competes with the jobs of the bot.
+ */
+export class LastFrames {
+  /** What is missing here to start a shot with the last frame of another; empty: nothing. */
+  readonly missing: readonly ('ffmpeg' | 'public_url')[];
+  readonly #options: LastFramesOptions;
+  readonly #taking = new SingleFlight<TaskId, FrameFile | undefined>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: LastFramesOptions) {
+    const { takeLastFrame, links } = options;
+    this.#options = options;
+    this.missing = [
+      ...(takeLastFrame === null ? (['ffmpeg'] as const) : []),
+      ...(links === null ? (['public_url'] as const) : []),
+    ];
+  }
+
+  /**
+   * Takes the last frame of a take. @returns its signed URL
+   * @throws DailiesError `gone` without a clip, the errors of {@link Clips.find}, Error of ffmpeg, the reason of `signal`
+   */
+  async take({ id }: Pick<Task, 'id'>, signal: AbortSignal): Promise<string> {
+    const { links } = this.#options;
+    if (links === null) throw new TypeError(`taking the last frame of clip ${id}: links are off`);
+    if ((await this.#find(id, signal)) !== undefined) return links.sign(frameIdOf(id)).url;
+    throw new DailiesError(`taking the last frame of clip ${id}: it was removed`, { code: 'gone', retryable: false });
+  }
+
+  /** Returns the last frame of a clip, taking it again where its file is missing; `undefined` without a clip. */
+  find(id: TaskId): Promise<FrameFile | undefined> {
+    return this.#find(id);
+  }
+
+  async #find(id: TaskId, signal?: AbortSignal): Promise<FrameFile | undefined> {
+    const task = await this.#options.repository.get(id);
+    // The folder has names of tasks only.
+    if (task?.clip === undefined || task.removal !== undefined) return undefined;
+    const path = join(dirname(this.#options.storage.pathOf(id)), `${id}${SUFFIX}`);
+    const found = await fileAt(path);
+    if (found !== undefined) return found;
+    return this.#taking.run(id, () => {
+      const taking = this.#last.catch(() => undefined).then(() => this.#take(task, path, signal));
+      this.#last = taking;
+      return taking;
+    });
+  }
+
+  async #take(task: Task, path: string, signal: AbortSignal | undefined): Promise<FrameFile | undefined> {
+    const { takeLastFrame, clips, maxFiles = MAX_FILES } = this.#options;
+    if (takeLastFrame === null) throw new TypeError(`taking the last frame of clip ${task.id}: there is no ffmpeg`);
+    const clip = await clips.find(task);
+    if (clip === undefined) return undefined;
+    await takeLastFrame(clip.path, path, signal);
+    // Its clip may have been removed meanwhile.
+    if (await isThere(clip.path)) await deleteOldest(dirname(path), SUFFIX, maxFiles);
+    else await rm(path, { force: true });
+    return fileAt(path);
+  }
+}
+
+async function fileAt(path: string): Promise<FrameFile | undefined> {
+  const found = await stat(path).catch(() => null);
+  if (found === null || found.size === 0) return undefined;
+  return { path, bytes: found.size, contentType: 'image/png', name: FRAME_NAME };
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
