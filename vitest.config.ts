@@ -12,7 +12,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // By default it is given up after a second, which a busy machine takes for less.
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 60_000, interval: 25 } },
     // Half of the tests wait for a process of their own most of the time: three keep two cores busy.
     maxWorkers: 3,
     // The files of a worker share what they import: reading it anew for each took half of the time of the unit tests.

@@ -10,7 +10,6 @@ import { answered, makeDir, type RunningDailies, startDailies } from './dailies.
 // The same course on every platform, over its own wire: five requests in one thread, each decision by the first press
 // after a crash. Counted by the POSTs that reach the video service.
 
-const WITHIN = { timeout: 60_000, interval: 25 };
 const ANIMALS = ['fox', 'wolf', 'owl', 'bear', 'hare'] as const;
 
 const promptOf = (animal: string): string => `a red ${animal} in the snow`;
@@ -77,13 +76,13 @@ async function slackChat(): Promise<Chat & { readonly slack: FakeSlack }> {
     async setUp() {
       slack.setAdmin(carol, 'is_admin');
       slack.people.slash('/video settings --approve_above 0.20', { user: carol });
-      await slack.until(said('$0.20'), 'the threshold', WITHIN.timeout);
+      await slack.until(said('$0.20'), 'the threshold');
       slack.people.slash(`/video approvers add <@${bob}|bob>`, { user: carol });
-      await slack.until(said('may approve from now on'), 'the approver', WITHIN.timeout);
+      await slack.until(said('may approve from now on'), 'the approver');
     },
     async forbid(word) {
       slack.people.slash(`/video policy --channel <#${channel}|general> --words ${word}, gore`, { user: carol });
-      await slack.until(said(`${word}, gore`), 'the policy', WITHIN.timeout);
+      await slack.until(said(`${word}, gore`), 'the policy');
     },
     order: async (prompt) => void slack.people.mention(`create ${prompt} --seconds 8`, { threadTs: parent.ts }),
     cards: async (prompt) =>
@@ -100,7 +99,7 @@ async function slackChat(): Promise<Chat & { readonly slack: FakeSlack }> {
     press: async (who, ts, button) => void slack.people.press(ts, button, { user: userOf[who] }),
     async deny(ts, button, reason) {
       slack.people.press(ts, button, { user: bob });
-      await slack.until(() => slack.forms.shown(bob) !== null, 'the form', WITHIN.timeout);
+      await slack.until(() => slack.forms.shown(bob) !== null, 'the form');
       slack.forms.submit(slack.forms.shown(bob) as View, { reason });
     },
     makeOld(ts, from, to) {
@@ -131,12 +130,12 @@ async function discordChat(): Promise<Chat> {
   const names = (prompt: string) => (message: Parameters<typeof discordText>[0]) =>
     discordText(message).includes(prompt);
   const administer = async (command: string, options: Readonly<Record<string, string>>, words: string) => {
-    await discord.botReady(WITHIN.timeout);
+    await discord.botReady();
     const asked = discord.people.slash(command, options, { user: carol, permissions: ['MANAGE_GUILD'] });
     const text = () => discordText(discord.original(asked) ?? { content: '', components: [] });
-    await discord.until(() => text().includes(words), words, WITHIN.timeout);
+    await discord.until(() => text().includes(words), words);
   };
-  const connected = () => discord.until(() => discord.gateway.isConnected, 'the connection', WITHIN.timeout);
+  const connected = () => discord.until(() => discord.gateway.isConnected, 'the connection');
   return {
     env: { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl },
     async setUp() {
@@ -232,17 +231,17 @@ async function playgroundChat(): Promise<Chat> {
 
 /** Returns a message once there is just one. */
 async function only(find: () => Promise<readonly string[]>): Promise<string> {
-  await expect.poll(find, WITHIN).toHaveLength(1);
+  await expect.poll(find).toHaveLength(1);
   return (await find())[0] ?? '';
 }
 
 async function buttonOn(message: string, action: string): Promise<string> {
   const find = async () => (await chat.buttons(message)).find(({ id }) => id.startsWith(`${action}:`))?.id;
-  await expect.poll(find, WITHIN).toBeDefined();
+  await expect.poll(find).toBeDefined();
   return (await find()) ?? '';
 }
 
-const says = (message: string, words: string) => expect.poll(() => chat.text(message), WITHIN).toContain(words);
+const says = (message: string, words: string) => expect.poll(() => chat.text(message)).toContain(words);
 
 async function restart(): Promise<void> {
   await dailies.kill();
@@ -273,7 +272,7 @@ test.each([
     await restart();
     await chat.press('approver', owl.notice, await buttonOn(owl.notice, 'approve'));
     await says(owl.card, 'Approved by');
-    await expect.poll(() => chat.hasClip(owl.card), WITHIN).toBe(true);
+    await expect.poll(() => chat.hasClip(owl.card)).toBe(true);
     await says(owl.notice, 'Approved by');
     expect(upstream.posts).toBe(1);
     expect(upstream.requests.find(({ method }) => method === 'POST')?.body).toContain(promptOf('owl'));
@@ -311,7 +310,7 @@ test.each([
     expect(upstream.posts).toBe(1);
     await chat.press('approver', again, await buttonOn(again, 'approve'));
     await says(again, 'Approved by');
-    await expect.poll(() => upstream.posts, WITHIN).toBe(2);
+    await expect.poll(() => upstream.posts).toBe(2);
     expect(await others()).toHaveLength(1);
 
     // A policy that came meanwhile: the request is not bought, and nothing of the kind can be ordered in the thread.
@@ -338,14 +337,10 @@ test('on Slack, a denial by the form of the Home tab clears the tabs of all who 
   const home = (user: string) => JSON.stringify(slack.forms.home(user)?.blocks ?? []);
   for (const user of [alice, bob]) slack.people.openHome({ user });
   const deny = await buttonOn(notice, 'deny');
-  await slack.until(() => home(bob).includes(deny) && home(alice).includes('withdraw:'), 'the tabs', WITHIN.timeout);
+  await slack.until(() => home(bob).includes(deny) && home(alice).includes('withdraw:'), 'the tabs');
   slack.forms.press(slack.forms.home(bob) as View, deny);
-  await slack.until(() => slack.forms.shown(bob) !== null, 'the form', WITHIN.timeout);
+  await slack.until(() => slack.forms.shown(bob) !== null, 'the form');
   slack.forms.submit(slack.forms.shown(bob) as View, { reason: 'no foxes today' });
-  await slack.until(
-    () => !home(bob).includes(deny) && !home(alice).includes('withdraw:'),
-    'the decision',
-    WITHIN.timeout,
-  );
+  await slack.until(() => !home(bob).includes(deny) && !home(alice).includes('withdraw:'), 'the decision');
   expect(upstream.posts).toBe(0);
 });

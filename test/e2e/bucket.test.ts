@@ -3,8 +3,6 @@ import { type S3Server, startS3Server } from '../fakes/s3-server.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-const WITHIN = { timeout: 60_000, interval: 25 };
-
 let upstream: FakeVideoService;
 let bucket: S3Server;
 let dir: Awaited<ReturnType<typeof makeDir>>;
@@ -40,7 +38,7 @@ async function readiness(): Promise<{ readonly status: number; readonly text: st
 
 /** Waits for the clip in a message, which says that it is completed before the clip is fetched. */
 async function delivered(message: string) {
-  await expect.poll(async () => (await dailies.message(message)).attachments.length, WITHIN).toBe(1);
+  await expect.poll(async () => (await dailies.message(message)).attachments.length).toBe(1);
   return dailies.message(message);
 }
 
@@ -70,10 +68,10 @@ test('a clip is in the bucket over a kill before its upload, plays from there, a
   expect((await fetch(part.url.replace(/\?.*/, ''))).status).toBe(403);
 
   const ask = async () => dailies.message(answered(await dailies.interact(`/video delete ${task}`)));
-  await expect.poll(async () => (await ask()).buttons.length, WITHIN).toBe(1);
+  await expect.poll(async () => (await ask()).buttons.length).toBe(1);
   const question = await ask();
   await dailies.press(question.id, buttonOf(question, 'delete'));
-  await expect.poll(async () => (await fetch(part.url)).status, WITHIN).toBe(404);
+  await expect.poll(async () => (await fetch(part.url)).status).toBe(404);
   expect(upstream.posts).toBe(1);
 });
 

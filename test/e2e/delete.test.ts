@@ -5,7 +5,6 @@ import { answered, buttonOf } from './dailies.ts';
 import { test } from './fixtures.ts';
 
 const PROMPT = 'an unreleased teaser';
-const WITHIN = { timeout: 60_000, interval: 25 };
 
 test('a deleted clip is gone from disk and chat, stays in the books, and is never made again', async ({
   dir,
@@ -17,20 +16,20 @@ test('a deleted clip is gone from disk and chat, stays in the books, and is neve
   const message = answered(await dailies.interact(`/video create ${PROMPT}`, order));
   const { task } = await dailies.reaches(message, 'completed');
   const clips = () => readdir(join(dir, 'data', 'clips'));
-  await expect.poll(clips, WITHIN).toEqual([`${task}.mp4`]);
+  await expect.poll(clips).toEqual([`${task}.mp4`]);
   const notices = async () => (await dailies.messages()).filter(({ replyTo }) => replyTo === message);
-  await expect.poll(notices, WITHIN).toHaveLength(1);
+  await expect.poll(notices).toHaveLength(1);
   const retry = buttonOf(await dailies.message(message), 'retry');
 
   // Its outcome is in the chat a moment before that is recorded.
   const ask = async () => answered(await dailies.interact(`/video delete ${task}`));
   const deletable = async () => (await dailies.message(await ask())).buttons.length;
-  await expect.poll(deletable, WITHIN).toBe(1);
+  await expect.poll(deletable).toBe(1);
   const question = await ask();
   const confirmed = answered(await dailies.press(question, buttonOf(await dailies.message(question), 'delete')));
   expect((await dailies.message(confirmed)).text).toBe(`Deleted: ${task?.slice(0, 8)}.`);
-  await expect.poll(clips, WITHIN).toEqual([]);
-  await expect.poll(async () => (await dailies.message(message)).text, WITHIN).toBe('This clip was deleted.');
+  await expect.poll(clips).toEqual([]);
+  await expect.poll(async () => (await dailies.message(message)).text).toBe('This clip was deleted.');
   const shown = JSON.stringify([await dailies.message(message), await notices()]);
   expect(shown).not.toContain(PROMPT);
 

@@ -10,7 +10,6 @@ import { test } from './fixtures.ts';
 
 // Orders that were not intended, or not permitted, are never bought: counted by the POSTs that reach the video service.
 
-const WITHIN = { timeout: 60_000, interval: 25 };
 const SLIPS = [...MISSPELT, ...FLAGS_IN_PROMPTS];
 
 describe('on Slack', () => {
@@ -27,7 +26,7 @@ describe('on Slack', () => {
     const ephemeralTo = ephemeralsOf(slack);
     for (const [at, text] of SLIPS.entries()) {
       slack.people.slash(`/video ${text}`);
-      await expect.poll(() => ephemeralTo(alice).length, { ...WITHIN, message: text }).toBe(at + 1);
+      await expect.poll(() => ephemeralTo(alice).length, { message: text }).toBe(at + 1);
       const answer = ephemeralTo(alice)[at] ?? { blocks: [], text: '' };
       expect([text, plainOnSlack(answer)]).toEqual([text, expect.stringMatching(/\/video|option|prompt|clip/i)]);
     }
@@ -36,7 +35,7 @@ describe('on Slack', () => {
     const { ts, blocks } = ephemeralTo(alice)[0] ?? { ts: '', blocks: [] };
     const create = buttonsOnSlack({ blocks }).find(({ id }) => id.startsWith('order:'));
     slack.people.press(ts, create?.id ?? '');
-    await expect.poll(() => upstream.creates, WITHIN).toBe(1);
+    await expect.poll(() => upstream.creates).toBe(1);
   });
 
   test('refuses guests and users of another organisation privately, for every command', async ({
@@ -56,7 +55,7 @@ describe('on Slack', () => {
           retry: buttonsOnSlack({ blocks }).find(({ id }) => id.startsWith('retry:'))?.id,
         }))
         .find(({ retry }) => retry !== undefined);
-    await expect.poll(done, WITHIN).toBeDefined();
+    await expect.poll(done).toBeDefined();
     const { ts = '', retry = '' } = done() ?? {};
     for (const [user, reason] of [
       [users.gwen, 'guest'],
@@ -66,23 +65,23 @@ describe('on Slack', () => {
       people.press(ts, retry, { user });
       people.react(ts, 'repeat', { user });
       people.messageShortcut('animate_this', ts, { user });
-      await expect.poll(() => ephemeralTo(user).length, WITHIN).toBe(4);
+      await expect.poll(() => ephemeralTo(user).length).toBe(4);
       expect(ephemeralTo(user).map((one) => plainOnSlack(one) || one.text)).toEqual(
         Array.from({ length: 4 }, () => accessSentence({ reason })),
       );
     }
     people.slash('/video create a red fox in snow', { user: users.gwen });
-    await expect.poll(() => ephemeralTo(users.gwen).length, WITHIN).toBe(5);
+    await expect.poll(() => ephemeralTo(users.gwen).length).toBe(5);
     expect(upstream.posts).toBe(1);
     people.slash('/video create a lighthouse in fog');
-    await expect.poll(() => upstream.posts, WITHIN).toBe(2);
+    await expect.poll(() => upstream.posts).toBe(2);
   });
 });
 
 describe('on Discord', () => {
   const answer = async (discord: FakeDiscord, asked: Interaction): Promise<string> => {
     const said = () => plainOnDiscord(discord.original(asked) ?? { content: '', components: [] });
-    await expect.poll(said, WITHIN).not.toBe('');
+    await expect.poll(said).not.toBe('');
     expect(discord.original(asked)?.visibleTo).toBe(asked.userId);
     return said().trim();
   };

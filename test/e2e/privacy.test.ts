@@ -7,7 +7,6 @@ import { test } from './fixtures.ts';
 // Two users: alice orders in a private channel and in direct messages, bob is in neither. No command of his may reveal
 // anything of hers.
 
-const WITHIN = { timeout: 60_000, interval: 25 };
 const LINKS = { PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test' };
 const PICTURE = Buffer.from('89504e470d0a1a0a', 'hex');
 /** Texts and links of alice that must not be visible to others. */
@@ -39,7 +38,7 @@ test('Slack: private channels and direct messages are visible to their members o
   const says = async (user: string, text: string): Promise<string> => {
     const before = whispers(user).length;
     people.slash(`/video ${text}`, { user });
-    await expect.poll(() => whispers(user).length, { ...WITHIN, message: text }).toBe(before + 1);
+    await expect.poll(() => whispers(user).length, { message: text }).toBe(before + 1);
     return plainOnSlack(whispers(user)[before] as ReturnType<typeof whispers>[number]);
   };
   const cards = (channel: string) =>
@@ -50,7 +49,7 @@ test('Slack: private channels and direct messages are visible to their members o
   people.mention('the unreleased film in one long shot', { channel: channels.secret, files: [picture] });
   people.slash('/video rumours of layoffs, told by a raven', { channel: slack.dm(users.alice) });
   for (const channel of [channels.secret, slack.dm(users.alice)])
-    await expect.poll(() => slack.messages(channel).some(({ fileIds }) => fileIds.length > 0), WITHIN).toBe(true);
+    await expect.poll(() => slack.messages(channel).some(({ fileIds }) => fileIds.length > 0)).toBe(true);
   expect(upstream.creates).toBe(2);
   const [card] = cards(channels.secret);
   if (card === undefined) throw new TypeError('no card in the private channel');
@@ -60,7 +59,7 @@ test('Slack: private channels and direct messages are visible to their members o
   people.openHome({ user: users.bob });
   const home = () =>
     slack.calls.filter(({ method, args }) => method === 'views.publish' && args['user_id'] === users.bob);
-  await expect.poll(home, WITHIN).toHaveLength(1);
+  await expect.poll(home).toHaveLength(1);
   const seen = [channels.general, channels.clips, channels.lobby, slack.dm(users.bob)].flatMap((channel) =>
     slack.messages(channel).filter(({ visibleTo }) => visibleTo === null || visibleTo === users.bob),
   );
@@ -71,7 +70,7 @@ test('Slack: private channels and direct messages are visible to their members o
   // Details show her file, and never our copy of it.
   const inSecret = () => slack.messages(channels.secret).filter(({ visibleTo }) => visibleTo === users.alice);
   people.press(card.ts, `details:${id}`, { user: users.alice, channel: channels.secret });
-  await expect.poll(() => inSecret().map(plainOnSlack).join('\n'), WITHIN).toContain('unreleased.png');
+  await expect.poll(() => inSecret().map(plainOnSlack).join('\n')).toContain('unreleased.png');
   expect(JSON.stringify(inSecret())).not.toMatch(/relay-|signature=/);
 
   // She sees her own tasks elsewhere, in ephemeral messages only, and is asked before others can see them.
@@ -81,10 +80,10 @@ test('Slack: private channels and direct messages are visible to their members o
   const question = whispers(users.alice).at(-1);
   const order = buttonsOnSlack(question ?? { blocks: [] }).find((button) => button.id.startsWith('order:'));
   people.press(question?.ts ?? '', order?.id ?? '', { user: users.alice });
-  await expect.poll(() => upstream.creates, WITHIN).toBe(3);
-  await expect.poll(() => cards(channels.general).length, WITHIN).toBe(1);
+  await expect.poll(() => upstream.creates).toBe(3);
+  await expect.poll(() => cards(channels.general).length).toBe(1);
   // Once it is public, the channel's subscribers are notified.
-  await expect.poll(() => slack.messages(slack.dm(users.bob)).map(plainOnSlack).join(), WITHIN).toContain('is ready');
+  await expect.poll(() => slack.messages(slack.dm(users.bob)).map(plainOnSlack).join()).toContain('is ready');
 });
 
 test('Discord: private channels and direct messages are visible to their members only', async ({
@@ -99,9 +98,7 @@ test('Discord: private channels and direct messages are visible to their members
   const bob = { user: users.bob };
   const answer = async (asked: ReturnType<typeof people.slash>): Promise<string> => {
     await discord.answered(asked);
-    await expect
-      .poll(() => plainOnDiscord(discord.original(asked) ?? { content: '', components: [] }), WITHIN)
-      .not.toBe('');
+    await expect.poll(() => plainOnDiscord(discord.original(asked) ?? { content: '', components: [] })).not.toBe('');
     return plainOnDiscord(discord.original(asked) ?? { content: '', components: [] });
   };
   const manager = { ...bob, permissions: ['MANAGE_MESSAGES'] } as const;
@@ -111,10 +108,8 @@ test('Discord: private channels and direct messages are visible to their members
   const asked = people.slash('video create', { prompt: 'the unreleased film', image }, { channel: channels.clips });
   people.slash('video create', { prompt: 'rumours of layoffs' }, { channel: discord.dm(users.alice) });
   for (const channel of [channels.clips, discord.dm(users.alice)])
-    await expect
-      .poll(() => discord.messages(channel).some(({ attachments }) => attachments.length > 0), WITHIN)
-      .toBe(true);
-  await expect.poll(() => discord.pings.length, WITHIN).toBe(2);
+    await expect.poll(() => discord.messages(channel).some(({ attachments }) => attachments.length > 0)).toBe(true);
+  await expect.poll(() => discord.pings.length).toBe(2);
   expect(upstream.creates).toBe(2);
   const card = discord.original(asked);
   if (card === null) throw new TypeError('no card in the private channel');

@@ -7,8 +7,6 @@ import { buttonsOf, plainOf } from '#test/fakes/slack-house.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-const WITHIN = { timeout: 60_000, interval: 25 };
-
 let upstream: FakeVideoService;
 let dir: Awaited<ReturnType<typeof makeDir>>;
 let slack: FakeSlack;
@@ -47,20 +45,20 @@ const whispers = (): readonly string[] =>
 
 /** Returns the newest task's message, once there are `count` of them. */
 async function card(count = 1): Promise<Message> {
-  await expect.poll(() => cards().length, WITHIN).toBe(count);
+  await expect.poll(() => cards().length).toBe(count);
   return cards().at(-1) as Message;
 }
 
 async function says(message: Message, words: string): Promise<void> {
-  await expect.poll(() => plainOf(slack.message(message.ts)), WITHIN).toContain(words);
+  await expect.poll(() => plainOf(slack.message(message.ts))).toContain(words);
 }
 
 /** Waits for the clip in the thread of a task's message, for its link in it, and for the number of mentions so far. */
 async function delivered(message: Message, times = 1): Promise<void> {
   const root = message.threadTs ?? message.ts;
-  await expect.poll(() => clips().filter(({ threadTs }) => threadTs === root).length, WITHIN).toBe(1);
-  await expect.poll(() => JSON.stringify(slack.message(message.ts).blocks), WITHIN).toContain('/permalinks/files/');
-  await expect.poll(() => slack.pings.filter(({ id }) => id === slack.users.alice).length, WITHIN).toBe(times);
+  await expect.poll(() => clips().filter(({ threadTs }) => threadTs === root).length).toBe(1);
+  await expect.poll(() => JSON.stringify(slack.message(message.ts).blocks)).toContain('/permalinks/files/');
+  await expect.poll(() => slack.pings.filter(({ id }) => id === slack.users.alice).length).toBe(times);
 }
 
 const buttonOf = (message: Message, label: string): string => {
@@ -103,29 +101,29 @@ test('a command: progress in one message, the clip in its thread, one mention', 
         if (questions().length === 0) slack.people.slash(`/video delete ${task}`);
         return questions().length;
       },
-      { ...WITHIN, interval: 500 },
+      { interval: 500 },
     )
     .toBeGreaterThan(0);
   const [question] = questions();
   slack.people.press(question?.ts ?? '', buttonsOf(question as Message)[0]?.id ?? '');
   await says(message, 'This clip was deleted');
-  await expect.poll(() => slack.files.map(({ isDeleted }) => isDeleted), WITHIN).toEqual([true]);
+  await expect.poll(() => slack.files.map(({ isDeleted }) => isDeleted)).toEqual([true]);
   expect(everything().filter((one) => plainOf(one).includes('a red fox'))).toEqual([]);
   slack.redeliver(asked);
-  await expect.poll(() => asked.attempts.filter(({ ackedMs }) => ackedMs === null).length, WITHIN).toBe(0);
+  await expect.poll(() => asked.attempts.filter(({ ackedMs }) => ackedMs === null).length).toBe(0);
   expect(upstream.posts).toBe(1);
 });
 
 test('the form: adapts to the model, and orders the submitted values', async () => {
   await start();
   slack.people.slash('/video');
-  await expect.poll(() => slack.forms.shown(slack.users.alice), WITHIN).not.toBeNull();
+  await expect.poll(() => slack.forms.shown(slack.users.alice)).not.toBeNull();
   const view = slack.forms.shown(slack.users.alice) as View;
   slack.forms.change(view, 'prompt', 'a red fox');
   slack.forms.change(view, 'model', 'epic-pro');
-  await expect.poll(() => view.blocks.map((block) => block.block_id), WITHIN).toContain('seconds:epic-pro');
+  await expect.poll(() => view.blocks.map((block) => block.block_id)).toContain('seconds:epic-pro');
   slack.forms.submit(view, { image: 'a picture' });
-  await expect.poll(() => view.errors['image'], WITHIN).toContain('isn’t a link');
+  await expect.poll(() => view.errors['image']).toContain('isn’t a link');
   slack.forms.submit(view, { seconds: '10', image: 'https://127.0.0.1/fox.png' });
   await delivered(await card());
   expect(wished()).toMatchObject({ model: 'epic-pro', prompt: 'a red fox' });
@@ -140,11 +138,11 @@ test('"Animate this" in a thread: passes the private image on as a signed link',
   const file = slack.people.upload({ name: 'fox.png', content: picture });
   const reply = slack.people.say('this one', { files: [file], threadTs: parent.ts });
   slack.people.messageShortcut('animate_this', reply.ts);
-  await expect.poll(() => slack.forms.shown(slack.users.alice), WITHIN).not.toBeNull();
+  await expect.poll(() => slack.forms.shown(slack.users.alice)).not.toBeNull();
   slack.forms.submit(slack.forms.shown(slack.users.alice) as View, { prompt: 'it runs' });
   const message = await card();
   expect(message.threadTs).toBe(parent.ts);
-  await expect.poll(() => slack.pings.length, WITHIN).toBe(1);
+  await expect.poll(() => slack.pings.length).toBe(1);
   const body = JSON.stringify(wished());
   for (const url of slack.privateUrls) expect(body).not.toContain(url);
   const address = new RegExp(`http://127\\.0\\.0\\.1:${port}/media/relay-[^"]+`).exec(body)?.[0] ?? '';
@@ -218,14 +216,14 @@ test('duplicate events, before and after a restart: one task each', async () => 
   const mention = slack.envelopes.find(({ type }) => type === 'app_mention') as Envelope;
   slack.redeliver(mention);
   // One for each clip, and the mention of the bot itself.
-  await expect.poll(() => slack.pings.length, WITHIN).toBe(4);
+  await expect.poll(() => slack.pings.length).toBe(4);
   // A redelivery may still be in flight when the clip is posted.
-  await expect.poll(() => mention.attempts.filter(({ ackedMs }) => ackedMs === null).length, WITHIN).toBe(0);
+  await expect.poll(() => mention.attempts.filter(({ ackedMs }) => ackedMs === null).length).toBe(0);
   await dailies.kill();
   await start();
   for (const envelope of [command, press, mention]) slack.redeliver(envelope, { number: 2 });
   const all = [command, press, mention].flatMap(({ attempts }) => attempts);
-  await expect.poll(() => all.filter(({ ackedMs }) => ackedMs === null).length, WITHIN).toBe(0);
+  await expect.poll(() => all.filter(({ ackedMs }) => ackedMs === null).length).toBe(0);
   expect(cards()).toHaveLength(3);
   expect(upstream.creates).toBe(3);
 });
@@ -243,7 +241,7 @@ test('lost responses and rate limits on every method: one message, one clip, one
   slack.rateLimit('chat.postMessage', 1);
   slack.people.slash('/video a blue fox');
   await delivered(await card(2), 2);
-  await expect.poll(() => slack.pings.length, WITHIN).toBe(2);
+  await expect.poll(() => slack.pings.length).toBe(2);
   expect(clips()).toHaveLength(2);
   expect(upstream.creates).toBe(2);
 });
@@ -258,17 +256,17 @@ test('if Slack refuses the file, the message says why and links the clip', async
   const [, address = ''] = /"(http[^"]+\/media\/[^"]+)"/.exec(JSON.stringify(slack.message(message.ts))) ?? [];
   const clip = await fetch(address);
   expect((await clip.arrayBuffer()).byteLength).toBe(upstream.clip.length);
-  await expect.poll(() => slack.pings.length, WITHIN).toBe(1);
+  await expect.poll(() => slack.pings.length).toBe(1);
 });
 
 test('in a channel without the bot, it asks for an invitation, and buys nothing', async () => {
   await start();
   slack.people.slash('/video a red fox', { channel: slack.channels.hidden });
   const hidden = (): string => slack.messages(slack.channels.hidden).map(plainOf).join();
-  await expect.poll(hidden, WITHIN).toContain('/invite');
+  await expect.poll(hidden).toContain('/invite');
   expect(upstream.posts).toBe(0);
   slack.people.slash('/video a red fox --sekonds 6');
-  await expect.poll(() => whispers().join(), WITHIN).toContain('--seconds');
+  await expect.poll(() => whispers().join()).toContain('--seconds');
   expect(upstream.posts).toBe(0);
 });
 
@@ -284,7 +282,7 @@ test('works over HTTP with signed requests', async () => {
   const message = await card();
   await delivered(message);
   slack.people.press(message.ts, buttonOf(message, 'Details'));
-  await expect.poll(() => whispers().join(), WITHIN).toContain('a red fox');
+  await expect.poll(() => whispers().join()).toContain('a red fox');
 });
 
 test('exits at once with a clear error if Slack rejects the token', async () => {

@@ -5,7 +5,6 @@ import type { FakeVideoService } from '#test/fakes/video-service.ts';
 import { administer, answered, buttonOf, type RunningDailies } from './dailies.ts';
 import { test } from './fixtures.ts';
 
-const WITHIN = { timeout: 60_000, interval: 25 };
 const SENT = 'shot on film, a red fox. Avoid: text, logos';
 /** A public address that needs no name resolution. */
 const MUG = 'https://93.184.215.14/mug.png';
@@ -53,16 +52,14 @@ test('a style goes around the sent prompt; Retry keeps it as it was, Edit & retr
   expect(details).toMatch(/^a red fox$/mu);
   expect(details).toContain(SENT);
   await dailies.press(message, buttonOf(await dailies.message(message), 'retry'));
-  await expect.poll(() => promptsTo(upstream), WITHIN).toEqual([SENT, SENT]);
+  await expect.poll(() => promptsTo(upstream)).toEqual([SENT, SENT]);
   const { body } = await dailies.press(message, buttonOf(await dailies.message(message), 'edit'));
   const form = body.form as { readonly id: string; readonly fields: readonly { name: string; value: string }[] };
   const values = Object.fromEntries(form.fields.map(({ name, value }) => [name, value]));
   expect(values).toMatchObject({ prompt: 'a red fox', style: 'house' });
   const edited = { id: 'edited', user: 'ana', message, form: form.id, values };
   expect(await dailies.post('/playground/forms', edited)).toMatchObject({ status: 202 });
-  await expect
-    .poll(() => promptsTo(upstream).slice(2), WITHIN)
-    .toEqual(['drawn in ink, a red fox. Avoid: text, logos']);
+  await expect.poll(() => promptsTo(upstream).slice(2)).toEqual(['drawn in ink, a red fox. Avoid: text, logos']);
 });
 
 test('an image of the library is used by its name, over a kill, by its own team, until it is removed', async ({
@@ -86,9 +83,9 @@ test('an image of the library is used by its name, over a kill, by its own team,
   const { general } = slack.channels;
   const answers = () => slack.messages(general).map(slackText).join('\n');
   slack.people.slash('/video create a hen --image @mug');
-  await slack.until(() => answers().includes('There is no @mug in the library.'), 'a refusal', WITHIN.timeout);
+  await slack.until(() => answers().includes('There is no @mug in the library.'), 'a refusal');
   slack.people.slash('/video library');
-  await slack.until(() => answers().includes('The library is empty.'), 'the library', WITHIN.timeout);
+  await slack.until(() => answers().includes('The library is empty.'), 'the library');
   expect(await said('/video library remove @mug')).toContain('Removed @mug.');
   const refused = await dailies.interact('/video create a red fox --image @mug');
   expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining('There is no @mug') } });
@@ -127,7 +124,7 @@ test('Improve shows a hostile answer as text, orders it once within its style, a
   const create = shown.buttons.find(({ label }) => label.startsWith('Create improved'))?.id ?? '';
   await dailies.press(shown.id, create);
   await dailies.press(shown.id, create);
-  await expect.poll(() => promptsTo(upstream).slice(1), WITHIN).toEqual([`shot on film, ${improved}`]);
+  await expect.poll(() => promptsTo(upstream).slice(1)).toEqual([`shot on film, ${improved}`]);
   // What looks like an option in the answer is none.
   const [original, ordered] = sentTo(upstream);
   expect(ordered).toEqual({ ...original, prompt: ordered?.prompt });

@@ -43,7 +43,6 @@ test('three takes: one card, three clips below it, one mention; also over a kill
 
 /** What betrays a model before the reveal: its name or title, its own price, its time, the words of the service. */
 const BETRAYING = /swift-1|reel-2|epic-pro|Swift 1|Reel 2|Epic Pro|0\.20|0\.44|:0\.2|tired|made in|Done in/u;
-const WITHIN = { timeout: 60_000, interval: 25 };
 
 /** Users, messages and presses of a platform, in its own form. */
 interface Side {
@@ -149,7 +148,7 @@ test('a comparison on three platforms: nothing sent betrays a model until the re
   const path = join(dir, 'catalog.json');
   await writeFile(path, JSON.stringify({ models: [swift, reel, epic] }));
   const dailies = await start({ ...slack.env, ...discord.env, PLAYGROUND: 'on', MODEL_CATALOG: path });
-  await discord.botReady(WITHIN.timeout);
+  await discord.botReady();
   const sides = [onDiscord(discord), onSlack(slack), await onPlayground(dailies)];
   for (const side of sides) {
     const shown = async (): Promise<Shown> => (await side.card()) ?? { id: '', text: '', buttons: [] };
@@ -157,8 +156,8 @@ test('a comparison on three platforms: nothing sent betrays a model until the re
       const card = await shown();
       await side.press(card, card.buttons.find((one) => one.label === label)?.id ?? label, voter);
     };
-    await expect.poll(async () => (await shown()).text, WITHIN).toContain('Which one is the best?');
-    await expect.poll(side.clips, WITHIN).toBe(2);
+    await expect.poll(async () => (await shown()).text).toContain('Which one is the best?');
+    await expect.poll(side.clips).toBe(2);
     const [first = '', second = ''] = (await shown()).buttons.map(({ label }) => label);
     expect([first, second].map((label) => label.slice(0, -1))).toEqual(['Vote for ', 'Vote for ']);
     for (const [label, voter] of [
@@ -167,14 +166,12 @@ test('a comparison on three platforms: nothing sent betrays a model until the re
       [second, 2],
     ] as const)
       await press(label, voter);
-    await expect.poll(async () => (await shown()).text, WITHIN).toContain('3 people have voted.');
+    await expect.poll(async () => (await shown()).text).toContain('3 people have voted.');
     await press(second, 1);
-    await expect.poll(side.sent, WITHIN).toContain(`changed your vote to clip ${second.at(-1)}`);
+    await expect.poll(side.sent).toContain(`changed your vote to clip ${second.at(-1)}`);
     expect(BETRAYING.exec(await side.sent())?.[0]).toBeUndefined();
     await press('Reveal the models', 0);
-    await expect
-      .poll(async () => (await shown()).text, WITHIN)
-      .toMatch(/made by (?:Swift 1|Reel 2), won with 2 of 3 votes\./u);
+    await expect.poll(async () => (await shown()).text).toMatch(/made by (?:Swift 1|Reel 2), won with 2 of 3 votes\./u);
     expect((await shown()).text).toMatch(/Clip \w\W+Swift 1 · \$0\.20 · made in/u);
   }
 });
