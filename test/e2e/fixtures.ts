@@ -31,8 +31,9 @@ export const test = base
   .extend('discord', async ({ onTestFinished }) => {
     const discord = await startDiscord();
     onTestFinished(async () => {
+      const violations = [...discord.violations];
       await discord.close();
-      expect(discord.violations).toEqual([]);
+      expect(violations).toEqual([]);
     });
     return discord;
   })
@@ -40,8 +41,9 @@ export const test = base
   .extend('slack', async ({ onTestFinished }) => {
     const slack = await startSlack({ manifest: slackManifest(null) });
     onTestFinished(async () => {
+      const violations = [...slack.violations];
       await slack.close();
-      expect(slack.violations).toEqual([]);
+      expect(violations).toEqual([]);
     });
     return slack;
   })
