@@ -116,6 +116,10 @@ describe('Edit board', () => {
       [2, 3, 1],
     ]).toContainEqual(await cut());
     expect(replyText(await save({ order: '1 2 3' }, 0, bob()))).toContain('Only Ada');
+    const after = await cut();
+    // A form that was opened before, and is submitted later.
+    expect(replyText(await save({ order: '1 3 2' }, 0))).toContain('Someone changed this board');
+    expect(await cut()).toEqual(after);
   });
 
   it('replaces a shot by another finished take', async () => {
@@ -127,6 +131,8 @@ describe('Edit board', () => {
       house.happen(retried.task, { ...event, ...('atMs' in event ? { atMs: house.clock.now() } : {}) });
     expect((await board()).shots[0]?.chosen.id).toBe(retried.task);
     house.clock.step(60_000);
+    // A take that is in progress is none to choose.
+    await house.bot.press(ada(), `retry:${ids[1]}:0.2USD`);
     const form = await open();
     const field = form.kind === 'form' ? form.form.fields.find(({ name }) => name === 'take') : undefined;
     expect(field?.choices?.all).toEqual([{ value: `1:${ids[0]}`, label: 'Shot 1 · take 1 · 4 s · a fox' }]);
