@@ -1,4 +1,4 @@
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { TaskId } from '#src/tasks/task.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
@@ -31,7 +31,7 @@ export async function joinShots(ports: BotPorts, caller: Caller, { tasks, replyT
   const known = found.filter((task) => task !== undefined);
   const visible = await visibleAmong(ports, caller, known);
   if (visible.length < known.length) return refused(UNKNOWN_BUTTON);
-  const missing = found.flatMap((task, at) => (hasClip(task) ? [] : [at + 1]));
+  const missing = found.flatMap((task, at) => (task?.clip === undefined ? [at + 1] : []));
   if (missing.length > 0) return refused(missingShots(missing));
   if (tasks.length < 2) return refused(TOO_FEW_SHOTS);
   const audiences = await Promise.all(known.map(({ origin }) => ports.chat.audienceOf(origin)));
@@ -48,10 +48,6 @@ export async function joinShots(ports: BotPorts, caller: Caller, { tasks, replyT
 export async function joinAgain(ports: BotPorts, caller: Caller, cut: TaskId): Promise<Reply> {
   const tasks = await ports.cuts.tasksOf(cut);
   return tasks.length === 0 ? refused(UNKNOWN_BUTTON) : joinShots(ports, caller, { tasks });
-}
-
-function hasClip(task: Task | undefined): boolean {
-  return task?.clip !== undefined && task.removal === undefined;
 }
 
 /** Keeps a reply in the thread of its message, where the platform has threads. */

@@ -120,8 +120,8 @@ export function orderIdOf({ id, set }: Pick<Task, 'id' | 'set'>): TaskId {
 }
 
 /** Returns whether a task was completed and its clip is there: in a cut, or to vote for. */
-export function hasClip({ state, clip, removal }: Pick<Task, 'state' | 'clip' | 'removal'>): boolean {
-  return state === 'completed' && clip !== undefined && removal === undefined;
+export function hasClip({ state, clip }: Pick<Task, 'state' | 'clip'>): boolean {
+  return state === 'completed' && clip !== undefined;
 }
 
 /** Compares two tasks by their creation, those of the same moment by their id. */

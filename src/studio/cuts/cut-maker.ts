@@ -82,8 +82,7 @@ export class CutMaker {
     const missing: number[] = [];
     // All of them are looked for before the first one is brought here.
     const shots = await Promise.all(tasks.map((id) => this.#options.repository.get(id)));
-    const isThere = (shot: (typeof shots)[number]): boolean => shot?.clip !== undefined && shot.removal === undefined;
-    for (const [at, shot] of shots.entries()) if (!isThere(shot)) missing.push(at + 1);
+    for (const [at, shot] of shots.entries()) if (shot?.clip === undefined) missing.push(at + 1);
     if (missing.length > 0) return { failure: { code: 'clip_missing', shots: missing } };
     for (const [at, shot] of shots.entries()) {
       const clip = shot === undefined ? undefined : await this.#options.clips.find(shot).catch(unlessGone);
