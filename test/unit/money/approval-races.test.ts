@@ -108,6 +108,26 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
     expect(await sums()).toEqual(ZERO_SUM);
     expect((await checkBooks(store)).disagreements).toEqual([]);
   });
+
+  it('a grant of more than the price of one task is divided: the refund of one leaves the others theirs', async () => {
+    const [store] = stores;
+    const { approvals, repository, uncounted } = replica(store, []);
+    await uncounted.end();
+    await store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: '500000' }, soft: {} });
+    const tasks = requestOf('divided', 4);
+    await repository.claimAll(tasks);
+    expect(await approvals.approve(tasks, { ...press(tasks, BOB), grant: 700_000n })).toMatchObject({
+      kind: 'approved',
+    });
+    const sums = async () => (await store.sums([sumsOf(originOf(), { period: '2026-11', currency: 'USD' }).team]))[0];
+    const left: bigint[] = [];
+    for (const { id } of tasks) {
+      left.push((await sums())?.extra ?? 0n);
+      await repository.record(id, { kind: 'cancel', by: ADA, atMs: NOON_MS });
+    }
+    expect(left).toEqual([700_000n, 400_000n, 100_000n, 0n]);
+    expect(await sums()).toEqual(ZERO_SUM);
+  });
 });
 
 /** Ada's request for $0.30 each. */

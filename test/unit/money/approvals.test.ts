@@ -32,6 +32,10 @@ async function house(changes: Partial<Task> = {}) {
       if (older.isAlive) throw new DailiesError('approving', { code: 'older_version', retryable: true });
     },
   };
+  const disk = { isFull: false };
+  const assertWritable = async () => {
+    if (disk.isFull) throw new DailiesError('approving', { code: 'data_full', retryable: true });
+  };
   const replica = () => {
     const repository = new TaskRepository(store);
     repository.subscribe({ changed: (_task, event) => void events.push(event) });
@@ -43,7 +47,7 @@ async function house(changes: Partial<Task> = {}) {
     return {
       repository,
       queue,
-      approvals: new Approvals({ store, repository, audit, settings, budgets, queue, clock, logger }),
+      approvals: new Approvals({ store, repository, audit, settings, budgets, assertWritable, queue, clock, logger }),
     };
   };
   const [one, two] = [replica(), replica()];
@@ -71,7 +75,7 @@ async function house(changes: Partial<Task> = {}) {
       after: after.map((value) => ('text' in value ? value.text : value)),
     }));
   };
-  return { store, clock, settings, older, audit, one, two, task, events, budget, current, used, logged };
+  return { store, clock, settings, older, disk, audit, one, two, task, events, budget, current, used, logged };
 }
 
 function press(changes: Partial<ApprovalPress> = {}): ApprovalPress {
@@ -79,6 +83,16 @@ function press(changes: Partial<ApprovalPress> = {}): ApprovalPress {
 }
 
 describe('an approval', () => {
+  it('buys nothing while clips cannot be stored', async () => {
+    const { one, task, disk, current, used } = await house();
+    disk.isFull = true;
+    await expect(one.approvals.approve([task], press())).rejects.toMatchObject({ code: 'data_full' });
+    expect(await current()).toMatchObject({ state: 'requested' });
+    expect(await used()).toMatchObject({ held: 0n });
+    disk.isFull = false;
+    expect(await one.approvals.approve([task], press())).toMatchObject({ kind: 'approved' });
+  });
+
   it('claims the task, holds its price and logs the decision in one commit', async () => {
     const { one, task, current, used, logged, store } = await house();
     expect(await used()).toEqual({ held: 0n, settled: 0n, doubted: 0n, extra: 0n });
