@@ -106,7 +106,7 @@ describe('a review in the chat', () => {
   });
 
   it('shows the notes on a version with the next one, in the same channel alone', async () => {
-    const house = houseWith();
+    const house = houseWith({ reviewIn: ['clips', 'elsewhere'] });
     const id = await house.done();
     await review(house, id, NOTE);
     await house.task({ id: 'second' as TaskId, retryOf: id });

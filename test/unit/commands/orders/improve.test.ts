@@ -1,10 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
+import { NO_SPENDING_RULES } from '#commands/orders/spending.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import type { Enhanced, EnhanceOrder } from '#src/enhancer/enhancer.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { EVENTS } from '#test/fakes/tasks.ts';
 import { CATALOG } from '../../videos/models.ts';
 
 let house: BotHouse;
@@ -158,4 +160,22 @@ it('has no button without an enhancer', async () => {
   expect(await house.bot.press(ada(), `improve:${task.id}`)).toMatchObject({ kind: 'refused' });
   house.rules = { confirmAbove: { amount: '0.10', currency: 'USD' }, budgets: [] };
   expect(labelsOf(await house.bot.text(ada(), 'a hen --seconds 6'))).not.toContain('Improve');
+});
+
+it('asks the service for nobody who may not create clips here, and not about an unconfirmed clip', async () => {
+  const task = await house.seed(ada(), 'a red fox --seconds 6');
+  const shown = await details(task);
+  house.rules = { confirmAbove: { amount: '0.10', currency: 'USD' }, budgets: [] };
+  const offered = await house.bot.text(ada(), 'a red fox --seconds 6');
+  const actor = { person: bob().user, surface: 'command' } as const;
+  const create = [{ kind: 'person', ...bob().user }] as const;
+  await house.settings.change(ada(), actor, { policy: { team: { create }, channels: {} } });
+  for (const reply of [await press(shown, 'Improve'), await press(offered, 'Improve')])
+    expect(replyText(reply)).toContain('only Bob may');
+  house.rules = NO_SPENDING_RULES;
+  const doubtful = await house.seed(bob(), 'a blue fox --seconds 6');
+  const before = await details(doubtful, bob());
+  for (const event of [EVENTS.send, EVENTS.lost]) house.happen(doubtful.id, event);
+  expect((await press(before, 'Improve', bob())).kind).toBe('refused');
+  expect(asked).toEqual([]);
 });

@@ -123,6 +123,16 @@ describe('Sign off', () => {
     expect(replyText(await signOff(bob(), 0, 3))).toBe('Signed off v1.');
   });
 
+  it('asks about no newer version that the reviewer may not see', async () => {
+    const { house, task, signOff } = await reviewed();
+    const made = await house.seed(ada({ interaction: 'v2', channel: 'secret' }), 'a red fox', ...DONE);
+    house.audiences.set('secret', 'channel');
+    const origin = { ...made.origin, audience: 'channel' } as const;
+    house.records.set(made.id, { ...made, origin, retryOf: task.id, version: { root: task.id, number: 2 } });
+    expect(replyText(await signOff(ada()))).toContain('v2');
+    expect(replyText(await signOff(bob()))).toBe('Signed off v1.');
+  });
+
   it('says where the clip goes, and that a private one stays', async () => {
     const { house, signOff } = await reviewed({ signedOffChannel: 'final', reviewIn: ['clips', 'secret'] });
     expect(replyText(await signOff(bob()))).toContain('Signed off v1. It’s posted in');
