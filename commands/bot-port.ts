@@ -25,8 +25,11 @@ export interface OptionDeclaration {
   readonly positional?: boolean;
   /** A positional option that takes the rest of a typed command as it is, line by line, flags included. Default: false. */
   readonly perLine?: boolean;
-  /** In a typed command, takes all words up to the next flag. Default: one word, or words in quotes. */
-  readonly isList?: true;
+  /**
+   * In a typed command, takes all words up to the next flag (`true`), or those that commas join (`commas`). Default: one word,
+   * or words in quotes.
+   */
+  readonly isList?: true | 'commas';
   /** Accepts several values (reference media). Default: false. */
   readonly repeated?: boolean;
   readonly minLength?: number;

@@ -13,6 +13,7 @@ const MODELS: OptionDeclaration = {
   description: `Which models to compare, ${COMPARED.min} to ${COMPARED.max}, separated by commas`,
   kind: 'text',
   required: true,
+  isList: 'commas',
   maxLength: 500,
   autocomplete: 'models',
 };

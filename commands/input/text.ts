@@ -160,6 +160,7 @@ function readValue(text: string, { option, isJoined, end }: Flag, command: Comma
   const isEmpty = isJoined && /^(?:\s|$)/u.test(text.slice(from, from + 1));
   const isNextFlag = !isJoined && match(FLAG, text, from) !== null;
   if (from >= text.length || isEmpty || isNextFlag) return { problem: valueMissing(option), end };
+  if (option.isList === 'commas') return joinedAt(text, from, command);
   return option.isList === true ? listAt(text, from, command) : valueAt(text, from);
 }
 
@@ -168,6 +169,19 @@ function listAt(text: string, from: number, command: Command): { readonly value:
   let end = from;
   while (end < text.length && flagAt(text, end, command) === null) end = endOfWord(text, end);
   return { value: unquoted(text.slice(from, end).trim()), end };
+}
+
+/** Returns the words that commas join: `swift-1, reel-2` of `swift-1, reel-2 a fox`. */
+function joinedAt(text: string, from: number, command: Command): { readonly value: string; readonly end: number } {
+  let { value, end } = valueAt(text, from);
+  for (;;) {
+    const next = skipSpace(text, end);
+    const isJoined = value.endsWith(',') || text[next] === ',';
+    if (!isJoined || next >= text.length || flagAt(text, next, command) !== null) return { value, end };
+    const more = valueAt(text, next);
+    value += more.value;
+    end = more.end;
+  }
 }
 
 function valueAt(text: string, position: number): { readonly value: string; readonly end: number } {

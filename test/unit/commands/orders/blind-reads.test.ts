@@ -46,6 +46,7 @@ interface World {
 async function worldOf(model: string, outcome: Outcome): Promise<World> {
   for (let tries = 0; tries < 200; tries += 1) {
     const house = new BotHouse(CATALOG);
+    await house.bot.text(bob({ mayAdminister: true }), 'review on');
     const order = ada({ interaction: 'fixed' });
     const reply = await house.bot.text(order, 'compare a red fox --models swift-1,reel-2 --seconds 6');
     if (reply.kind !== 'task') throw new TypeError(replyText(reply));
@@ -106,7 +107,10 @@ it.each(declarations.map(({ name }) => name))('/video %s does not tell which mod
   }
 });
 
+/** What follows the clip in the ids of buttons. */
+const ENDINGS: Readonly<Record<string, string>> = { signoff: ':0', changes: ':0', remake: ':0.6USD', again: ':0' };
 const ACTIONS = [
+  ...Object.keys(ENDINGS),
   'retry',
   'edit',
   'details',
@@ -124,7 +128,8 @@ it.each(ACTIONS)('the button %s does not tell which model made which clip', asyn
   for (const outcome of outcomes) {
     const [one, other] = await readsOf(outcome, async ({ house, ids, set }, caller) => {
       const shown: unknown[] = [];
-      for (const id of [...ids, `set-${set}`]) shown.push(await house.bot.press(caller, `${action}:${id}`));
+      for (const id of [...ids, `set-${set}`])
+        shown.push(await house.bot.press(caller, `${action}:${id}${ENDINGS[action] ?? ''}`));
       return shown;
     });
     expect(one).toBe(other);
