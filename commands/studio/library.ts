@@ -93,7 +93,7 @@ async function add(ports: BotPorts, caller: Caller, name: string, given: readonl
   if (kept !== 'kept' && kept !== 'elsewhere') return refused(imageFailed(kept));
   const outcome = await ports.references.add(team, { name, url, by: caller.user });
   if (outcome === 'added') return privately(addedCard(name, kept === 'elsewhere'));
-  await ports.libraryFiles.remove(url);
+  await removeUnused(ports, team, url);
   return refused(outcome === 'taken' ? nameTaken(name) : libraryFull(MAX_IMAGES));
 }
 
@@ -114,7 +114,12 @@ async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Re
     );
   if (image.by.id !== caller.user.id && !caller.mayAdminister) return refused(mayNotRemove(image));
   await ports.references.remove(team, image);
-  const isShared = images.some((one) => one.name !== name && one.url === image.url);
-  if (!isShared) await ports.libraryFiles.remove(image.url);
+  await removeUnused(ports, team, image.url);
   return privately(removedCard(name));
+}
+
+/** Removes a file that no image of the team has, such as one that was added at the same moment. */
+async function removeUnused(ports: BotPorts, team: ReturnType<typeof teamOf>, url: string): Promise<void> {
+  const images = await ports.references.list(team);
+  if (!images.some((one) => one.url === url)) await ports.libraryFiles.remove(url);
 }

@@ -115,3 +115,9 @@ it('adds one image under a name at a time, whoever is first', async () => {
   await Promise.all([add('https://a.test/1'), add('https://a.test/2')]);
   expect((await house.references.list(ada())).map(({ name }) => name)).toEqual(['cup', 'mug']);
 });
+
+it('keeps the file of one that is added twice at the same moment', async () => {
+  const add = () => house.bot.command(ada(), 'library', { change: ['add cup'], image: [FILE] });
+  await Promise.all([add(), add()]);
+  expect([...house.libraryKept]).toEqual([FILE]);
+});
