@@ -1,6 +1,7 @@
 import { type APIDMChannel, Routes } from 'discord.js';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
+import { originalLabel } from '#commands/sentences/attachments.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
@@ -326,7 +327,8 @@ class Discord implements Adapter {
     const phase = view.kind === 'task' ? view.phase : undefined;
     const { guild, source } = readAddress(address);
     // The response to a button is a reply to the button's message.
-    const repeats = replyTo === undefined || replyTo === source ? null : { channel, message: replyTo };
+    const repeats =
+      replyTo === undefined || replyTo === source ? null : { channel, message: replyTo, label: originalLabel(view) };
     return renderCard(cardOf(view), { guild, clip: clip ?? null, phase, repeats });
   }
 

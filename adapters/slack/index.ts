@@ -1,6 +1,7 @@
 import { App, type Receiver } from '@slack/bolt';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
+import { originalLabel } from '#commands/sentences/attachments.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Card } from '#commands/ui/card.ts';
@@ -380,7 +381,10 @@ class Slack implements Adapter {
     const file = message === null || !isDone ? undefined : await this.#messageStore.file(message);
     const { name, permalink } = file?.state === 'shared' ? file : { name: '', permalink: null };
     const clip = permalink === null ? null : { name, url: permalink };
-    const repeats = origin.replyTo === undefined ? null : { channel: origin.channel, message: origin.replyTo };
+    const repeats =
+      origin.replyTo === undefined
+        ? null
+        : { channel: origin.channel, message: origin.replyTo, label: originalLabel(view) };
     return renderCard(cardOf(view), { workspaceUrl: await this.#workspaceUrl(origin), clip, repeats });
   }
 

@@ -1,5 +1,8 @@
+import type { View } from '#src/chat/view.ts';
+import type { SetKind } from '#src/tasks/task.ts';
 import type { Line } from '../ui/card.ts';
-import { formatBytes } from './format.ts';
+import { capitalised, formatBytes } from './format.ts';
+import { memberName } from './ordered.ts';
 
 /**
  * Refuses a file of the wrong kind for its option, or one that video services can't read:
@@ -47,8 +50,16 @@ export function expiringFile(expiresAtMs: number): Line {
 /** Label of the link to a finished clip's file. */
 export const WATCH_CLIP = 'Watch the clip';
 
-/** Label of the link from a retry to the original clip. */
-export const ANOTHER_TAKE = 'Another take of this one';
+/** Labels the link to the message that a clip is posted below: the card of its set, or the clip that it repeats. */
+export function originalLabel(view: View): string {
+  if (view.kind !== 'task') return 'Its message';
+  const { set, members, cut } = view;
+  if (cut !== undefined) return 'Cut of this storyboard';
+  if (set === undefined || members !== undefined) return 'Another take of this one';
+  return `${capitalised(memberName(set.kind, set.at))} of this ${SET_WORDS[set.kind] ?? 'order'}`;
+}
+
+const SET_WORDS: Partial<Readonly<Record<SetKind, string>>> = { comparison: 'comparison', storyboard: 'storyboard' };
 
 /** Refuses files that only members of a chat can open, if the bot has no public address to relay them. */
 export const FILES_STAY_PRIVATE =

@@ -11,17 +11,17 @@ export function limitSentence(limit: LimitReached): string {
 }
 
 function openSentence({ of, max, found }: LimitReached): string {
-  const clips = `${count(found, 'clip')} in progress (limit ${max})`;
+  const orders = `${count(found, 'order')} in progress (limit ${max}; clips ordered together count as one)`;
   const status = '/video status shows yours';
   if (of === 'person') {
-    return `You already have ${clips}. Try again when one is done; ${status}. A cancelled one counts until the video service is done with it.`;
+    return `You already have ${orders}. Try again when one is done; ${status}. A cancelled one counts until the video service is done with it.`;
   }
-  return `This channel already has ${clips}. Try again when one is done, or send this in another channel; ${status}.`;
+  return `This channel already has ${orders}. Try again when one is done, or send this in another channel; ${status}.`;
 }
 
 function minuteSentence({ of, max, freeInMs = 0 }: LimitReached): string {
   const again = `Try again in ${formatDuration(Math.ceil(freeInMs / 1_000) * 1_000)}.`;
-  const most = `${count(max, 'clip')} a minute`;
+  const most = `${count(max, 'order')} a minute`;
   if (of === 'person') return `You’ve reached your limit of ${most}. ${again}`;
   return `This channel has reached its limit of ${most}. ${again}`;
 }

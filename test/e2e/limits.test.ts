@@ -48,7 +48,7 @@ test('refuses requests over a limit privately, for every way of ordering, and ne
   ];
   for (const { status, body } of refused) {
     expect(status).toBe(400);
-    expect(body.error).toContain('You already have 2 clips in progress');
+    expect(body.error).toContain('You already have 2 orders in progress');
   }
   const notices = (await dailies.messages()).filter(({ text }) => text.includes('in progress'));
   expect(notices).toHaveLength(refused.length);

@@ -6,7 +6,6 @@ import {
   ComponentType,
   type RESTAPIAttachment,
 } from 'discord.js';
-import { ANOTHER_TAKE } from '#commands/sentences/attachments.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import {
   type Block,
@@ -62,8 +61,8 @@ export interface RenderContext {
   /** Server id for links to messages; `null` in a direct message. */
   readonly guild: string | null;
   readonly clip?: ShownClip | null;
-  /** The message that this one is another take of, unless it is a reply to it. */
-  readonly repeats?: MessageRef | null;
+  /** The message that this one belongs to or is another take of, with the label of the link to it, unless it is a reply to it. */
+  readonly repeats?: (MessageRef & { readonly label: string }) | null;
   readonly phase?: Phase | undefined;
   readonly isPrivate?: boolean;
 }
@@ -77,8 +76,11 @@ export function renderCard(card: Card, around: RenderContext): Body {
 }
 
 /** Adds the link to the message that a card repeats. */
-function withRepeated({ progress, buttons, ...contents }: Card, message: MessageRef): Card {
-  const link: Block = { kind: 'small', line: [{ message, label: ANOTHER_TAKE }] };
+function withRepeated(
+  { progress, buttons, ...contents }: Card,
+  { label, ...message }: NonNullable<RenderContext['repeats']>,
+): Card {
+  const link: Block = { kind: 'small', line: [{ message, label }] };
   return { blocks: [...blocksOf(contents), link], progress, buttons };
 }
 

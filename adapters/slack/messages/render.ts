@@ -1,5 +1,5 @@
 import type { types } from '@slack/bolt';
-import { ANOTHER_TAKE, WATCH_CLIP } from '#commands/sentences/attachments.ts';
+import { WATCH_CLIP } from '#commands/sentences/attachments.ts';
 import { beginning, shorten } from '#commands/sentences/format.ts';
 import {
   type Block,
@@ -31,7 +31,7 @@ export interface RenderContext {
   /** A clip in the message's thread, which the message links to. */
   readonly clip?: { readonly name: string; readonly url: string } | null;
   /** The message of the task that this one repeats. */
-  readonly repeats?: MessageRef | null;
+  readonly repeats?: (MessageRef & { readonly label: string }) | null;
   /** Renders tables as Slack's own; only for messages. Default: as text. */
   readonly hasTables?: boolean;
   /** Chart at the end of the message. Default: none. */
@@ -133,9 +133,9 @@ function progressAndClip(card: Card, { workspaceUrl, clip = null }: RenderContex
 
 /** Links to the repeated message, since Slack threads cannot be nested. */
 function linkToOriginal({ workspaceUrl, repeats = null }: RenderContext): readonly types.ContextBlock[] {
-  return repeats === null || workspaceUrl === null
-    ? []
-    : contextBlock([{ message: repeats, label: ANOTHER_TAKE }], workspaceUrl);
+  if (repeats === null || workspaceUrl === null) return [];
+  const { label, ...message } = repeats;
+  return contextBlock([{ message, label }], workspaceUrl);
 }
 
 /** Renders a sentence that contains user input as plain text, with its buttons. */

@@ -174,7 +174,7 @@ export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): C
   const whose: Line = notice.subscribed ? [{ person: notice.by }, ': ', ...subject.map(withoutYour)] : subject;
   const rest = others.map(
     ({ at, phase, isDropped }) =>
-      `${memberName(kind, at)} ${(isDropped === true ? NOT_ORDERED : ENDS[phase]) ?? (kind === 'comparison' ? 'isn’t ready yet' : 'has no clip')}`,
+      `${memberName(kind, at)} ${(isDropped === true ? NOT_ORDERED : ENDS[phase]) ?? (kind === 'comparison' ? 'isn’t ready yet' : phase === 'running' ? 'is being made again' : 'has no clip')}`,
   );
   const vote = set.isBlind === true && ready > 1 ? ' Vote for the best one.' : '';
   const end: Line = rest.length === 0 ? [vote] : [`${rest.join(', ')}.${vote}`];

@@ -8,7 +8,7 @@ import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notice
 import type { DeliveryRecord } from '../deliver.ts';
 import type { EndNotice, SetOutcome } from '../notices/views.ts';
 import type { TaskMessages } from '../task-messages.ts';
-import type { TaskView } from '../view.ts';
+import { isPending, type TaskView } from '../view.ts';
 import type { SetCards } from './set-cards.ts';
 import { isSettled } from './set-view.ts';
 
@@ -16,7 +16,7 @@ import { isSettled } from './set-view.ts';
 export interface SetNoticesOptions {
   /** Keyv of the delivery records, by task, and of what the notice of each set is about. */
   readonly records: Keyv;
-  readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open'>;
+  readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open' | 'view'>;
   readonly comparisons: Pick<Comparisons, 'entries' | 'recordOf'>;
   readonly cards: Pick<TaskMessages, 'get'>;
   readonly locks: MessageLocks;
@@ -101,8 +101,9 @@ export class SetNotices {
     },
   ): Promise<EndNotice> {
     const views = await Promise.all(members.map((task) => this.#options.viewOf(task)));
-    const ready = phases.filter((phase) => phase === 'done').length;
-    const others = members.flatMap((task, index): SetOutcome['others'] => {
+    const board = card.set?.kind === 'storyboard' ? await this.#boardOf(card) : null;
+    const ready = board?.ready ?? phases.filter((phase) => phase === 'done').length;
+    const tasks = members.flatMap((task, index): SetOutcome['others'] => {
       const phase = phases[index] ?? 'failed';
       const retryPrice = views[index]?.buttons.includes('retry') === true ? (views[index]?.retryPrice ?? null) : null;
       const dropped = task.dropped === undefined ? {} : { isDropped: true };
@@ -122,11 +123,26 @@ export class SetNotices {
         kind: card.set?.kind ?? 'takes',
         of: members.length,
         ready,
-        others,
+        others: board?.others ?? tasks,
         ...(card.declined === undefined ? {} : { declined: card.declined }),
         ...(isBlind(card) ? { isBlind: true } : {}),
       },
     };
+  }
+
+  /** Returns what became of the shots of a storyboard by now: a retry may be ready, or on its way. */
+  async #boardOf(card: Task): Promise<Pick<SetOutcome, 'ready' | 'others'>> {
+    const { members = [] } = await this.#options.sets.view(card);
+    const others = members.flatMap(({ view, shot }): SetOutcome['others'] => {
+      if (shot === undefined || shot.isReady) return [];
+      const { at, isRetrying, original } = shot;
+      const isPendingTake = isRetrying || isPending(view.phase);
+      const hasRetry = !isPendingTake && view.buttons.includes('retry');
+      const dropped = view.dropped === undefined || isPendingTake ? {} : { isDropped: true };
+      const phase = isPendingTake ? 'running' : view.phase;
+      return [{ at, task: original.task, phase, retryPrice: hasRetry ? original.retryPrice : null, ...dropped }];
+    });
+    return { ready: members.length - others.length, others: others.toSorted((one, other) => one.at - other.at) };
   }
 }
 

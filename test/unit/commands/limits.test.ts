@@ -112,19 +112,19 @@ describe('sentence of a limit', () => {
   const sentences: readonly (readonly [LimitReached, string])[] = [
     [
       FULL,
-      'You already have 3 clips in progress (limit 3). Try again when one is done; /video status shows yours. A cancelled one counts until the video service is done with it.',
+      'You already have 3 orders in progress (limit 3; clips ordered together count as one). Try again when one is done; /video status shows yours. A cancelled one counts until the video service is done with it.',
     ],
     [
       { of: 'channel', kind: 'open', max: 1, found: 1 },
-      'This channel already has 1 clip in progress (limit 1). Try again when one is done, or send this in another channel; /video status shows yours.',
+      'This channel already has 1 order in progress (limit 1; clips ordered together count as one). Try again when one is done, or send this in another channel; /video status shows yours.',
     ],
     [
       { of: 'person', kind: 'perMinute', max: 10, found: 10, freeInMs: 12_001 },
-      'You’ve reached your limit of 10 clips a minute. Try again in 13 s.',
+      'You’ve reached your limit of 10 orders a minute. Try again in 13 s.',
     ],
     [
       { of: 'channel', kind: 'perMinute', max: 1, found: 1, freeInMs: 60_000 },
-      'This channel has reached its limit of 1 clip a minute. Try again in 1 min.',
+      'This channel has reached its limit of 1 order a minute. Try again in 1 min.',
     ],
   ];
 

@@ -131,3 +131,15 @@ it('deletes the record of the board with the content of its last shot', async ()
     expect(await house.store.keyv('boards').get(SET)).toEqual(id === FOURTH ? undefined : expect.anything());
   }
 });
+
+it('names no shot as failed in the notice whose retry is finished by then, or on its way', async () => {
+  const house = await withBoard();
+  for (const id of [FIRST, SECOND]) await house.happen(id, ...done(house));
+  await house.happen(FOURTH, ...RUNNING, EVENTS.failed);
+  await retry(house, 4);
+  await house.happen(THIRD, ...done(house));
+  const notices = house.platform.notices.flatMap(({ view }) =>
+    view.kind === 'end' && view.set !== undefined ? [view.set] : [],
+  );
+  expect(notices).toMatchObject([{ ready: 3, others: [{ at: 4, task: FOURTH, phase: 'running', retryPrice: null }] }]);
+});

@@ -128,8 +128,11 @@ describe('a card', () => {
   });
 
   it('links the message it repeats unless it is a reply to it', () => {
-    const body = renderCard(card(['Done']), { guild: '7', repeats: { channel: '5', message: '6' } });
-    expect(JSON.stringify(body)).toContain('-# [Another take of this one](https://discord.com/channels/7/5/6)');
+    const body = renderCard(card(['Done']), {
+      guild: '7',
+      repeats: { channel: '5', message: '6', label: 'Another take' },
+    });
+    expect(JSON.stringify(body)).toContain('-# [Another take](https://discord.com/channels/7/5/6)');
   });
 
   it('keeps the order of its text in both writing directions', () => {
