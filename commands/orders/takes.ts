@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { MessageRef } from '#src/chat/platform.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Caller } from '../bot-port.ts';
@@ -31,11 +31,17 @@ export async function nextTake(
   for (let number = 1; ; number += 1) {
     const key = number === 1 ? base : `${base}:${number}`;
     const task = await tasks.get(taskIdOf(key));
-    if (task === undefined || !hasEnded(task) || isBy(task, caller, press)) return { key, press };
+    if (task === undefined || isBy(task, caller, press) || !(await haveEnded(tasks, task))) return { key, press };
   }
 }
 
-/** Returns whether a retry is over for its requester: then Retry makes the next take. */
+/** Returns whether a retry is over for its requester, with all clips of its set: then Retry makes the next take. */
+async function haveEnded(tasks: BotPorts['tasks'], first: Task): Promise<boolean> {
+  if (first.set === undefined) return hasEnded(first);
+  const all = await Promise.all(memberIds(first.set).map((id) => tasks.get(id)));
+  return all.every((task) => task === undefined || hasEnded(task));
+}
+
 function hasEnded(task: Task): boolean {
   // A cancelled task is polled on, for the books.
   return task.state === 'cancelled' || (isEnded(task) && task.presented);

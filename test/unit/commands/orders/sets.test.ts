@@ -200,6 +200,17 @@ describe('the card of a set', () => {
     expect(house.records.size).toBe(6);
   });
 
+  it('makes no further set while a clip of the one before is in progress', async () => {
+    const { house, card, set } = await withTakes(2, ...DONE);
+    const again = () => house.bot.press(ada(), `retry:${card}:0.6USD`);
+    await again();
+    const first = taskIdOf(`retry:set-${set}`);
+    for (const event of DONE) house.happen(first, event);
+    house.happen(first, { kind: 'presented', revision: house.task(first).revision });
+    expect(replyText(await again())).toContain('Already');
+    expect(house.records.size).toBe(4);
+  });
+
   it('is made again by its requester and managers alone, and asks before it shows a private prompt elsewhere', async () => {
     const { house, card } = await withTakes(2, ...DONE);
     expect(replyText(await house.bot.press(bob(), `retry:${card}:0.6USD`))).toContain('Only Ada');
