@@ -73,7 +73,7 @@ async function placeAccepted(ports: BotPorts, caller: Caller, checked: Accepted,
   if (orderedBy(checked) !== null && caller.isGuest === true) return { ok: false, sentences: [SETS_NEED_MEMBER] };
   const forbidden = await refuseForbidden(ports, caller, { checked, ordering });
   if (forbidden !== null) return forbidden;
-  if (checked.compared !== undefined && (await ports.isBlindnessUnsafe()))
+  if (checked.compared !== undefined && (await ports.isOlderReplicaAlive()))
     return { ok: false, sentences: [COMPARE_AFTER_UPDATE] };
   const place = { team, channel, address };
   const clips = (await labelled(ports, checked, key)).map((clip) => ({

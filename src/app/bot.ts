@@ -27,7 +27,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
   const { pipeline, chat, cuts, money, statements, teamNotices, gallery, library } = parts;
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
-  const withoutBlindness = new OlderReplicas(store, KEEPING_BLIND);
+  const older = new OlderReplicas(store, KEEPING_BLIND);
   return createBot({
     ...deps,
     tasks: pipeline.tasks,
@@ -46,7 +46,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     reviews: createReviews({ ...deps, ...pipeline }),
     ...library,
     defaults: new PersonalDefaults(store),
-    isBlindnessUnsafe: () => withoutBlindness.areAlive(),
+    isOlderReplicaAlive: () => older.areAlive(),
     enhancer: createAppEnhancer(deps),
     references: new References(store, clock),
     libraryFiles: relay.libraryFiles(parts.assertWritable),

@@ -318,8 +318,8 @@ export class BotHouse implements BotPorts {
     refresh: () => undefined,
   });
   /** Whether a replica of a version runs that knows no comparisons. */
-  knowsNoComparisons = false;
-  readonly isBlindnessUnsafe = async (): Promise<boolean> => this.knowsNoComparisons;
+  isBesideOlder = false;
+  readonly isOlderReplicaAlive = async (): Promise<boolean> => this.isBesideOlder;
 
   readonly chat: Chat = {
     comparisons: this.comparisons,

@@ -150,7 +150,7 @@ describe('/video compare', () => {
 
   it('is refused while a replica runs that would show the models', async () => {
     const house = new BotHouse(CATALOG);
-    house.knowsNoComparisons = true;
+    house.isBesideOlder = true;
     expect(replyText(await house.bot.text(ada(), 'compare a fox --models swift-1,reel-2'))).toContain('update');
     expect(house.records.size).toBe(0);
   });
