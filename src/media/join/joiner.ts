@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { asDailiesError, DailiesError, overloaded } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import { syncFolder } from '../../storage/sync-folder.ts';
 import type { Clip } from '../../videos/service.ts';
 import { runCopyProcess } from './copy-process.ts';
 import type { CopyOutcome } from './copy-worker.ts';
@@ -201,14 +202,4 @@ function asJoinError(thrown: unknown): DailiesError {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : null;
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return asDailiesError(thrown, 'joining clips');
   return new DailiesError('joining clips: the disk is full', { code: 'disk_full', retryable: true, cause: thrown });
-}
-
-/** Syncs a folder: only then does a renaming in it survive a power failure. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { sleep } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
+import { syncFolder } from '../../storage/sync-folder.ts';
 import { type DownloadMemory, noAnswer, type Wire } from '../exchange.ts';
 import { failure } from '../failures.ts';
 import type { Clip, UpstreamId } from '../service.ts';
@@ -278,16 +279,6 @@ async function sizeOf(path: string): Promise<number> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return 0;
     throw error;
-  }
-}
-
-/** Syncs a folder: only then does a renaming in it survive a power failure. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 
