@@ -57,7 +57,7 @@ test('refuses requests over a limit privately, for every way of ordering, and ne
 
   answered(await dailies.interact('/video create a bear', { user: 'bob' }));
   const channel = await dailies.interact('/video create a bee', { user: 'bob' });
-  expect(channel.body.error).toContain('This channel already has 3 clips');
+  expect(channel.body.error).toContain('This channel already has 3 orders');
   answered(await dailies.interact('/video create a bee', { user: 'bob', channel: 'random' }));
   await expect.poll(() => upstream.posts).toBe(5);
 

@@ -85,6 +85,7 @@ describe('the space that the data takes', () => {
     await file('clips/a.fitted-50.mp4', 50);
     await file('clips/cut-a.mp4', 11);
     await file('clips/a.poster.jpg', 7);
+    await file('clips/a.last-frame.png', 6);
     await file(`relay/${RELAY}`, 20);
     await file('sandbox/sandbox.db', 3);
     await file('sandbox/clips/v.mp4', 4);
@@ -97,6 +98,7 @@ describe('the space that the data takes', () => {
       fitted: 50,
       cuts: 11,
       posters: 7,
+      frames: 6,
       references: 20,
       playground: 9,
       sandbox: 7,
