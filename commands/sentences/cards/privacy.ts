@@ -52,7 +52,8 @@ export function forgetQuestion(): Card {
       {
         kind: 'text',
         line: [
-          'What is in progress ends first. Your requests for approval are withdrawn, unconfirmed clips are dismissed.',
+          'What is in progress ends first. Your requests for approval are withdrawn, shots that wait for the one before are ',
+          'cancelled, unconfirmed clips are dismissed.',
         ],
       },
       { kind: 'small', line: [STAYS] },

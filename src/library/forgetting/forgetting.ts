@@ -186,12 +186,17 @@ export class Forgetting {
     return areAllRemoved;
   }
 
-  /** Removes a task once it has ended and is in the chat; a request for approval is withdrawn, a doubt dismissed. */
+  /**
+   * Removes a task once it has ended and is in the chat; a request for approval is withdrawn, a doubt dismissed, and a shot
+   * that waits for the clip before cancelled.
+   */
   async #removeTask({ platform, team, person, pseudonym }: ForgetJob, task: Task): Promise<boolean> {
     const { repository, remover, relay, carried, clock } = this.#options;
     const ending = { by: person, atMs: clock.now() };
     if (task.state === 'requested')
       await repository.record(task.id, { kind: 'decline', how: 'withdrawn', ...ending }, task);
+    // Nothing was sent for it, and its clip would be removed at once.
+    if (task.state === 'waiting') await repository.record(task.id, { kind: 'cancel', ...ending }, task);
     if (task.state === 'uncertain') await repository.record(task.id, { kind: 'leave', by: person }, task);
     if (!isEnded(task) || !task.presented) return false;
     // Before the record, which alone knows their addresses.

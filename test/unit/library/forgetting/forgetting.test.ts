@@ -26,7 +26,7 @@ import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { MortalStore } from '#test/fakes/mortal-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { storedIn } from '#test/fakes/stored.ts';
-import { BOB, CLIP, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
+import { BOB, CLIP, EVENTS, newTask, originOf, requestedTask, waitingTask } from '#test/fakes/tasks.ts';
 
 /** Everything in a store, names of keys, indexes and sums included. */
 async function dumpOf(store: Store): Promise<string> {
@@ -113,6 +113,34 @@ describe('forgetting a person', () => {
     await house.happen(id, EVENTS.completed, EVENTS.fetched);
     await finish(parts);
     expect(await dumpOf(house.store)).not.toMatch(TRACES);
+  });
+
+  it('cancels their shots that wait for the clip before, which nobody would see', async () => {
+    const parts = await livedIn();
+    const { house } = parts;
+    const set = { id: 'chained' as TaskId, kind: 'storyboard', of: 2 } as const;
+    const [one, two] = memberIds(set) as [TaskId, TaskId];
+    const created = { origin, createdAtMs: house.clock.now(), price: { amount: '0.10', currency: 'USD' } };
+    await house.repository.claimAll([
+      newTask({ ...created, id: one, request, set: { ...set, at: 1 } }),
+      waitingTask({ ...created, id: two, request: { ...request, chain: {} }, set: { ...set, at: 2 } }),
+    ]);
+    await house.chat.show(one);
+    await house.happen(one, EVENTS.send, { ...EVENTS.accepted, upstreamId: 'up-chained' as never });
+    await forget(parts);
+    await house.pass(0);
+    house.clock.step(3_000);
+    await parts.forgetting.runNow();
+    expect(await house.record(two)).toMatchObject({ state: 'cancelled', sends: 0 });
+    expect(await house.record(one)).toMatchObject({ state: 'polling' });
+    await house.happen(one, {
+      kind: 'failed',
+      failure: { code: 'generation_failed', words: null },
+      atMs: house.clock.now(),
+    });
+    await finish(parts);
+    expect(await dumpOf(house.store)).not.toMatch(TRACES);
+    expect(await wrongBooks(house.store)).toEqual([]);
   });
 
   it('ends only once their messages are retracted', async () => {
