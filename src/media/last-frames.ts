@@ -1,4 +1,4 @@
-import { access, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DailiesError } from '../errors.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
@@ -83,14 +83,14 @@ export class LastFrames {
   }
 
   async #take(task: Task, path: string, signal: AbortSignal | undefined): Promise<FrameFile | undefined> {
-    const { takeLastFrame, clips, maxFiles = MAX_FILES } = this.#options;
+    const { takeLastFrame, repository, clips, maxFiles = MAX_FILES } = this.#options;
     if (takeLastFrame === null) throw new TypeError(`taking the last frame of clip ${task.id}: there is no ffmpeg`);
     const clip = await clips.find(task);
     if (clip === undefined) return undefined;
     await takeLastFrame(clip.path, path, signal);
-    // Its clip may have been removed meanwhile.
-    if (await isThere(clip.path)) await deleteOldest(dirname(path), SUFFIX, maxFiles);
-    else await rm(path, { force: true });
+    // Its clip may have been removed meanwhile. A removal that is recorded later deletes this file as well.
+    if ((await repository.get(task.id))?.clip === undefined) await rm(path, { force: true });
+    else await deleteOldest(dirname(path), SUFFIX, maxFiles);
     return fileAt(path);
   }
 }
@@ -99,11 +99,4 @@ async function fileAt(path: string): Promise<FrameFile | undefined> {
   const found = await stat(path).catch(() => null);
   if (found === null || found.size === 0) return undefined;
   return { path, bytes: found.size, contentType: 'image/png', name: FRAME_NAME };
-}
-
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
