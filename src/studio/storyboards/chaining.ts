@@ -15,7 +15,7 @@ import type { Boards } from './boards.ts';
 
 /** Delay before another check for the clip before; the job of a set's shot is also brought forward when that one ends. */
 const RECHECK_MS = 10_000;
-/** Failed attempts to take a frame, after which the shot is not ordered. */
+/** Failed attempts to take the frame of a shot, after which it is not ordered. */
 const MAX_FAILURES = 5;
 const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
@@ -70,7 +70,7 @@ export class Chaining implements TaskObserver {
       if (isInProgress(before)) return RECHECK_MS;
       return this.#drop(task, chosen.dropped ?? { shot, end: endOf(chosen) });
     }
-    const url = await this.#frameOf(chosen, signal);
+    const url = await this.#frameOf(task, chosen, signal);
     if (typeof url !== 'string') return url.dueInMs ?? this.#drop(task, { shot, end: 'unframed' });
     const framed = await repository.record(task.id, { kind: 'framed', of: chosen.id, url }, task);
     if (framed !== undefined) scheduleNext(queue, framed.task, clock.now());
@@ -84,20 +84,20 @@ export class Chaining implements TaskObserver {
     queue.schedule('frame', memberIdOf(set.id, set.at + 1), clock.now());
   }
 
-  /** Returns the URL of a clip's last frame, or the delay before another attempt: `null` for none. */
-  async #frameOf(take: Task, signal: AbortSignal): Promise<string | { readonly dueInMs: number | null }> {
+  /** Returns the URL of the last frame of the take before a shot, or the delay before another attempt: `null` for none. */
+  async #frameOf({ id }: Task, take: Task, signal: AbortSignal): Promise<string | { readonly dueInMs: number | null }> {
     const { frames, random, logger } = this.#options;
     try {
       const url = await frames.take(take, signal);
-      this.#failures.forget(take.id);
+      this.#failures.forget(id);
       return url;
     } catch (thrown) {
       signal.throwIfAborted();
       const error = asDailiesError(thrown, `taking the last frame of clip ${take.id}`);
-      const { count } = this.#failures.failedAgain(take.id);
+      const { count } = this.#failures.failedAgain(id);
       logger.warn({ event: 'frame_failed', task: take.id, failures: count, err: error }, 'failed to take a last frame');
-      // A bucket that is away comes back.
-      if (count >= MAX_FAILURES && error.code !== 'storage_unavailable') return { dueInMs: null };
+      // A store, a bucket or a service that is away comes back.
+      if (count >= MAX_FAILURES && !error.retryable) return { dueInMs: null };
       const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
       return { dueInMs: backoffMs(count, { ...pace, askedMs: error.retryAfterMs }) };
     }

@@ -49,7 +49,7 @@ async function withChain(take = async ({ id }: Pick<Task, 'id'>) => `https://dai
     );
   const run = (at: number) => chaining.run(memberIdOf(SET, at), RUNNING);
   const shot = (at: number) => house.task(memberIdOf(SET, at));
-  return { house, taken, process, happen, finish, run, shot };
+  return { house, chaining, taken, process, happen, finish, run, shot };
 }
 
 it('claims every shot and sends the first one alone', async () => {
@@ -131,18 +131,33 @@ it('makes a retry of a dropped shot with the take that is chosen by then', async
   expect(await house.task(second)).toMatchObject({ state: 'claimed', frameOf: first });
 });
 
-it('never sends a shot whose frame cannot be taken, and waits for a bucket that is away', async () => {
-  let code: 'internal' | 'storage_unavailable' = 'storage_unavailable';
-  const { house, finish, run, shot, taken } = await withChain(async () => {
-    throw new DailiesError('taking a frame', { code, retryable: true });
+it.each(['storage_unavailable', 'unavailable', 'timed_out', 'rate_limited', 'store_unavailable'] as const)(
+  'waits while the clip before cannot be read: %s',
+  async (code) => {
+    const { finish, run, shot } = await withChain(async () => {
+      throw new DailiesError('taking a frame', { code, retryable: true });
+    });
+    await finish(SET);
+    for (let tries = 0; tries < 10; tries += 1) expect(await run(2)).toBeGreaterThan(0);
+    expect((await shot(2)).state).toBe('waiting');
+  },
+);
+
+it('never sends a shot whose frame cannot be taken in five attempts, and gives a retry as many', async () => {
+  const { house, chaining, finish, run, shot, taken } = await withChain(async () => {
+    throw new Error('ffmpeg ended with 1');
   });
   await finish(SET);
-  for (let tries = 0; tries < 10; tries += 1) expect(await run(2)).toBeGreaterThan(0);
-  code = 'internal';
+  for (let tries = 1; tries < 5; tries += 1) expect(await run(2)).toBeGreaterThan(0);
   expect(await run(2)).toBeNull();
-  expect(taken).toHaveLength(11);
+  expect(taken).toHaveLength(5);
   expect(await shot(2)).toMatchObject({ state: 'cancelled', dropped: { shot: 1, end: 'unframed' }, sends: 0 });
   expect(house.videos.posts).toEqual([]);
+  const { request } = orderOf();
+  const again = orderOf({ key: 'retry:b', takeOf: { ...PLACE, at: 2 }, request: { ...request, chain: {} } });
+  const { task } = await house.submit(again);
+  for (let tries = 1; tries < 5; tries += 1) expect(await chaining.run(task.id, RUNNING)).toBeGreaterThan(0);
+  expect(await chaining.run(task.id, RUNNING)).toBeNull();
 });
 
 it('ends with the process without a decision', async () => {
