@@ -70,10 +70,11 @@ export function learningDurations(estimates: DurationEstimates, logger: Logger):
 
 /**
  * Returns the time of a clip from order to finish, in milliseconds; `null` where that says nothing about its model: it
- * was cancelled, sent more than once, or waited for a busy service or a user.
+ * was cancelled, sent more than once, or waited for a busy service, a user or the clip before.
  */
-export function durationOf({ state, sends, createdAtMs, acceptedAtMs, endedAtMs }: Task): number | null {
-  if (state !== 'completed' || acceptedAtMs === undefined || endedAtMs === undefined) return null;
+export function durationOf({ state, sends, frameOf, createdAtMs, acceptedAtMs, endedAtMs }: Task): number | null {
+  if (state !== 'completed' || frameOf !== undefined || acceptedAtMs === undefined || endedAtMs === undefined)
+    return null;
   return sends > 1 || acceptedAtMs - createdAtMs > PROMPT_MS ? null : endedAtMs - createdAtMs;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createDurationEstimates, durationOf } from '#src/tasks/duration-estimates.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
+import { EVENTS, lived, NOON_MS, newTask, waitingTask } from '#test/fakes/tasks.ts';
 
 describe('the estimated duration of clips', () => {
   it('is null before three clips are finished', async () => {
@@ -60,5 +60,10 @@ describe('the duration of a task', () => {
     ['waited for a user', [send, lost, { ...identify, atMs: NOON_MS + 90_000 }, completed]],
   ] as const)('is null when it %s', (_name, events) => {
     expect(durationOf(lived(newTask(), ...events))).toBeNull();
+  });
+
+  it('is null when it waited for the last frame of the clip before', () => {
+    const framed = { kind: 'framed', of: newTask().id, url: 'https://dailies.example/media/frame-a' } as const;
+    expect(durationOf(lived(waitingTask(), framed, send, accepted, completed))).toBeNull();
   });
 });
