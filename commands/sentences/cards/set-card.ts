@@ -8,7 +8,7 @@ import { declinedOutcome } from '../approvals/requests.ts';
 import { capitalised, count, all as listed, shorten } from '../format.ts';
 import { memberName, memberWords } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
-import { CHAIN_PACE, unsentWords } from '../studio/chain.ts';
+import { CHAIN_PACE, unsentWords, waitsWords } from '../studio/chain.ts';
 
 /**
  * Lists the tasks of a set, one line each, with a link to the message of one that has its own.
@@ -104,9 +104,9 @@ const FAILURE_LENGTH = 60;
 
 /** Shortens the lines of a shot to one on its board. */
 function shotState(view: TaskView, lines: readonly Line[]): Line {
-  const { phase, state, set, retrying, refundKnown, sends, startsFrom = 0, dropped } = view;
+  const { phase, state, set, retrying, refundKnown, sends, dropped } = view;
   if (dropped !== undefined) return [...unsentWords(view, []), ' Not charged.'];
-  if (state === 'waiting') return [`Waits for shot ${startsFrom}`];
+  if (state === 'waiting') return [waitsWords(view)];
   // Two shots are made at a time.
   if (set !== undefined && state === 'claimed' && retrying === null) return ['Waits for its turn'];
   if (phase !== 'failed' && phase !== 'refused') return stateOf(view, lines);

@@ -24,7 +24,7 @@ import { placeInSet, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
-import { unsentWords } from '../studio/chain.ts';
+import { unsentWords, waitsWords } from '../studio/chain.ts';
 import { cutCard } from '../studio/cuts.ts';
 import { noticeCard, removedCard } from './notice.ts';
 import { boardSummary, joinLabel, memberButtons, memberLines } from './set-card.ts';
@@ -172,6 +172,7 @@ function phaseLines(view: TaskView): readonly Line[] {
 }
 
 function waitingLines(view: TaskView, word: string): readonly Line[] {
+  if (view.state === 'waiting') return [[waitsWords(view)]];
   const percentage = view.progress === null ? [] : [`${view.progress} %`];
   const figures = [word, ...percentage, took(view), ...expectation(view)];
   const { overdue, retrying } = view;

@@ -80,6 +80,11 @@ export function unsentWords({ dropped, set, takeOf }: TaskView, by: Line): Line 
   return dropped === undefined || at === undefined ? ['Cancelled', ...by, '.'] : [droppedSentence(dropped, at)];
 }
 
+/** Explains that a chained shot is not sent yet. */
+export function waitsWords({ startsFrom = 0 }: Pick<TaskView, 'startsFrom'>): string {
+  return `Waits for shot ${startsFrom}`;
+}
+
 /** Names the image that a chained shot starts with. */
 export function lastFrameOf(shot: number): string {
   return `last frame of shot ${shot}`;

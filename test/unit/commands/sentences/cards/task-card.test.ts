@@ -312,6 +312,13 @@ const ALL = Object.entries(CASES).flatMap(([phase, cases]) =>
   })),
 );
 
+it('says which shot a chained one waits for, and no time: it is not sent yet', () => {
+  const usual = { fromMs: 4_000, toMs: 8_000 };
+  const waiting: TaskView = { ...QUEUED, state: 'waiting', startsFrom: 2, sends: 0, usual, longerThanUsual: true };
+  expect(cardText(cardOf(waiting))).toContain('Waits for shot 2');
+  expect(cardText(cardOf(waiting))).not.toMatch(/Queued|longer than usual/u);
+});
+
 it('shows the number of reference files by kind, without addresses', () => {
   const references = { image: 2, audio: 0, video: 1 };
   expect(cardText(cardOf({ ...QUEUED, references }))).toContain(
