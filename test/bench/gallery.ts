@@ -87,7 +87,7 @@ async function measure(folder: string): Promise<void> {
     catalog: () => parseCatalog(sandboxCatalog),
     defaults: new PersonalDefaults(store),
     hasPosters: false,
-    posters: new Posters({ folder, takePicture: null }),
+    posters: new Posters({ folder, takePicture: null, isRemoved: async () => false }),
     fileOf: async ({ clip }) => clip,
     clipLinks: SERVED_HERE,
     press: async () => ({ kind: 'text', lines: [], buttons: [] }),

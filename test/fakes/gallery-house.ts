@@ -89,7 +89,7 @@ export class GalleryHouse {
       catalog: () => CATALOG,
       defaults: new PersonalDefaults(this.store),
       hasPosters: false,
-      posters: new Posters({ folder: '/nowhere', takePicture: null }),
+      posters: new Posters({ folder: '/nowhere', takePicture: null, isRemoved: async () => false }),
       fileOf: async ({ clip }) => clip,
       clipLinks: SERVED_HERE,
       press: async (press) => {

@@ -83,7 +83,11 @@ function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl
   const { config, store, pipeline, audiences, cuts, catalog, clipLinks, clock, logger, metrics } = deps;
   const { repository } = pipeline;
   const folder = resolve(join(config.dataDir, 'clips'));
-  const posters = new Posters({ folder, takePicture: createTakePicture(deps) });
+  const posters = new Posters({
+    folder,
+    takePicture: createTakePicture(deps),
+    isRemoved: async (id) => (await repository.get(id))?.removal !== undefined,
+  });
   const fileOf = (task: ClipTask): Promise<Clip | undefined> =>
     pipeline.clips.find(task).catch((thrown: unknown) => {
       const event = 'clip_not_served';

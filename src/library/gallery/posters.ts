@@ -12,6 +12,8 @@ export interface PostersOptions {
   readonly folder: string;
   /** `null` where there is no ffmpeg. */
   readonly takePicture: TakePicture | null;
+  /** Returns whether the removal of a task's clip has begun. */
+  readonly isRemoved: (id: TaskId) => Promise<boolean>;
   /** Most pictures in the folder; beyond it, the oldest are deleted. Default 10,000, about 150 MB. */
   readonly maxFiles?: number;
 }
@@ -50,18 +52,19 @@ export class Posters {
     if (await isThere(path)) return path;
     if (this.#taking.get(id) === undefined && this.#taking.size >= MAX_WAITING) return null;
     return this.#taking.run(id, () => {
-      const taking = this.#last.then(() => this.#take(path, clip, takePicture)).catch(() => null);
+      const taking = this.#last.then(() => this.#take(id, path, clip)).catch(() => null);
       this.#last = taking;
       return taking;
     });
   }
 
-  async #take(path: string, clip: () => Promise<Clip | undefined>, takePicture: TakePicture): Promise<string | null> {
+  async #take(id: TaskId, path: string, clip: () => Promise<Clip | undefined>): Promise<string | null> {
+    const { takePicture, isRemoved } = this.#options;
     const from = (await clip())?.path;
-    if (from === undefined) return null;
+    if (from === undefined || takePicture === null) return null;
     if (!(await takePicture(from, path))) return null;
-    // Its clip may have been removed meanwhile.
-    if (!(await isThere(from))) {
+    // A removal that began meanwhile may have listed its files before this one was there; a later one deletes it.
+    if (await isRemoved(id).catch(() => true)) {
       await rm(path, { force: true });
       return null;
     }
