@@ -105,7 +105,7 @@ function uncertainLines({ leftBy }: TaskView, most: string): readonly Line[] {
 function makingLines({ members = [], comparison, startedAtMs, nowMs }: Comparison): readonly Line[] {
   const ended = comparison.ended === 0 ? '' : ` · ${comparison.ended} of ${members.length} finished`;
   const undecided = members.flatMap(({ view }, index) =>
-    view.phase === 'uncertain' ? [`clip ${labelAt(index + 1)}`] : [],
+    view.phase === 'uncertain' && view.leftBy === null ? [`clip ${labelAt(index + 1)}`] : [],
   );
   const decisions: readonly Line[] =
     undecided.length === 0 ? [] : [[`A decision is needed on ${all(undecided)}, in a message of its own.`]];
@@ -136,17 +136,20 @@ const STATES: Partial<Readonly<Record<Phase, string>>> = {
   cancelled: 'was cancelled',
 };
 
-function stateParts({ phase, removal }: TaskView, isThere: boolean): readonly Line[] {
+function stateParts(view: TaskView, isThere: boolean): readonly Line[] {
   if (isThere) return [];
-  if (removal !== undefined) return [['removed']];
-  return [[STATES[phase] ?? 'still in progress']];
+  if (view.removal !== undefined) return [['removed']];
+  return [[stateWord(view)]];
+}
+
+function stateWord({ phase, leftBy }: TaskView): string {
+  return leftBy === null ? (STATES[phase] ?? 'still in progress') : 'was left unresolved';
 }
 
 function revealedParts(view: TaskView, votes: number): readonly Line[] {
   const { modelTitle, price, phase, startedAtMs, endedAtMs, removal } = view;
   const took = phase !== 'done' || endedAtMs === null ? [] : [[`made in ${formatElapsed(endedAtMs - startedAtMs)}`]];
-  const state =
-    phase === 'done' ? (removal === undefined ? [] : [['removed']]) : [[STATES[phase] ?? 'still in progress']];
+  const state = phase === 'done' ? (removal === undefined ? [] : [['removed']]) : [[stateWord(view)]];
   const counted = votes === 0 && phase !== 'done' ? [] : [[count(votes, 'vote')]];
   return [[{ untrusted: modelTitle }], [formatPrice(price)], ...took, ...state, ...counted];
 }

@@ -63,21 +63,20 @@ export class Comparisons {
    */
   async heldForMs(task: Task): Promise<number | null> {
     const place = comparisonOf(task);
-    if (place === null || !isBlind(task) || !isHeld(task)) return null;
+    if (place === null || !isBlind(task) || !(isHeld(task) || isOver(task))) return null;
     const { records, repository, queue, clock } = this.#options;
     const record = await records.get(place.id);
     // Ordered while the models were being revealed: the reveal did not find it.
     if (record?.revealed !== undefined) await repository.record(task.id, { kind: 'reveal', atMs: clock.now() });
     const entries = await this.entries(place);
-    if (record !== undefined) return this.#turnInMs(task, entries, record);
-    const ends = entries.filter(isSettled).map(({ endedAtMs, createdAtMs }) => endedAtMs ?? createdAtMs);
-    const waitsMs = Math.min(...ends) + WAITS_FOR_OTHERS_MS - clock.now();
-    if (ends.length < entries.length && waitsMs > 0) return Math.min(waitsMs, CHECK_EVERY_MS);
+    const waitsMs = record === undefined ? waitForOthersMs(entries, clock.now()) : 0;
+    if (waitsMs > 0) return isHeld(task) ? Math.min(waitsMs, CHECK_EVERY_MS) : null;
     const shown = await records.show(place, task.origin);
     if (!entries.some((one) => isPendingOrUndecided(one) || hasClip(one))) await this.reveal(place);
-    for (const one of entries)
-      if (one.id !== task.id && !one.presented) queue.schedule(deliverQueue(one), one.id, clock.now());
-    return this.#turnInMs(task, entries, shown);
+    if (record === undefined)
+      for (const one of entries)
+        if (one.id !== task.id && !one.presented) queue.schedule(deliverQueue(one), one.id, clock.now());
+    return isHeld(task) ? this.#turnInMs(task, entries, shown) : null;
   }
 
   /** Returns the time until it has to be checked again whether the clips with earlier labels are posted; `null` if so. */
@@ -142,6 +141,21 @@ function isHeld(task: Task): boolean {
   return HELD.has(phaseAtEnd(task));
 }
 
+/** Returns the time for which outcomes wait for those of the other tasks, in milliseconds. */
+function waitForOthersMs(entries: readonly Task[], nowMs: number): number {
+  const ends = entries.filter(isSettled).map(({ endedAtMs, createdAtMs }) => endedAtMs ?? createdAtMs);
+  return ends.length === entries.length ? 0 : Math.min(...ends) + WAITS_FOR_OTHERS_MS - nowMs;
+}
+
+/** Returns whether a task ended without an outcome that is held back: cancelled, or left unresolved. */
+function isOver(task: Task): boolean {
+  return phaseAtEnd(task) === 'cancelled' || isLeft(task);
+}
+
+function isLeft(task: Task): boolean {
+  return phaseAtEnd(task) === 'uncertain' && task.leftBy !== undefined;
+}
+
 function isPendingOrUndecided(task: Task): boolean {
-  return !isSettled(task) || phaseAtEnd(task) === 'uncertain';
+  return !isSettled(task) || (phaseAtEnd(task) === 'uncertain' && !isLeft(task));
 }

@@ -257,6 +257,20 @@ describe('a comparison', () => {
     expect(told(house).match(BETRAYING)?.[0]).toBeUndefined();
   });
 
+  it('ends where its clips were cancelled and one was left unresolved', async () => {
+    const { house, ids } = await comparison();
+    await house.happen(ids[1], EVENTS.disowned);
+    for (const id of [ids[0], ids[2]]) await house.happen(id, { kind: 'cancel', by: ADA, atMs: house.clock.now() });
+    await house.pass(5_000);
+    expect(card(house)).toMatch(/\*Clip A\* · was cancelled\n\*Clip B\* · needs a decision/u);
+    expect(card(house)).not.toContain('Making');
+    expect((await house.record(ids[1])).revealedAtMs).toBeUndefined();
+    await house.happen(ids[1], { kind: 'leave', by: ADA });
+    await house.pass(5_000);
+    expect(card(house)).toMatch(/\*Clip B\* · ‹aardvark-1› · \$0\.33 · was left unresolved/u);
+    for (const id of ids) expect((await house.record(id)).revealedAtMs).toBeDefined();
+  });
+
   it('shows the retry of a failed clip under its label', async () => {
     const { house, ids, placeOf } = await comparison();
     for (const id of ids.slice(0, 2)) await house.happen(id, ...done(house));
