@@ -30,6 +30,13 @@ it('accepts shots that wait for their turn, and finds one that does not', () => 
   expect(wrong([commitOf(...SHOTS), sent(0), sent(1), sent(2)])).toEqual(['shot before its turn']);
 });
 
+it('counts no shot that is overdue', () => {
+  const hourLater = SHOTS.slice(1, 2).map((task) =>
+    lived({ ...task, createdAtMs: task.createdAtMs + 3_600_000 }, EVENTS.send),
+  );
+  expect(wrong([commitOf(...SHOTS), sent(0), commitOf(...hourLater), sent(2)])).toEqual([]);
+});
+
 it('finds a retry beside another one of the same task', () => {
   const retry = (key: string): Task => newTask({ id: taskIdOf(key), retryOf: ID });
   const first = lived(retry('one'), EVENTS.send, EVENTS.accepted, EVENTS.failed);

@@ -7,6 +7,8 @@ import type { History, Violation } from '../history.ts';
 
 /** Most shots of a storyboard that are made at a time. */
 const AT_A_TIME = 2;
+/** Default of `TASK_DEADLINE_MS`: an overdue shot occupies no place, and a clock may jump by an hour. */
+const DEADLINE_MS = 1_800_000;
 
 /**
  * Checks the storyboards: a confirmed one exists or was refused; two shots are made at a time; a task is made again only
@@ -32,25 +34,33 @@ export function checkBoards({
 /** Replays the commits: compares each task with the others at the time of its claim and its submission. */
 function replay(commits: readonly MoneyCommit[]): readonly Violation[] {
   const tasks = new Map<string, Task>();
+  let latestMs = 0;
   return commits.flatMap((commit, at) => {
     const written = commit.flatMap((write) => (write.of === 'task' && write.value !== null ? [write.value] : []));
-    const found = written.flatMap((task) => [...tooEarly(task, tasks), ...besideRetry(task, tasks)]);
+    latestMs = Math.max(latestMs, ...written.map(lastMsOf));
+    const found = written.flatMap((task) => [...tooEarly(task, tasks, latestMs), ...besideRetry(task, tasks)]);
     for (const task of written) tasks.set(task.id, task);
     return found.map(({ name, what }) => ({ name, what: `commit ${at}: ${what}` }));
   });
 }
 
+/** Returns the latest time in a task's record. */
+function lastMsOf({ createdAtMs, acceptedAtMs = 0, endedAtMs = 0 }: Task): number {
+  return Math.max(createdAtMs, acceptedAtMs, endedAtMs);
+}
+
 /** A shot is first sent while fewer than two of those before it are unfinished. */
-function tooEarly({ id, set, state }: Task, tasks: ReadonlyMap<string, Task>): readonly Violation[] {
+function tooEarly({ id, set, state }: Task, tasks: ReadonlyMap<string, Task>, latestMs: number): readonly Violation[] {
   if (set?.kind !== 'storyboard' || state !== 'sending' || tasks.get(id)?.state !== 'claimed') return [];
   const before = Array.from({ length: set.at - 1 }, (_, index) => tasks.get(memberIdOf(set.id, index + 1)));
-  const unfinished = before.filter((task) => task !== undefined && isUnfinished(task)).length;
+  const unfinished = before.filter((task) => task !== undefined && isUnfinished(task, latestMs)).length;
   return unfinished < AT_A_TIME
     ? []
     : [{ name: 'shot before its turn', what: `shot ${set.at} of ${set.id}: ${unfinished} before it are unfinished` }];
 }
 
-function isUnfinished({ state, cancelledBy }: Task): boolean {
+function isUnfinished({ state, cancelledBy, createdAtMs }: Task, nowMs: number): boolean {
+  if (nowMs - createdAtMs > DEADLINE_MS) return false;
   return cancelledBy === undefined && (state === 'claimed' || state === 'sending' || state === 'polling');
 }
 

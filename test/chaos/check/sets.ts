@@ -56,7 +56,10 @@ function wrongCard(tasks: readonly Task[], messages: readonly Shown[]): readonly
   if (card === undefined) return [{ name: 'lost message', what: `the card of ${describe(tasks)}` }];
   if (own.length > 1) return [{ name: 'doubled message', what: `${own.length} cards of ${describe(tasks)}` }];
   const notices = messages.filter(({ end, replyTo }) => end === cardOf(first.id) && replyTo === card.id);
-  const isSilent = tasks.every(({ state, declined }) => state === 'cancelled' || declined?.how === 'withdrawn');
+  // One that is unconfirmed although all were cancelled has a notice of its own.
+  const isSilent = tasks.every(
+    ({ cancelledBy, declined }) => cancelledBy !== undefined || declined?.how === 'withdrawn',
+  );
   const isOpen = tasks.some(({ state }) => state === 'requested');
   const what = `the end of ${describe(tasks)} was told of ${notices.length} times`;
   if (notices.length > 1) return [{ name: 'doubled delivery', what }];
