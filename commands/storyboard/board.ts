@@ -54,7 +54,9 @@ export async function submitBoard(
   const choice = choiceOf(board, values['take'] ?? '');
   const nowMs = ports.clock.now();
   const edit: BoardEdit = { ...read.edit, ...(choice === null ? {} : { choice: { ...choice, atMs: nowMs } }) };
-  if (Object.keys(edit).length === 0) return privately(said(BOARD_UNCHANGED));
+  if (Object.keys(edit).length === 0)
+    // The same form may have changed it: platforms deliver one again.
+    return privately(said(board.revision === revision ? BOARD_UNCHANGED : BOARD_EDITED));
   // Someone else's edit is not overwritten by a form that did not show it.
   if (board.revision !== revision || !(await ports.boards.change(board, edit))) return refused(BOARD_CHANGED);
   await ports.chat.updateBoard(place).catch((thrown: unknown) => {

@@ -94,6 +94,8 @@ describe('Edit board', () => {
     expect(house.updatedBoards).toEqual([set]);
     await save({ order: '2 1 3 4' }, 1);
     expect(await cut()).toEqual([2, 1, 3]);
+    // The same form, delivered again.
+    expect(replyText(await save({ order: '2 1 3 4' }, 1))).toContain('The board is changed.');
     expect(replyText(await save({ order: '2 1 3 4' }, 2))).toContain('stays as it is');
   });
 
