@@ -57,7 +57,7 @@ await inFolder(async (folder) => {
     figure(
       'acknowledgement, 1,000 commands at one instant, p99',
       atOnce,
-      `they queue for one thread, about a third of a millisecond each, and their creates go out meanwhile; an empty GET of the same server in such a burst: p99 ${bare.toFixed(0)} ms`,
+      `they queue for one thread, and their creates go out meanwhile; an empty GET of the same server in such a burst: p99 ${bare.toFixed(0)} ms`,
     ),
     figure(
       'acknowledgement, 1,000 commands within one second, p99',
