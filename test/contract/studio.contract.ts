@@ -1,18 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
-import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
-import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { ada, BotHouse } from '#test/fakes/bot-house.ts';
+import { doneIn } from '#test/fakes/outcomes.ts';
 import { type ConfirmationHarness, FORM_CATALOG, type ShownMessage } from './confirmation.contract.ts';
 
 /** Text with the markup that platforms interpret. */
 const MISCHIEF = '@everyone <!channel> <@U2> **bold** [here](https://a.test)';
-const DONE: readonly TaskEvent[] = [
-  { kind: 'send', owner: 'o' },
-  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
-  { kind: 'completed', atMs: NOON_MS + 60_000 },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
+const DONE = doneIn(60_000);
 
 /** Contract of what the studio shows privately, and of its forms, on every platform: replies of the real commands. */
 export function describeStudio(name: string, start: () => Promise<ConfirmationHarness>): void {

@@ -3,11 +3,11 @@ import { declarations } from '#commands/registry.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
-import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { doneIn, failedIn, SENT } from '#test/fakes/outcomes.ts';
 import { SWIFT } from '../../videos/models.ts';
 
 // Of two comparisons that differ only in which model made which clip, every answer has to be the same.
@@ -15,19 +15,8 @@ import { SWIFT } from '../../videos/models.ts';
 const REEL = { ...SWIFT, name: 'reel-2', title: 'Reel 2', price: '0.60', billing: 'per_call', default: false };
 const CATALOG = parseCatalog({ models: [SWIFT, REEL] });
 
-const SENT: readonly TaskEvent[] = [
-  { kind: 'send', owner: 'o' },
-  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
-];
-const DONE: readonly TaskEvent[] = [
-  ...SENT,
-  { kind: 'completed', atMs: NOON_MS + 60_000 },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
-const FAILED: readonly TaskEvent[] = [
-  ...SENT,
-  { kind: 'failed', failure: { code: 'generation_failed', words: 'I am tired' }, atMs: NOON_MS + 60_000 },
-];
+const DONE = doneIn(60_000);
+const FAILED = failedIn(60_000, 'I am tired');
 /** What became of clips A and B. */
 const OUTCOMES = {
   running: [SENT, SENT],

@@ -4,9 +4,9 @@ import { buttonsOf, type CardButton } from '#commands/ui/card.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
-import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
+import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { doneIn, failedIn } from '#test/fakes/outcomes.ts';
 import { SWIFT } from '../../videos/models.ts';
 
 const REEL = {
@@ -32,19 +32,8 @@ const LONG = { ...SWIFT, name: 'long', title: 'Long', seconds: [20], default: fa
 const CATALOG = parseCatalog({ models: [SWIFT, REEL, BARE, EURO, LONG] });
 const NAMES = /swift|reel|bare|0\.30|0\.60|0\.12/iu;
 
-const SENT: readonly TaskEvent[] = [
-  { kind: 'send', owner: 'o' },
-  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
-];
-const DONE: readonly TaskEvent[] = [
-  ...SENT,
-  { kind: 'completed', atMs: NOON_MS + 60_000 },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
-const FAILED: readonly TaskEvent[] = [
-  ...SENT,
-  { kind: 'failed', failure: { code: 'generation_failed', words: 'swift-1 is tired' }, atMs: NOON_MS + 60_000 },
-];
+const DONE = doneIn(60_000);
+const FAILED = failedIn(60_000, 'swift-1 is tired');
 
 /** A comparison of Ada's. */
 async function compared(

@@ -9,9 +9,9 @@ import type { OverBudget } from '#src/money/over-budget.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { PolicyRules } from '#src/policy/policy.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { doneIn } from '#test/fakes/outcomes.ts';
 import { CATALOG } from '../../videos/models.ts';
 
 // Every way into the bot × every rule about spending, and × every rule of a policy. A method, command, button or form that is added needs a row.
@@ -22,12 +22,7 @@ const FOX = 'a red fox --seconds 6 --model swift-1 --resolution 720p';
 const FILLED = { prompt: 'a red fox', seconds: '6', model: 'swift-1', resolution: '720p' };
 const SEND: TaskEvent = { kind: 'send', owner: 'me' };
 const LOST: readonly TaskEvent[] = [SEND, { kind: 'lost', failure: { code: 'lost_answer', words: null } }];
-const DONE: readonly TaskEvent[] = [
-  SEND,
-  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
-  { kind: 'completed', atMs: NOON_MS },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
+const DONE = doneIn(0);
 const OVER: OverBudget = {
   scope: 'team',
   budget: 'team:slack:T1',

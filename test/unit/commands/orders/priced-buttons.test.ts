@@ -5,9 +5,9 @@ import { type Press, parseButton, resendButtonId, retryButtonId } from '#command
 import { buttonsOf, type CardButton } from '#commands/ui/card.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
-import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
+import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { doneIn } from '#test/fakes/outcomes.ts';
 import { CATALOG } from '../../videos/models.ts';
 
 // Which press buys: every button × the price in its id × the threshold of confirmations.
@@ -20,12 +20,7 @@ const LOST: readonly TaskEvent[] = [
   { kind: 'send', owner: 'me' },
   { kind: 'lost', failure: { code: 'lost_answer', words: null } },
 ];
-const DONE: readonly TaskEvent[] = [
-  { kind: 'send', owner: 'me' },
-  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
-  { kind: 'completed', atMs: NOON_MS },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
+const DONE = doneIn(0);
 
 /** Returns the id of a button that shows $0.30 for a clip of 6 s. */
 type Find = (house: BotHouse) => Promise<string>;

@@ -5,18 +5,13 @@ import { plainText } from '#commands/ui/plain-text.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { doneIn } from '#test/fakes/outcomes.ts';
 import { CATALOG } from '../../videos/models.ts';
 
 const SEND: TaskEvent = { kind: 'send', owner: 'o' };
-const DONE: readonly TaskEvent[] = [
-  SEND,
-  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
-  { kind: 'completed', atMs: NOON_MS + 134_000 },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
+const DONE = doneIn(134_000);
 
 /** A house with a set of Ada's, each task after the events. */
 async function withTakes(takes: number, ...events: readonly TaskEvent[]) {

@@ -6,11 +6,11 @@ import { cardOf as taskCardOf } from '#commands/sentences/cards/task-card.ts';
 import { spendingSentences } from '#commands/sentences/spending.ts';
 import { buttonsOf, type Card, type CardButton } from '#commands/ui/card.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { Task, TaskEvent } from '#src/tasks/task.ts';
+import type { Task } from '#src/tasks/task.ts';
 import { parseCatalog, priceFingerprint } from '#src/videos/catalog.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { cardText, replyText } from '#test/fakes/card-text.ts';
+import { doneIn } from '#test/fakes/outcomes.ts';
 import { CATALOG, SWIFT } from '../../videos/models.ts';
 
 const usd = (amount: string) => ({ amount, currency: 'USD' });
@@ -129,12 +129,7 @@ describe('sentences of a confirmation', () => {
 
 /** Threshold below the price of each clip here: 6 s for $0.30. */
 const RULES: SpendingRules = { confirmAbove: usd('0.10'), budgets: [LIMITED] };
-const DONE: readonly TaskEvent[] = [
-  { kind: 'send', owner: 'o' },
-  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
-  { kind: 'completed', atMs: NOON_MS },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
+const DONE = doneIn(0);
 const FOX = { prompt: ['a red fox'], seconds: ['6'] };
 const ASKED = [
   'This clip costs $0.30. The team has $36.20 of $100.00 left for November.',

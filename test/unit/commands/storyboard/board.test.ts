@@ -2,25 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import { clipsOf } from '#src/studio/storyboards/board.ts';
-import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
-import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { doneIn, failedIn } from '#test/fakes/outcomes.ts';
 import { CATALOG } from '../../videos/models.ts';
 
-const SEND: TaskEvent = { kind: 'send', owner: 'o' };
-const ACCEPTED: TaskEvent = { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS };
-const DONE: readonly TaskEvent[] = [
-  SEND,
-  ACCEPTED,
-  { kind: 'completed', atMs: NOON_MS + 1_000 },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
-const FAILED: readonly TaskEvent[] = [
-  SEND,
-  ACCEPTED,
-  { kind: 'failed', failure: { code: 'generation_failed', words: null }, atMs: NOON_MS + 1_000 },
-];
+const DONE = doneIn(1_000);
+const FAILED = failedIn(1_000);
 
 /** A house with a storyboard of Ada's, whose fourth shot failed. */
 async function withBoard() {

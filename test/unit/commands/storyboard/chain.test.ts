@@ -4,25 +4,14 @@ import { setCardId } from '#src/chat/sets/set-view.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { LAST_FRAME } from '#src/videos/chain.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { doneIn, failedIn } from '#test/fakes/outcomes.ts';
 import { CATALOG } from '../../videos/models.ts';
 
 const FRAME = 'https://dailies.example/media/frame-x?signature=y';
-const SENT: readonly TaskEvent[] = [
-  { kind: 'send', owner: 'o' },
-  { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS },
-];
-const DONE: readonly TaskEvent[] = [
-  ...SENT,
-  { kind: 'completed', atMs: NOON_MS + 1_000 },
-  { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } },
-];
-const FAILED: readonly TaskEvent[] = [
-  ...SENT,
-  { kind: 'failed', failure: { code: 'generation_failed', words: null }, atMs: NOON_MS + 1_000 },
-];
+const DONE = doneIn(1_000);
+const FAILED = failedIn(1_000);
 const DROPPED: TaskEvent = { kind: 'drop', dropped: { shot: 1, end: 'failed' }, atMs: NOON_MS + 2_000 };
 
 function house(missing: BotHouse['frames']['missing'] = []): BotHouse {
