@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { DailiesError } from '../errors.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
+import { Serial } from '../serial.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { ClipStorage } from '../storage/clip-storage.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
@@ -41,7 +42,7 @@ export class LastFrames {
   readonly missing: readonly ('ffmpeg' | 'public_url')[];
   readonly #options: LastFramesOptions;
   readonly #taking = new SingleFlight<TaskId, FrameFile | undefined>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #serial = new Serial<'ffmpeg'>();
 
   constructor(options: LastFramesOptions) {
     const { takeLastFrame, links } = options;
@@ -75,11 +76,7 @@ export class LastFrames {
     const path = join(dirname(this.#options.storage.pathOf(id)), `${id}${SUFFIX}`);
     const found = await fileAt(path);
     if (found !== undefined) return found;
-    return this.#taking.run(id, () => {
-      const taking = this.#last.catch(() => undefined).then(() => this.#take(task, path, signal));
-      this.#last = taking;
-      return taking;
-    });
+    return this.#taking.run(id, () => this.#serial.run('ffmpeg', () => this.#take(task, path, signal)));
   }
 
   async #take(task: Task, path: string, signal: AbortSignal | undefined): Promise<FrameFile | undefined> {

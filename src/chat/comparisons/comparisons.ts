@@ -71,7 +71,7 @@ export class Comparisons {
     const entries = await this.entries(place);
     const waitsMs = record === undefined ? waitForOthersMs(entries, clock.now()) : 0;
     if (waitsMs > 0) return isHeld(task) ? Math.min(waitsMs, CHECK_EVERY_MS) : null;
-    const shown = await records.show(place, task.origin);
+    const shown = record ?? (await records.show(place, task.origin));
     if (!entries.some((one) => isPendingOrUndecided(one) || hasClip(one))) await this.reveal(place);
     if (record === undefined)
       for (const one of entries)

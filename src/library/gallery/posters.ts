@@ -2,6 +2,7 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TakePicture } from '../../media/ffmpeg.ts';
 import { deleteOldest } from '../../media/oldest-files.ts';
+import { Serial } from '../../serial.ts';
 import { SingleFlight } from '../../single-flight.ts';
 import type { TaskId } from '../../tasks/task.ts';
 import type { Clip } from '../../videos/service.ts';
@@ -32,7 +33,7 @@ const FILE_NAME = /^[\w-]+$/;
 export class Posters {
   readonly #options: PostersOptions;
   readonly #taking = new SingleFlight<TaskId, string | null>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #serial = new Serial<'ffmpeg'>();
   #taken = 0;
 
   constructor(options: PostersOptions) {
@@ -51,11 +52,7 @@ export class Posters {
     const path = join(folder, `${id}${SUFFIX}`);
     if (await isThere(path)) return path;
     if (this.#taking.get(id) === undefined && this.#taking.size >= MAX_WAITING) return null;
-    return this.#taking.run(id, () => {
-      const taking = this.#last.then(() => this.#take(id, path, clip)).catch(() => null);
-      this.#last = taking;
-      return taking;
-    });
+    return this.#taking.run(id, () => this.#serial.run('ffmpeg', () => this.#take(id, path, clip)).catch(() => null));
   }
 
   async #take(id: TaskId, path: string, clip: () => Promise<Clip | undefined>): Promise<string | null> {
