@@ -38,6 +38,8 @@ export interface AdapterDeps {
   readonly relay: Relay;
   /** Returns the clip of a task, downloading it again where its file is missing; `null` where that is impossible. */
   readonly clipOf: (task: TaskId) => Promise<Clip | null>;
+  /** Returns the path of a picture of a task's clip, a JPEG; `null` where there is none. Never rejects. */
+  readonly posterOf: (task: TaskId) => Promise<string | null>;
   /** Links to clips at their storage, where browsers play them. */
   readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
   /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */

@@ -8,6 +8,8 @@ import type { Card, CardButton } from './ui/card.ts';
 export interface OptionDeclaration {
   /** As typed: `seconds` is `--seconds 6` in text. */
   readonly name: string;
+  /** Another name of its flag. */
+  readonly alias?: string;
   /** At most 100 characters, which is Discord's limit. */
   readonly description: string;
   /**
@@ -176,8 +178,11 @@ export interface Form {
 
 /** Response of the bot, which the adapter renders for its platform. */
 export type Reply =
-  /** Task created or found for this interaction; its message is the response: acknowledge, then {@link Bot.show} it. */
-  | { readonly kind: 'task'; readonly task: TaskId }
+  /**
+   * Task created or found for this interaction; its message is the response: acknowledge, then {@link Bot.show} it.
+   * `settled`: replaces the question whose button ordered it.
+   */
+  | { readonly kind: 'task'; readonly task: TaskId; readonly settled?: string }
   /** Visible to the caller only (ephemeral). */
   | { readonly kind: 'private'; readonly card: Card }
   /** Visible to everyone in the channel. */

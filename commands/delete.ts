@@ -33,6 +33,8 @@ export const deleteClip: Subcommand = {
 /** Deletes a clip whose deletion was confirmed. The reply takes the place of the question. */
 export async function confirmDelete(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
   const refusal = refusalOf(caller, task);
+  // A process may have died in the middle of it.
+  if (isContentRemoved(task)) await ports.remover.complete([task.id]);
   if (refusal !== null) return refusal;
   let messages: RetractionCount | null = null;
   const retracted = (count: RetractionCount): void => {

@@ -6,18 +6,30 @@ import { nearest } from './input/closest-match.ts';
 import { createForm } from './input/forms.ts';
 import { checkShape, checkValues, optionIn, optionValue } from './input/options.ts';
 import { slipIn } from './input/slips.ts';
-import { type BotPorts, exceedsRights, mayRun, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
+import {
+  type BotPorts,
+  exceedsRights,
+  mayRun,
+  privately,
+  refused,
+  type Subcommand,
+  visibleTo,
+} from './input/subcommand.ts';
 import { findTask } from './input/task-lookup.ts';
 import { type ParsedText, parseText, typedWords } from './input/text.ts';
+import { SEARCH_LENGTH } from './list.ts';
 import { withDefaults } from './orders/defaults.ts';
-import { offerRequest, type Question, refuseRequest } from './orders/offers.ts';
+import { draftOf, offerRequest, type Question, refuseRequest } from './orders/offers.ts';
 import { requestDraft } from './orders/place-order.ts';
 import { mayNotCreateHere } from './policy/rules-here.ts';
 import { declarations, subcommands } from './registry.ts';
 import { administratorsOnly } from './sentences/access.ts';
+import { OPEN_FORM, SHOTS_IN_MESSAGE } from './sentences/forms.ts';
 import type { OfferReason } from './sentences/offers.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { isLibraryCommand } from './studio/library.ts';
+import { draftButtonId } from './ui/buttons.ts';
+import { parseForm } from './ui/form-ids.ts';
 
 /** Command with its options and the parse errors. */
 interface Invocation {
@@ -131,7 +143,17 @@ export async function runText(
   // A message on the chat page is never a command, even if it begins with the name of one.
   if (addressing === 'plain' && !isCreate)
     return offerRequest(ports, caller, { request: { prompt: typed } }, { reason: { kind: 'talk' } });
-  return execute(ports, caller, { name, given, problems, isTyped: true });
+  const reply = await execute(ports, caller, { name, given, problems, isTyped: true });
+  return addressing === 'message' && reply.kind === 'form' ? formByButton(ports, caller, reply.form.id) : reply;
+}
+
+/** Leads to the form of a storyboard by a button, since a message can open none. */
+async function formByButton(ports: BotPorts, caller: Caller, form: string): Promise<Reply> {
+  const purpose = parseForm(form);
+  const kept = purpose?.form === 'storyboard' ? purpose.task : undefined;
+  const id = kept ?? (await ports.drafts.save(draftOf(caller, { request: { script: '' } }))).draft.id;
+  const button = { id: draftButtonId('fix', id), label: OPEN_FORM, style: 'primary' } as const;
+  return privately({ lines: [[SHOTS_IN_MESSAGE]], progress: null, buttons: [button] });
 }
 
 /** Adds the attached files to the parsed text; files alone are a `create` without its prompt. */
@@ -173,8 +195,8 @@ async function isPromptAfterAll(ports: BotPorts, caller: Caller, words: string):
 
 /** Maps each command that needs a clip's id to the command that lists the ids. */
 const BY_ID: Readonly<Record<string, string>> = { cancel: 'status', retry: 'list', delete: 'list' };
-/** Commands that take an argument. */
-const TAKES_REST: ReadonlySet<string> = new Set(['cancel', 'delete', 'retry', 'status', 'list']);
+/** Commands that take a clip's id. */
+const TAKES_ID: ReadonlySet<string> = new Set(['cancel', 'delete', 'retry', 'status']);
 
 async function slipQuestion(
   ports: BotPorts,
@@ -198,7 +220,8 @@ async function slipQuestion(
   }
   const [id = ''] = rest.split(/\s/u, 1);
   const isFlag = id.startsWith('-');
-  const line = `${command} ${isFlag ? rest : TAKES_REST.has(command) ? id : ''}`.trim();
+  const isWhole = isFlag || (command === 'list' && rest.length <= SEARCH_LENGTH);
+  const line = `${command} ${isWhole ? rest : TAKES_ID.has(command) ? id : ''}`.trim();
   const lacksId = BY_ID[command] !== undefined && (id === '' || isFlag);
   // A retry costs money, so no button starts one without showing its price.
   const run = lacksId ? (BY_ID[command] ?? null) : command === 'retry' ? null : line;
@@ -207,6 +230,8 @@ async function slipQuestion(
 
 /** Largest number of words that count as small talk. */
 const TALK_WORDS = 3;
+/** A word alone. Scripts without upper case may hold a whole sentence without a blank. */
+const BARE_WORD = /^[^\s\p{Lo}]+$/u;
 
 async function confirmationReason(
   ports: BotPorts,
@@ -220,7 +245,8 @@ async function confirmationReason(
     const isShort = prompt.split(/\s+/u).length <= TALK_WORDS && Object.keys(given).length === 1;
     if (isShort || (await isInClipThread(ports, caller))) return { kind: 'talk' };
   }
-  return /\p{L}/u.test(prompt) ? null : { kind: 'no_letters' };
+  if (!/\p{L}/u.test(prompt)) return { kind: 'no_letters' };
+  return !isNamed && BARE_WORD.test(prompt) && Object.keys(given).length === 1 ? { kind: 'talk' } : null;
 }
 
 /** Number of the team's latest tasks that are searched for one in the same thread. */

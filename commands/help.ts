@@ -1,3 +1,4 @@
+import type { Catalog } from '#src/videos/model.ts';
 import type { Caller, Command, GivenOptions } from './bot-port.ts';
 import { nearest } from './input/closest-match.ts';
 import { optionValue } from './input/options.ts';
@@ -17,7 +18,7 @@ export function helpOn(others: readonly Command[]): Subcommand {
       const { catalog, steering } = ports;
       const { fields } = caller;
       const { commands: shown, refusal } = await permittedCommands(ports, caller, commands);
-      const exampleOf = exampleIn(fields, commands);
+      const exampleOf = exampleIn(fields, commands, catalog());
       const subject = { commands: shown, catalog: catalog(), steering, fields, exampleOf, notice: refusal };
       const typed = optionValue(given, 'command');
       if (typed === undefined) return privately(helpCard(subject));
@@ -51,10 +52,15 @@ const declaration: Command = {
 };
 
 /** Formats a command's example for the platform: with flags, or with the platform's option fields. */
-function exampleIn(fields: Caller['fields'], commands: readonly Command[]): (command: Command) => string {
+function exampleIn(
+  fields: Caller['fields'],
+  commands: readonly Command[],
+  { models: [first, second = first] }: Catalog,
+): (command: Command) => string {
   return (command) => {
-    if (fields === undefined) return command.example;
-    const { given } = parseText(command.example, commands);
+    const example = command.example.replace('swift-1', first?.name ?? '').replace('epic-pro', second?.name ?? '');
+    if (fields === undefined) return example;
+    const { given } = parseText(example, commands);
     return [nameOf(command, fields), ...fieldsOf(command, given)].join(' ');
   };
 }

@@ -1,15 +1,18 @@
-import { type Person, type Task, typedPrompt } from '#src/tasks/task.ts';
+import { holdsWords, type Person, type Task, typedPrompt } from '#src/tasks/task.ts';
+import { titled } from '#src/videos/model.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
-import { visibleAmong } from './input/task-lookup.ts';
+import { oncePerBoard, placeOf, visibleAmong } from './input/task-lookup.ts';
 import { type Listed, listCard } from './sentences/cards/history.ts';
 import { unknownPerson } from './sentences/refusals.ts';
 import type { ListPage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 
 const PAGE_LENGTH = 10;
+/** Longest search in UTF-16 units, which has to fit into the button id of a page. */
+export const SEARCH_LENGTH = 40;
 /** Largest number of the latest clips that a search reads. */
 const MAX_SEARCHED = 2000;
 /** Clips per read of a search. */
@@ -24,11 +27,10 @@ export const list: Subcommand = {
     options: [
       {
         name: 'search',
-        description: 'Words in the prompt, in this order',
+        description: 'Words in the prompt',
         kind: 'text',
         positional: true,
-        // Has to fit into the button id of a page.
-        maxLength: 40,
+        maxLength: SEARCH_LENGTH,
         defaultWords: 'all clips',
       },
       {
@@ -55,12 +57,15 @@ export async function showPage(ports: BotPorts, caller: Caller, page: ListPage):
     ? pageOf(ports, caller, page)
     : searchPage(ports, caller, page, page.search));
   const shown = found.tasks.slice(0, PAGE_LENGTH);
+  // A search finds the shots that hold its words.
+  const isWhole = page.search === null;
   return privately(
     listCard({
-      listed: await listedOf(ports, shown),
+      listed: await listedOf(ports, isWhole ? oncePerBoard(shown) : shown, isWhole),
       who: page.user === null ? null : whose(shown, caller, page.user),
       search: page.search,
       offset: page.offset,
+      clips: shown.length,
       lookedThrough: found.lookedThrough,
       buttons: pageButtons({
         page,
@@ -72,12 +77,21 @@ export async function showPage(ports: BotPorts, caller: Caller, page: ListPage):
   );
 }
 
-/** Adds to each task its message and the phase that the message shows. */
-export function listedOf({ chat }: Pick<BotPorts, 'chat'>, tasks: readonly Task[]): Promise<readonly Listed[]> {
+/** Adds to each task its message and the phase that the message shows. @param areBoards a shot stands for its storyboard */
+export function listedOf(
+  { chat, catalog }: Pick<BotPorts, 'chat' | 'catalog'>,
+  tasks: readonly Task[],
+  areBoards = true,
+): Promise<readonly Listed[]> {
   return Promise.all(
-    tasks.map(async (task) => {
+    tasks.map(async (task): Promise<Listed> => {
+      const place = areBoards ? placeOf(task) : undefined;
+      if (place?.kind === 'storyboard') {
+        const board = await chat.setView(place);
+        return { task, board, message: await chat.messageOf(board.task), phase: board.phase };
+      }
       const [message, { phase }] = await Promise.all([chat.messageOf(task.id), chat.view(task)]);
-      return { task, message, phase };
+      return { task: titled(catalog(), task), message, phase };
     }),
   );
 }
@@ -90,16 +104,15 @@ interface Found {
 
 async function pageOf(ports: BotPorts, caller: Caller, { offset, user }: ListPage): Promise<Found> {
   const found = await ports.tasks.history(scopeOf(caller, user), { offset, limit: PAGE_LENGTH + 1 });
-  return { tasks: await visibleAmong(ports, caller, found), lookedThrough: null };
+  return { tasks: visibleAmong(caller, found), lookedThrough: null };
 }
 
 async function searchPage(ports: BotPorts, caller: Caller, page: ListPage, search: string): Promise<Found> {
-  const wanted = search.toLowerCase();
   const fitting: Task[] = [];
   for (let offset = 0; offset < MAX_SEARCHED; offset += SEARCH_BATCH) {
     const some = await ports.tasks.history(scopeOf(caller, page.user), { offset, limit: SEARCH_BATCH });
-    const holding = some.filter(({ request }) => typedPrompt(request).toLowerCase().includes(wanted));
-    fitting.push(...(await visibleAmong(ports, caller, holding)));
+    const holding = some.filter(({ request }) => holdsWords(typedPrompt(request), search));
+    fitting.push(...visibleAmong(caller, holding));
     const isEnough = fitting.length > page.offset + PAGE_LENGTH;
     if (isEnough || some.length < SEARCH_BATCH) return { tasks: fitting.slice(page.offset), lookedThrough: null };
   }

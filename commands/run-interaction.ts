@@ -4,7 +4,7 @@ import type { Logger } from '#src/logger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Bot, Caller, Form, Reply } from './bot-port.ts';
 import { sentenceOf } from './sentences/errors.ts';
-import type { Card } from './ui/card.ts';
+import { type Card, textCard } from './ui/card.ts';
 
 /** Reply of one kind. */
 export type ReplyOf<Kind extends Reply['kind']> = Extract<Reply, { readonly kind: Kind }>;
@@ -53,10 +53,20 @@ export async function runInteraction(interaction: Interaction, responder: Respon
     reply = { kind: 'refused', sentence: sentenceOf(error) };
   }
   switch (reply?.kind) {
-    case 'task':
+    case 'task': {
       await responder.acknowledge(reply.task);
       // A message that cannot be posted now is posted with the task's next update.
-      return bot.show(reply.task);
+      const message = await bot.show(reply.task);
+      if (!inPlace || reply.settled === undefined) return message;
+      const settled = textCard([`${reply.settled} `, { message, label: 'See it' }]);
+      // The order stands, even if its question cannot be replaced.
+      await responder
+        .show(settled, 'in-place')
+        .catch((err: unknown) =>
+          logger.warn({ event: 'question_not_settled', ...context, err }, 'failed to replace an answered question'),
+        );
+      return message;
+    }
     case 'private':
       await responder.show(reply.card, inPlace ? 'in-place' : 'private');
       break;

@@ -1,12 +1,13 @@
-import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
-import type { Task } from '#src/tasks/task.ts';
+import { setCardId, setOfCard } from '#src/chat/sets/set-view.ts';
+import { isBlind } from '#src/tasks/comparisons/blind.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
-import { findTask, oncePerBlind, TASK_ID, visibleAmong } from './input/task-lookup.ts';
+import { findTask, oncePerBlind, oncePerBoard, placeOf, TASK_ID, visibleAmong } from './input/task-lookup.ts';
 import { listedOf } from './list.ts';
+import { statusCard } from './sentences/cards/details.ts';
 import { openCard } from './sentences/cards/history.ts';
-import { statusCard } from './sentences/cards/task-card.ts';
 import { unknownTask } from './sentences/refusals.ts';
 
 /** Largest number of open tasks shown. */
@@ -24,26 +25,31 @@ export const status: Subcommand = {
   run: async (ports, caller, given) => {
     const id = optionValue(given, 'id');
     if (id === undefined) return openOnes(ports, caller);
-    const task = await findTask(ports, caller, id);
-    return task === undefined ? refused(unknownTask(id)) : oneOf(ports, task);
+    const words = id.trim().toLowerCase() as TaskId;
+    const set = setOfCard(words);
+    const task = await findTask(ports, caller, set ?? words);
+    if (task === undefined || (set !== null && task.set === undefined)) return refused(unknownTask(id));
+    return statusOf(ports, task, set !== null);
   },
 };
 
-async function oneOf({ chat }: BotPorts, task: Task): Promise<Reply> {
-  const comparison = isBlind(task) ? comparisonOf(task) : null;
+/** Shows a task with the card of its set; of a set, or a blind clip, the card itself. */
+async function statusOf({ chat }: BotPorts, task: Task, isSet: boolean): Promise<Reply> {
+  const place = placeOf(task);
+  const message = await chat.messageOf(task.id);
+  if (place === undefined) return privately(statusCard(await chat.view(task), message));
+  const card = setCardId(place.id);
+  const set = { view: await chat.setView(place), message: await chat.messageOf(card) };
   // One of its clips alone would tell how far its model is.
-  if (comparison !== null) {
-    const [card, message] = await Promise.all([chat.setView(comparison), chat.messageOf(comparison.id)]);
-    return privately(statusCard({ ...card, task: task.id }, message));
-  }
-  const [view, message] = await Promise.all([chat.view(task), chat.messageOf(task.id)]);
-  return privately(statusCard(view, message));
+  if (isSet) return privately(statusCard(set.view, set.message));
+  if (isBlind(task)) return privately(statusCard(set.view, message ?? set.message, { id: task.id }));
+  return privately(statusCard(await chat.view(task), message, { set }));
 }
 
 async function openOnes(ports: BotPorts, caller: Caller): Promise<Reply> {
   const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, 2 * MAX_OPEN);
   // Cancelled tasks are polled until they end as well, but they are not in progress for the user.
   const awaited = open.filter(({ state, cancelledBy }) => state !== 'cancelled' && cancelledBy === undefined);
-  const seen = oncePerBlind(await visibleAmong(ports, caller, awaited));
+  const seen = oncePerBoard(oncePerBlind(visibleAmong(caller, awaited)));
   return privately(openCard(await listedOf(ports, seen.slice(0, MAX_OPEN))));
 }

@@ -4,6 +4,7 @@ import { endOfPeriod, startOfPeriod } from '#src/money/period.ts';
 import { type SpendGroup, SpendGroups, type SpendKey } from '#src/money/reports/spend-groups.ts';
 import { spendChannel } from '#src/tasks/money.ts';
 import type { Person } from '#src/tasks/task.ts';
+import { titleOf } from '#src/videos/model.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { currenciesOf } from './input/amounts.ts';
 import { isSet, optionValue } from './input/options.ts';
@@ -69,6 +70,9 @@ export const usage: Subcommand = {
   },
 };
 
+const DAY_MS = 86_400_000;
+/** Number of days with orders from which a month’s spend is projected. */
+const PACE_DAYS = 3;
 /** Largest number of rows per table and page. */
 const PAGE_LENGTH = 15;
 
@@ -80,15 +84,19 @@ async function showUsage(
   who: Person | null,
 ): Promise<Reply> {
   const groups = new SpendGroups();
+  const days = new Set<number>();
   for await (const entries of ports.ledger.month({ ...teamOf(caller), user: who?.id }, month)) {
     // Guests and members of other organisations see the current channel only.
     for (const entry of entries)
-      if (caller.isExternal !== true || entry.channel === spendChannel(caller)) groups.add(entry);
+      if (caller.isExternal !== true || entry.channel === spendChannel(caller)) {
+        groups.add(entry);
+        days.add(Math.floor(entry.createdAtMs / DAY_MS));
+      }
   }
   const keys: readonly SpendKey[] = by !== null ? [by] : who === null ? ['person', 'model'] : ['model'];
   const { timeZone } = await periodNow(ports, caller);
   const [used, tables] = await Promise.all([
-    offset > 0 ? [] : usedOf(ports, caller, { month, who }),
+    offset > 0 ? [] : usedOf(ports, caller, { month, who, hasPace: days.size >= PACE_DAYS }),
     Promise.all(keys.map((key) => tableOf(ports, caller, groups, { key, offset }))),
   ]);
   const buttons = pageButtons({
@@ -107,7 +115,7 @@ async function showUsage(
 async function usedOf(
   ports: BotPorts,
   caller: Caller,
-  { month, who }: { readonly month: string; readonly who: Person | null },
+  { month, who, hasPace }: { readonly month: string; readonly who: Person | null; readonly hasPace: boolean },
 ): Promise<readonly UsedOfLimit[]> {
   const { period, timeZone } = await periodNow(ports, caller);
   // No sum is kept for one person in one channel, which is all that a guest may see of another one.
@@ -130,7 +138,8 @@ async function usedOf(
     if (used === 0n && hard === undefined) return [];
     const limit = hard === undefined ? {} : { limit: hard };
     const effective = hard === undefined ? {} : { limit: hard + spend.extra };
-    const pace = month === period ? paceOf({ used, ...effective, nowMs: ports.clock.now(), ...times }) : null;
+    const pace =
+      hasPace && month === period ? paceOf({ used, ...effective, nowMs: ports.clock.now(), ...times }) : null;
     return [{ spend, ...limit, pace }];
   });
 }
@@ -149,7 +158,7 @@ async function tableOf(
 /** Names a group. The name of a private channel stays in that channel. */
 async function nameOf(ports: BotPorts, caller: Caller, key: SpendKey, { id, name }: SpendGroup): Promise<Part> {
   if (key === 'person') return { person: { id, name } };
-  if (key === 'model') return { untrusted: name };
+  if (key === 'model') return { untrusted: titleOf(ports.catalog(), name) };
   if (id === spendChannel(caller)) return { channel: id };
   const audience = await ports.chat.audienceAt(caller.platform, { team: caller.team, channel: id, address: {} });
   return audience === 'team' ? { channel: id } : 'a private channel';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Adapter, ConfiguredPlatform } from '#commands/adapter.ts';
+import type { Adapter, AdapterDeps, ConfiguredPlatform } from '#commands/adapter.ts';
 import { createAppBot } from './app/bot.ts';
 import { createAppChat } from './app/chat.ts';
 import { createCuts } from './app/cuts.ts';
@@ -124,14 +124,15 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const find = createFileFinder({ ...deps, ...pipeline, findCut: (id) => cuts.find(id as TaskId) });
   const clipLinks = createClipLinks({ ...deps, ...pipeline, storage });
   const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
-  const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks });
+  const posterOf = (task: TaskId): Promise<string | null> => gallery.posters.of(task, () => find(task));
+  const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
   const platforms = instrumentPlatforms(adapters, clock, metrics.meters.platform);
-  const audiences = new Audiences({ store, platforms, clock, logger });
+  const audiences = new Audiences({ platforms, clock, logger });
   const basis = { money, queue, pipeline, http, platforms, opened };
   const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
-  const cuts = createCuts(deps, { ...parts, storage, folder: clipsDir, assertWritable });
+  const cuts = createCuts(deps, { ...parts, chat, storage, folder: clipsDir, assertWritable });
   const removing = { cuts, messages: chat.retraction, space, retention: config.retention };
   const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
   const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };
@@ -159,14 +160,15 @@ export async function createApp(deps: AppDeps): Promise<App> {
 /** Loads and creates the adapters of the platforms that are turned on: loading an SDK takes most of the start. */
 function openAdapters(
   deps: AppDeps,
-  parts: Pick<Parts, 'http' | 'queue' | 'membership' | 'find' | 'clipLinks' | 'locks'>,
+  parts: Pick<Parts, 'http' | 'queue' | 'membership' | 'find' | 'clipLinks' | 'locks'> & Pick<AdapterDeps, 'posterOf'>,
 ): Promise<readonly Adapter[]> {
-  const { http, queue, membership, find, clipLinks, locks } = parts;
+  const { http, queue, membership, find, clipLinks, locks, posterOf } = parts;
   const adapterDeps = {
     ...deps,
     http,
     membership,
     clipLinks,
+    posterOf,
     clipOf: async (task: TaskId) => (await find(task)) ?? null,
     reachable: (task: TaskId, platform: string) => queue.schedule(`deliver:${platform}`, task, deps.clock.now()),
     withMessageLock: ((task, act) => locks.run(task, 'message', act)) satisfies WithMessageLock,

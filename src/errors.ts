@@ -19,6 +19,8 @@ export type ErrorCode =
   // The response of the video service violates its contract.
   | 'bad_answer'
   | 'task_unknown'
+  // The last frame of another clip, with which this one should start, is gone: it was not sent.
+  | 'frame_gone'
   // The upstream id of a task: another task has it; or too many were entered by hand.
   | 'id_taken'
   | 'id_attempts'

@@ -16,7 +16,7 @@ import { StoryboardPacing } from './studio/storyboards/pacing.ts';
 /** Dependencies of {@link createPipeline}. */
 export interface PipelineDeps
   extends Omit<TaskServiceOptions, 'repository' | 'videos'>,
-    Omit<SubmitterOptions, 'repository' | 'observer' | 'pacing' | 'firstPollMs'>,
+    Omit<SubmitterOptions, 'repository' | 'observer' | 'pacing' | 'frames' | 'firstPollMs'>,
     Omit<PollerOptions, 'repository' | 'followed' | 'observer' | 'clips'>,
     Pick<ClipsOptions, 'storage'> {
   /** Scope of task ids at the video service, such as its base URL. */
@@ -68,7 +68,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     pollCache: followed,
     tasks: createTaskService({ ...deps, repository }),
     createHandlers: (observer) => ({
-      send: createSubmitter({ ...deps, repository, observer, pacing, firstPollMs: pace.firstMs }),
+      send: createSubmitter({ ...deps, repository, observer, pacing, frames, firstPollMs: pace.firstMs }),
       ...createPoller({ ...deps, repository, followed, observer, clips }),
       frame: (id, signal) => chaining.run(id, signal),
     }),

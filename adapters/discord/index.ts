@@ -4,6 +4,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { originalLabel } from '#commands/sentences/attachments.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
+import { withoutDirection } from '#commands/ui/card.ts';
 import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import { isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
@@ -176,7 +177,8 @@ class Discord implements Adapter {
       const code = { code: 'too_large', retryable: false, limitBytes } as const;
       throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limitBytes}`, code);
     }
-    const clip = { name: storedName(file.name), description: beginning(file.description, DESCRIPTION_LENGTH) };
+    const description = beginning(withoutDirection(file.description), DESCRIPTION_LENGTH);
+    const clip = { name: storedName(file.name), description };
     const body = this.#render(view, origin, clip);
     const uploaded = await this.#findUpload(message, origin, { ...file, name: clip.name });
     const id = uploaded ?? (await this.#upload(message, origin, { file, clip, body }));

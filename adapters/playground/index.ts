@@ -3,7 +3,7 @@ import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { MemberRights, MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import type { RemovedView, TaskView, View } from '#src/chat/view.ts';
+import { isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 import { Guard, type GuardOptions } from './access.ts';
@@ -21,7 +21,7 @@ import { addRoutes } from './routes.ts';
 /** Options of {@link createPlayground}. */
 export interface PlaygroundOptions
   extends GuardOptions,
-    Pick<AdapterDeps, 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'clipOf' | 'clipLinks'> {
+    Pick<AdapterDeps, 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'clipOf' | 'posterOf' | 'clipLinks'> {
   /** Data folder of the process; attachments are stored in its `playground/`. */
   readonly dataDir: string;
   /** True: the embedded service renders the clips free of charge, and the page says so. */
@@ -102,8 +102,10 @@ class Playground implements Adapter {
 
   async edit(message: MessageRef, _origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     await this.#messages.change(message.message, (current) => {
-      // A progress edit from a replica that was paused may arrive after the final one.
-      const isLate = urgency === 'progress' && current.clip !== null && current.clip.endedAtMs !== null;
+      // A progress edit from a replica that was paused may arrive after the final one. A clip that is being fetched has
+      // ended, too, and is not final.
+      const isFinal = current.clip !== null && current.clip.endedAtMs !== null && !isPending(current.clip.phase);
+      const isLate = urgency === 'progress' && isFinal;
       return isLate ? current : { ...current, ...viewFields(view), edits: current.edits + 1 };
     });
   }

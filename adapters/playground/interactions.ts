@@ -4,7 +4,7 @@ import type { Bot, Caller, Command, Form, Reply, Suggestion } from '#commands/bo
 import { type Placement, type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
-import type { Card } from '#commands/ui/card.ts';
+import { type Card, linesOf } from '#commands/ui/card.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog } from '#src/videos/model.ts';
@@ -142,6 +142,14 @@ export class InteractionHandler {
   }: z.output<typeof suggestionsQuery>): Promise<readonly Suggestion[]> {
     const caller = callerOf('suggestion', user, channel);
     return this.#options.bot.suggest(caller, command, option, typed, given);
+  }
+
+  /** Returns the link of `/video gallery`, which the page redeems by a POST of its own; the refusal where there is none. */
+  async galleryLink({ user, channel = '' }: z.output<typeof commandsQuery>) {
+    const reply = await this.#options.bot.command(callerOf('gallery', user, channel), 'gallery', {});
+    if (reply.kind === 'refused') return { error: reply.sentence };
+    const parts = reply.kind === 'private' ? linesOf(reply.card).flat() : [];
+    return { link: parts.flatMap((part) => (typeof part === 'object' && 'link' in part ? part.link : [])).at(0) };
   }
 
   /** Removes an ephemeral message of the user; leaves any other message alone. */

@@ -3,6 +3,7 @@ import type { CardButton } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
+import type { Logger } from '#src/logger.ts';
 import type { IndexEntry, IndexWrite, Store, Versioned } from '#src/store/store.ts';
 import type { Phase, TaskId, TaskState } from '#src/tasks/task.ts';
 import type { AspectRatio } from '#src/videos/request.ts';
@@ -172,7 +173,8 @@ export class MessageStore {
       from = entries.at(-1);
       const keys = entries.map(({ member }) => recordKey(member));
       for (const message of await this.#store.keyv('playground').getMany<Message>(keys)) {
-        if (message === undefined || !(user === undefined || maySee(message, user))) continue;
+        // A damaged record may be anything.
+        if (typeof message !== 'object' || message === null || !(user === undefined || maySee(message, user))) continue;
         if (messages.length >= count) return { messages, hasMore: true };
         messages.push(message);
       }
@@ -284,6 +286,24 @@ export class MessageStore {
 /** Returns whether `user` may see, press and react to `message`. */
 export function maySee(message: Pick<Message, 'visibleTo'>, user: string): boolean {
   return message.visibleTo === null || message.visibleTo === user;
+}
+
+/** Returns the messages as sent over HTTP, without those whose records are damaged: these are logged. */
+export function toWires(messages: readonly Message[], logger: Logger): readonly WireMessage[] {
+  return messages.flatMap((message) => {
+    try {
+      return [toWire(message)];
+    } catch (thrown) {
+      const about = {
+        event: 'damaged_record_skipped',
+        namespace: 'playground',
+        key: recordKey(message.id),
+        err: thrown,
+      };
+      logger.error(about, 'skipping a damaged record');
+      return [];
+    }
+  });
 }
 
 /** Returns the message as sent over HTTP. */

@@ -1,13 +1,15 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AdapterDeps } from '#commands/adapter.ts';
 import { sentenceOf } from '#commands/sentences/errors.ts';
 import { DailiesError } from '#src/errors.ts';
+import { sendFile } from '#src/http/send-file.ts';
 import type { Logger } from '#src/logger.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
 import type { InteractionHandler } from './interactions.ts';
-import { type MessageStore, toWire } from './message-store.ts';
+import { type MessageStore, toWires } from './message-store.ts';
 import { wireModels } from './models.ts';
 import type { CachedResponse } from './response-cache.ts';
 import {
@@ -24,7 +26,7 @@ import {
 } from './schema.ts';
 
 /** Options of {@link addRoutes}. */
-export interface RouteOptions extends Pick<AdapterDeps, 'catalog' | 'clipOf' | 'clipLinks' | 'logger'> {
+export interface RouteOptions extends Pick<AdapterDeps, 'catalog' | 'clipOf' | 'posterOf' | 'clipLinks' | 'logger'> {
   readonly handler: InteractionHandler;
   readonly messages: MessageStore;
   readonly files: AttachmentFolder;
@@ -58,6 +60,10 @@ function addActions(http: FastifyInstance, { handler, closed }: RouteOptions): v
   act('/playground/presses', pressBody, (body) => handler.press(body));
   act('/playground/reactions', reactionBody, (body) => handler.react(body));
   act('/playground/forms', formBody, (body) => handler.submit(body));
+  http.post('/playground/gallery', async (request, reply) => {
+    const found = await handler.galleryLink(commandsQuery.parse(request.body ?? {}));
+    return reply.code('error' in found ? 400 : 200).send(found);
+  });
   act('/playground/dismissals', dismissalBody, async (body) => {
     await handler.dismiss(body);
     return { status: 202, body: { message: null } };
@@ -66,7 +72,7 @@ function addActions(http: FastifyInstance, { handler, closed }: RouteOptions): v
 
 function addReads(
   http: FastifyInstance,
-  { catalog, handler, messages, streams, isEmbeddedService }: RouteOptions,
+  { catalog, handler, messages, streams, isEmbeddedService, logger }: RouteOptions,
 ): void {
   http.get('/playground/messages', async (request, reply) => {
     const page = await messages.list(messagesQuery.parse(request.query));
@@ -75,7 +81,7 @@ function addReads(
       .header('cache-control', 'no-store')
       .header('x-has-more', String(page.hasEarlier))
       .header('x-has-later', String(page.hasLater))
-      .send(page.messages.map(toWire));
+      .send(toWires(page.messages, logger));
   });
   http.get('/playground/channels', async () => messages.channels());
   http.get('/playground/commands', async (request) => {
@@ -97,26 +103,37 @@ const fileParams = z.object({ message: z.string(), name: z.string() });
 /** Content types served inline; any other file is a download. */
 const SHOWN = /^(video|audio|image)\/[\w.+-]+$/;
 
-function addFiles(http: FastifyInstance, { messages, files, clipOf, clipLinks }: RouteOptions): void {
+function addFiles(http: FastifyInstance, options: RouteOptions): void {
+  const { messages, files, clipOf, clipLinks, posterOf } = options;
   http.get('/playground/files/:message/:name', async (request, reply) => {
     const { message, name } = fileParams.parse(request.params);
-    const isDownload = (request.query as { readonly download?: string }).download !== undefined;
+    const query = request.query as { readonly download?: string; readonly poster?: string };
+    const isDownload = query.download !== undefined;
     const { task = null, attachments = [] } = (await messages.get(message)) ?? {};
     const attachment = attachments.find((file) => file.name === name);
+    if (query.poster !== undefined)
+      return sendPoster(request, reply, attachment === undefined || task === null ? null : await posterOf(task));
     const elsewhere = attachment === undefined || task === null ? null : await clipLinks.redirectFor(task, isDownload);
     if (elsewhere !== null) return reply.header('cache-control', 'no-store').redirect(elsewhere, 302);
     const isHere = attachment !== undefined && (await files.bring(message, name, async () => task && clipOf(task)));
     if (!isHere) return reply.code(404).send({ error: 'There is no such file.' });
     const isShown = SHOWN.test(attachment.contentType) && !attachment.contentType.includes('svg');
-    return reply
+    void reply
       .type(isShown ? attachment.contentType : 'application/octet-stream')
       .header(
         'content-disposition',
         `${isShown ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(name)}`,
       )
-      .header('cache-control', 'private, max-age=31536000, immutable')
-      .sendFile(files.fileName(message, name), files.path, { contentType: false, cacheControl: false });
+      .header('cache-control', 'private, max-age=31536000, immutable');
+    return sendFile(request, reply, join(files.path, files.fileName(message, name)));
   });
+}
+
+/** Sends the picture of a clip; nothing where there is none, which the browser takes for no error. */
+async function sendPoster(request: FastifyRequest, reply: FastifyReply, path: string | null): Promise<FastifyReply> {
+  if (path === null) return reply.code(204).header('cache-control', 'no-store').send();
+  void reply.type('image/jpeg').header('cache-control', 'private, max-age=31536000, immutable');
+  return sendFile(request, reply, path);
 }
 
 function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {

@@ -98,7 +98,7 @@ export const messagesQuery = z
 /** `GET /playground/events`. */
 export const eventsQuery = z.object({ user });
 
-/** `GET /playground/commands`. Without a channel: as in one without rules of its own. */
+/** `GET /playground/commands`, `POST /playground/gallery`. Without a channel: as in one without rules of its own. */
 export const commandsQuery = z.object({ user, channel: channel.optional() });
 
 /** `GET /playground/suggestions`: `given` is the JSON of the options typed so far. */

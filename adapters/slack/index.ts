@@ -30,7 +30,6 @@ import { readAddress, teamOf } from './origin.ts';
 import { slackConnection } from './status-line.ts';
 import { Dispatcher } from './transport/dispatcher.ts';
 import { createHttpReceiver } from './transport/http.ts';
-import { OldInbox } from './transport/old-inbox.ts';
 import { SocketPool } from './transport/socket-pool.ts';
 import { Clients, createSdkLogger, type TeamRef } from './web-api/client.ts';
 import { slackCodeOf } from './web-api/errors.ts';
@@ -72,7 +71,6 @@ export function createSlack(options: SlackOptions): Adapter {
 /** Parts that receive requests from Slack. */
 interface Incoming {
   readonly dispatcher: Dispatcher;
-  readonly oldInbox: OldInbox;
   /** Absent in HTTP mode. */
   readonly sockets: SocketPool | undefined;
   readonly home: Home;
@@ -135,17 +133,16 @@ class Slack implements Adapter {
   }
 
   serve(bot: Bot): void {
-    const { store, clock, logger, membership } = this.#options;
+    const { clock, logger } = this.#options;
     const home = this.#home(bot);
     const app = this.#app(bot, home);
     const process = app.processEvent.bind(app);
     const dispatcher = new Dispatcher({ clock, logger, answerAt, process });
-    const oldInbox = new OldInbox({ store, clock, logger, membership, process });
     // Incoming requests pass through the dispatcher before Bolt handles them.
     const guarded: App = Object.create(app, { processEvent: { value: dispatcher.take.bind(dispatcher) } });
     const receivers = this.#receivers();
     const sockets = receivers.find((receiver) => receiver instanceof SocketPool);
-    this.#incoming = { dispatcher, oldInbox, sockets, home };
+    this.#incoming = { dispatcher, sockets, home };
     for (const receiver of receivers) receiver.init(guarded);
   }
 
@@ -293,25 +290,24 @@ class Slack implements Adapter {
 
   async start(): Promise<void> {
     if (this.#incoming === null) throw new TypeError('Slack: no bot handles its interactions');
-    const { sockets, oldInbox } = this.#incoming;
+    const { sockets } = this.#incoming;
     await this.#authentication.start();
     this.#state = 'open';
     await sockets?.start().catch((thrown: unknown) => {
       throw withTokenHint(thrown, 'SLACK_APP_TOKEN');
     });
-    await oldInbox.drain();
   }
 
   async stop(): Promise<void> {
     this.#state = 'stopped';
     this.#authentication.stop();
     if (this.#incoming === null) return;
-    const { dispatcher, oldInbox, sockets, home } = this.#incoming;
+    const { dispatcher, sockets, home } = this.#incoming;
     home.stop();
     // Slack treats a request as failed if its connection closes before the acknowledgement.
     await dispatcher.acknowledged();
     await sockets?.stop();
-    await Promise.all([dispatcher.close(), oldInbox.close()]);
+    await dispatcher.close();
   }
 
   #home(bot: Bot): Home {

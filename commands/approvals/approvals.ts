@@ -1,5 +1,6 @@
 import type { ApprovalTasks } from '#src/money/approvals.ts';
 import { orderIdOf, type Task } from '#src/tasks/task.ts';
+import { titled } from '#src/videos/model.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, type Subcommand, teamOf, visibleTo } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
@@ -64,10 +65,10 @@ function listed(
 ): Promise<readonly ListedRequest[]> {
   return Promise.all(
     requests.map(async (tasks) => {
-      const [task] = tasks;
-      const isSeen = (await visibleAmong(ports, caller, [task])).length > 0;
+      const [task, ...others] = tasks;
+      const isSeen = visibleAmong(caller, [task]).length > 0;
       return {
-        tasks,
+        tasks: [titled(ports.catalog(), task), ...others.map((one) => titled(ports.catalog(), one))],
         isPromptShown: isSeen || task.approval?.isPromptShown === true,
         message: isSeen ? await ports.chat.messageOf(requestId(tasks)) : undefined,
       };

@@ -58,7 +58,7 @@ export interface BotPorts {
   /** Requests that await a confirmation. */
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
-  readonly remover: Pick<Remover, 'remove'>;
+  readonly remover: Pick<Remover, 'remove' | 'complete'>;
   readonly forgetting: Library['forgetting'];
   /** Improves prompts; `null` where it is not configured: then there is no button for it. */
   readonly enhancer: Enhancer | null;

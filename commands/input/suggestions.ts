@@ -1,7 +1,7 @@
 import { previousPeriod } from '#src/money/period.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { priceOf } from '#src/tasks/price.ts';
-import type { Price, Task } from '#src/tasks/task.ts';
+import { holdsWords, type Price, type Task } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import { COMPARED } from '#src/videos/comparison.ts';
 import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
@@ -9,14 +9,14 @@ import { allowedStyles } from '#src/videos/styles.ts';
 import type { Caller, Command, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
 import { mayDecideHere } from '../policy/rules-here.ts';
-import { commandSuggestion, monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
+import { boardSuggestion, commandSuggestion, monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
 import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
 import { currenciesOf } from './amounts.ts';
 import { nearest } from './closest-match.ts';
 import { optionValue } from './options.ts';
 import { commandName, permittedCommands } from './permitted-commands.ts';
 import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
-import { oncePerBlind, visibleAmong } from './task-lookup.ts';
+import { oncePerBlind, oncePerBoard, visibleAmong } from './task-lookup.ts';
 import { timeZones } from './time-zones.ts';
 
 /** Maximum per response. @see https://discord.com/developers/docs/interactions/application-commands#autocomplete */
@@ -45,7 +45,7 @@ export async function suggestionsFor(ports: BotPorts, caller: Caller, typing: Ty
     (option.kind === 'integer' ? [value] : terms).map((term) => term.toLowerCase());
   const begins = (one: Suggestion): boolean => textsOf(one).some((text) => text.startsWith(wanted));
   const holds = (one: Suggestion): boolean =>
-    option.kind !== 'integer' && textsOf(one).some((text) => text.includes(wanted));
+    option.kind !== 'integer' && textsOf(one).some((text) => holdsWords(text, wanted));
   const others = choices.filter((one) => !begins(one) && holds(one));
   return [...choices.filter(begins), ...others].slice(0, MAX_SUGGESTIONS);
 }
@@ -69,7 +69,7 @@ function offered(
     case 'reference':
       return referenceSuggestions(catalog, typing.typed);
     case 'task':
-      return taskSuggestions(ports, caller, typing.command === 'retry' ? 'retry' : 'all');
+      return taskSuggestions(ports, caller, TASK_LISTS[typing.command] ?? 'all');
     case 'open_task':
       return taskSuggestions(ports, caller, 'open');
     case 'command':
@@ -145,22 +145,27 @@ function settingSuggestions(model: Model, option: string): readonly Suggestion[]
   );
 }
 
-/** @param which `retry`: with the price of another take by the current catalog */
+/** Lists of tasks that commands suggest. Default: all. */
+const TASK_LISTS: Readonly<Record<string, 'status' | 'retry'>> = { status: 'status', retry: 'retry' };
+
+/** @param which `retry`: with the price of another take by the current catalog; `status`: with the boards of storyboards */
 async function taskSuggestions(
   ports: BotPorts,
   caller: Caller,
-  which: 'all' | 'open' | 'retry',
+  which: 'all' | 'open' | 'retry' | 'status',
 ): Promise<readonly Suggestion[]> {
   const found =
     which === 'open'
       ? await cancellable(ports, caller)
       : await ports.tasks.history(visibleTo(caller), { offset: 0, limit: LATEST });
-  const visible = await visibleAmong(ports, caller, found);
+  const visible = visibleAmong(caller, found);
   const seen = which === 'retry' ? visible.filter((task) => !isBlind(task)) : oncePerBlind(visible);
   const catalog = ports.catalog();
-  return seen.map((task) =>
+  const boards = which === 'status' ? oncePerBoard(seen) : [];
+  return seen.flatMap((task) => [
+    ...(boards.includes(task) ? boardSuggestion(task, ports.clock.now()) : []),
     taskSuggestion(task, ports.clock.now(), which === 'retry' ? retryPrice(catalog, task) : null),
-  );
+  ]);
 }
 
 function retryPrice(catalog: Catalog, { request }: Task): Price | null {

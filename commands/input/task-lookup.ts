@@ -1,5 +1,5 @@
 import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { SetPlace, Task, TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
 import type { Caller, OptionDeclaration } from '../bot-port.ts';
 import { type BotPorts, visibleTo } from './subcommand.ts';
@@ -19,22 +19,37 @@ export const TASK_ID: OptionDeclaration = {
  * Returns true if the caller may see a task. Every lookup of a task (by command, button, reaction or form) checks this;
  * a task that the caller may not see is treated as one that does not exist.
  */
-async function maySee({ chat }: Pick<BotPorts, 'chat'>, caller: Caller, { origin }: Task): Promise<boolean> {
+function maySee(caller: Caller, { origin }: Task): boolean {
   const isHere = origin.team === caller.team || origin.team === caller.formerTeam;
   if (origin.platform !== caller.platform || !isHere) return false;
-  return isVisible(origin, await chat.audienceOf(origin), visibleTo(caller).viewer);
+  return isVisible(origin, visibleTo(caller).viewer);
 }
 
 /** Finds a task by its id or a prefix of it, if the caller may see it. */
 export async function findTask(ports: BotPorts, caller: Caller, id: string): Promise<Task | undefined> {
   const task = await ports.tasks.find(visibleTo(caller), id.trim().toLowerCase());
-  return task !== undefined && (await maySee(ports, caller, task)) ? task : undefined;
+  return task !== undefined && maySee(caller, task) ? task : undefined;
 }
 
 /** Returns the task of a button or form id, if the caller may see it. */
 export async function taskHere(ports: BotPorts, caller: Caller, id: TaskId): Promise<Task | undefined> {
   const task = await ports.tasks.get(id);
-  return task !== undefined && (await maySee(ports, caller, task)) ? task : undefined;
+  return task !== undefined && maySee(caller, task) ? task : undefined;
+}
+
+/** Set of a task: that of a blind clip's comparison, of a shot's or another take's storyboard. */
+export function placeOf(task: Task): SetPlace | undefined {
+  return comparisonOf(task) ?? task.set ?? task.takeOf;
+}
+
+/** Leaves one of the tasks of each storyboard, in whose place its board is listed. */
+export function oncePerBoard(tasks: readonly Task[]): readonly Task[] {
+  const boards = new Set<TaskId>();
+  return tasks.filter((task) => {
+    const place = placeOf(task);
+    if (place?.kind !== 'storyboard') return true;
+    return !boards.has(place.id) && boards.add(place.id);
+  });
 }
 
 /**
@@ -53,7 +68,6 @@ export function oncePerBlind(tasks: readonly Task[]): readonly Task[] {
 }
 
 /** Filters tasks to those that the caller may see, in the same order. */
-export async function visibleAmong(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<readonly Task[]> {
-  const seen = await Promise.all(tasks.map((task) => maySee(ports, caller, task)));
-  return tasks.filter((_, index) => seen[index]);
+export function visibleAmong(caller: Caller, tasks: readonly Task[]): readonly Task[] {
+  return tasks.filter((task) => maySee(caller, task));
 }

@@ -1,6 +1,6 @@
 import type { Command, GivenOptions, OptionDeclaration } from '../bot-port.ts';
 import { beginning } from '../sentences/format.ts';
-import { extraWords, notYet, valueMissing, valueNotTaken } from '../sentences/refusals.ts';
+import { extraWords, valueMissing, valueNotTaken } from '../sentences/refusals.ts';
 import { nearest } from './closest-match.ts';
 
 /** Parsed text of a `/video` command; the values are validated later. */
@@ -26,11 +26,6 @@ export function parseText(text: string, commands: readonly Command[]): ParsedTex
   if (typed === '') return { command: null, isNamed: false, given: {}, problems: [] };
   const { command, rest } = commandOf(typed, commands);
   const isNamed = rest !== typed;
-  const [first = ''] = typed.split(/\s/u, 1);
-  if (command.name === 'create' && NOT_YET.has(first.toLowerCase())) {
-    const problems = [notYet(first.toLowerCase(), typed)];
-    return { command: command.name, isNamed, given: { prompt: [typed] }, problems };
-  }
   // The command itself reads its lines, each of which has its own flags.
   const lines = command.options.find(({ perLine }) => perLine === true);
   if (lines !== undefined)
@@ -56,9 +51,6 @@ export function typedWords(text: string): string {
     .replace(/^\s*\/video(?=\s|$)/iu, '')
     .trim();
 }
-
-/** Names of planned commands, which are not prompts: otherwise, trying one would buy a clip. */
-const NOT_YET: ReadonlySet<string> = new Set(['preset']);
 
 /** @see https://docs.slack.dev/messaging/formatting-message-text "Links" */
 const MARKED_LINK = /<(https?:\/\/[^|<>\s]{1,4096})(?:\|[^<>]{0,500})?>/giu;
@@ -109,7 +101,10 @@ export function readFlags(text: string, command: Command): Pick<ParsedText, 'giv
       .join(' '),
   );
   const positional = command.options.find((option) => option.positional);
-  if (free !== '' && positional === undefined) problems.push(extraWords(command, free));
+  const bare = command.options.find(({ name }) => name === free.toLowerCase());
+  if (free !== '' && positional === undefined && bare?.kind === 'flag') add(given, bare.name, '');
+  else if (free !== '' && positional === undefined)
+    problems.push(bare === undefined ? extraWords(command, free) : valueMissing(bare));
   else if (free !== '' && positional !== undefined) add(given, positional.name, free);
   return { given, problems };
 }
@@ -134,7 +129,7 @@ function flagAt(text: string, position: number, { options }: Command): Flag | nu
   const { dash = '', name: typedName = '', joint = '' } = found?.groups ?? {};
   if (found === null) return null;
   const name = typedName.toLowerCase();
-  const option = options.find((one) => one.name === name);
+  const option = options.find((one) => one.name === name || one.alias === name);
   // Dashes are common in a text; a misspelt flag is still recognised, since it would be charged as part of the prompt.
   const isText =
     dash !== '--' &&
@@ -143,7 +138,9 @@ function flagAt(text: string, position: number, { options }: Command): Flag | nu
       name,
       options.map((one) => one.name),
     ) === null;
-  return isText ? null : { name, option, isJoined: joint === '=', end: position + found[0].length };
+  return isText
+    ? null
+    : { name: option?.name ?? name, option, isJoined: joint === '=', end: position + found[0].length };
 }
 
 type Read = { readonly end: number } & ({ readonly value: string } | { readonly problem: string });

@@ -1,6 +1,7 @@
 import { within } from '#src/clock.ts';
 import type { StatementDecisions } from '#src/money/statement/decisions.ts';
 import type { StatementImports, TeamStatement } from '#src/money/statement/imports.ts';
+import { titled } from '#src/videos/model.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
@@ -110,7 +111,7 @@ async function showDiscrepancy(
   const discrepancy = await ports.statements.imports.discrepancy(shown.statement, shown.position);
   if (discrepancy === undefined) return gone(caller);
   const task = discrepancy.task === undefined ? undefined : await ports.tasks.get(discrepancy.task);
-  return privately(discrepancyCard({ ...shown, discrepancy, task }));
+  return privately(discrepancyCard({ ...shown, discrepancy, task: task && titled(ports.catalog(), task) }));
 }
 
 async function decide(

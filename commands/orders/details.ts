@@ -1,17 +1,27 @@
+import { setCardId } from '#src/chat/sets/set-view.ts';
 import { asOf } from '#src/tasks/approval.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Task } from '#src/tasks/task.ts';
+import type { SetPlace, Task } from '#src/tasks/task.ts';
+import { titled } from '#src/videos/model.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Reply } from '../bot-port.ts';
 import { type BotPorts, privately } from '../input/subcommand.ts';
-import { blindDetailsCard, detailsCard } from '../sentences/cards/details.ts';
+import { blindDetailsCard, detailsCard, withSet } from '../sentences/cards/details.ts';
+import { setDetailsCard } from '../sentences/cards/task-card.ts';
 import { lastFrameOf } from '../sentences/studio/chain.ts';
 import { improveButton } from '../sentences/studio/improve.ts';
 import { isUndecided } from './task-actions.ts';
 
+/** Shows the details of a set to the caller: of all its tasks together. */
+export async function showSetDetails({ chat }: BotPorts, place: SetPlace): Promise<Reply> {
+  const [view, message] = await Promise.all([chat.setView(place), chat.messageOf(setCardId(place.id))]);
+  return privately(setDetailsCard(view, message));
+}
+
 /** Shows the details of a task to the caller. */
-export async function showDetails({ ledger, fileBehind, clock, enhancer }: BotPorts, task: Task): Promise<Reply> {
+export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
+  const { ledger, fileBehind, clock, enhancer, chat, catalog } = ports;
   if (isBlind(task)) return privately(blindDetailsCard(task));
   const { media: given, chain } = task.request;
   const place = task.takeOf ?? task.set;
@@ -20,7 +30,10 @@ export async function showDetails({ ledger, fileBehind, clock, enhancer }: BotPo
       ? { name: lastFrameOf(place.at - 1), permalink: null }
       : fileBehind(url);
   const media = MEDIA_KINDS.flatMap((kind) => given[kind].map(async (url) => ({ kind, url, file: await fileOf(url) })));
-  const card = detailsCard(asOf(task, clock.now()), ledger.of(task), await Promise.all(media));
+  const card = detailsCard(titled(catalog(), asOf(task, clock.now())), ledger.of(task), await Promise.all(media));
   const isImprovable = enhancer !== null && !isContentRemoved(task) && !isUndecided(task);
-  return privately(isImprovable ? { ...card, buttons: [improveButton(task.id)] } : card);
+  const details = isImprovable ? { ...card, buttons: [improveButton(task.id)] } : card;
+  if (place?.kind !== 'storyboard') return privately(details);
+  const [view, message] = await Promise.all([chat.setView(place), chat.messageOf(setCardId(place.id))]);
+  return privately(withSet(details, { view, message }));
 }

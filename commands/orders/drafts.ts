@@ -7,14 +7,14 @@ import { checkRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere, visibleAmong } from '../input/task-lookup.ts';
-import { CREATED_ALREADY, DISCARDED, DRAFT_GONE } from '../sentences/offers.ts';
+import { CREATED_ALREADY, CREATED_AS, DISCARDED, DRAFT_GONE, settledWords } from '../sentences/offers.ts';
 import { mayNot, refusalProblems } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { type Press, shortId } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
 import { offerOf, refuseRequest } from './offers.ts';
 import { type Asked, placedReply, placeOrder } from './place-order.ts';
-import { orderPrice } from './what-fits.ts';
+import { orderedBy, orderPrice } from './what-fits.ts';
 
 /** Returns the draft of a button if the caller may use it; otherwise the reply. */
 export async function draftFor(
@@ -58,7 +58,11 @@ export async function confirmDraft(
     return privately(await offerOf(ports, caller, draft, { reason: { kind: 'price', before: offered } }));
   const placed = await placeOrder(ports, caller, checked, { ...draft, draft, ...(ask === undefined ? {} : { ask }) });
   const isOurs = !placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction;
-  return isOurs ? placedReply(placed) : createdAlready(ports, caller, placed.task);
+  if (!isOurs) return createdAlready(ports, caller, placed.task);
+  const reply = placedReply(placed);
+  return placed.ok && reply.kind === 'task'
+    ? { ...reply, settled: settledWords(placed.task.state, { ordered: orderedBy(checked), price }) }
+    : reply;
 }
 
 /** Marks a draft as discarded. Refused to anyone but its requester. */
@@ -74,8 +78,8 @@ export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId):
 /** Links the task's message only if the caller may see it: a Retry may have been made in a private channel. */
 async function createdAlready(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
   if (isContentRemoved(task)) return refused(removedSentence(task));
-  const isSeen = (await visibleAmong(ports, caller, [task])).length > 0;
+  const isSeen = visibleAmong(caller, [task]).length > 0;
   const message = isSeen ? await ports.chat.messageOf(task.id) : undefined;
-  const where = message === undefined ? [{ code: shortId(task.id) }] : [{ message, label: 'See it here' }];
-  return privately(textCard([CREATED_ALREADY, ...where]));
+  const where = message === undefined ? { code: shortId(task.id) } : { message, label: 'See it here' };
+  return privately(textCard([message === undefined ? CREATED_AS : CREATED_ALREADY, where]));
 }

@@ -2,6 +2,7 @@ import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
+import { namesIn } from '#src/videos/references/names.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
 import { withStyle } from '#src/videos/styles.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
@@ -10,6 +11,7 @@ import { pausedSentence } from '../sentences/administration/pause.ts';
 import {
   DISCARDED,
   fixButton,
+  noSuchImage,
   type OfferedClip,
   type OfferedShots,
   type OfferReason,
@@ -17,6 +19,7 @@ import {
 } from '../sentences/offers.ts';
 import { spendingSentences } from '../sentences/spending.ts';
 import { improveButton } from '../sentences/studio/improve.ts';
+import { commentsIn } from '../storyboard/comments.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import { type Card, type Line, withText } from '../ui/card.ts';
 import { decideSpending, type SpendingQuestion, type SpendingRules } from './spending.ts';
@@ -85,25 +88,19 @@ export async function askToSpend(
   const { draft } = await ports.drafts.save(kept);
   if (draft.isDiscarded === true) return refused(DISCARDED);
   const reason = { kind: 'spending', price: question.price, ordered: question.ordered } as const;
-  return {
-    kind: 'offer',
-    id: taskIdOf(`${orderKey(caller)}:confirm`),
-    card: cardOf(ports, draft, reason),
-    private: cardOf(ports, draft, { ...reason, question }),
-  };
+  return offerToAll(caller, cardOf(ports, draft, reason), cardOf(ports, draft, { ...reason, question }));
+}
+
+/** @param own the card where only the caller sees it */
+function offerToAll(caller: Caller, card: Card, own: Card): Reply {
+  return { kind: 'offer', id: taskIdOf(`${orderKey(caller)}:confirm`), card, private: own };
 }
 
 /** Offers the clips of a set again, under the key of the order; shown also in answer to a reaction. */
 export async function offerSet(ports: BotPorts, caller: Caller, kept: Kept): Promise<Reply> {
   const { draft } = await ports.drafts.save(draftOf(caller, kept));
   const reason = { kind: 'price', before: null } as const;
-  const card = cardOf(ports, draft, reason);
-  return {
-    kind: 'offer',
-    id: taskIdOf(`${orderKey(caller)}:confirm`),
-    card,
-    private: await offerOf(ports, caller, draft, { reason }),
-  };
+  return offerToAll(caller, cardOf(ports, draft, reason), await offerOf(ports, caller, draft, { reason }));
 }
 
 /** Refuses a request with invalid options, with **Fix it**: a form prefilled with the valid ones. */
@@ -177,8 +174,16 @@ export async function offerOf(
   const card = cardOf(ports, draft, reason, other);
   const clips = [other, draft].flatMap((one) => (one === null ? [] : (clipOf(ports, one) ?? [])));
   const notes = await Promise.all(clips.map((clip) => offerNote(ports, caller, clip)));
-  const note = notes.find(({ length }) => length > 0) ?? [];
+  const note = [...unknownNames(ports, draft, reason), ...(notes.find(({ length }) => length > 0) ?? [])];
   return note.length === 0 ? card : withText(card, ...note);
+}
+
+/** Names the words that are written as names of images and are none, unless the offer asks about them. */
+function unknownNames(ports: BotPorts, { request }: Draft, { kind }: OfferReason): readonly Line[] {
+  const { references = [] } = ports.catalog();
+  if (references.length === 0 || kind === 'names') return [];
+  const unknown = namesIn(request).filter((name) => references.every((one) => one.name !== name));
+  return unknown.length === 0 ? [] : [noSuchImage(unknown)];
 }
 
 /** What an order costs. */
@@ -220,6 +225,7 @@ function cardOf(
     reason,
     prompt: request.typed ?? request.prompt ?? '',
     ...(request.shots === undefined ? {} : { shots: boardOf(ports, draft) }),
+    comments: commentsIn(request.script ?? ''),
     clips: clips.filter((clip) => clip !== null),
     run: command === undefined ? null : draftButtonId('run', id),
     fix: isFixable ? draftButtonId('fix', reason.kind === 'improved' ? (other?.id ?? id) : id) : null,
@@ -244,7 +250,7 @@ function isImprovable(ports: BotPorts, draft: Draft, { kind }: OfferReason): boo
 
 /** Returns whether a question is one that a storyboard’s form can be opened from. */
 function isOwn({ kind }: OfferReason): boolean {
-  return kind === 'storyboard' || kind === 'price';
+  return kind === 'storyboard' || kind === 'price' || kind === 'names';
 }
 
 /** Returns the shots of a storyboard; `null` if the catalog does not accept it as it is. */
@@ -274,6 +280,6 @@ export async function askBeforeShowing(
   request: RequestDraft = draftOfRequest(own),
 ): Promise<Reply | null> {
   if (origin.channel === caller.channel) return null;
-  if ((await ports.chat.audienceOf(origin)) === 'team') return null;
+  if (origin.audience === 'team') return null;
   return offerRequest(ports, caller, { request, retryOf: id }, { reason: { kind: 'private' } });
 }

@@ -85,7 +85,7 @@ export async function overBudgetWords(
     figures: missingCurrency === true ? null : { limit, room, held, doubted },
     refunds: ports.refunds,
     currencies: Object.keys(budget?.hard ?? {}),
-    fit: fit === null ? null : { ...shapeOf(fit), model: fit.model.name === model ? null : fit.model.name },
+    fit: fit === null ? null : { ...shapeOf(fit), model: fit.model.name === model ? null : fit.model.title },
     raisers: mayRaise || isDeployment ? [] : await raisersOf(ports, caller, budget?.by),
     mayRaise,
     command: isDeployment ? 'BUDGET_PER_MONTH' : `${caller.fields?.administration ?? '/video'} budget`,

@@ -23,6 +23,7 @@ import { missingRightSentence, refusalSentences, SETS_NEED_MEMBER } from '../sen
 import { removedSentence } from '../sentences/removal.ts';
 import { resolveChain, shotOf } from '../storyboard/chain.ts';
 import type { CardButton } from '../ui/card.ts';
+import { askAboutNames } from './misspelt-names.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { refuseOverBudget } from './over-budget.ts';
 import { keepRefused, type RefusedOrder, refuseOverLimit, refusePaused, refuseUnasked } from './send-again.ts';
@@ -63,7 +64,8 @@ export async function placeOrder(
   if (!given.ok) return { ok: false, sentences: refusalSentences(given.refusals, caller.fields) };
   const chained = await resolveChain(ports, caller, given, { key, retryOf });
   if ('refusal' in chained) return { ok: false, sentences: [chained.refusal] };
-  return placeAccepted(ports, caller, chained.checked, ordering);
+  const offer = await askAboutNames(ports, caller, chained.checked, ordering);
+  return offer === null ? placeAccepted(ports, caller, chained.checked, ordering) : { ok: false, offer };
 }
 
 async function placeAccepted(ports: BotPorts, caller: Caller, checked: Accepted, ordering: Ordering): Promise<Placed> {

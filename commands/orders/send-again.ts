@@ -87,7 +87,7 @@ export async function refuseOverLimit(
   const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, MAX_OPEN_READ);
   const counted = open.filter(({ origin }) => limit.of === 'person' || origin.channel === caller.channel);
   const undecided = counted.filter(({ state, leftBy }) => state === 'uncertain' && leftBy === undefined);
-  const seen = await visibleAmong(ports, caller, undecided);
+  const seen = visibleAmong(caller, undecided);
   const views = await Promise.all(seen.slice(0, MAX_LISTED).map((task) => ports.chat.view(task)));
   return {
     sentences: [limitSentence(limit), ...again.sentences, ...undecidedSentence(views, seen.length)],

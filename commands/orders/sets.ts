@@ -1,6 +1,6 @@
-import { setOfCard } from '#src/chat/sets/set-view.ts';
+import { setCardId, setOfCard } from '#src/chat/sets/set-view.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import type { Price, SetPlace, Task, TaskId } from '#src/tasks/task.ts';
 import { isChained } from '#src/videos/chain.ts';
 import { checkAgain, draftOfComparison, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
@@ -9,12 +9,13 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { setCancelledCard } from '../sentences/cards/set-card.ts';
+import { setCancelledCard, setShownCard } from '../sentences/cards/set-card.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { editBoard, joinBoard } from '../storyboard/board.ts';
-import { showDetails } from './details.ts';
+import { remakeOutdated } from '../storyboard/remake.ts';
+import { showSetDetails } from './details.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 import { nextTake } from './takes.ts';
@@ -36,11 +37,30 @@ export async function pressOnSet(
   const tasks = await setHere(ports, caller, press.task);
   if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, tasks);
   if (tasks.length > 0 && press.action === 'withdraw') return withdrawSet(ports, caller, tasks);
-  if (tasks.length > 0 && press.action === 'retry') return repeatSet(ports, caller, tasks, press.price ?? null);
   const [first] = tasks;
+  const { price = null } = press;
+  // A board has one with a price for its outdated shots, or where it was not approved.
+  if (first?.set?.kind === 'storyboard' && press.action === 'retry' && price !== null && first.state !== 'declined')
+    return remakeOutdated(ports, caller, first.set, price);
+  if (tasks.length > 0 && press.action === 'retry') return repeatSet(ports, caller, tasks, price);
   if (first?.set?.kind === 'storyboard' && press.action === 'join') return joinBoard(ports, caller, first.set);
   if (first?.set?.kind === 'storyboard' && press.action === 'board') return editBoard(ports, caller, first.set);
-  return first !== undefined && press.action === 'details' ? showDetails(ports, first) : refused(UNKNOWN_BUTTON);
+  if (first?.set !== undefined && press.action === 'show') return showSet(ports, caller, { ...first, set: first.set });
+  return first?.set !== undefined && press.action === 'details'
+    ? showSetDetails(ports, first.set)
+    : refused(UNKNOWN_BUTTON);
+}
+
+/** Posts the card of a set anew if its message was deleted. */
+async function showSet(
+  ports: BotPorts,
+  caller: Caller,
+  { origin, set }: Pick<Task, 'origin'> & { readonly set: SetPlace },
+): Promise<Reply> {
+  const refusal = await mayNotDecideOn(ports, caller, origin);
+  if (refusal !== null) return refused(refusal);
+  const isNew = await ports.chat.showSet(set);
+  return privately(setShownCard(isNew, await ports.chat.messageOf(setCardId(set.id))));
 }
 
 /**

@@ -110,7 +110,7 @@ export async function retryOnce(
   if (!placed.ok || placed.isNew || isOurs(placed.task)) return placedReply(placed);
   await ports.drafts.ledTo(take.press, take.key);
   // The retry may have been made in a private channel.
-  const isSeen = (await visibleAmong(ports, caller, [placed.task])).length > 0;
+  const isSeen = visibleAmong(caller, [placed.task]).length > 0;
   const where = isSeen ? await ports.chat.messageOf(placed.task.id) : undefined;
   // Its prompt may have been corrected there in a form.
   const shown = isSeen ? placed.task : { ...placed.task, request: original.request };

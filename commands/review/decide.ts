@@ -56,12 +56,12 @@ async function signOff(
   const { rules } = found;
   if (rules.signOffOwn === false && caller.user.id === task.origin.user.id) return refused(OWN_CLIP);
   const isStale = (task.review?.length ?? 0) !== after;
-  const [newest] = isStale ? [] : await visibleAmong(ports, caller, await ports.reviews.newer(task));
+  const [newest] = isStale ? [] : visibleAmong(caller, await ports.reviews.newer(task));
   if (newest !== undefined && (versionOf(newest) ?? 0) > (asked ?? 0))
     return privately(newerVersionCard(task, newest, after));
   const decision = { kind: 'signed_off', by: caller.user, atMs: ports.clock.now() } as const;
   return decide(ports, { caller, task, after, decision }, async (now) =>
-    privately(signedOffReply(now, await destinationOf(ports, now, rules))),
+    privately(signedOffReply(now, destinationOf(now, rules))),
   );
 }
 
@@ -107,7 +107,7 @@ function readNote(
   const problem = (field: string, sentence: string) => ({ problem: { field, sentence } });
   if (typed === '') return problem('note', NOTE_MISSING);
   if (typed.length > NOTE_LENGTH) return problem('note', noteTooLong(typed.length));
-  const entered = at === '' ? null : parseTimecode(at);
+  const entered = at === '' ? null : parseTimecode(/^[\d.,]+$/u.test(at) ? `${at} s` : at);
   if (at !== '' && entered === null) return problem('at', notATime(at));
   const leading = leadingTimecode(typed);
   const atSeconds = entered ?? leading.atSeconds;
@@ -165,12 +165,8 @@ async function reviewable(
   return forbidden === null ? { rules } : { reply: refused(forbidden) };
 }
 
-async function destinationOf(
-  { chat }: BotPorts,
-  { origin }: Task,
-  { signedOffChannel: channel }: ReviewRules,
-): Promise<SignedOffTo> {
+function destinationOf({ origin }: Task, { signedOffChannel: channel }: ReviewRules): SignedOffTo {
   if (channel === undefined) return { kind: 'none' };
-  const isPrivate = channel !== origin.channel && (await chat.audienceOf(origin)) === 'channel';
+  const isPrivate = channel !== origin.channel && origin.audience !== 'team';
   return isPrivate ? { kind: 'private' } : { kind: 'posted', channel };
 }

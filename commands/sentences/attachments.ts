@@ -1,4 +1,6 @@
 import type { View } from '#src/chat/view.ts';
+import type { DailiesError } from '#src/errors.ts';
+import { notText } from '#src/http/shared-page/decoded-text.js';
 import type { SetKind } from '#src/tasks/task.ts';
 import type { Line } from '../ui/card.ts';
 import { capitalised, formatBytes } from './format.ts';
@@ -26,6 +28,12 @@ export function noReferenceFile(name: string): string {
 /** Refuses a file that is no plain text: `file: notes.pdf can’t be used; …`. */
 export function noTextFile(option: string, name: string): string {
   return `${option}: ${name} can’t be used; a storyboard is a plain text file with one shot per line`;
+}
+
+/** Reports a text file that could not be downloaded from the chat or decoded. */
+export function textNotRead(option: string, name: string, { code, limitBytes }: DailiesError): string {
+  if (code === 'bad_answer') return `${option}: ${notText(name)}`;
+  return code === 'too_large' ? fileTooLarge(option, name, limitBytes) : fileNotFetched(option, name);
 }
 
 /** Lists the reference files that a form leaves unchanged: `Reference files stay: fox.png, theme.mp3`. */

@@ -89,6 +89,8 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
       return 'I couldn’t understand the video service’s answer. Your administrator can find it in the log.';
     case 'task_unknown':
       return 'The video service no longer knows this task. Its console may still show it.';
+    case 'frame_gone':
+      return 'The clip whose last frame this one should start with isn’t here any more, so I didn’t send it.';
     case 'id_taken':
       return 'Another clip already has that ID.';
     case 'id_attempts':

@@ -1,3 +1,4 @@
+import { setCardId } from '#src/chat/sets/set-view.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { type Price, type Task, typedPrompt } from '#src/tasks/task.ts';
@@ -5,6 +6,7 @@ import type { Catalog, Model, Setting } from '#src/videos/model.ts';
 import type { Command, Suggestion } from '../bot-port.ts';
 import { stateWord } from './cards/history.ts';
 import { formatCount, formatDuration, formatMonth, shorten } from './format.ts';
+import { setSize } from './ordered.ts';
 import { NO_PROMPT } from './removal.ts';
 import { ORDER_LABELS, offerWords, SETTING_WORDS } from './settings.ts';
 
@@ -23,7 +25,8 @@ export const FORM_WORDS = {
 
 /** Texts of a user's home page; its sections have the headings of the cards that they show. */
 export const HOME_WORDS = {
-  start: 'Type /video and what the clip should show, in any channel. /video help shows the rest.',
+  start:
+    'Type /video and what the clip should show; private channels need an /invite first. /video help shows the rest.',
   where: 'Models and Usage are shown in your messages with me.',
   create: 'New clip',
   models: 'Models',
@@ -64,6 +67,12 @@ export const CHAIN_CHOICES = {
 export const SHOTS_NOTE =
   'A line may end with its own options, such as --seconds 4. The price is shown before you buy.';
 
+/** Answers a message that has no shots. */
+export const SHOTS_IN_MESSAGE = 'Write the shots below the word, one per line, attach a text file, or open the form.';
+
+/** Label of the button that opens a form. */
+export const OPEN_FORM = 'Open the form';
+
 /** Notes that a prompt was cut to fit into a form. @param most number of characters that fit. */
 export function cutNote(most: number): string {
   return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;
@@ -87,6 +96,15 @@ export function taskSuggestion(task: Task, nowMs: number, price: Price | null): 
   const state = isBlind(task) ? 'comparison' : stateWord(task);
   const facts = [shorten(prompt, cost.length === 0 ? 60 : 45), state, age, ...cost];
   return { value: task.id, label: facts.join(' · ') };
+}
+
+/** Suggests the storyboard of a shot: `Storyboard of 3 shots · it runs · 3 h ago`; nothing for another task. */
+export function boardSuggestion(task: Task, nowMs: number): readonly Suggestion[] {
+  const { takeOf, set = takeOf } = task;
+  if (set?.kind !== 'storyboard') return [];
+  const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
+  const facts = [`Storyboard of ${setSize(set)}`, shorten(typedPrompt(task.request) || NO_PROMPT, 45), age];
+  return [{ value: setCardId(set.id), label: facts.join(' · ') }];
 }
 
 /** Longest label of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */

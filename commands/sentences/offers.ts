@@ -29,6 +29,8 @@ export type OfferReason =
   | { readonly kind: 'price'; readonly before: Price | null }
   /** A language model has rewritten the prompt of `original`. */
   | { readonly kind: 'improved'; readonly original: string; readonly improved: string }
+  /** Words of a prompt that are probably misspelt names of images, and these names. */
+  | { readonly kind: 'names'; readonly typed: readonly string[]; readonly meant: readonly string[] }
   /** The price and the length of a storyboard, which are always shown before it is ordered. */
   | { readonly kind: 'storyboard' }
   /** The price exceeds a threshold or a soft limit. `question`: absent where others see the offer. */
@@ -58,6 +60,8 @@ export interface OfferSubject {
   readonly prompt: string;
   /** Set for a storyboard; `null` if it cannot be ordered as it is. */
   readonly shots?: OfferedShots | null;
+  /** Lines of a storyboard that are no shots. */
+  readonly comments?: number;
   /** Empty if the request cannot be sent as it is. */
   readonly clips: readonly OfferedClip[];
   readonly run: string | null;
@@ -70,7 +74,17 @@ export interface OfferSubject {
 const FIX = 'Fix it';
 
 /** Asks for a confirmation, with the price on the button; nothing has been bought. */
-export function offerCard({ reason, prompt, shots, clips, run, fix, improve, discard }: OfferSubject): Card {
+export function offerCard({
+  reason,
+  prompt,
+  shots,
+  comments = 0,
+  clips,
+  run,
+  fix,
+  improve,
+  discard,
+}: OfferSubject): Card {
   const price = clips[0]?.price ?? null;
   const ordered = clips[0]?.ordered ?? null;
   const isCancel = reason.kind === 'spending' || reason.kind === 'storyboard';
@@ -78,11 +92,16 @@ export function offerCard({ reason, prompt, shots, clips, run, fix, improve, dis
   const edit = { id: fix ?? '', label: 'Edit', style: 'plain' } as const;
   return {
     lines:
-      shots === undefined ? offerLines(reason, prompt, { price, ordered }) : boardLines(reason, shots ?? [], price),
+      shots === undefined
+        ? offerLines(reason, prompt, { price, ordered })
+        : boardLines(reason, shots ?? [], { price, comments }),
     progress: null,
     buttons: [
       ...(run === null || reason.kind !== 'slip' ? [] : [runButton(run, reason.run ?? reason.command)]),
-      ...clips.map((clip) => (shots === undefined ? clipButton(clip, reason) : boardButton(clip, shots ?? []))),
+      ...clips.map((clip, at) => {
+        if (reason.kind === 'names') return nameButton(clip, at < clips.length - 1 ? reason.meant : []);
+        return shots === undefined ? clipButton(clip, reason) : boardButton(clip, shots ?? []);
+      }),
       ...(fix === null ? [] : [hasEdit && clips.length > 0 ? edit : fixButton(fix)]),
       ...(improve === null ? [] : [improve]),
       { id: discard, label: isCancel ? 'Cancel' : 'Discard', style: 'plain' },
@@ -91,7 +110,12 @@ export function offerCard({ reason, prompt, shots, clips, run, fix, improve, dis
 }
 
 /** Lists the shots of a storyboard with what each costs, after its total length and price. */
-function boardLines(reason: OfferReason, shots: OfferedShots, price: Price | null): readonly Line[] {
+function boardLines(
+  reason: OfferReason,
+  shots: OfferedShots,
+  { price, comments }: { readonly price: Price | null; readonly comments: number },
+): readonly Line[] {
+  const leftOut = comments === 0 ? '' : ` ${count(comments, 'comment')} left out.`;
   const [first] = reason.kind === 'storyboard' ? [] : offerLines(reason, '', { price, ordered: null });
   const seconds = shots.reduce((sum, { request }) => sum + request.seconds, 0);
   const cost = price === null ? [] : [formatPrice(price)];
@@ -106,7 +130,7 @@ function boardLines(reason: OfferReason, shots: OfferedShots, price: Price | nul
       const prompt = { untrusted: shorten(typedPrompt(request), 80) };
       return [`${index + 1}. `, prompt, ...(own.length === 0 ? [] : [' · ', { untrusted: own.join(' · ') }])];
     }),
-    [`${paceOf(shots)} Nothing has been started.`],
+    [`${paceOf(shots)}${leftOut} Nothing has been started.`],
   ];
 }
 
@@ -159,6 +183,12 @@ function runButton(id: string, command: string): CardButton {
   return { id, label: `/video ${shorten(command, 40)}`, style: 'primary' };
 }
 
+/** Returns the button of an order with images in place of misspelt names, or with the words as they are. */
+function nameButton({ button: id, price }: OfferedClip, [name, ...more]: readonly string[]): CardButton {
+  const what = name === undefined ? 'Keep the words' : more.length > 0 ? 'Use the images' : `Use @${name}`;
+  return { id, label: `${what} · ${formatPrice(price)}`, style: name === undefined ? 'plain' : 'primary' };
+}
+
 function clipButton({ button, prompt, price, ordered }: OfferedClip, reason: OfferReason): CardButton {
   const { kind } = reason;
   if (kind === 'spending') return { id: button, label: `Create for ${formatPrice(price)}`, style: 'primary' };
@@ -199,11 +229,26 @@ function offerLines(
       return [[priceWords(reason.before, cost)], quoted];
     case 'improved':
       return improvedLines(reason);
+    case 'names':
+      return [
+        [...noSuchImage(reason.typed), ' Did you mean ', ...codes(reason.meant), '?'],
+        quoted,
+        ['Nothing has been started.'],
+      ];
     case 'storyboard':
       return [quoted];
     case 'spending':
       return [...spendingLines(reason), quoted];
   }
+}
+
+/** Says that the library lacks images of these names. */
+export function noSuchImage(names: readonly string[]): Line {
+  return ['There is no image ', ...codes(names), ' in the library.'];
+}
+
+function codes(names: readonly string[]): Line {
+  return names.slice(0, 5).flatMap((name, at) => [...(at === 0 ? [] : [' or ']), { code: `@${name}` }]);
 }
 
 function slipLine(command: string, run: string | null): Line {
@@ -263,6 +308,12 @@ function resendWords(reason: Exclude<ResendReason, { readonly kind: 'spending' }
     : priceWords(reason.before, formatPrice(price));
 }
 
+/** Says what became of a question, in its place: `Ordered: 6 shots · $1.30.`. */
+export function settledWords(state: Task['state'], { ordered, price }: Omit<OfferedClip, 'button' | 'prompt'>): string {
+  const done = state === 'requested' ? 'Sent for approval' : 'Ordered';
+  return `${done}: ${ordered === null ? '1 clip' : setSize(ordered)} · ${formatPrice(price)}.`;
+}
+
 /** Reply to a press on a discarded request. */
 export const DISCARDED = 'Discarded. Nothing was bought.';
 
@@ -271,3 +322,6 @@ export const DRAFT_GONE = 'I no longer have this request. Send it again.';
 
 /** Reply to a second press, after the task was created. */
 export const CREATED_ALREADY = 'This was already requested. ';
+
+/** As {@link CREATED_ALREADY}, before the id of a task without a message. */
+export const CREATED_AS = 'This was already requested, as ';

@@ -41,6 +41,9 @@ export function onLine(line: number, sentence: string): string {
   return `Line ${line}: ${sentence}`;
 }
 
+/** Refuses a shot without a letter or digit. */
+export const NO_WORDS = 'there are no words. Write what the shot shows, or remove the line.';
+
 /** Refuses a storyboard that is too long as a text. */
 export function scriptTooLong(given: number, max: number): string {
   return `A storyboard may have up to ${formatCount(max)} characters; this one has ${formatCount(given)}.`;
@@ -51,6 +54,8 @@ function sentenceOf(refusal: Exclude<Refusal, PolicyRefusal>, fields?: OptionFie
   switch (refusal.reason) {
     case 'missing':
       return `${refusal.option}: say what the clip should show, such as a red fox in snow`;
+    case 'control':
+      return `${refusal.option}: it has control characters, as a file that is no text has. Write it anew.`;
     case 'few_shots':
       return refusal.given === 0
         ? 'There is no shot yet. Write what each one shows, one shot per line.'
@@ -68,7 +73,7 @@ function sentenceOf(refusal: Exclude<Refusal, PolicyRefusal>, fields?: OptionFie
     case 'unknown_model':
       return `${refusal.option}: there is no model ${quoted(refusal.given)}. Choose ${either(refusal.allowed)}.`;
     case 'models_number':
-      return `models: name ${refusal.min} to ${refusal.max} models, such as --models swift-1,epic-pro; ${count(refusal.given, 'model')} ${refusal.given === 1 ? 'is' : 'are'} named`;
+      return `models: name ${refusal.min} to ${refusal.max} models, such as ${fields === undefined ? '--models ' : 'models:'}${refusal.allowed.slice(0, 2).join(',')}; ${count(refusal.given, 'model')} ${refusal.given === 1 ? 'is' : 'are'} named`;
     case 'models_twice':
       return `models: ${quoted(refusal.given)} is named twice. Name each model once.`;
     case 'models_currency':
@@ -170,11 +175,6 @@ export function extraWords(command: Command, words: string): string {
   return `${command.name}: /video ${command.name} takes no ${quoted(words)}. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
 }
 
-/** Refuses a planned command that does not exist yet. */
-export function notYet(name: string, typed: string): string {
-  return `${name}: there is no such command yet. For a clip of that, write: /video create ${shown(typed)}`;
-}
-
 /** Refuses a command without a required option. */
 export function missingOption(command: Command, option: OptionDeclaration): string {
   return option.name === 'id'
@@ -268,18 +268,18 @@ export function retryYourself(shortId: string): string {
 
 /** Refuses an id that cannot be one of the service's. */
 export function notAnUpstreamId(given: string): string {
-  if (given === '') return 'id: enter the ID that the service’s console shows next to the task';
-  return `id: ${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
+  if (given === '') return 'Enter the ID that the service’s console shows next to the task';
+  return `${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
 }
 
 /** Refuses an id that the service reports as unknown. */
 export function unknownUpstreamId(given: string): string {
-  return `id: the video service doesn’t know ${quoted(given)}. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.`;
+  return `The video service doesn’t know ${quoted(given)}. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.`;
 }
 
 /** Refuses an id that belongs to another task, without naming its requester. */
 export function takenUpstreamId(given: string): string {
-  return `id: ${quoted(given)} already belongs to another clip. Compare it with the service’s console. Nothing was changed.`;
+  return `${quoted(given)} already belongs to another clip. Compare it with the service’s console. Nothing was changed.`;
 }
 
 /** Refuses further ids for a task after too many attempts. */

@@ -13,6 +13,7 @@ import {
   BOARD_UNCHANGED,
   BOARD_WORDS,
   notAShot,
+  shotNotes,
   shotTwice,
   takeLabel,
 } from '../sentences/studio/boards.ts';
@@ -75,7 +76,8 @@ async function refusalOf(ports: BotPorts, caller: Caller, set: TaskId): Promise<
 
 function orderField({ shots }: Board): FormField {
   const value = shots.flatMap(({ at, isSkipped }) => (isSkipped ? [] : [at])).join(' ');
-  const { order: label, orderNote: note } = BOARD_WORDS;
+  const { order: label } = BOARD_WORDS;
+  const note = shotNotes(shots.toSorted((one, other) => one.at - other.at));
   return { name: 'order', label, value, required: true, long: false, maxLength: 100, note };
 }
 

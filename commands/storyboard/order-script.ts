@@ -22,7 +22,8 @@ export async function orderScript(
   const shots = kept.request.chain === true ? chainShots(written) : written;
   const request = { ...kept.request, shots };
   const checked = checkRequest(ports.catalog(), request);
-  const wrong = [...problems, ...ofLines, ...refusalProblems(checked, caller.fields)];
+  const ofShots = written.length === 0 && ofLines.length > 0 ? [] : refusalProblems(checked, caller.fields);
+  const wrong = [...problems, ...ofLines, ...ofShots];
   if (!checked.ok || wrong.length > 0) return refuseRequest(ports, caller, { ...kept, request }, wrong);
   const { key, replyTo } = kept;
   const identity = { ...(key === undefined ? {} : { key }), ...(replyTo === undefined ? {} : { replyTo }) };

@@ -4,8 +4,9 @@ import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../
 import { create } from '../create.ts';
 import { checkShape, isSet, optionValue } from '../input/options.ts';
 import { readFlags } from '../input/text.ts';
-import { onLine, scriptTooLong } from '../sentences/refusals.ts';
+import { NO_WORDS, onLine, scriptTooLong } from '../sentences/refusals.ts';
 import { CHAIN_FOR_ALL } from '../sentences/studio/chain.ts';
+import { COMMENT } from './comments.ts';
 
 /** Options that all shots may share, by name. */
 const SHARED: readonly string[] = ['model', 'style', ...SETTINGS.map(({ name }) => name)];
@@ -37,6 +38,9 @@ const LINE: Command = {
   visibility: 'private',
 };
 
+/** Marks of a list before a shot: `1.`, `3)`, `-` or `Shot 2:`. */
+const MARKS = /^(?:(?:\d{1,2}[.)]|[-*•–—]|shot\s+\d{1,2}\s?[:.)–—-])(?:\s+|$))+/iu;
+
 /** Longest storyboard in UTF-16 units; `typedWords` cuts a longer text off. */
 const MAX_LENGTH = 20_000;
 
@@ -55,32 +59,46 @@ export function splitScript(written: string): Script {
     .replace(/\r\n?|\u2028|\u2029/gu, '\n')
     .replace(/^\s*\n/u, '')
     .trimEnd();
-  if (text.length > MAX_LENGTH) {
-    return { shared: {}, text, problems: [problem(scriptTooLong(text.length, MAX_LENGTH))] };
-  }
-  const [first = '', ...rest] = text.split('\n');
+  const lines = text.split('\n');
+  const at = lines.findIndex((line) => line.trim() !== '' && !COMMENT.test(line));
+  const first = lines[at] ?? '';
   const { given, problems } = readFlags(first.trim(), LINE);
   if (optionValue(given, 'prompt') !== undefined || (Object.keys(given).length === 0 && problems.length === 0))
     return { shared: {}, text, problems: [] };
   const wrong = [...problems, ...checkShape(LINE, given)].map(problem);
-  return { shared: given, text: rest.join('\n').replace(/^\s*\n/u, ''), problems: wrong };
+  return {
+    shared: given,
+    text: lines
+      .toSpliced(at, 1)
+      .join('\n')
+      .replace(/^\s*\n/u, ''),
+    problems: wrong,
+  };
 }
 
-/** Parses the shots of a storyboard, one per line; empty lines are ignored. Reports the problems of all lines. */
+/**
+ * Parses the shots of a storyboard, one per line, without the marks of a list; empty lines and comments are ignored. Reports
+ * the problems of all lines, or that the text is too long.
+ */
 export function parseShots(text: string): {
   readonly shots: readonly ShotDraft[];
   readonly problems: readonly FieldProblem[];
 } {
+  if (text.length > MAX_LENGTH) return { shots: [], problems: [problem(scriptTooLong(text.length, MAX_LENGTH))] };
   const lines = text
     .split('\n')
-    .map((typed, index) => ({ line: index + 1, ...readFlags(typed.trim(), LINE) }))
+    .map((typed) => (COMMENT.test(typed) ? '' : typed.trim().replace(MARKS, '')))
+    .map((typed, index) => ({ line: index + 1, ...readFlags(typed, LINE) }))
     .filter(({ given, problems }) => Object.keys(given).length > 0 || problems.length > 0);
   return {
     shots: lines.map(({ line, given }) => ({ ...optionsOf(given), line })),
     problems: lines.flatMap(({ line, given, problems }) =>
-      [...problems, ...checkShape(LINE, given), ...(given['chain'] === undefined ? [] : [CHAIN_FOR_ALL])].map(
-        (sentence) => problem(onLine(line, sentence)),
-      ),
+      [
+        ...problems,
+        ...checkShape(LINE, given),
+        ...(given['chain'] === undefined ? [] : [CHAIN_FOR_ALL]),
+        ...(/^[^\p{L}\p{N}]+$/u.test(optionValue(given, 'prompt') ?? '') ? [NO_WORDS] : []),
+      ].map((sentence) => problem(onLine(line, sentence))),
     ),
   };
 }

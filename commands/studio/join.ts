@@ -29,15 +29,14 @@ export async function joinShots(ports: BotPorts, caller: Caller, { tasks, replyT
   if (caller.isGuest === true) return refused(NO_CUTS_HERE);
   const found = await Promise.all(tasks.map((id) => ports.tasks.get(id)));
   const known = found.filter((task) => task !== undefined);
-  const visible = await visibleAmong(ports, caller, known);
+  const visible = visibleAmong(caller, known);
   if (visible.length < known.length) return refused(UNKNOWN_BUTTON);
   const missing = found.flatMap((task, at) => (task?.clip === undefined ? [at + 1] : []));
   if (missing.length > 0) return refused(missingShots(missing));
   if (tasks.length < 2) return refused(TOO_FEW_SHOTS);
-  const audiences = await Promise.all(known.map(({ origin }) => ports.chat.audienceOf(origin)));
-  if (known.some(({ origin }, at) => audiences[at] === 'channel' && origin.channel !== caller.channel))
+  if (known.some(({ origin }) => origin.audience !== 'team' && origin.channel !== caller.channel))
     return refused(PRIVATE_SHOTS);
-  const audience = audiences.includes('channel') ? 'channel' : 'team';
+  const audience = known.every(({ origin }) => origin.audience === 'team') ? 'team' : 'channel';
   const requested = await ports.cuts.request({ tasks, origin: below(originOf(caller, audience, replyTo)) });
   if (requested.kind === 'accepted') return { kind: 'task', task: requested.cut };
   if (requested.kind === 'full') return refused(TOO_MANY_CUTS);

@@ -15,6 +15,7 @@ import {
   libraryCard,
   libraryFull,
   mayNotRemove,
+  NAME_RESERVED,
   NAME_RULE,
   nameTaken,
   noSuchImage,
@@ -22,6 +23,9 @@ import {
   removedCard,
   WORDS_UNKNOWN,
 } from '../sentences/studio/library.ts';
+
+/** Names that address everyone in a channel. */
+const MENTIONS: ReadonlySet<string> = new Set(['everyone', 'here', 'channel']);
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -59,6 +63,7 @@ export const library: Subcommand = {
     if (!isChange(verb)) return refused(WORDS_UNKNOWN);
     if (name === null) return refused(NAME_RULE);
     if (isLastFrame(`@${name}`)) return refused(LAST_FRAME_RESERVED);
+    if (verb.toLowerCase() === 'add' && MENTIONS.has(name)) return refused(NAME_RESERVED);
     return verb.toLowerCase() === 'add'
       ? add(ports, caller, name, [...links, ...(given['image'] ?? [])])
       : remove(ports, caller, name);
@@ -79,10 +84,12 @@ function isChange(verb: string): boolean {
 async function add(ports: BotPorts, caller: Caller, name: string, given: readonly string[]): Promise<Reply> {
   const refusal = await mayNotCreateHere(ports, caller);
   if (refusal !== null) return refused(refusal);
-  const [url, ...others] = given.flatMap(splitAddresses);
+  const all = given.flatMap(splitAddresses);
+  const wrong = all.find((one) => !/^https?:\/\/\S+$/u.test(one) || !URL.canParse(one) || one.length > 4096);
+  if (wrong !== undefined)
+    return refused(refusalSentence({ reason: 'not_an_address', option: 'image', given: wrong }, caller.fields));
+  const [url, ...others] = all;
   if (url === undefined || others.length > 0) return refused(oneImage(name));
-  if (!/^https?:\/\/\S+$/u.test(url) || !URL.canParse(url) || url.length > 4096)
-    return refused(refusalSentence({ reason: 'not_an_address', option: 'image', given: url }, caller.fields));
   const team = teamOf(caller);
   const before = await ports.references.list(team);
   if (before.some((one) => one.name === name)) return refused(nameTaken(name));

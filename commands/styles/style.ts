@@ -57,7 +57,7 @@ const options: readonly OptionDeclaration[] = [
       kind: 'text',
       autocomplete: 'setting',
     } as const,
-    text('images', 'Links to reference images, for models that take them'),
+    { ...text('images', 'Links to reference images, for models that take them'), alias: 'image' },
     {
       name: 'off',
       description: 'Removes this part of the style; all removes the style',

@@ -1,3 +1,4 @@
+import { setOfCard } from '#src/chat/sets/set-view.ts';
 import type { ButtonAction } from '#src/chat/view.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 import { type ComparisonPress, parseComparisonButton } from './comparison-buttons.ts';
@@ -79,8 +80,8 @@ const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
 /** All actions; the wire format of their ids is below. */
 const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   ...TASK_ACTIONS,
-  order: { response: 'public', isManaged: false },
-  ask: { response: 'public', isManaged: false },
+  order: { response: 'update', isManaged: false },
+  ask: { response: 'update', isManaged: false },
   approve: { response: 'private', isManaged: false },
   deny: { response: 'form', isManaged: false },
   fix: { response: 'form', isManaged: false },
@@ -102,7 +103,9 @@ const UNKNOWN_ACTION: ActionRow = { response: 'private', isManaged: false };
 /** Returns the facts about a button's action, by the button's id. */
 export function actionOf(id: string): ActionRow {
   const press = parseButton(id);
-  return press === null ? UNKNOWN_ACTION : ACTIONS[press.action];
+  if (press === null) return UNKNOWN_ACTION;
+  const row = ACTIONS[press.action];
+  return press.action === 'again' && press.isConfirmed ? { ...row, response: 'update' } : row;
 }
 
 /** Returns the id of a task's button that buys nothing: `cancel:7f3a…`. */
@@ -165,7 +168,7 @@ export function draftButtonId(action: DraftAction, draft: TaskId): string {
   return `${action}:${draft}`;
 }
 
-/** Returns true if a private reply to a button replaces its message: page, discard and notification buttons. */
+/** Returns true if a private reply to a button replaces its message: on questions, pages and settings. */
 export function isAnsweredInPlace(id: string): boolean {
   return actionOf(id).response === 'update';
 }
@@ -259,9 +262,9 @@ export function reactionAction(emoji: string): 'retry' | 'cancel' | null {
 const RETRY_EMOJI: ReadonlySet<string> = new Set(['🔁', '🔄', 'repeat', 'arrows_counterclockwise']);
 const CANCEL_EMOJI: ReadonlySet<string> = new Set(['❌', 'x']);
 
-/** Returns the displayed prefix of an id, by which `TaskService.find` finds the task. */
+/** Returns the displayed prefix of the id of a task or a set's card, by which `/video status` finds it. */
 export function shortId(id: TaskId): string {
-  return id.slice(0, 8);
+  return id.slice(0, setOfCard(id) === null ? 8 : 12);
 }
 
 /** Returns true if the caller may decide on a task: as its requester, or as a manager of the channel it came from. */

@@ -6,7 +6,8 @@ export type Part =
   | string
   /** Text of a user or a service: escaped, so that it pings no one and contains no formatting or links. */
   | { readonly untrusted: string }
-  | { readonly strong: string }
+  /** `atSeconds`: the time in the clip that the text names, where a platform can lead to it. */
+  | { readonly strong: string; readonly atSeconds?: number }
   /** Text to copy or type: an id, a command. */
   | { readonly code: string }
   /** Unix time in ms, shown as relative time and in the reader's time zone. */

@@ -1,5 +1,6 @@
 import type { AppDeps } from '../app.ts';
 import { createAttachmentPlanner } from '../chat/attachment-plan.ts';
+import type { ChatEngine } from '../chat/chat.ts';
 import type { Platform } from '../chat/platform.ts';
 import type { MessageLocks } from '../cluster/message-lock.ts';
 import type { ClipLinks } from '../media/clip-links.ts';
@@ -16,6 +17,7 @@ interface CutParts {
   readonly pipeline: Pipeline;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly locks: MessageLocks;
+  readonly chat: Pick<ChatEngine, 'cutShown'>;
   readonly clipLinks: ClipLinks;
   readonly storage: ClipStorage;
   /** Folder of the clips. */
@@ -26,7 +28,7 @@ interface CutParts {
 /** Creates the service that joins clips; their files are beside those of the clips. */
 export function createCuts(
   deps: AppDeps,
-  { pipeline, clipLinks: links, assertWritable: assertRoom, folder, ...parts }: CutParts,
+  { pipeline, chat, clipLinks: links, assertWritable: assertRoom, folder, ...parts }: CutParts,
 ): Cuts {
   const { ffmpeg, logger } = deps;
   return new Cuts({
@@ -38,5 +40,6 @@ export function createCuts(
     handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
     joiner: new Joiner({ ...deps, folder }),
     observer: deps.metrics.cutObserver,
+    shown: (cut) => chat.cutShown(cut),
   });
 }

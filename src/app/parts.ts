@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app.ts';
-import { AudienceBackfill, type Audiences } from '../chat/audiences.ts';
+import type { Audiences } from '../chat/audiences.ts';
 import type { ChatEngine } from '../chat/chat.ts';
 import { createRevealSweep } from '../chat/comparisons/reveal-sweep.ts';
 import type { Platform } from '../chat/platform.ts';
@@ -20,7 +20,6 @@ import { createApprovalSweep } from '../pipeline/approval-sweep.ts';
 import { createBookkeeper } from '../pipeline/bookkeeper.ts';
 import { createReconciler } from '../pipeline/reconcile.ts';
 import { resume } from '../pipeline/resume.ts';
-import { startBackfill } from '../pipeline/upstream-ids.ts';
 import { drain } from '../queue/drain.ts';
 import type { OpenStorage } from '../storage/open.ts';
 import { assertNotMigrating } from '../store/migrate/unfinished.ts';
@@ -29,7 +28,7 @@ import type { Pipeline } from '../task-pipeline.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import type { createAppBot } from './bot.ts';
 import { addPages } from './pages.ts';
-import { type openAppQueue, serviceKeyOf } from './services.ts';
+import type { openAppQueue } from './services.ts';
 
 /** Parts of the app, which depend on each other. */
 export interface Parts {
@@ -75,14 +74,13 @@ export interface Part {
 /** Returns the parts in the order of their start, which is the reverse of the order in which they stop. */
 export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const { config, store, clock, logger } = deps;
-  const { money, queue, pipeline, http, chat, membership, audiences, draining } = parts;
+  const { money, queue, pipeline, http, chat, membership, draining } = parts;
   const { notices, watch } = parts.teamNotices;
   const starter = new PlatformStarter([...parts.platforms.values()], { clock, logger });
   const found = deps.metrics.foundLost;
   const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
   const approvals = createApprovalSweep({ store, repository: pipeline.repository, clock, logger });
   const reveals = createRevealSweep({ store, comparisons: chat.comparisons, clock, logger });
-  const backfill = new AudienceBackfill(audiences, logger);
   const bookkeeper = createBookkeeper({ ...money, store, repository: pipeline.repository, clock, logger });
   return [
     { name: 'the pages', start: () => addPages(deps, parts) },
@@ -108,14 +106,9 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     ...parts.library.parts,
     ...parts.opened.parts({ ...deps, ...pipeline }),
     { name: 'the bookkeeper', start: () => bookkeeper.start(), stop: () => bookkeeper.stop() },
-    { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
     { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
     // Where other replicas keep running, proxies are notified first and send their requests to those.
     { name: 'the proxies', stop: () => (store.exclusive ? undefined : draining.begin()) },
-    {
-      name: 'the index of upstream ids',
-      start: ({ ending }) => startBackfill({ store, clock, logger }, { service: serviceKeyOf(config), signal: ending }),
-    },
   ];
 }
 

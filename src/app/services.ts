@@ -33,7 +33,7 @@ export function createAppEnhancer({ config, clock, logger, metrics }: AppDeps): 
 }
 
 /** Returns the key that scopes task ids to their video service; constant for the embedded one, whose URL changes. */
-export function serviceKeyOf({ videoService }: Config): string {
+function serviceKeyOf({ videoService }: Config): string {
   return videoService?.baseUrl ?? 'sandbox';
 }
 

@@ -7,7 +7,6 @@ import { isBlind } from '../tasks/comparisons/blind.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
 import { type Price, type Task, typedPrompt } from '../tasks/task.ts';
 import { isVisible } from '../tasks/visibility.ts';
-import type { Audiences } from './audiences.ts';
 import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
 import type { SetCards } from './sets/set-cards.ts';
@@ -24,7 +23,6 @@ interface Posted {
 export interface ApprovalNoticesOptions {
   /** Keyv of the posted notices, by task; shared with the delivery records. */
   readonly records: Keyv;
-  readonly audiences: Pick<Audiences, 'of'>;
   readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
   readonly platformOf: (task: Task) => Platform;
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
@@ -204,8 +202,7 @@ export class ApprovalNotices {
   /** Returns whether an approver may see the prompt, by the requester's consent or as a member of the channel. */
   async #maySee(task: Task, { id }: Approver): Promise<boolean> {
     const { origin, approval } = task;
-    const audience = await this.#options.audiences.of(origin);
-    if (approval?.isPromptShown === true || isVisible(origin, audience, { user: id, channel: '' })) return true;
+    if (approval?.isPromptShown === true || isVisible(origin, { user: id, channel: '' })) return true;
     const { team, channel, address } = origin;
     return (await this.#options.platformOf(task).rights({ team, channel, address }, id)).view;
   }

@@ -136,7 +136,11 @@ async function withhold({ task, message, lock, platform, handing, viewOf, shown 
   const handover = await handing.withhold(task, refusal.words ?? 'attach files');
   const view = await viewOf(handover);
   lock.assertHeld();
-  await platform.edit(message, task.origin, view, 'final');
+  await platform.edit(message, task.origin, view, 'final').catch((thrown: unknown) => {
+    if (!isRefusal(thrown)) throw thrown;
+    // A message that the bot may not change any more is as good as deleted.
+    throw new DailiesError(thrown.message, { code: 'message_gone', retryable: false, cause: thrown });
+  });
   if (handover.link !== null) return { handover, view };
   await shown(view);
   throw refusal;
@@ -181,4 +185,9 @@ function isRefusal(thrown: unknown): thrown is DailiesError {
 /** Returns whether something thrown is a `DailiesError` of a code. */
 export function hasCode(thrown: unknown, code: ErrorCode): thrown is DailiesError {
   return thrown instanceof DailiesError && thrown.code === code;
+}
+
+/** Handles the error of a call for a message: returns nothing for one that is gone, and throws everything else. */
+export function unlessGone(thrown: unknown): undefined {
+  if (!hasCode(thrown, 'message_gone')) throw thrown;
 }

@@ -9,6 +9,8 @@ import { ensureDeliveries } from '../pipeline/reconcile.ts';
 import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
+import type { Cut } from '../studio/cuts/cut.ts';
+import { CutRepository } from '../studio/cuts/cut-repository.ts';
 import { Boards } from '../studio/storyboards/boards.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
@@ -51,6 +53,8 @@ export interface Chat {
   setView(place: SetPlace): Promise<TaskView>;
   /** Votes and reveals of comparisons. */
   readonly comparisons: Pick<Comparisons, 'vote' | 'reveal' | 'entries' | 'recordOf' | 'winsOf' | 'inBlindOrder'>;
+  /** Posts the card of a set anew if its message was deleted. @returns whether it was @throws DailiesError retryable */
+  showSet(place: SetPlace): Promise<boolean>;
   /** Returns the tasks of a set, in their order. */
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]>;
   /** Shows the present board of a storyboard on its card. @throws DailiesError retryable */
@@ -75,8 +79,6 @@ export interface Chat {
   directChannel(platform: string, place: Place, user: string): Promise<string>;
   /** Returns the audience of a new order there. Never rejects. */
   audienceAt(platform: string, place: Place): Promise<Audience>;
-  /** Returns the audience of a task. @throws `store_unavailable` */
-  audienceOf(origin: Origin): Promise<Audience>;
 }
 
 /** Options of {@link ChatEngine}. */
@@ -153,6 +155,7 @@ export class ChatEngine implements Chat {
     this.#sets = new SetCards({
       ...messages,
       boards: new Boards(store),
+      cuts: new CutRepository(store),
       viewOf: (task, progress) => this.#views.current(task, { progress }),
       progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
@@ -211,6 +214,13 @@ export class ChatEngine implements Chat {
     return this.#sets.view(await this.#sets.cardOf(place));
   }
 
+  async showSet(place: SetPlace): Promise<boolean> {
+    const isNew = await this.#sets.showAgain(place);
+    // Its edits ended with the deleted message.
+    if (isNew) this.#edits.forget(setCardId(place.id));
+    return isNew;
+  }
+
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
     return this.#sets.members(place);
   }
@@ -255,10 +265,6 @@ export class ChatEngine implements Chat {
     return this.#options.audiences.at(platform, place);
   }
 
-  audienceOf(origin: Origin): Promise<Audience> {
-    return this.#options.audiences.of(origin);
-  }
-
   /** Runs a job of the `deliver` queue. */
   deliver(id: string): Promise<number | null> {
     return this.#delivery.deliver(id);
@@ -296,6 +302,16 @@ export class ChatEngine implements Chat {
   #refreshCard({ set, takeOf }: Task): void {
     const card = set ?? takeOf;
     if (card !== undefined) this.#edits.refresh(setCardId(card.id));
+  }
+
+  /** Notified of the messages of cuts: the boards of their clips show them. */
+  cutShown({ tasks }: Pick<Cut, 'tasks'>): void {
+    for (const id of tasks)
+      this.#options.repository.get(id).then(
+        (task) => task !== undefined && this.#refreshCard(task),
+        (err: unknown) =>
+          this.#options.logger.warn({ event: 'cut_not_on_board', err }, 'failed to show a cut on its board'),
+      );
   }
 
   /** Notified of failed steps that are retried. */

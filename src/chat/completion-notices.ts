@@ -6,7 +6,6 @@ import { comparisonOf } from '../tasks/comparisons/blind.ts';
 import { phaseAtEnd } from '../tasks/state-machine.ts';
 import { type Task, typedPrompt } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
-import type { Audiences } from './audiences.ts';
 import type { EndNotice } from './notices/views.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
 import type { ReviewNotices } from './reviews/review-notices.ts';
@@ -32,7 +31,6 @@ export interface CompletionNoticesOptions {
   /** Keyv of the {@link Posted} notices, by task; shared with the delivery records. */
   readonly records: Keyv;
   readonly subscriptions: Subscriptions;
-  readonly audiences: Pick<Audiences, 'of'>;
   readonly platformOf: (task: Task) => Platform;
   readonly approvals: Pick<ApprovalNotices, 'send' | 'settle'>;
   readonly setNotices: Pick<SetNotices, 'covers'>;
@@ -131,6 +129,13 @@ export class CompletionNotices {
     await this.#options.records.set(noticesKey(task), [...posted, key, message]);
   }
 
+  /** Returns whether the bot may not post in the channel of a task, which an error confirms. */
+  async #isClosed(thrown: unknown, task: Task): Promise<boolean> {
+    if (!(thrown instanceof DailiesError) || thrown.code !== 'missing_permission') return false;
+    const { team, channel } = task.origin;
+    return (await this.#options.platformOf(task).missingRight({ team, channel, address: {} }, 'words')) !== null;
+  }
+
   async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
     return (await this.#options.records.get<readonly Posted[]>(noticesKey(task))) ?? [];
   }
@@ -138,10 +143,14 @@ export class CompletionNotices {
   async #notifyOrigin(notification: Notification, view: EndNotice, replyTo: MessageRef | null): Promise<void> {
     const { task, end } = notification;
     const { team, channel, address } = task.origin;
+    // Where the channel took no message, the notice is below the direct message.
+    const isAway = replyTo !== null && replyTo.channel !== channel;
+    const place = isAway ? { team, channel: replyTo.channel, address: {} } : { team, channel, address };
     try {
-      await this.#notifyOnce(notification, end, { place: { team, channel, address }, replyTo, view });
+      await this.#notifyOnce(notification, end, { place, replyTo, view });
     } catch (thrown) {
-      if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
+      const isGone = thrown instanceof DailiesError && thrown.code === 'message_gone';
+      if (!isGone && !(await this.#isClosed(thrown, task))) throw thrown;
       // Without a message to reply to, `message_gone` means the channel.
       if (replyTo !== null) return this.#notifyOrigin(notification, view, null);
       this.#options.logger.warn(
@@ -174,11 +183,13 @@ export class CompletionNotices {
       }));
   }
 
-  async #notifySubscribed(notification: Notification, view: EndNotice): Promise<void> {
+  async #notifySubscribed(notification: Notification, notice: EndNotice): Promise<void> {
     const { task, end } = notification;
-    const { platform, team } = task.origin;
+    const { platform, team, channel } = task.origin;
+    // Nobody else sees a direct message.
+    const view = notice.message.channel === channel ? notice : { ...notice, message: { channel, message: '' } };
     // A task that only its channel may see is not announced elsewhere.
-    if ((await this.#options.audiences.of(task.origin)) === 'channel') return;
+    if (task.origin.audience !== 'team') return;
     const subscribed = (await this.#options.subscriptions.list(platform, team)).filter((one) => announces(one, task));
     for (const [there, subscription] of new Map(subscribed.map((one) => [one.channel, one]))) {
       const place = { team, channel: there, address: {} };

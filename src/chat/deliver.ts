@@ -12,7 +12,7 @@ import { backoffMs, FailureCounter } from '../retry.ts';
 import { comparisonOf } from '../tasks/comparisons/blind.ts';
 import { failureOf, type Task, type TaskId, typedPrompt } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
-import { type AttachmentPlanner, hasCode, presentFile, type RefusedUploads } from './attachment-plan.ts';
+import { type AttachmentPlanner, hasCode, presentFile, type RefusedUploads, unlessGone } from './attachment-plan.ts';
 import type { Comparisons } from './comparisons/comparisons.ts';
 import type { CompletionNotices } from './completion-notices.ts';
 import { fileNameOf } from './file-name.ts';
@@ -131,8 +131,8 @@ export class Delivery {
 
   /** Shows a task in its own message. @returns whether that exists. */
   async #showOwn(task: Task, lock: MessageLock): Promise<boolean> {
-    const { message } = await this.#options.cards.open(task);
-    if (await this.#unlessGone(task, this.#present(task, message, lock))) return true;
+    const presented = this.#options.cards.open(task).then(({ message }) => this.#present(task, message, lock));
+    if (await this.#unlessGone(task, presented)) return true;
     return this.#presentAgain(task, lock);
   }
 
@@ -315,13 +315,16 @@ export class Delivery {
   async #notifyOnce(task: Task, isThere: boolean): Promise<number | null> {
     const { cards, sets } = this.#options;
     const isOnCard = task.set !== undefined && !(await this.#hasMessage(task));
-    const message = isOnCard ? await sets.open(task.set) : (await cards.open(task)).message;
-    const { handover } = await this.#read(task.id);
-    const shown = { message, isThere, handover: handover?.kind ?? null };
-    const sent = await this.#options.locks.run(task.id, 'notices', (lock) =>
-      this.#options.notices.send(task, shown, lock),
-    );
-    if (sent === null) return LOCKED_RETRY_MS;
+    // One that neither its channel nor its requester takes has no message, and nothing to notify of.
+    const message = isOnCard ? await sets.open(task.set).catch(unlessGone) : (await cards.get(task.id))?.message;
+    if (message !== undefined) {
+      const { handover } = await this.#read(task.id);
+      const shown = { message, isThere, handover: handover?.kind ?? null };
+      const sent = await this.#options.locks.run(task.id, 'notices', (lock) =>
+        this.#options.notices.send(task, shown, lock),
+      );
+      if (sent === null) return LOCKED_RETRY_MS;
+    }
     const recorded = await this.#options.repository.record(task.id, { kind: 'presented', revision: task.revision });
     // The task changed while its notices were posted: show it again.
     if (recorded?.done === false) this.#options.queue.schedule(deliverQueue(task), task.id, this.#options.clock.now());

@@ -35,14 +35,19 @@ export interface Place {
   readonly address: Readonly<Record<string, string>>;
 }
 
-const COPY = /~\d+$/;
+const COPY = /(?:~\d+)+$/;
 
 /** Returns the key of a task's message by its ordinal; the key of the first one is the task's id. */
 export function copyKey(task: TaskId, copy: number): TaskId {
   return (copy < 2 ? task : `${task}~${copy}`) as TaskId;
 }
 
-/** Returns the task of a {@link copyKey}. */
+/** Returns the key of the direct message that stands in for a task's message of `key`. */
+export function directKey(key: TaskId): TaskId {
+  return `${key}~0` as TaskId;
+}
+
+/** Returns the task of a {@link copyKey} or {@link directKey}. */
 export function taskOfKey(key: TaskId): TaskId {
   return key.replace(COPY, '') as TaskId;
 }
@@ -114,7 +119,7 @@ export interface Platform {
   /**
    * Posts the task's message: the public response to the interaction of `origin`.
    * Called again with the same `key` (after a restart), returns the existing message.
-   * @param key the task's id, or a {@link copyKey} where the first message was deleted.
+   * @param key the task's id, or a {@link copyKey} where the first message was deleted, or a {@link directKey}.
    */
   open(key: TaskId, origin: Origin, view: View): Promise<MessageRef>;
   /**

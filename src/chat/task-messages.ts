@@ -1,10 +1,13 @@
 import type { Keyv } from 'keyv';
 import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
+import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
+import { isEnded } from '../tasks/state-machine.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import type { Origin, Task, TaskId } from '../tasks/task.ts';
-import { copyKey, type MessageRef, type Platform, type PlatformLimits } from './platform.ts';
+import { hasCode } from './attachment-plan.ts';
+import { copyKey, directKey, type MessageRef, type Platform, type PlatformLimits } from './platform.ts';
 import type { TaskView } from './view.ts';
 
 /** Stored record of a task's message. */
@@ -30,7 +33,8 @@ export interface TaskMessageRecord {
 }
 
 /** What a message showed before. */
-export type ShownBefore = Pick<TaskMessageRecord, 'progress' | 'retrying' | 'isRunning'>;
+export type ShownBefore = Pick<TaskMessageRecord, 'progress' | 'retrying' | 'isRunning'> &
+  Partial<Pick<TaskMessageRecord, 'message'>>;
 
 /** Options of {@link TaskMessages}. */
 export interface TaskMessagesOptions {
@@ -68,9 +72,9 @@ export class TaskMessages {
 
   /** Posts a replacement for a deleted message, or returns it; calls with the same `copy` post only one. */
   async reopen(task: Task, copy: number): Promise<TaskMessageRecord> {
-    const { store, platformOf, firstView, placeOf } = this.#options;
-    const [view, place] = await Promise.all([firstView(task), placeOf(task)]);
-    const message = await platformOf(task.origin).open(copyKey(task.id, copy), place, view);
+    const { store, firstView } = this.#options;
+    const view = await firstView(task);
+    const message = await this.#post(copyKey(task.id, copy), task, view);
     const earlier = (await this.messages(task.id)).filter((one) => one.message !== message.message);
     const record: TaskMessageRecord = { revision: 1, message, earlier, progress: view.progress, copy, shown: null };
     const card = { namespace: 'cards', key: task.id, value: record, expected: 'any' } as const;
@@ -127,14 +131,14 @@ export class TaskMessages {
   }
 
   async #openFirst(task: Task, lock: MessageLock): Promise<TaskMessageRecord> {
-    const { store, platformOf, firstView, placeOf } = this.#options;
+    const { store, firstView } = this.#options;
     const known = await this.get(task.id);
     if (known !== undefined) return known;
     const wasBegun = (await this.#records.get(openingKey(task.id))) !== undefined;
     if (!wasBegun) await this.#records.set(openingKey(task.id), { revision: 1 });
-    const [view, place] = await Promise.all([firstView(task), placeOf(task)]);
+    const view = await firstView(task);
     lock.assertHeld();
-    const message = await platformOf(task.origin).open(task.id, place, view);
+    const message = await this.#post(task.id, task, view);
     // A message that was posted before a crash may show an older state.
     const shown = wasBegun ? null : this.#fingerprint(task, view);
     const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, shown };
@@ -147,6 +151,37 @@ export class TaskMessages {
     });
     // A process that was suspended past its lease uses the record of the process that took over.
     return (isFirst ? undefined : await this.get(task.id)) ?? record;
+  }
+
+  /**
+   * Posts a message of a task; one that its channel does not take goes to the requester by direct message.
+   * @throws DailiesError that of the channel, where the requester takes none either
+   */
+  async #post(key: TaskId, task: Task, view: TaskView): Promise<MessageRef> {
+    const platform = this.#options.platformOf(task.origin);
+    try {
+      return await platform.open(key, await this.#options.placeOf(task), view);
+    } catch (thrown) {
+      const isClosed = hasCode(thrown, 'message_gone') || (hasCode(thrown, 'missing_permission') && isEnded(task));
+      if (!isClosed || !platform.limits.hasDirectMessages) throw thrown;
+      return this.#postDirectly(key, task, { view, refusal: thrown });
+    }
+  }
+
+  async #postDirectly(
+    key: TaskId,
+    { origin: { replyTo: _replyTo, ...origin } }: Task,
+    { view, refusal }: { readonly view: TaskView; readonly refusal: unknown },
+  ): Promise<MessageRef> {
+    const platform = this.#options.platformOf(origin);
+    const { team, channel: from, user } = origin;
+    try {
+      const channel = await platform.directChannel({ team, channel: from, address: origin.address }, user.id);
+      const place = { ...origin, channel, address: {} };
+      return await platform.open(directKey(key), place, { ...view, awayFrom: from });
+    } catch (thrown) {
+      throw asDailiesError(thrown, 'posting a direct message').retryable ? thrown : refusal;
+    }
   }
 
   #fingerprint({ origin }: Task, view: TaskView): string {
@@ -166,9 +201,9 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
   ]);
   const more = members === undefined ? [] : [members];
   const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
-  const { comparison, blind } = view;
+  const { boardCut, comparison, blind } = view;
   const review = view.review?.map(({ kind, isErased }) => [kind, isErased === true]);
-  const further = [review === undefined ? [] : [{ review }], comparison ?? [], blind ?? []].flat();
+  const further = [review === undefined ? [] : [{ review }], comparison ?? [], blind ?? [], boardCut ?? []].flat();
   return JSON.stringify([...shown, ...retrying, ...more, ...further]);
 }
 

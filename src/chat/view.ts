@@ -10,6 +10,7 @@ import { isFetching, phaseOf } from '../tasks/state-machine.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import type { Dropped } from '../tasks/storyboards/chain.ts';
 import {
+  type Origin,
   type Person,
   type Phase,
   type Price,
@@ -136,7 +137,7 @@ export interface TaskView {
   /** Percentage reported by the service, 0 to 100, never lower than shown before; `null` where it reported none. */
   readonly progress: number | null;
   readonly createdAtMs: number;
-  /** Time from which elapsed time counts: the creation, or the approval where one was needed. */
+  /** Time from which elapsed time counts: the creation, or the approval where one was needed; of one that ended, its turn. */
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
   /** Creation time of this view, for elapsed times. */
@@ -175,10 +176,14 @@ export interface TaskView {
   /** Price of a retry by the current catalog; `null` where the catalog no longer has the model. */
   readonly retryPrice: Price | null;
   readonly buttons: readonly ButtonAction[];
+  /** The channel that took no message, so that this one is a direct message. Absent: it is where it was requested. */
+  readonly awayFrom?: string;
   /** The set that it belongs to, or that it is the card of. Absent: none. */
   readonly set?: SetPlace;
   /** Set in the message of a cut, which stands in for a task. */
   readonly cut?: CutFacts;
+  /** Set on the board of a storyboard: the cut of what is on it now, else the latest of its cuts. Absent: there is none. */
+  readonly boardCut?: BoardCut;
   /** Set on the card of a set: its tasks, in their order, each with its message (`null`: it has none). */
   readonly members?: readonly SetMember[];
   /** Number of the shot whose last frame it starts with, by the storyboard as it was written. Absent: none. */
@@ -191,6 +196,14 @@ export interface TaskView {
   readonly blind?: BlindView;
   /** Set on the card of a comparison. */
   readonly comparison?: ComparisonView;
+}
+
+/** Cut of a storyboard, on its board. */
+export interface BoardCut {
+  readonly message: MessageRef;
+  readonly isJoining: boolean;
+  /** It has the clips that are on the board now, in their order. */
+  readonly isCurrent: boolean;
 }
 
 /** Clip of a comparison before the reveal. Its view has the highest price of the comparison in place of its own. */
@@ -229,6 +242,8 @@ export interface SetMember {
     readonly isSkipped: boolean;
     /** Its chosen take can be in the cut. */
     readonly isReady: boolean;
+    /** It starts with an earlier take of the shot before, or with one that does. */
+    readonly isOutdated: boolean;
     /** Another take than the one shown is in progress. */
     readonly isRetrying: boolean;
     /** What Retry makes again: always the same task, so that one retry of a shot runs at a time. */
@@ -242,6 +257,14 @@ export type View = TaskView | EndNotice | ApprovalNotice | ReviewNotice;
 export interface RemovedView {
   readonly kind: 'removed';
   readonly reason: RemovalReason;
+}
+
+/** Returns the part of a view that says for which channel a direct message stands in. */
+export function standingIn(
+  message: MessageRef | undefined,
+  { channel }: Pick<Origin, 'channel'>,
+): Pick<TaskView, 'awayFrom'> {
+  return message === undefined || message.channel === channel ? {} : { awayFrom: channel };
 }
 
 /** Input of a view besides the task's record. */
@@ -301,7 +324,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     by: origin.user,
     progress: task.state === 'completed' ? 100 : context.progress,
     createdAtMs: task.createdAtMs,
-    startedAtMs: startedAtMs(task),
+    startedAtMs: (task.endedAtMs === undefined ? undefined : task.turnAtMs) ?? startedAtMs(task),
     endedAtMs: task.endedAtMs ?? null,
     nowMs: context.nowMs,
     usual: isOpen ? context.usual : null,

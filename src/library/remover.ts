@@ -1,6 +1,7 @@
 import type { RetractionCount } from '../chat/retraction.ts';
 import type { Clock } from '../clock.ts';
 import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { withLease } from '../cluster/with-lease.ts';
 import type { Logger } from '../logger.ts';
 import type { AuditTrail } from '../money/audit.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
@@ -82,9 +83,8 @@ interface RemovalJob extends Versioned {
 }
 
 const SWEEP_EVERY_MS = 60_000;
-const LEASE_MS = 30_000;
-/** Age below which a removal is still being completed by the process that began it. */
-const FRESH_MS = 60_000;
+/** TTL of the leases on the sweep and on each removal: the time until another process goes on with one of a dead process. */
+const LEASE_MS = 15_000;
 /** Removals completed at once: few enough not to delay the orders of others. */
 const COMPLETED_AT_ONCE = 4;
 
@@ -132,7 +132,7 @@ export function createRemover(options: RemoverOptions): Remover {
         await Promise.all(batch.map((id) => complete(options, id, { files }).catch(failed(logger, id))));
       }
     },
-    start: () => sweeper.start(),
+    start: () => sweeper.start(0),
     stop: () => sweeper.stop(),
     runNow: () => sweeper.runNow(),
   };
@@ -140,9 +140,9 @@ export function createRemover(options: RemoverOptions): Remover {
 
 /** Completes the removals of processes that died. @throws the first failure, after it tried all. */
 async function sweep(options: RemoverOptions): Promise<void> {
-  const { store, clips, clock } = options;
+  const { store, clips } = options;
   const failures: unknown[] = [];
-  for await (const page of pagesOf(store, REMOVALS, { max: clock.now() - FRESH_MS })) {
+  for await (const page of pagesOf(store, REMOVALS)) {
     const files = await clips.list();
     for (const { member } of page) {
       await complete(options, member as TaskId, { files }).catch((thrown: unknown) => failures.push(thrown));
@@ -169,8 +169,18 @@ async function writesOf(
   return { records: [record, ...(await audit.append(task.origin, { person: by, surface: 'button' }, [entry]))] };
 }
 
-/** Deletes the files, messages and records of a removed task. May be repeated. */
+/** Deletes the files, messages and records of a removed task, unless another process is at it. May be repeated. */
 async function complete(
+  options: RemoverOptions,
+  id: TaskId,
+  given: Pick<RemovalOrder, 'retracted'> & { readonly files?: FilesOfClips | undefined },
+): Promise<void> {
+  const { leases } = options.store;
+  const lease = { leases, clock: options.clock, name: `removal:${id}`, ttlMs: LEASE_MS };
+  await withLease(lease, () => completeLeased(options, id, given));
+}
+
+async function completeLeased(
   { store, repository, clips, messages, cuts }: RemoverOptions,
   id: TaskId,
   {

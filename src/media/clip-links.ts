@@ -3,6 +3,7 @@ import type { SignedLink } from '../chat/view.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
 import type { ClipStorage } from '../storage/clip-storage.ts';
+import { isBlind } from '../tasks/comparisons/blind.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import { LINK_LIFETIME_MS, type SignedLinks } from './signed-links.ts';
 
@@ -31,7 +32,10 @@ export interface ClipLinksOptions {
   readonly logger: Logger;
 }
 
-/** Creates the links to clips: straight to a bucket where it has them, else to this server. */
+/**
+ * Creates the links to clips: straight to a bucket where it has them, else to this server. A bucket tells when a clip was
+ * finished, so those of a blind comparison are served from here.
+ */
 export function createClipLinks({ storage, links, repository, logger }: ClipLinksOptions): ClipLinks {
   const straight = (task: Task, lifetimeMs: number, isDownload = false): Promise<SignedLink | null> => {
     const file = { name: fileNameOf(task), contentType: task.clip?.contentType ?? 'video/mp4', isDownload };
@@ -47,13 +51,13 @@ export function createClipLinks({ storage, links, repository, logger }: ClipLink
       const link = await straight(task, LINK_LIFETIME_MS);
       if (link === null || own === null) return own ?? link;
       // Links signed by temporary credentials end with them; ours redirects to a new one.
-      const isLasting = link.expiresAtMs >= own.expiresAtMs;
+      const isLasting = link.expiresAtMs >= own.expiresAtMs && !isBlind(task);
       return isLasting && (await storage.isLinked(task.id)) ? link : own;
     },
     async redirectFor(id, isDownload) {
       if (storage.origin === null) return null;
       const task = await repository.get(id).catch(() => undefined);
-      if (task?.clip === undefined || !(await storage.isLinked(id))) return null;
+      if (task?.clip === undefined || isBlind(task) || !(await storage.isLinked(id))) return null;
       return (await straight(task, REDIRECT_LIFETIME_MS, isDownload))?.url ?? null;
     },
   };

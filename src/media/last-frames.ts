@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DailiesError } from '../errors.ts';
+import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
 import { Serial } from '../serial.ts';
@@ -10,7 +10,7 @@ import type { Task, TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { TakeLastFrame } from './ffmpeg.ts';
 import { deleteOldest } from './oldest-files.ts';
-import { FRAME_NAME, frameIdOf } from './relay.ts';
+import { FRAME_NAME, frameIdOf, frameIn } from './relay.ts';
 import type { SignedLinks } from './signed-links.ts';
 
 /** Options of {@link LastFrames}. */
@@ -67,6 +67,27 @@ export class LastFrames {
   /** Returns the last frame of a clip, taking it again where its file is missing; `undefined` without a clip. */
   find(id: TaskId): Promise<FrameFile | undefined> {
     return this.#find(id);
+  }
+
+  /**
+   * Returns whether the service could fetch an image now: one of our frames only while its clip is there and its link valid.
+   * @throws DailiesError retryable while that cannot be said
+   */
+  async isServed(url: string): Promise<boolean> {
+    const { links } = this.#options;
+    const id = frameIn(url);
+    if (links === null || id === null) return true;
+    const { searchParams } = new URL(url);
+    const verdict = links.verify(frameIdOf(id), searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
+    // Somebody else's address that looks like ours.
+    if (verdict === 'forged') return true;
+    try {
+      return verdict === 'valid' && (await this.#find(id)) !== undefined;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `looking for the last frame of clip ${id}`);
+      if (error.retryable) throw error;
+      return false;
+    }
   }
 
   async #find(id: TaskId, signal?: AbortSignal): Promise<FrameFile | undefined> {

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Keyv } from 'keyv';
 import type { Clip } from '../videos/service.ts';
@@ -6,16 +6,28 @@ import type { Clip } from '../videos/service.ts';
 /** Keeps the files of a team's reference images until they are removed. */
 export interface LibraryFiles {
   /**
-   * Keeps the file of an address of the bot's own. `elsewhere`: any other address, of which nothing is kept; `full`: the
-   * data folder is at its limit.
+   * Keeps the file of an address of the bot's own. `elsewhere`: any other address, of which nothing is kept; `no_image`: its
+   * bytes are not those of an image, whatever its name; `full`: the data folder is at its limit.
    */
-  keep(url: string): Promise<'kept' | 'elsewhere' | 'expires' | 'failed' | 'too_large' | 'full'>;
+  keep(url: string): Promise<'kept' | 'elsewhere' | 'expires' | 'failed' | 'too_large' | 'no_image' | 'full'>;
   /** Deletes the kept file. Idempotent. */
   remove(url: string): Promise<void>;
 }
 
 /** Largest image in bytes. */
 const MAX_BYTES = 32 * 1024 ** 2;
+
+/**
+ * Media types of images by the bytes that they begin with.
+ * @see https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern
+ */
+const IMAGES: readonly (readonly [RegExp, string])[] = [
+  [/^\x89PNG\r\n/, 'image/png'],
+  [/^\xff\xd8\xff/, 'image/jpeg'],
+  [/^RIFF.{4}WEBP/s, 'image/webp'],
+  [/^GIF8[79]a/, 'image/gif'],
+];
+const HEAD_BYTES = 12;
 
 /** A file that is served. */
 type NamedFile = Clip & { readonly name: string };
@@ -31,8 +43,10 @@ export class LibraryFolder {
   }
 
   /** Copies a file here, whole or not at all. */
-  async keep(id: string, { path, bytes, contentType }: NamedFile): Promise<'kept' | 'too_large'> {
+  async keep(id: string, { path, bytes }: NamedFile): Promise<'kept' | 'too_large' | 'no_image'> {
     if (bytes > MAX_BYTES) return 'too_large';
+    const contentType = await imageTypeOf(path);
+    if (contentType === undefined) return 'no_image';
     await mkdir(this.#path, { recursive: true });
     const part = `${this.#pathOf(id)}.part`;
     try {
@@ -62,5 +76,16 @@ export class LibraryFolder {
 
   #pathOf(id: string): string {
     return join(this.#path, id);
+  }
+}
+
+async function imageTypeOf(path: string): Promise<string | undefined> {
+  const file = await open(path);
+  try {
+    const head = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    const text = head.buffer.toString('latin1');
+    return IMAGES.find(([pattern]) => pattern.test(text))?.[1];
+  } finally {
+    await file.close();
   }
 }

@@ -55,7 +55,7 @@ const FULL: ReadonlySet<string> = new Set(['data_full', 'disk_full', 'ENOSPC']);
 const PREFIX = 'relay-';
 /** Prefix of the id of a clip's last frame, before that of its task. */
 const FRAME_PREFIX = 'frame-';
-const FRAME_ADDRESS = /\/media\/frame-[\w-]+(?:[?#]|$)/;
+const FRAME_ADDRESS = /\/media\/frame-([\w-]+)(?:[?#]|$)/;
 /** Name of the file of a clip's last frame. */
 export const FRAME_NAME = 'last-frame.png';
 const ADDRESS = /\/media\/(relay-[0-9a-f]+)(?:[?#]|$)/;
@@ -68,6 +68,11 @@ export function isRelayed(id: string): boolean {
 /** Returns the id under `/media/` of a clip's last frame. */
 export function frameIdOf(task: TaskId): string {
   return `${FRAME_PREFIX}${task}`;
+}
+
+/** Returns the clip behind the URL of a last frame, with any signature; `null` for any other URL. */
+export function frameIn(url: string): TaskId | null {
+  return (FRAME_ADDRESS.exec(url)?.[1] as TaskId | undefined) ?? null;
 }
 
 /** Returns the id of the relayed file behind a URL, with any signature; `null` for any other URL. */
@@ -202,7 +207,7 @@ export class Relay {
 
   /** Describes the file of a relay URL, even if its signature is invalid; `null` for any other URL. */
   async describe(url: string): Promise<FileDescription | null> {
-    if (FRAME_ADDRESS.test(url)) return { name: FRAME_NAME, permalink: null };
+    if (frameIn(url) !== null) return { name: FRAME_NAME, permalink: null };
     const id = relayIdIn(url);
     if (id === null) return null;
     const file = await this.#records.get<RelayedFile>(`relay:${id}`);

@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DailiesError } from '../errors.ts';
+import { sendFile } from '../http/send-file.ts';
 import type { Clip } from '../videos/service.ts';
 import type { SignedLinks } from './signed-links.ts';
 
@@ -30,7 +30,8 @@ export async function serveMedia(http: FastifyInstance, { links, find, redirectF
     await scope.register(fastifyStatic, { root: process.cwd(), serve: false });
     scope.get<{ Params: { id: string }; Querystring: { expires?: string; signature?: string } }>(
       '/media/:id',
-      async ({ method, params, query }, reply) => {
+      async (request, reply) => {
+        const { method, params, query } = request;
         const verdict = links?.verify(params.id, query.expires ?? '', query.signature ?? '') ?? 'forged';
         if (verdict === 'expired')
           return reply.code(410).send({ error: 'This link has expired. Ask for a new one in the chat.' });
@@ -48,7 +49,7 @@ export async function serveMedia(http: FastifyInstance, { links, find, redirectF
           // A relayed picture may be an SVG with scripts, and the playground has the same origin.
           .header('content-security-policy', 'sandbox')
           .header('x-content-type-options', 'nosniff');
-        return reply.sendFile(basename(file.path), dirname(file.path), { contentType: false, cacheControl: false });
+        return sendFile(request, reply, file.path);
       },
     );
   });

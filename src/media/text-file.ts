@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { DailiesError } from '../errors.ts';
 import { readBounded } from '../http/bounded-body.ts';
+import { decodedText } from '../http/shared-page/decoded-text.js';
 
 /** Largest text file in bytes: more than the longest storyboard. */
 const MAX_BYTES = 100_000;
@@ -22,8 +23,8 @@ export function isTextFile({ name, contentType = '' }: Omit<ChatFile, 'url'>): b
 }
 
 /**
- * Downloads a small text file in UTF-8 from a chat platform.
- * @throws `too_large`; `unavailable` where the platform does not send it.
+ * Downloads a small text file from a chat platform.
+ * @throws `too_large`; `bad_answer` for one that is not text; `unavailable` where the platform does not send it.
  */
 export async function readTextFile(
   { url }: Pick<ChatFile, 'url'>,
@@ -43,5 +44,8 @@ export async function readTextFile(
     const limit = { code: 'too_large', retryable: false, limitBytes: MAX_BYTES } as const;
     throw new DailiesError(`fetching a text file: more than ${MAX_BYTES} bytes`, limit);
   }
-  return new TextDecoder().decode(bytes);
+  const text = decodedText(bytes);
+  if (text === null)
+    throw new DailiesError('fetching a text file: it is no text', { code: 'bad_answer', retryable: false });
+  return text;
 }

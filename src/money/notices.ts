@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Notice, Platform, Upload } from '../chat/platform.ts';
 import { isOnlyFile, type TeamNotice } from '../chat/team-notice.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 import type { Lease } from '../cluster/leases.ts';
 import { OnOneReplica } from '../cluster/on-one-replica.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
@@ -74,6 +74,8 @@ const SWEEP_EVERY_MS = 5_000;
 const LEASE_MS = 30_000;
 const FIRST_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 10 * 60_000;
+/** Longest wait of a person for a notice: a chat takes some time for a file, and its own limit for answers is 3 s. */
+const MAX_WAIT_MS = 1_000;
 /** Age at which a notice is given up: an alert of last week is of no use. */
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 
@@ -125,11 +127,12 @@ export class Notices {
 
   /**
    * Claims a notice, if it was not before, and posts it now; the outbox does if this process dies meanwhile.
-   * @returns `waiting`: another attempt follows; `undeliverable`: the person cannot be reached.
+   * @returns `waiting`: it takes longer, or another attempt follows; `undeliverable`: the person cannot be reached.
    */
   async postNow(order: NoticeOrder): Promise<NoticeRecord['state']> {
     const id = noticeId(order.key);
-    if (await this.#options.store.commit(this.claim(order, LEASE_MS))) await this.#attempt(id);
+    if (await this.#options.store.commit(this.claim(order, LEASE_MS)))
+      await within(this.#options.clock, MAX_WAIT_MS, this.#attempt(id), undefined);
     return (await this.#read(id))?.state ?? 'waiting';
   }
 

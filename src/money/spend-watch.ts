@@ -8,7 +8,7 @@ import type { Price } from '../tasks/task.ts';
 import { type AlertSettings, BudgetAlerts } from './alerts/budget-alerts.ts';
 import { UnusualSpendAlerts } from './alerts/unusual-spend.ts';
 import type { Notices, NoticeTeam } from './notices.ts';
-import { MonthlyReports } from './reports/monthly-reports.ts';
+import { MonthlyReports, type MonthlyReportsOptions } from './reports/monthly-reports.ts';
 import { parseSumName, type SumName } from './sum-name.ts';
 
 /** Settings of a team that its alerts and reports follow. */
@@ -20,6 +20,7 @@ export interface WatchSettings extends AlertSettings {
 /** Options of {@link SpendWatch}. */
 export interface SpendWatchOptions {
   readonly store: Store;
+  readonly catalog: MonthlyReportsOptions['catalog'];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly notices: Notices;

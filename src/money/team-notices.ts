@@ -14,13 +14,14 @@ import { OutOfCreditAlerts } from './alerts/out-of-credit.ts';
 import type { Approvers } from './approvers.ts';
 import { Notices, type NoticesOptions, type NoticeTeam } from './notices.ts';
 import { createNoticeFiles, type NoticeFilesOptions } from './reports/notice-files.ts';
-import { SpendWatch } from './spend-watch.ts';
+import { SpendWatch, type SpendWatchOptions } from './spend-watch.ts';
 import type { TeamSettingsRepository } from './team-settings.ts';
 
 /** Options of {@link createTeamNotices}. */
 export interface TeamNoticesOptions {
   readonly config: Pick<Config, 'admins' | 'dataDir' | 'refunds'>;
   readonly store: Store;
+  readonly catalog: SpendWatchOptions['catalog'];
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;

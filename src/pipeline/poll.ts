@@ -38,7 +38,7 @@ const FETCH_TIMEOUT_MS: Partial<Record<ErrorCode, number>> = {
 const DEFAULT_FETCH_TIMEOUT_MS = 24 * HOUR_MS;
 /** Time for which a process retries a fetch however long ago its task ended. */
 const FETCH_PATIENCE_MS = 5 * 60_000;
-/** Upper bound on the tasks that are tracked as unknown; beyond it, that of the oldest is reset. */
+/** Upper bound on the tasks that are tracked as unknown, or as queued; beyond it, that of the oldest is reset. */
 const MAX_UNKNOWN = 50_000;
 /** Errors that an operator can fix: worth retrying later, although the same call would fail again now. */
 const FIXABLE: ReadonlySet<ErrorCode> = new Set([
@@ -136,6 +136,9 @@ class Poller {
   /** Time of the first in a row of `task_unknown` responses, by upstream id, in the clock's monotonic milliseconds. */
   readonly #unknownSinceMs = new BoundedMap<string, number>(MAX_UNKNOWN);
 
+  /** Time of the last report of a task as queued. */
+  readonly #queuedAtMs = new BoundedMap<TaskId, number>(MAX_UNKNOWN);
+
   constructor(options: PollerOptions, failures: FailureCounter) {
     this.#options = options;
     this.#failures = failures;
@@ -182,16 +185,16 @@ class Poller {
     return waitMs;
   }
 
-  /** Returns whether the service has reported for long enough, and nothing else, that it does not know a task. */
+  /** Returns whether the service has said for long enough, and nothing else, that it does not know a task, or nothing readable. */
   #isUnknownUpstream({ state, upstreamId }: Followed, { code, retryable }: DailiesError): boolean {
-    if (code !== 'task_unknown' || state !== 'polling') {
+    if (!UNINFORMATIVE.has(code) || state !== 'polling') {
       this.#unknownSinceMs.delete(upstreamId);
       return false;
     }
     const nowMs = this.#options.clock.monotonic();
     const sinceMs = this.#unknownSinceMs.get(upstreamId) ?? nowMs;
     this.#unknownSinceMs.set(upstreamId, sinceMs);
-    return nowMs - sinceMs >= (retryable ? NOT_FOUND_TIMEOUT_MS : UNKNOWN_TIMEOUT_MS);
+    return nowMs - sinceMs >= (retryable || code === 'bad_answer' ? NOT_FOUND_TIMEOUT_MS : UNKNOWN_TIMEOUT_MS);
   }
 
   async #markUnknown({ id, upstreamId }: Followed, error: DailiesError): Promise<null> {
@@ -214,9 +217,13 @@ class Poller {
   async #isOver({ id }: Followed, { status, failure }: UpstreamTask): Promise<boolean> {
     const { repository, queue, clock } = this.#options;
     const atMs = clock.now();
+    if (status === 'queued') this.#queuedAtMs.set(id, atMs);
     if (status !== 'completed' && status !== 'failed') return false;
+    const queuedAtMs = this.#queuedAtMs.get(id);
+    this.#queuedAtMs.delete(id);
+    const completed = { kind: 'completed', atMs, ...(queuedAtMs === undefined ? {} : { queuedAtMs }) } as const;
     const failed = { kind: 'failed', failure: failure ?? { code: 'generation_failed', words: null }, atMs } as const;
-    const recorded = await repository.record(id, status === 'completed' ? { kind: 'completed', atMs } : failed);
+    const recorded = await repository.record(id, status === 'completed' ? completed : failed);
     // If it had ended already, the process that recorded it may not know that its write was stored.
     if (recorded !== undefined) scheduleNext(queue, recorded.task, atMs);
     return true;

@@ -4,12 +4,13 @@ import { sleep } from '../clock.ts';
 import type { Membership } from '../cluster/membership.ts';
 import type { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { LastFrames } from '../media/last-frames.ts';
 import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { backoffMs } from '../retry.ts';
 import { PACED_RECHECK_MS, type StoryboardPacing } from '../studio/storyboards/pacing.ts';
 import { attemptOf, isBehind } from '../tasks/attempt.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
-import { type Attempt, failureOf, type Task, type TaskEvent, type TaskId } from '../tasks/task.ts';
+import { type Attempt, type Failure, failureOf, type Task, type TaskEvent, type TaskId } from '../tasks/task.ts';
 import type { CreateOutcome, VideoService } from '../videos/service.ts';
 import { pauseIfAsked, scheduleNext } from './next-job.ts';
 import type { Recorded, TaskRepository } from './repository.ts';
@@ -51,6 +52,8 @@ export interface SubmitterOptions {
   readonly observer: RetryObserver;
   /** Lets the shots of a storyboard start a few at a time. */
   readonly pacing: Pick<StoryboardPacing, 'mayStart'>;
+  /** Says which images of a request the service could fetch. */
+  readonly frames: Pick<LastFrames, 'isServed'>;
   readonly createTimeoutMs: number;
   readonly firstPollMs: number;
 }
@@ -134,9 +137,11 @@ class Submitter {
 
   async #send(task: Task): Promise<number | null> {
     const { id } = task;
-    const { repository, videos, clock, logger, membership } = this.#options;
+    const { repository, videos, queue, clock, logger, membership, frames } = this.#options;
     // A replica whose membership expired must not start a submission that the others would find half done.
     if (!membership.isAlive()) return RECHECK_MS;
+    const areServed = await Promise.all(task.request.media.image.map((url) => frames.isServed(url)));
+    if (areServed.includes(false)) return this.#giveUp(task, { code: 'frame_gone', words: null });
     const mayStillSend = this.#deadline();
     const begun = await repository.record(id, { kind: 'send', owner: membership.owner }, task);
     if (begun === undefined) return null;
@@ -144,6 +149,8 @@ class Submitter {
     const of = attemptOf(begun.task);
     this.#posted.set(id, lostOf(of));
     const outcome = await videos.create(begun.task.request, { key: idempotencyKeyOf(begun.task), mayStillSend });
+    // Before anything is recorded: the pause is about every task, whatever became of this one.
+    if (outcome.kind !== 'accepted') pauseIfAsked(queue, 'send', outcome.error);
     const event = eventOf(outcome, of, clock.now());
     if (event.kind === 'accepted' || event.kind === 'lost') this.#posted.set(id, event);
     const ended = await this.#recordWithRetries(begun.task, event);
@@ -204,8 +211,7 @@ class Submitter {
 
   /** Handles an attempt that provably created nothing. */
   async #retryOrGiveUp(task: Task, error: DailiesError): Promise<number | null> {
-    const { repository, queue, clock, random, logger, observer } = this.#options;
-    pauseIfAsked(queue, 'send', error);
+    const { clock, random, logger, observer } = this.#options;
     logger.warn(
       { event: 'create_not_accepted', task: task.id, tries: task.unsentTries, err: error },
       'the service did not accept a create, nothing exists there',
@@ -218,12 +224,12 @@ class Submitter {
       observer.retrying(task, retryOf('send', error, clock.now() + waitMs), seen);
       return waitMs;
     }
-    await repository.record(task.id, {
-      kind: 'refused',
-      of: attemptOf(task),
-      failure: failureOf(error),
-      atMs: clock.now(),
-    });
+    return this.#giveUp(task, failureOf(error));
+  }
+
+  async #giveUp(task: Task, failure: Failure): Promise<null> {
+    const { repository, clock } = this.#options;
+    await repository.record(task.id, { kind: 'refused', of: attemptOf(task), failure, atMs: clock.now() });
     return null;
   }
 }

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import type { Change, IndexWrite, RecordWrite, Store } from '../store/store.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
@@ -139,84 +138,6 @@ export async function countAttempt(store: Store, clock: Clock, task: TaskId): Pr
     code: 'store_unavailable',
     retryable: true,
   });
-}
-
-/** Key of the record with the times of the backfill's first and last run. */
-const BACKFILL_KEY = 'backfill';
-const AT_ONCE = 100;
-
-/**
- * Indexes the ids of tasks that were accepted before the index existed, or by a replica of an older version. Can be
- * interrupted and repeated; once it ran an hour after its first run, later starts skip it.
- * @returns the number of ids it indexed, and the tasks whose id another task holds.
- */
-export async function backfillUpstreamIds(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
-  { service, signal }: { readonly service: string; readonly signal: AbortSignal },
-): Promise<{ readonly entered: number; readonly doubled: readonly TaskId[] }> {
-  const records = store.keyv('upstream');
-  const marker = await records.get<{ readonly firstAtMs: number; readonly lastAtMs: number }>(BACKFILL_KEY);
-  const doubled: TaskId[] = [];
-  let entered = 0;
-  if (marker !== undefined && marker.lastAtMs - marker.firstAtMs >= HOUR_MS) return { entered, doubled };
-  for await (const page of store.contents.records('tasks')) {
-    signal.throwIfAborted();
-    const tasks = page.map(({ value }) => value as Task | null);
-    for (let at = 0; at < tasks.length; at += AT_ONCE) {
-      for (const [task, state] of await enter(store, service, tasks.slice(at, at + AT_ONCE))) {
-        if (state === 'entered') entered += 1;
-        else doubled.push(task);
-      }
-    }
-  }
-  const nowMs = clock.now();
-  await records.set(BACKFILL_KEY, { revision: 1, firstAtMs: marker?.firstAtMs ?? nowMs, lastAtMs: nowMs });
-  return { entered, doubled };
-}
-
-/** Runs {@link backfillUpstreamIds} in the background; an interrupted run is repeated at the next start. */
-export function startBackfill(
-  { logger, ...stores }: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
-  options: { readonly service: string; readonly signal: AbortSignal },
-): void {
-  backfillUpstreamIds(stores, options).then(
-    ({ entered, doubled }) => {
-      if (entered > 0) logger.info({ event: 'upstream_ids_indexed', entered }, 'indexed ids of the video service');
-      if (doubled.length > 0) {
-        logger.error({ event: 'upstream_ids_duplicated', tasks: doubled }, 'tasks have an id that another task holds');
-      }
-    },
-    (thrown: unknown) => {
-      if (options.signal.aborted) return;
-      logger.warn(
-        { event: 'upstream_id_backfill_failed', err: thrown },
-        'failed to complete the index of ids, retrying at the next start',
-      );
-    },
-  );
-}
-
-/** Indexes the ids of tasks that are not in the index yet. */
-async function enter(
-  store: Store,
-  service: string,
-  tasks: readonly (Task | null)[],
-): Promise<readonly (readonly [TaskId, 'entered' | 'doubled'])[]> {
-  const held = tasks.flatMap((task) =>
-    typeof task?.upstreamId === 'string' && !isContentRemoved(task)
-      ? [{ id: task.id, key: keyOf(service, task.upstreamId) }]
-      : [],
-  );
-  const known = await store.keyv('upstream').getMany<Holder>(held.map(({ key }) => key));
-  const outcomes: (readonly [TaskId, 'entered' | 'doubled'])[] = [];
-  for (const [position, { id, key }] of held.entries()) {
-    const holder = known[position]?.task;
-    if (holder === id) continue;
-    const isEntered = holder === undefined && (await store.commit({ records: [writeOf(key, id, 'absent')] }));
-    if (isEntered) outcomes.push([id, 'entered']);
-    else if ((await store.keyv('upstream').get<Holder>(key))?.task !== id) outcomes.push([id, 'doubled']);
-  }
-  return outcomes;
 }
 
 /** Returns the key of an id: a hash, since ids may be long and contain any character. */

@@ -8,8 +8,6 @@ export interface SandboxTask {
   readonly id: string;
   readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
   readonly model: string;
-  /** Display name of the model. */
-  readonly title: string;
   readonly prompt: string;
   readonly seconds: number;
   readonly aspectRatio: AspectRatio;

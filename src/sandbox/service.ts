@@ -77,7 +77,6 @@ export class SandboxService {
       id: `video_${randomUUID()}`,
       status: 'queued',
       model: model.name,
-      title: model.title,
       prompt,
       seconds,
       aspectRatio,
@@ -167,10 +166,10 @@ export class SandboxService {
   }
 
   #jobOf(task: SandboxTask, images: readonly ReferenceSource[]): RenderJob {
-    const { id, prompt, title, seconds, aspectRatio, resolution, media, steering } = task;
+    const { id, prompt, seconds, aspectRatio, resolution, media, steering } = task;
     return {
+      id,
       prompt,
-      title,
       seconds,
       aspectRatio,
       resolution,

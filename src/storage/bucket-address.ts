@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../videos/addresses.ts';
 /** Key of an S3 account. Absent in {@link BucketAddress}: the client looks for a role of this machine. */
 export interface BucketCredentials {
   readonly accessKeyId: string;
@@ -68,6 +69,7 @@ export function readBucketAddress(mediaUrl: string, env: BucketVariables): Bucke
       ? []
       : ['AWS_REGION: not set; MEDIA_URL needs the region of the bucket, such as eu-west-1']),
     ...keyProblems(env),
+    ...(env.AWS_SESSION_TOKEN !== undefined && [endpoint, publicEndpoint].some(isOpen) ? [IN_THE_CLEAR] : []),
   ];
   if (problems.length > 0) return { address: null, problems };
   const address = {
@@ -83,6 +85,13 @@ export function readBucketAddress(mediaUrl: string, env: BucketVariables): Bucke
 
 const ENDPOINT =
   'MEDIA_URL: the endpoint (there or in AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL) takes an http:// or https:// address without a path';
+
+const IN_THE_CLEAR =
+  'MEDIA_URL: AWS_SESSION_TOKEN would go in the clear to an http:// endpoint; it takes https:// (http:// for loopback hosts alone)';
+
+function isOpen(origin: string | undefined): boolean {
+  return origin?.startsWith('http:') === true && URL.canParse(origin) && !isLoopbackHost(new URL(origin).hostname);
+}
 
 function urlProblems({ hostname, username, password, hash, searchParams }: URL, prefix: string): readonly string[] {
   const unknown = [...searchParams.keys()].filter((name) => !PARAMETERS.has(name));

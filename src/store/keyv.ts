@@ -21,7 +21,15 @@ export interface TextAdapter {
 }
 
 /** Namespaces whose keys hold no id of a person. */
-const NAMELESS: ReadonlySet<Namespace> = new Set(['tasks', 'cards', 'ledger', 'drafts', 'upstream', 'playground']);
+const NAMELESS: ReadonlySet<Namespace> = new Set([
+  'tasks',
+  'cards',
+  'ledger',
+  'drafts',
+  'upstream',
+  'playground',
+  'waits',
+]);
 
 /**
  * Creates the Keyv of one namespace. By default Keyv 5 returns `true` for a failed write, and prefixes keys in a way
@@ -38,14 +46,22 @@ export function createKeyv(namespace: Namespace, adapter: TextAdapter, logger: L
     deserialize,
   });
   const getMany = keyv.getMany.bind(keyv);
+  const get = keyv.get.bind(keyv);
+  const shownOf = (key: string): string => (NAMELESS.has(namespace) ? key : '[hidden]');
+  const getNamed = (key: string): Promise<unknown> =>
+    get(key).catch((thrown: unknown) => {
+      if (!isDamage(thrown)) throw thrown;
+      const record = `reading the record ${shownOf(key)} of the namespace ${namespace}`;
+      const message = `${record}: it is damaged; restore it from a backup, or delete it`;
+      throw new DailiesError(message, { code: 'internal', retryable: false });
+    });
   const getOne = async (key: string): Promise<unknown> => {
     try {
-      return await keyv.get(key);
+      return await get(key);
     } catch (thrown) {
       if (!isDamage(thrown)) throw thrown;
-      const shown = NAMELESS.has(namespace) ? key : '[hidden]';
       logger.error(
-        { event: 'damaged_record_skipped', namespace, key: shown, err: thrown },
+        { event: 'damaged_record_skipped', namespace, key: shownOf(key), err: thrown },
         'skipping a damaged record',
       );
       return undefined;
@@ -59,7 +75,7 @@ export function createKeyv(namespace: Namespace, adapter: TextAdapter, logger: L
       return Promise.all(keys.map(getOne));
     }
   };
-  return Object.assign(keyv, { getMany: getWhole });
+  return Object.assign(keyv, { get: getNamed, getMany: getWhole });
 }
 
 /** Returns whether a record was found but could not be parsed. */

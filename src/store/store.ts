@@ -27,8 +27,6 @@ export const NAMESPACES = [
   'sandbox',
   /** Messages of the playground. */
   'playground',
-  /** Audience of a channel, for tasks whose records have none of their own. */
-  'audiences',
   /** State that adapters persist, such as a hash of the registered commands. */
   'adapters',
   /** Hard and soft limits on spend, by scope; {@link Change.within} compares the hard ones. */

@@ -27,7 +27,7 @@ export function toPolled(task: Task, upstreamId: UpstreamId, atMs: number): Task
 
 /** Applies the acceptance by the service. */
 export function acceptedThere(task: Task, { of, upstreamId, atMs }: EventOf<'accepted'>): Task {
-  return toPolled(sent(task, of), upstreamId, atMs);
+  return { ...toPolled(sent(task, of), upstreamId, atMs), turnAtMs: atMs };
 }
 
 /** Applies the acceptance of an earlier attempt, whose response arrived after the task ended without an id. */
@@ -74,7 +74,7 @@ function free(task: Task): Task {
 
 /** Removes the fields that were set while it was uncertain. */
 export function withoutDoubt(task: Task): Task {
-  const { failure: _failure, leftBy: _leftBy, upstreamId: _upstreamId, acceptedAtMs: _acceptedAtMs, ...rest } = task;
+  const { failure: _f, leftBy: _l, upstreamId: _u, acceptedAtMs: _a, turnAtMs: _t, ...rest } = task;
   return rest;
 }
 

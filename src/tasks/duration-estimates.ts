@@ -7,8 +7,6 @@ import type { Task } from './task.ts';
 const MAX_SAMPLES = 40;
 /** Smallest number of durations for an estimate. */
 const MIN_SAMPLES = 3;
-/** Longest time from order to acceptance by the service of a task that did not have to wait. */
-const PROMPT_MS = 60_000;
 
 /** Interquartile range of the durations of a model's finished clips. */
 export interface UsualDuration {
@@ -20,7 +18,7 @@ export interface UsualDuration {
 export interface DurationEstimates {
   /** Returns the usual duration for a model; `null` until three of its clips are finished. Reads no store. */
   usual(model: string): UsualDuration | null;
-  /** Records the time of a clip of the model from order to finish. */
+  /** Records the time for which a clip of the model was made. */
   learn(model: string, durationMs: number): Promise<void>;
 }
 
@@ -69,13 +67,12 @@ export function learningDurations(estimates: DurationEstimates, logger: Logger):
 }
 
 /**
- * Returns the time of a clip from order to finish, in milliseconds; `null` where that says nothing about its model: it
- * was cancelled, sent more than once, or waited for a busy service, a user or the clip before.
+ * Returns the time that the service made a clip for, in milliseconds; `null` where that is not known: it was cancelled,
+ * sent more than once, or found by a user.
  */
-export function durationOf({ state, sends, frameOf, createdAtMs, acceptedAtMs, endedAtMs }: Task): number | null {
-  if (state !== 'completed' || frameOf !== undefined || acceptedAtMs === undefined || endedAtMs === undefined)
-    return null;
-  return sends > 1 || acceptedAtMs - createdAtMs > PROMPT_MS ? null : endedAtMs - createdAtMs;
+export function durationOf({ state, sends, turnAtMs, endedAtMs }: Task): number | null {
+  if (state !== 'completed' || sends > 1 || turnAtMs === undefined || endedAtMs === undefined) return null;
+  return endedAtMs - turnAtMs;
 }
 
 function quantile(sorted: readonly number[], share: number): number {

@@ -203,7 +203,12 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     phase: (_task, { isRunning }) => (isRunning ? 'running' : 'queued'),
     countsAsEnd: false,
     on: {
-      completed: (task, { atMs }) => ({ ...task, state: 'completed', endedAtMs: atMs }),
+      completed: (task, { atMs, queuedAtMs }) => ({
+        ...task,
+        state: 'completed',
+        endedAtMs: atMs,
+        ...(queuedAtMs === undefined ? {} : { turnAtMs: queuedAtMs }),
+      }),
       failed: (task, { failure, atMs }) => ({ ...task, state: 'failed', failure, endedAtMs: atMs }),
       disowned: (task, { failure }) => ({ ...task, state: 'uncertain', failure }),
       cancel: (task, { by }) => ({ ...task, state: 'cancelled', cancelledBy: by }),

@@ -78,7 +78,7 @@ export interface Origin {
   readonly uploadLimitBytes?: number;
   /**
    * Fixed when the order is placed: `channel` in private channels, direct and group messages, and private threads.
-   * Absent in records of earlier versions; the chat looks it up for those (`chat/audiences.ts`).
+   * Absent: `channel`.
    */
   readonly audience?: Audience;
   /** The message to reply to, such as the original of a retry. */
@@ -134,6 +134,15 @@ export function typedPrompt({ prompt, typed = prompt }: Pick<VideoRequest, 'prom
   return typed;
 }
 
+/** Returns whether a text holds every word of a search, in any order; upper and lower case are the same. */
+export function holdsWords(text: string, search: string): boolean {
+  const held = text.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/u)
+    .every((word) => held.includes(word));
+}
+
 /** Reason for which a task ended without a clip, or its clip could not be fetched. */
 export interface Failure {
   readonly code: ErrorCode;
@@ -165,6 +174,8 @@ export interface Task extends Versioned {
   readonly lease?: { readonly owner: string };
   /** Time at which the service's response with the id was stored; elapsed time counts from `createdAtMs`. */
   readonly acceptedAtMs?: number;
+  /** Time from which the service makes it: its acceptance, then its last report as queued. Absent: unknown, or not accepted. */
+  readonly turnAtMs?: number;
   readonly upstreamId?: UpstreamId;
   /** Time from which nothing more is expected from the service. */
   readonly endedAtMs?: number;
@@ -246,8 +257,8 @@ export type TaskEvent =
   | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure }
   /** The service has reported for so long that it does not know it that a user has to look for it. */
   | { readonly kind: 'disowned'; readonly failure: Failure }
-  /** The service finished the clip. */
-  | { readonly kind: 'completed'; readonly atMs: number }
+  /** The service finished the clip; it was last reported as queued at `queuedAtMs`. */
+  | { readonly kind: 'completed'; readonly atMs: number; readonly queuedAtMs?: number }
   /** The service gave up. */
   | { readonly kind: 'failed'; readonly failure: Failure; readonly atMs: number }
   /** The clip is on disk. */

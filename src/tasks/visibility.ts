@@ -1,4 +1,4 @@
-import type { Audience, Origin } from './task.ts';
+import type { Origin } from './task.ts';
 
 /** A user who views tasks from a channel of their team. */
 export interface Viewer {
@@ -13,8 +13,8 @@ export interface Viewer {
  * Returns whether a user may see a task of their own team. This is the only rule: a task with the audience `channel` is
  * visible in its channel and to its requester, any other one to the whole team, except its external users.
  */
-export function isVisible(origin: Pick<Origin, 'user' | 'channel'>, audience: Audience, viewer: Viewer): boolean {
+export function isVisible(origin: Pick<Origin, 'user' | 'channel' | 'audience'>, viewer: Viewer): boolean {
   if (origin.channel === viewer.channel) return true;
   if (viewer.isExternal === true) return false;
-  return audience === 'team' || origin.user.id === viewer.user;
+  return origin.audience === 'team' || origin.user.id === viewer.user;
 }

@@ -30,6 +30,8 @@ import { allowedStyles, styleNamed, styleOf, withStyle } from './styles.ts';
 
 /** Longest prompt in characters, regardless of the catalog: longer than any chat allows a user to type. */
 const MAX_PROMPT_LENGTH = 20_000;
+/** Control characters that separate no words, such as those of a file that is no text. */
+const CONTROL = /(?!\s|\u0085)\p{Cc}/u;
 /** Longest URL in characters: signed URLs of the known storage services have up to half of this. */
 const MAX_ADDRESS_LENGTH = 4_096;
 
@@ -248,6 +250,7 @@ function promptOf({ draft, model, policy, refuse }: CheckContext): string | unde
   const prompt = blankAsMissing(draft.prompt);
   if (prompt === undefined) return refuse({ reason: 'missing', option: 'prompt' });
   checkWords(prompt, policy, refuse);
+  if (CONTROL.test(prompt)) return refuse({ reason: 'control', option: 'prompt' });
   const given = Array.from(prompt).length;
   const max = Math.min(model.promptMaxLength, MAX_PROMPT_LENGTH);
   if (given > max)

@@ -43,10 +43,10 @@ function modelsOf({ models, withheld = [] }: Catalog, text: string): Named {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
+  const allowed = models.map(({ name }) => name);
   const found: Model[] = [];
   for (const given of names) {
     const model = modelNamed(models, given);
-    const allowed = models.map(({ name }) => name);
     if (model === undefined && modelNamed(withheld, given) !== undefined)
       return { refusal: { reason: 'not_allowed', option: 'model', given, allowed } };
     if (model === undefined) return { refusal: { reason: 'unknown_model', option, given, allowed } };
@@ -55,7 +55,7 @@ function modelsOf({ models, withheld = [] }: Catalog, text: string): Named {
   }
   if (found.length < COMPARED.min || found.length > COMPARED.max)
     return {
-      refusal: { reason: 'models_number', option, given: found.length, ...COMPARED },
+      refusal: { reason: 'models_number', option, given: found.length, allowed, ...COMPARED },
     };
   const currencies = [...new Set(found.map(({ currency }) => currency))];
   if (currencies.length > 1) return { refusal: { reason: 'models_currency', option, given: currencies } };

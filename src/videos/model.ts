@@ -189,6 +189,16 @@ export function modelNamed(models: readonly Model[], given: string): Model | und
   return models.find(({ name }) => name === given) ?? (others.length === 0 ? alike : undefined);
 }
 
+/** Returns the title by which people read of a model; its name where the catalog has it no more. */
+export function titleOf({ models }: Pick<Catalog, 'models'>, name: string): string {
+  return models.find((model) => model.name === name)?.title ?? name;
+}
+
+/** Returns a task as people read it: with the title of its model in place of the name. */
+export function titled<T extends { readonly request: { readonly model: string } }>(catalog: Catalog, task: T): T {
+  return { ...task, request: { ...task.request, model: titleOf(catalog, task.request.model) } };
+}
+
 /** Returns whether two names differ in case at most. */
 export function isAlike(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();

@@ -78,6 +78,8 @@ export type Refusal = RefusalReason & {
 
 type RefusalReason =
   | { readonly reason: 'missing'; readonly option: 'prompt' }
+  /** Control characters. */
+  | { readonly reason: 'control'; readonly option: 'prompt' }
   /** Too few shots. */
   | { readonly reason: 'few_shots'; readonly option: 'shots'; readonly given: number }
   /** A shot beyond the most. */
@@ -110,6 +112,7 @@ type RefusalReason =
       readonly reason: 'models_number';
       readonly option: 'models';
       readonly given: number;
+      readonly allowed: readonly string[];
       readonly min: number;
       readonly max: number;
     }

@@ -24,7 +24,8 @@ export async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal)
     throw noAnswer(wire, DOING, error);
   }
   const task = answer.status >= 200 && answer.status < 300 ? wire.dialect.decodeTask(jsonOf(answer)) : null;
-  if (task === null || (task.status === 'failed' && isDoubtful(wire, id, answer))) throw refusal(wire, answer);
+  if (task === null || task.isUnreadable || (task.status === 'failed' && isDoubtful(wire, id, answer)))
+    throw refusal(wire, answer);
   if (task.status !== 'failed') wire.doubtedSinceMs.delete(id);
   const words = task.failure?.words ?? null;
   const isClean = task.failure === null || words === null;

@@ -75,9 +75,8 @@ async function measure(folder: string): Promise<void> {
     platforms: new Map([['fake', new FakePlatform()]]),
   });
   const repository = new TaskRepository(store);
-  const audienceOf = async ({ audience = 'channel' as const }: { readonly audience?: 'team' | 'channel' }) => audience;
-  const clips = new GalleryClips({ store, repository, audienceOf });
-  const seen = { clips, repository, audienceOf, boards: new Boards(store), cuts: NO_CUTS };
+  const clips = new GalleryClips({ store, repository });
+  const seen = { clips, repository, boards: new Boards(store), cuts: NO_CUTS };
   const http = createHttpServer(logger);
   await serveGallery(http, {
     access,

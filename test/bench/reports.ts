@@ -105,7 +105,7 @@ async function watched<Result>(work: () => Promise<Result>) {
 
 async function measure(): Promise<void> {
   const store = await openStore(url, { logger: createLogger('error') });
-  const query = { of: OF, period: PERIOD, timeZone: 'UTC', skipped: [] };
+  const query = { catalog: { models: [] }, of: OF, period: PERIOD, timeZone: 'UTC', skipped: [] };
   const added = await watched(() => readReport(store, query));
   const csv = await watched(() => writeSpendCsv(store, { ...OF, month: PERIOD }, join(folder, 'spend.csv')));
   const statement = await watched(() => reconcile(store));

@@ -175,7 +175,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
           return {
             view: { ...own, task: original.task, set: { ...set, at } },
             message: null,
-            shot: { at, isSkipped: at === 12, isReady: at < 3, isRetrying: false, original },
+            shot: { at, isSkipped: at === 12, isReady: at < 3, isOutdated: false, isRetrying: false, original },
           };
         });
         const buttons = ['join', 'board', 'details'] as const;
@@ -204,7 +204,11 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
           const at = index + 1;
           const original = { task: `${task}${at}` as TaskId, retryPrice: price };
           const view = { ...running(), progress: null, ...part, task: original.task, set: { ...set, at } };
-          return { view, message: null, shot: { at, isSkipped: false, isReady: false, isRetrying: false, original } };
+          return {
+            view,
+            message: null,
+            shot: { at, isSkipped: false, isReady: false, isOutdated: false, isRetrying: false, original },
+          };
         });
         const view = {
           ...running({ task: `set-${task}` as TaskId, buttons: ['board'] }),

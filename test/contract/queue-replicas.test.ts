@@ -96,7 +96,7 @@ describe('replicas on one Redis', () => {
 
   it('pause a queue for all replicas', async () => {
     const [one, other] = [await replica(), (await replica()).start()];
-    one.queue.pause('poll', 2_000);
+    one.queue.pause('poll', 5_000);
     one.plan('poll', 'held').plan('send', 'free', 50);
     await other.beginning(2);
     expect(begun).toEqual(['send free', 'poll held']);
@@ -215,7 +215,7 @@ describe('a replica that is killed', () => {
 describe('a Redis that goes down and comes back', () => {
   it('is awaited: scheduled and running jobs continue, refused ones are found again, logged once', async () => {
     const one = await replica();
-    one.start({ poll: one.byHand }).plan('poll', 'running').plan('poll', 'planned', 1_500).plan('fetch', 'soon', 1_000);
+    one.start({ poll: one.byHand }).plan('poll', 'running').plan('poll', 'planned', 5_500).plan('fetch', 'soon', 5_000);
     await one.beginning(1);
     await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1, running: 1 });
     await server.kill();
@@ -229,7 +229,7 @@ describe('a Redis that goes down and comes back', () => {
     one.end('running', 0);
     await server.restart();
     await expect
-      .poll(() => begun.toSorted(), { timeout: 40_000 })
+      .poll(() => begun.toSorted(), { timeout: 60_000 })
       .toEqual(['fetch soon', 'poll planned', 'poll running', 'poll running']);
     expect(await one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: Date.now() })).toBe(1);
     await expect.poll(() => begun).toContain('send refused');
@@ -253,7 +253,7 @@ describe('a Redis that goes down and comes back', () => {
     address.speak('new');
     const ids = queueNamesOf(PLATFORMS);
     const planned = () => Promise.all(ids.map((queue) => one.queue.ensure({ queue, ids: ['a'], atMs: 0 })));
-    await vi.waitFor(planned, 15_000);
+    await vi.waitFor(planned, 60_000);
     await expect.poll(() => new Set(begun).size, { timeout: 60_000 }).toBe(ids.length);
   });
 

@@ -260,7 +260,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
 
     it('pauses one queue, and no other', async () => {
       const one = (await replica()).start();
-      one.queue.pause('poll', 2_000);
+      one.queue.pause('poll', 5_000);
       one.queue.pause('poll', 1);
       one.plan('poll', 'held').plan('send', 'free', 50);
       await one.beginning(2);

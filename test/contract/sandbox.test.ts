@@ -323,12 +323,14 @@ describe('the clip', () => {
     expect(await countFrames(path)).toBe(seconds * 24);
   });
 
-  it('differs between prompts, and moves', async () => {
+  it('differs between prompts and between tasks of one prompt, and moves', async () => {
     const fox = await render({ prompt: 'a red fox running through snow' });
     const city = await render({ prompt: 'neon city at night in the rain' });
     const early = await decodePicture(fox, 0);
     expect(difference(early, await decodePicture(city, 0))).toBeGreaterThan(15);
     expect(difference(early, await decodePicture(fox, 0.9))).toBeGreaterThan(1);
+    const take = await render({ prompt: 'a red fox running through snow' });
+    expect(difference(early, await decodePicture(take, 0))).toBeGreaterThan(5);
   });
 
   it('shows a reference image', async () => {

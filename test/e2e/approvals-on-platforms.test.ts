@@ -36,6 +36,8 @@ interface Chat {
   readonly deny: (message: string, button: string, reason: string) => Promise<void>;
   /** Gives a button the id that a version before had for it. */
   readonly makeOld: (message: string, from: string, to: string) => void;
+  /** Returns the private messages to the approver, oldest first. */
+  readonly offers: () => Promise<readonly string[]>;
   /** Returns the private messages to the requester in the thread. */
   readonly whispers: () => Promise<readonly string[]>;
   /** Returns whether a clip belongs to a message. */
@@ -106,6 +108,11 @@ async function slackChat(): Promise<Chat & { readonly slack: FakeSlack }> {
       const message = slack.message(ts);
       message.blocks = JSON.parse(JSON.stringify(message.blocks).replaceAll(`"${from}"`, `"${to}"`));
     },
+    offers: async () =>
+      slack
+        .messages(slack.dm(bob))
+        .filter(({ visibleTo }) => visibleTo === bob)
+        .map(({ ts }) => ts),
     whispers: async () =>
       slack
         .messages(channel)
@@ -172,6 +179,11 @@ async function discordChat(): Promise<Chat> {
       const message = discord.message(id);
       message.components = JSON.parse(JSON.stringify(message.components).replaceAll(`"${from}"`, `"${to}"`));
     },
+    offers: async () =>
+      discord
+        .messages(discord.dm(bob))
+        .filter(({ visibleTo }) => visibleTo === bob)
+        .map(({ id }) => id),
     whispers: async () =>
       discord
         .messages(channel)
@@ -223,6 +235,7 @@ async function playgroundChat(): Promise<Chat> {
       });
     },
     makeOld: (message, from, to) => void old.set(`${message} ${from}`, to),
+    offers: async () => (await dailies.messages()).filter(({ visibleTo }) => visibleTo === 'ben').map(({ id }) => id),
     whispers: async () => (await dailies.messages()).filter(({ visibleTo }) => visibleTo === 'ana').map(({ id }) => id),
     hasClip: async (id) => (await dailies.message(id)).attachments.length === 1,
     close: async () => undefined,
@@ -242,6 +255,25 @@ async function buttonOn(message: string, action: string): Promise<string> {
 }
 
 const says = (message: string, words: string) => expect.poll(() => chat.text(message)).toContain(words);
+
+/**
+ * Presses **Approve** until the request is decided: a press that a busy machine handles after more than three seconds is
+ * only offered, as in a chat.
+ */
+async function approve(notice: string): Promise<void> {
+  await chat.press('approver', notice, await buttonOn(notice, 'approve'));
+  const pressed = new Set<string>();
+  const textOf = async () => {
+    for (const offer of await chat.offers()) {
+      const again = (await chat.buttons(offer)).find(({ id }) => id.startsWith('approve:'));
+      if (again === undefined || pressed.has(offer)) continue;
+      pressed.add(offer);
+      await chat.press('approver', offer, again.id);
+    }
+    return chat.text(notice);
+  };
+  await expect.poll(textOf).toContain('Approved by');
+}
 
 async function restart(): Promise<void> {
   await dailies.kill();
@@ -270,10 +302,9 @@ test.each([
       throw new Error('no requests');
 
     await restart();
-    await chat.press('approver', owl.notice, await buttonOn(owl.notice, 'approve'));
+    await approve(owl.notice);
     await says(owl.card, 'Approved by');
     await expect.poll(() => chat.hasClip(owl.card)).toBe(true);
-    await says(owl.notice, 'Approved by');
     expect(upstream.posts).toBe(1);
     expect(upstream.requests.find(({ method }) => method === 'POST')?.body).toContain(promptOf('owl'));
 
@@ -308,8 +339,7 @@ test.each([
     const again = await only(others);
     expect((await chat.buttons(again)).map(({ label }) => label)).toEqual(['Approve · $0.40', 'Deny']);
     expect(upstream.posts).toBe(1);
-    await chat.press('approver', again, await buttonOn(again, 'approve'));
-    await says(again, 'Approved by');
+    await approve(again);
     await expect.poll(() => upstream.posts).toBe(2);
     expect(await others()).toHaveLength(1);
 

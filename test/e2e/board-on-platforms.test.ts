@@ -203,7 +203,7 @@ describe.each(['discord', 'slack'] as const)('on %s', (name) => {
     expect(upstream.creates).toBe(5);
     const [card, edit] = await button('Edit board');
     await side.edit(card, edit, { order: '3 2', take: /^Shot 3 · take 1/u });
-    await says('All 2 shots are ready. Shot 1 left out.');
+    await says('All 2 shots are ready. In the cut: shots 3, 2. Shot 1 left out.');
     expect(board()?.text).toMatch(/Shot 3[\s\S]*Shot 2[\s\S]*Shot 1[^\n]*skipped/u);
 
     // Killed once the message of the cut is there, whatever of the cut is made by then.

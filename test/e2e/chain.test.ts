@@ -22,7 +22,7 @@ afterEach(async () => {
   await dir.remove();
 });
 
-const WITHIN = 30_000;
+const WITHIN = 60_000;
 const PROMPTS = ['a fox', 'it runs', 'it sleeps'] as const;
 /** Pictures of the shots: each ends with another one. */
 const FRAMES = [9, 30, 41] as const;
@@ -124,6 +124,33 @@ test('each shot of a chained storyboard starts with the last picture of the clip
   expect(await dailies.messages().then((all) => JSON.stringify(all.map(({ text }) => text)))).not.toContain(
     'signature=',
   );
+});
+
+test('a shot whose frame was deleted while the service made it wait is not bought', async () => {
+  const { creates } = await serveShots();
+  const { create } = upstream.handlers;
+  let isBusy = true;
+  upstream.handlers.create = (call) => {
+    const { prompt } = JSON.parse(call.request.body) as Create;
+    if (prompt !== 'it runs' || !isBusy) return create(call);
+    return call.refuse(429, 'rate_limit_exceeded', 'Too many requests.', { 'retry-after': '1' });
+  };
+  await start(await freePort());
+  await order(PROMPTS);
+  const metrics = () => fetch(new URL('/metrics', dailies.url)).then((response) => response.text());
+  await expect.poll(() => upstream.posts, { timeout: WITHIN }).toBeGreaterThan(1);
+  await expect.poll(metrics, { timeout: WITHIN }).toContain('dailies_open_tasks{state="claimed"} 1');
+  const first = (await dailies.messages()).find(({ attachments }) => attachments.length > 0);
+  const ask = async () => answered(await dailies.interact(`/video delete ${first?.task ?? ''}`));
+  await expect.poll(async () => (await dailies.message(await ask())).buttons.length, { timeout: WITHIN }).toBe(1);
+  const deleted = answered(await dailies.press(await ask(), `delete:${first?.task ?? ''}`));
+  expect((await dailies.message(deleted)).text).toContain('Deleted');
+  isBusy = false;
+  const board = async () => (await dailies.messages()).find(({ text }) => text.includes('it sleeps'))?.text ?? '';
+  await expect
+    .poll(board, { timeout: WITHIN })
+    .toMatch(/isn’t here any more, so I didn’t send it\. Not charged\.[\s\S]*Shot 2 was rejected, so shot 3 was not/u);
+  expect(creates.map(({ prompt }) => prompt)).toEqual(['a fox']);
 });
 
 test('the shots after one that failed are not ordered, and cost nothing', async () => {

@@ -88,7 +88,7 @@ test('mentions the requester once, and a reload loses nothing', async () => {
   await expect.poll(mentions).toHaveLength(1);
   await page.reload();
   await page.waitForSelector('video');
-  expect(await page.locator('video').count()).toBe(1);
+  await expect.poll(() => page.locator('video').count()).toBe(1);
   expect(complaints).toEqual([]);
 });
 

@@ -86,7 +86,7 @@ test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, asyn
   await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
   await page.waitForSelector('text=$0.10 of $0.50 left, this clip costs $0.20.');
-  expect(await page.locator('text=operator can raise it.').count()).toBeGreaterThan(0);
+  await expect.poll(() => page.locator('text=operator can raise it.').count()).toBeGreaterThan(0);
 
   await page.fill(BOX, '');
   await type(page, '/video usage', '$0.40 of $0.50');
@@ -104,7 +104,13 @@ test('an order over the budget is asked for, approved by someone else, and arriv
   await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
   await page.waitForSelector('article >> text=this clip costs $0.30');
+  expect(await page.inputValue(BOX)).toBe('/video create an owl at night --seconds 6');
   await press(page, 'Ask for approval · $0.30');
+  // The refusal says what became of it, and the command is gone from the box.
+  await page.waitForSelector('article.private >> text=Sent for approval: 1 clip · $0.30. See it');
+  await expect.poll(() => page.locator('button:has-text("Ask for approval · $0.30")').count()).toBe(0);
+  await expect.poll(() => page.inputValue(BOX)).toBe('');
+  await expect.poll(() => page.locator('.composer .wrong').count()).toBe(0);
   const clip = page.locator('article.of-task:has-text("an owl at night")');
   await clip.locator('text=Waiting for approval by an administrator: $0.30 would exceed the budget.').waitFor();
 
@@ -138,7 +144,7 @@ test('the report of a month arrives with its chart', TIMEOUT, async () => {
     // Without a report channel it is for the administrators alone.
     await be(page, 'operator');
     await page.waitForSelector('article:has-text("October") img.picture');
-    expect(await page.getAttribute('img.picture', 'alt')).toContain('$0.40 swift-1');
+    expect(await page.getAttribute('img.picture', 'alt')).toContain('$0.40 Swift 1');
     expect(await coloursOf(page, 'img.picture')).toBeGreaterThan(3);
 
     expect(await serious(page)).toEqual([]);

@@ -42,7 +42,6 @@ describe('refused requests create nothing', () => {
   test.each([
     '/video create',
     '/video budget',
-    '/video preset neon',
     '/video cancel',
     '/video cancel nothing',
     '/video retry nothing',

@@ -156,7 +156,7 @@ test('a comparison on three platforms: nothing sent betrays a model until the re
       const card = await shown();
       await side.press(card, card.buttons.find((one) => one.label === label)?.id ?? label, voter);
     };
-    await expect.poll(async () => (await shown()).text).toContain('Which one is the best?');
+    await expect.poll(async () => (await shown()).text).toContain('Which one is better?');
     await expect.poll(side.clips).toBe(2);
     const [first = '', second = ''] = (await shown()).buttons.map(({ label }) => label);
     expect([first, second].map((label) => label.slice(0, -1))).toEqual(['Vote for ', 'Vote for ']);

@@ -9,9 +9,9 @@ import { comparisonViewOf } from '#src/chat/comparisons/comparison-view.ts';
 import { Comparisons } from '#src/chat/comparisons/comparisons.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import type { RetractionCount } from '#src/chat/retraction.ts';
-import { setOfCard, setViewOf } from '#src/chat/sets/set-view.ts';
+import { boardViewOf, setOfCard, setViewOf } from '#src/chat/sets/set-view.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
-import { viewOf } from '#src/chat/view.ts';
+import { type BoardCut, viewOf } from '#src/chat/view.ts';
 import type { ForgetOrder } from '#src/library/forgetting/forgetting.ts';
 import type { Opener } from '#src/library/gallery/access.ts';
 import { PersonalDefaults } from '#src/library/personal-defaults.ts';
@@ -33,7 +33,7 @@ import { cutIdOf } from '#src/studio/cuts/cut.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
 import { References } from '#src/studio/references/references.ts';
 import type { Reviews } from '#src/studio/reviews.ts';
-import { type BoardRecord, boardOf } from '#src/studio/storyboards/board.ts';
+import { type BoardRecord, boardOf, outdatedIn } from '#src/studio/storyboards/board.ts';
 import { requestAt } from '#src/tasks/approval.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
@@ -42,7 +42,15 @@ import { hasReview } from '#src/tasks/review/rules.ts';
 import { versionOf } from '#src/tasks/review/versions.ts';
 import { isEnded, transition } from '#src/tasks/state-machine.ts';
 import { boughtState } from '#src/tasks/storyboards/chain.ts';
-import { type Audience, type Origin, orderIdOf, type Task, type TaskEvent, type TaskId } from '#src/tasks/task.ts';
+import {
+  type Audience,
+  hasClip,
+  type Origin,
+  orderIdOf,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+} from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -126,7 +134,10 @@ export class BotHouse implements BotPorts {
   readonly removed: RemovalOrder[] = [];
   /** Outcome of the removal of messages; `null`: left to a later sweep. */
   retraction: RetractionCount | null = { retracted: 1, kept: 0 };
+  /** Tasks whose removals were hurried. */
+  readonly completed: string[] = [];
   readonly remover: BotPorts['remover'] = {
+    complete: async (ids) => void this.completed.push(...ids),
     remove: async ({ id }, { retracted, ...order }) => {
       this.removed.push(order);
       if (this.retraction !== null) retracted?.(this.retraction);
@@ -333,12 +344,31 @@ export class BotHouse implements BotPorts {
       );
       const [first] = members;
       if (first === undefined) throw new TypeError('there is no such set');
+      if (place.kind === 'storyboard') {
+        const board = await this.boards.get(place);
+        const inOrder = await Promise.all(
+          board.shots.map(async ({ at, chosen, isSkipped }) => {
+            const view = await this.chat.view(chosen);
+            const original = { task: chosen.id, retryPrice: view.retryPrice };
+            const isOutdated = outdatedIn(board).some((one) => one.at === at);
+            const shot = { at, isSkipped, isReady: hasClip(chosen), isOutdated, isRetrying: false, original };
+            return { view, message: null, shot };
+          }),
+        );
+        return boardViewOf(setViewOf(place, first.view, inOrder), inOrder, this.boardCut);
+      }
       const view = setViewOf(place, first.view, members);
+      if (place.kind === 'takes') return view;
       return comparisonViewOf(view, { entries, ordered: entries, record, progress: null });
     },
     show: async (id) => messageOf(this.task(id)),
     messageOf: async (id) => ({ ...messageOf(this.task(setOfCard(id) ?? id)), message: `m-${id}` }),
     setOf: async (place) => memberIds(place).flatMap((id) => this.records.get(id) ?? []),
+    showSet: async ({ id }) => {
+      const isNew = this.goneCards.delete(id);
+      if (isNew) this.shownAgain.push(id);
+      return isNew;
+    },
     updateBoard: async ({ id }) => void this.updatedBoards.push(id),
     lastingAddress: () => ({}),
     taskOf: async (_platform, { message }) =>
@@ -360,7 +390,6 @@ export class BotHouse implements BotPorts {
         review: { isReviewed: hasReview(await this.settings.get(task.origin), task.origin) },
       }),
     audienceAt: async (_platform, { channel }) => this.audiences.get(channel) ?? 'team',
-    audienceOf: async (origin) => this.#audienceOf(origin),
     rights: async (_platform, { channel }, user) => {
       const found = this.memberRights.get(`${channel}:${user}`) ?? this.memberRights.get(channel);
       if (found instanceof Error) throw found;
@@ -381,6 +410,11 @@ export class BotHouse implements BotPorts {
     },
   };
 
+  /** Sets whose card was deleted, and those that were posted again. */
+  readonly goneCards = new Set<TaskId>();
+  readonly shownAgain: TaskId[] = [];
+  /** Cut on the boards. */
+  boardCut: BoardCut | undefined;
   /** Sets whose card was shown anew. */
   readonly updatedBoards: TaskId[] = [];
   readonly #boards = new Map<TaskId, BoardRecord>();
@@ -456,11 +490,7 @@ export class BotHouse implements BotPorts {
   };
 
   #seen(scope: VisibleScope): readonly Task[] {
-    return this.#of(scope).filter(({ origin }) => isVisible(origin, this.#audienceOf(origin), scope.viewer));
-  }
-
-  #audienceOf({ audience, channel }: Origin): Audience {
-    return audience ?? this.audiences.get(channel) ?? 'channel';
+    return this.#of(scope).filter(({ origin }) => isVisible(origin, scope.viewer));
   }
 
   #of({ platform, team, user }: Pick<VisibleScope, 'platform' | 'team' | 'user'>): readonly Task[] {

@@ -68,7 +68,7 @@ export class ChatHouse {
       repository: this.repository,
       queue: this.queue,
       subscriptions: this.subscriptions,
-      audiences: new Audiences({ store, platforms, clock, logger }),
+      audiences: new Audiences({ platforms, clock, logger }),
       clips: { find: options.find ?? (async ({ clip }) => clip) },
       links,
       locks: createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),
@@ -113,7 +113,8 @@ export class ChatHouse {
 
   /** Claims a task, applies events, and runs all work that is due without advancing the clock. */
   async task(changes: Partial<Task> = {}, ...events: readonly TaskEvent[]): Promise<TaskId> {
-    const task = newTask({ createdAtMs: this.clock.now(), ...changes });
+    const made = newTask({ createdAtMs: this.clock.now(), ...changes });
+    const task = { ...made, origin: { audience: 'team' as const, ...made.origin } };
     await this.repository.claim(task);
     await this.chat.show(task.id);
     await this.happen(task.id, ...events);

@@ -87,6 +87,7 @@ export class CutHouse {
     const { store, platform, clock, repository } = this.house;
     const links = options.links ?? { forClip: async () => null };
     this.cuts = new Cuts({
+      shown: (cut) => this.house.chat.cutShown(cut),
       store,
       repository,
       clock,

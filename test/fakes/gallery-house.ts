@@ -65,7 +65,6 @@ export class GalleryHouse {
   readonly clips = new GalleryClips({
     store: this.store,
     repository: this.repository,
-    audienceOf: async ({ audience = 'channel' }) => audience,
   });
   readonly http: FastifyInstance = createHttpServer(createLogger('silent'));
   readonly presses: GalleryPress[] = [];
@@ -75,8 +74,7 @@ export class GalleryHouse {
   /** Returns the sets of the store. @param cuts default: none */
   setsWith(cuts: Pick<Cuts, 'get' | 'madeOf'> = NO_CUTS): GallerySets {
     const { clips, repository, store } = this;
-    const audienceOf = async ({ audience = 'channel' }: Origin) => audience;
-    return new GallerySets({ clips, repository, boards: new Boards(store), cuts, audienceOf });
+    return new GallerySets({ clips, repository, boards: new Boards(store), cuts });
   }
 
   /** Adds the routes. @param publicUrl default: none */

@@ -61,6 +61,8 @@ export class FakePlatform implements Platform {
   lacking: MissingRight | null = null;
   /** Users who left the team. */
   readonly left = new Set<string>();
+  /** Channels that take no message any more, with the error of a post there. */
+  readonly closed = new Map<string, ErrorCode>();
   /** Audience by channel. Default: the team. */
   readonly audiences = new Map<string, Audience | 'unknown' | Error>();
   /** Rights of every member by channel. Default: all rights. */
@@ -123,6 +125,7 @@ export class FakePlatform implements Platform {
     return this.#act('open', task, () => {
       const known = this.messages.find((message) => message.task === task);
       if (known !== undefined) return known.ref;
+      this.#assertOpen(origin.channel);
       const ref = { channel: origin.channel, message: `m${this.messages.length + 1}` };
       const shown = [{ view: taskViewOf(view), by: 'open' as const }];
       this.messages.push({ ref, task, origin, files: [], shown, isDeleted: false });
@@ -161,7 +164,10 @@ export class FakePlatform implements Platform {
 
   async notify(notice: Notice): Promise<MessageRef> {
     return this.#act('notify', notice.key, () => {
-      if (!this.notices.some(({ key }) => key === notice.key)) this.notices.push(notice);
+      if (!this.notices.some(({ key }) => key === notice.key)) {
+        this.#assertOpen(notice.place.channel);
+        this.notices.push(notice);
+      }
       return { channel: notice.place.channel, message: notice.key };
     });
   }
@@ -253,9 +259,15 @@ export class FakePlatform implements Platform {
     return result;
   }
 
+  #assertOpen(channel: string): void {
+    const code = this.closed.get(channel);
+    if (code !== undefined) throw platformError(code, { retryable: false });
+  }
+
   #find(ref: MessageRef): FakeMessage {
     const message = this.messages.find((one) => one.ref.message === ref.message);
     if (message === undefined || message.isDeleted) throw platformError('message_gone', { retryable: false });
+    this.#assertOpen(ref.channel);
     return message;
   }
 }

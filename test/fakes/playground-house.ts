@@ -99,6 +99,7 @@ export class PlaygroundHouse {
       dataDir: this.#dataDir,
       catalog: () => parseCatalog(sandboxCatalog),
       clipOf: () => Promise.resolve(null),
+      posterOf: () => Promise.resolve(null),
       clipLinks: SERVED_HERE,
       logger,
       wrongTokens: new WrongTokens({ entrance: 'playground', clock, logger }),

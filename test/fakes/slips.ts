@@ -38,6 +38,12 @@ export const MISSPELT = [
   'test',
   'hello',
   'ping',
+  'fox',
+  'report',
+  'stop everything',
+  'how much did we spend',
+  'improve a fox',
+  'preset neon',
 ] as const;
 
 /** Options that are misspelt or in the wrong place, inside a prompt. */

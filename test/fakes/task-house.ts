@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import type { SignedLinks } from '#src/media/signed-links.ts';
 import type { PollPace } from '#src/pipeline/backoff.ts';
 import { deliverQueue } from '#src/pipeline/next-job.ts';
 import type { Order } from '#src/pipeline/orders/order.ts';
@@ -45,6 +46,8 @@ export interface TaskHouseOptions {
   readonly concurrency?: Partial<Readonly<Record<JobKind, number>>>;
   readonly observers?: readonly TaskObserver[];
   readonly deliver?: JobHandler;
+  /** Signs the URLs of frames. Default: links are off. */
+  readonly links?: SignedLinks;
 }
 
 /** Task pipeline of one process, as the app creates it, on scripted parts and without a chat. */
@@ -103,6 +106,7 @@ export class TaskHouse {
       ...(options.assertSetsDecided === undefined ? {} : { assertSetsDecided: options.assertSetsDecided }),
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
+      links: options.links ?? null,
       storage: new FolderStorage('/clips'),
       maxRepeatedFetches: 2,
     });

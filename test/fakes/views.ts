@@ -137,6 +137,7 @@ export function reviewNotice(changes: Partial<ReviewNotice> = {}): ReviewNotice 
     prompt: 'a red fox',
     version: 2,
     note: { text: 'too *dark* @everyone', atSeconds: 3 },
+    takesBack: null,
     ...changes,
   };
 }

@@ -74,6 +74,7 @@ async function serve(accessToken: string | null): Promise<FastifyInstance> {
     dataDir: dir,
     catalog: () => parseCatalog(sandboxCatalog),
     clipOf: async () => null,
+    posterOf: async () => null,
     clipLinks: SERVED_HERE,
     isEmbeddedService: true,
     promptsKeptMs: async () => null,

@@ -15,7 +15,7 @@ import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { actionOf, isAnsweredInPlace } from '#commands/ui/buttons.ts';
+import { actionOf, isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
 import { isOrderForm } from '#commands/ui/form-ids.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
@@ -219,7 +219,9 @@ export class InteractionHandler {
   async #press(interaction: APIMessageComponentInteraction): Promise<void> {
     const { custom_id: button } = interaction.data;
     if (button === RENEWAL_BUTTON) return this.#renewToken(interaction);
-    const mode = actionOf(button).response;
+    const { response } = actionOf(button);
+    // Only a response of its own can show a clip where the bot is no member.
+    const mode = isOrderButton({ id: button }) && isBroughtAlong(interaction) ? 'public' : response;
     // Without the bot as a member, each press under a task's message brings a fresh token to edit it with.
     const isByToken = mode === 'private' && isBroughtAlong(interaction);
     const followed = isByToken ? await this.#tokenMessage(interaction.message.id) : undefined;

@@ -1,4 +1,11 @@
-import { type APIInteraction, type APIMessage, InteractionResponseType, MessageFlags, Routes } from 'discord.js';
+import {
+  type APIInteraction,
+  type APIMessage,
+  InteractionResponseType,
+  MessageFlags,
+  RESTJSONErrorCodes,
+  Routes,
+} from 'discord.js';
 import type { CancelTimer, Clock } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -33,10 +40,12 @@ interface InitialResponse {
   readonly data?: object;
 }
 
-/** Types of initial responses that create a message, which can be looked up. */
-const CREATES_MESSAGE: ReadonlySet<InteractionResponseType> = new Set([
+/** Types of initial responses with an `@original`, which can be looked up: a message of their own, or the button's. */
+const HAS_ORIGINAL: ReadonlySet<InteractionResponseType> = new Set([
   InteractionResponseType.ChannelMessageWithSource,
   InteractionResponseType.DeferredChannelMessageWithSource,
+  InteractionResponseType.DeferredMessageUpdate,
+  InteractionResponseType.UpdateMessage,
 ]);
 
 /** Options of {@link InteractionResponse}. */
@@ -216,7 +225,7 @@ export class InteractionResponse {
     } catch (thrown) {
       const error = translate(thrown, doing);
       if (errorResponseOf(error)?.code === ALREADY_ANSWERED) return 'taken';
-      if (!error.retryable || !CREATES_MESSAGE.has(response.type)) throw error;
+      if (!error.retryable || !HAS_ORIGINAL.has(response.type)) throw error;
       // It may have arrived: look it up before the retry.
       if (await this.#exists()) return 'taken';
       if (this.#ageMs > FIRST_RESPONSE_MS) throw error;
@@ -227,7 +236,7 @@ export class InteractionResponse {
 
   /** Returns whether an earlier delivery has a response. */
   async #isAnswered({ type }: InitialResponse): Promise<boolean> {
-    return this.isRepeated && CREATES_MESSAGE.has(type) && this.#exists();
+    return this.isRepeated && this.#exists(!HAS_ORIGINAL.has(type));
   }
 
   /** True if an earlier delivery may have a response, by a process that is gone. */
@@ -248,16 +257,17 @@ export class InteractionResponse {
     return ageMs + clock.monotonic() - this.#receivedAtMs;
   }
 
-  async #exists(): Promise<boolean> {
+  /** @param isAny `true`: a response without an `@original` counts as well, such as a form. Default: false. */
+  async #exists(isAny = false): Promise<boolean> {
     const { records, token } = this.#options;
     if (records.isRefused(token.token)) return false;
     return this.#original('GET').then(
       () => true,
       (thrown: unknown) => {
-        // Not for a 404, which Discord also sends before the initial response.
-        if (errorResponseOf(asDailiesError(thrown, 'looking for an answer'))?.status === 401)
-          records.refused(token.token);
-        return false;
+        const { status, code } = errorResponseOf(translate(thrown, 'looking for an answer')) ?? {};
+        // Not for a 404, which Discord also sends before the initial response, as an unknown webhook.
+        if (status === 401) records.refused(token.token);
+        return isAny && code === RESTJSONErrorCodes.UnknownMessage;
       },
     );
   }

@@ -1,5 +1,5 @@
 import type { GivenOptions } from '#commands/bot-port.ts';
-import { fileNotFetched, fileTooLarge, noTextFile } from '#commands/sentences/attachments.ts';
+import { noTextFile, textNotRead } from '#commands/sentences/attachments.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { isTextFile, readTextFile } from '#src/media/text-file.ts';
@@ -27,9 +27,6 @@ export async function textOf(
   } catch (thrown) {
     const error = asDailiesError(thrown, 'fetching a text file from Discord');
     logger.warn({ event: 'discord_text_file_failed', err: error }, 'failed to fetch a text file from Discord');
-    const { code, limitBytes } = error;
-    return {
-      wrong: code === 'too_large' ? fileTooLarge(TEXT_OPTION, name, limitBytes) : fileNotFetched(TEXT_OPTION, name),
-    };
+    return { wrong: textNotRead(TEXT_OPTION, name, error) };
   }
 }

@@ -65,6 +65,8 @@ const UNANSWERED = 10015;
 const NONCE_LENGTH = 25;
 /** Discord deduplicates by nonce for at least this long: "a few minutes". */
 const NONCE_HOLDS_MS = 60_000;
+/** Notifies nobody: the mention does. @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
+const IS_SILENT = 1 << 12;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ARCHIVED_THREAD = 50083;
 
@@ -297,7 +299,10 @@ export class TaskPosts {
     const button = JSON.stringify(taskButtonId('details', taskOfKey(task)));
     const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
     const found = this.#isNonceExpired(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
-    return found ?? this.#post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null) });
+    return (
+      found ??
+      this.#post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null), flags: body.flags | IS_SILENT })
+    );
   }
 
   /** Searches a channel for a message of the bot's own. */

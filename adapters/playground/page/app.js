@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { read } from './api.js';
+import { openGallery, read } from './api.js';
 import { useBoard } from './board.js';
 import { Composer } from './composer/composer.js';
 import { useOutbox } from './composer/outbox.js';
@@ -31,7 +31,7 @@ function App() {
   const { users, known } = useKnown(board, user);
   const toBox = () => box.current?.focus();
   const [jumpTo, jump] = useJumps(board, { channel, goTo, onMissing: setTrouble });
-  const { outbox, refusal, setRefusal, draft, setDraft } = useOrders(board, { user, channel, onForm: setForm });
+  const orders = useOrders(board, { user, channel, onForm: setForm, onJump: jump });
 
   useEffect(() => remember(user), [user]);
   // An error message of a lost connection is dismissed once it is back.
@@ -44,35 +44,33 @@ function App() {
   const send = (text) => {
     board.readUpTo = null;
     void board.showEnd();
-    outbox.send(user, channel, text);
+    orders.outbox.send(user, channel, text);
   };
   const tryExample = (text) =>
-    setup.isEmbeddedService ? send(text) : setDraft({ text, user, channel, isRefused: false });
+    setup.isEmbeddedService ? send(text) : orders.setDraft({ text, user, channel, isRefused: false });
   const manage = (text) => {
     setUser(MANAGER);
-    setDraft({ text, user: MANAGER, channel, isRefused: false });
-  };
-  const onAnswer = (id) => {
-    if (id !== null) jump({ channel, message: id, isAnswer: true });
+    orders.setDraft({ text, user: MANAGER, channel, isRefused: false });
   };
 
   return html`
     <div class="page">
       <button type="button" class="skip" onClick=${toBox}>Skip to the message box</button>
       <${Sidebar} channel=${channel} channels=${board.channels} unread=${board.unread} user=${user} users=${users}
-        onChannel=${goTo} onUser=${setUser} onGallery=${() => send('/video gallery')} onConnect=${() => setConnecting(true)} />
+        onChannel=${goTo} onUser=${setUser} onGallery=${async () => setTrouble((await openGallery(user, channel)) ?? '')} onConnect=${() => setConnecting(true)} />
       <main class="room">
-        <header class="room-header"><h1><span class="hash" aria-hidden="true">#</span>${channel}</h1></header>
+        <h1 class="sr">${channel}</h1>
+        <header class="room-header" aria-hidden="true"><b><span class="hash">#</span>${channel}</b></header>
         <${Banner} connection=${board.connection} isLoaded=${board.isLoaded} />
-        <${Log} board=${board} jumpTo=${jumpTo} outbox=${outbox.entries} onLeave=${toBox}
+        <${Log} board=${board} jumpTo=${jumpTo} outbox=${orders.outbox.entries} onLeave=${toBox}
           empty=${html`<${Welcome} channel=${channel} isEmbeddedService=${setup.isEmbeddedService} onExample=${tryExample} onManage=${manage} onConnect=${() => setConnecting(true)} />`}
-          messageProps=${{ user, onJump: jump, onForm: setForm, onAnswer, onTrouble: setTrouble }} />
-        <${Composer} key=${`${user}/${channel}`} user=${user} channel=${channel} commands=${setup.commands} models=${setup.models} known=${known} draft=${draft}
-          trouble=${isSaid(board.latest, refusal) ? '' : refusal} boxRef=${box} onSend=${send} onWrite=${() => setRefusal('')} onDraftTaken=${() => setDraft(null)} />
+          messageProps=${{ user, onJump: jump, onForm: setForm, onAnswer: orders.onAnswer, onTrouble: setTrouble }} />
+        <${Composer} key=${`${user}/${channel}`} user=${user} channel=${channel} commands=${setup.commands} models=${setup.models} known=${known} draft=${orders.draft}
+          trouble=${isSaid(board.latest, orders.refusal) ? '' : orders.refusal} boxRef=${box} onSend=${send} onWrite=${() => orders.setRefusal('')} onDraftTaken=${() => orders.setDraft(null)} />
       </main>
       <${Toast} sentence=${trouble} onClose=${() => setTrouble('')} />
       <div class="sr" role="status" aria-live="polite">${board.latest === null ? '' : spoken(board.latest.card)}</div>
-      ${form !== null && html`<${FormDialog} key=${form.id} form=${form} models=${setup.models} user=${user} channel=${channel} onForm=${setForm} onAnswer=${onAnswer} onClose=${() => setForm(null)} />`}
+      ${form !== null && html`<${FormDialog} key=${form.id} form=${form} models=${setup.models} user=${user} channel=${channel} onForm=${setForm} onAnswer=${orders.onAnswer} onClose=${() => setForm(null)} />`}
       ${isConnecting && html`<${Connect} onClose=${() => setConnecting(false)} />`}
     </div>
   `;
@@ -80,7 +78,7 @@ function App() {
 
 /** Returns whether the channel shows the refusal already, so that the composer need not repeat it. */
 function isSaid(latest, refusal) {
-  return latest?.visibleTo !== null && latest?.text.startsWith(refusal);
+  return latest != null && latest.visibleTo !== null && latest.text.startsWith(refusal);
 }
 
 function Banner({ connection, isLoaded }) {
@@ -123,18 +121,27 @@ function useChannel() {
 }
 
 /** Holds the messages being sent; one that is refused returns to the composer as a draft. */
-function useOrders(board, { user, channel, onForm }) {
+function useOrders(board, { user, channel, onForm, onJump }) {
   const [refusal, setRefusal] = useState('');
   const [draft, setDraft] = useState(null);
+  const refused = useRef('');
   const outbox = useOutbox(board, {
     onForm,
     onRefused: (entry, error) => {
       setRefusal(error);
+      refused.current = entry.text;
       setDraft({ text: entry.text, user: entry.user, channel: entry.channel, isRefused: true });
     },
   });
   useEffect(() => setRefusal(''), [channel, user]);
-  return { outbox, refusal, setRefusal, draft, setDraft };
+  /** Shows the answer to a press, and empties the composer of a command that was ordered from its refusal. */
+  const onAnswer = (id, from) => {
+    if (id !== null) onJump({ channel, message: id, isAnswer: true });
+    if (refusal === '' || !isSaid(from, refusal)) return;
+    setRefusal('');
+    setDraft({ text: '', user, channel, isRefused: false, instead: refused.current });
+  };
+  return { outbox, refusal, setRefusal, onAnswer, draft, setDraft };
 }
 
 /** Scrolls to a message; switches the channel and loads the page around it if needed. */

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { decodedText, notText } from '#src/http/shared-page/decoded-text.js';
 import { act, newId } from './api.js';
 import { modelOf, priceOfTakes } from './composer/order.js';
 import { html } from './html.js';
@@ -34,7 +35,7 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
     }
     onClose();
     if (answer.form !== null) onForm(answer.form);
-    onAnswer(answer.message);
+    onAnswer(answer.message, form.from);
   };
   const change = (name, value) => setValues((before) => ({ ...before, [name]: value }));
   const fields = isOrder && model !== undefined ? orderFields(form, model, models) : form.fields.map(plainField);
@@ -187,21 +188,32 @@ function Field({ field: { name, label, required, long, note, maxLength, choices,
     <div class="field">
       <label for=${`field-${name}`}>${label}${required ? '' : html` <i>optional</i>`}</label>
       ${control()}
-      ${lines && html`<${TextFile} name=${name} onText=${onValue} />`}
+      ${lines && html`<${TextFile} name=${name} onText=${onValue} /> <span class="small" role="status">${shotsIn(value)}</span>`}
       ${note && html`<p class="small" id=${`note-${name}`}>${note}</p>`}
       <p class="trouble" id=${`problem-${name}`} role="alert">${problem}</p>
     </div>
   `;
 }
 
+/** Counts the shots of a storyboard, one a line; a first line of options alone is for all of them. */
+function shotsIn(text) {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const count = lines.length - (/^\s*--\S+(\s+\S+)?\s*(--|$)/.test(lines[0] ?? '') ? 1 : 0);
+  return count === 1 ? '1 shot' : `${count} shots`;
+}
+
 /** Fills a field from a text file, which stays in the browser until the form is sent. */
 function TextFile({ name, onText }) {
+  const [trouble, setTrouble] = useState('');
   const read = async ({ target }) => {
     const [file] = target.files;
-    if (file !== undefined) onText(await file.text());
+    const text = file === undefined ? null : decodedText(new Uint8Array(await file.arrayBuffer()));
+    if (text !== null) onText(text);
+    setTrouble(file === undefined || text !== null ? '' : notText(file.name));
     target.value = '';
   };
   return html`
+    <p class="trouble" role="alert">${trouble}</p>
     <label class="small file">From a text file <input type="file" name=${`${name}-file`} accept=".txt,.md,text/plain" onChange=${read} /></label>
   `;
 }

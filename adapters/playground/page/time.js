@@ -36,10 +36,11 @@ const UNITS = [
   ['minute', 60_000],
 ];
 
-/** Formats a point in time relative to now, such as `2 minutes ago`; one to come is rounded to the minute. */
+/** Formats a point in time relative to now, such as `2 minutes ago`; one to come is rounded to the minute, or the hour. */
 export function relativeTime(timeMs, nowMs = Date.now()) {
   // What was set to 2 hours a second ago ends in 2 hours, not in 1.
-  const differenceMs = timeMs - nowMs + (timeMs > nowMs ? 30_000 : 0);
+  const aheadMs = timeMs - nowMs;
+  const differenceMs = aheadMs + (aheadMs > 3_600_000 ? 1_800_000 : aheadMs > 0 ? 30_000 : 0);
   const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? [];
   return unit === undefined ? 'just now' : relative.format(Math.trunc(differenceMs / unitMs), unit);
 }

@@ -24,7 +24,7 @@ export function Welcome({ channel, isEmbeddedService, onExample, onManage, onCon
         }
       </p>
       <p class="quiet">
-        Anyone here can be anyone, and every channel is open to all. The manager is <b>operator</b>, who sets budgets:
+        Anyone here can be anyone, and every channel is open to all. The manager is <b>operator</b>, who sets budgets:${' '}
         <button type="button" class="plain-link try-budget" onClick=${() => onManage(BUDGET_EXAMPLE)}>try <code>${BUDGET_EXAMPLE}</code></button>.
         Then be someone else (below the channels) and order until it is used up. <b>Ask for approval</b> there, and approve it as operator.
       </p>

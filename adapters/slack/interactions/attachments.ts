@@ -5,6 +5,7 @@ import {
   fileTooLarge,
   noReferenceFile,
   noTextFile,
+  textNotRead,
   UNNAMED_FILE,
   wrongKindOfFile,
 } from '#commands/sentences/attachments.ts';
@@ -91,9 +92,7 @@ export class ReferenceMedia {
         { event: 'slack_text_file_failed', err: error },
         'failed to fetch a text file from Slack',
       );
-      const sentence =
-        error.code === 'too_large' ? fileTooLarge('file', name, error.limitBytes) : fileNotFetched('file', name);
-      return { wrong: { field: null, sentence } };
+      return { wrong: { field: null, sentence: textNotRead('file', name, error) } };
     }
   }
 

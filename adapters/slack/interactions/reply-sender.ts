@@ -47,9 +47,11 @@ export class ReplySender {
     const { respond, channel, thread, isOnHome = false } = this.#context;
     if (placement === 'public' || isOnHome) return this.#retrying(() => this.#post(channel, thread, body));
     if (respond === undefined) return this.#postEphemeral(body);
-    if (placement === 'in-place') return this.#retrying(() => respond({ ...body, replace_original: true }));
     const inThread = thread === null ? {} : { thread_ts: thread };
-    const message = { ...body, response_type: 'ephemeral', replace_original: false, ...inThread } as const;
+    const message =
+      placement === 'in-place'
+        ? { ...body, replace_original: true }
+        : ({ ...body, response_type: 'ephemeral', replace_original: false, ...inThread } as const);
     await this.#retrying(() => respond(message)).catch((thrown: unknown) => {
       // A `response_url` works for 30 minutes and five responses.
       const details = { event: 'slack_response_url_failed', err: asDailiesError(thrown, 'answering') };

@@ -16,7 +16,7 @@ import type { MessageRef } from '#src/chat/platform.ts';
 import type { BarChart } from '#src/chat/team-notice.ts';
 import { escapePlain } from './mrkdwn.ts';
 import { chartBlock, tableBlock } from './native-blocks.ts';
-import { contextBlock, literal, messageUrl, pingIn, richText } from './rich-text.ts';
+import { channelIn, contextBlock, literal, messageUrl, pingIn, richText } from './rich-text.ts';
 
 /** A message's content: blocks for display, text for notifications and screen readers. */
 export interface Body {
@@ -158,7 +158,7 @@ export function plain(text: string, length: number): types.PlainTextElement {
 /** Returns the card as text for notifications: without markup and without pings except its own mentions. */
 function fallbackText(card: Card): string {
   const text = linesOf(card)
-    .map((line) => line.map((part) => pingIn(part) ?? escapePlain(literal(part))).join(''))
+    .map((line) => line.map((part) => pingIn(part) ?? channelIn(part) ?? escapePlain(literal(part))).join(''))
     .join('\n')
     .trim();
   return cut(text === '' ? '…' : text, FALLBACK_LENGTH);

@@ -42,16 +42,17 @@ export class Retractions {
     const file = await messageStore.file(message);
     const replies = await messageStore.replies(message);
     const ofFile = file === undefined ? null : await this.#messageOf(to, file);
-    const shown = [...(ofFile === null ? [] : [ofFile]), ...replies, message];
+    const below = [...(ofFile === null ? [] : [ofFile]), ...replies];
     const failures: DailiesError[] = [];
     const attempt = async (retracted: Promise<void>): Promise<void> => {
       const failure = await retracted.then(() => null, failureOf);
       if (failure?.retryable === true) throw failure;
       if (failure !== null) failures.push(failure);
     };
-    // The file goes last, since it names its message.
-    for (const one of shown) await attempt(this.#replace({ to, message: one, body }));
+    // The file goes after its message, which it names, and before the card says that it is deleted.
+    for (const one of below) await attempt(this.#replace({ to, message: one, body }));
     if (file !== undefined) await attempt(this.#deleteFile(to, file));
+    await attempt(this.#replace({ to, message, body }));
     if (file !== undefined) await messageStore.forgetFile(message, file);
     await messageStore.forgetReplies(message);
     const [failure] = failures;

@@ -170,6 +170,12 @@ export function pingIn(part: Part): string | null {
   return 'group' in part ? `<!subteam^${part.group.id}>` : null;
 }
 
+/** Returns the mrkdwn of a channel, which Slack shows by its name; `null` for any other part. */
+export function channelIn(part: Part): string | null {
+  const isChannel = typeof part === 'object' && 'channel' in part && CHANNEL_ID.test(part.channel);
+  return isChannel ? `<#${part.channel}>` : null;
+}
+
 /** Returns the mrkdwn of a part that needs it, such as a link or a date in the reader's time zone; otherwise `null`. */
 function markupOf(part: Part, workspaceUrl: string | null): string | null {
   const url = urlOf(part, workspaceUrl);
@@ -177,5 +183,5 @@ function markupOf(part: Part, workspaceUrl: string | null): string | null {
   const ping = pingIn(part);
   if (ping !== null || typeof part !== 'object') return ping;
   if ('timeMs' in part) return `<!date^${Math.floor(part.timeMs / 1000)}^${DATE_FORMAT}|${dateFallback(part.timeMs)}>`;
-  return 'channel' in part && CHANNEL_ID.test(part.channel) ? `<#${part.channel}>` : null;
+  return channelIn(part);
 }

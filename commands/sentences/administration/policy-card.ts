@@ -1,7 +1,7 @@
 import { channelRules, type Policy, type PolicyRules, rulesAt } from '#src/policy/policy.ts';
 import { allowedSeconds } from '#src/policy/values.ts';
 import type { Approver } from '#src/tasks/approval.ts';
-import type { Catalog } from '#src/videos/model.ts';
+import { type Catalog, titleOf } from '#src/videos/model.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, either } from '../format.ts';
 import { savedBlocks } from './settings.ts';
@@ -59,14 +59,12 @@ export function policyCard(shown: PolicyShown): Card {
   ]);
 }
 
-function ruleLine(name: Shown, rules: PolicyRules, { models }: Catalog): Line {
+function ruleLine(name: Shown, rules: PolicyRules, catalog: Catalog): Line {
   const value = rules[name];
   if (value === 'any') return [PEOPLE.has(name) ? 'everyone' : 'any'];
   switch (name) {
-    case 'models': {
-      const titleOf = (one: string) => models.find((model) => model.name === one)?.title ?? one;
-      return [{ untrusted: all(listOf<string>(rules.models).map(titleOf)) }];
-    }
+    case 'models':
+      return [{ untrusted: all(listOf<string>(rules.models).map((name) => titleOf(catalog, name))) }];
     case 'seconds':
       return [`${either(allowedSeconds(rules.seconds === 'any' ? undefined : rules.seconds))} s`];
     case 'resolutions':

@@ -101,9 +101,13 @@ function valueLine(setting: ShownSetting, settings: TeamSettings, currency: stri
 }
 
 function keptLine(keep: Keep | undefined, does: string): Line {
-  if (keep === undefined) return ['as long as the operator has set.'];
+  if (keep === undefined) return ['as long as this installation is set to.'];
   const days = keep.days === 1 ? '1 day' : `${keep.days} days`;
-  return [`${days}, or less where the operator has set less. ${does} Applies from `, { timeMs: keep.fromMs }, '.'];
+  return [
+    `${days}, or less where this installation is set to less. ${does} Applies from `,
+    { timeMs: keep.fromMs },
+    '.',
+  ];
 }
 
 function above(price: Price | undefined, does: string, none: string): Line {

@@ -1,12 +1,15 @@
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { TaskView } from '#src/chat/view.ts';
 import type { FileDescription } from '#src/media/relay.ts';
 import { comparisonOf } from '#src/tasks/comparisons/blind.ts';
 import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
 import type { BookedState } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
-import { type Task, type TaskState, typedPrompt } from '#src/tasks/task.ts';
+import { type Task, type TaskId, type TaskState, typedPrompt } from '#src/tasks/task.ts';
 import type { MediaKind, VideoRequest } from '#src/videos/request.ts';
-import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
+import { shortId } from '../../ui/buttons.ts';
+import { type Block, type Card, type Line, layOut, type Part, withText } from '../../ui/card.ts';
 import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { capitalised, count } from '../format.ts';
@@ -16,6 +19,8 @@ import { reviewHistory } from '../review/review.ts';
 import { requestWords } from '../settings.ts';
 import { droppedSentence } from '../studio/chain.ts';
 import { stateWord } from './history.ts';
+import { linkTo, setTitle } from './set-card.ts';
+import { cardOf, taskButton } from './task-card.ts';
 
 /** Reference file as **Details** shows it. */
 export interface ShownMedia {
@@ -24,6 +29,44 @@ export interface ShownMedia {
   readonly url: string;
   /** File attached in the chat; `null` if the user typed an address. */
   readonly file: FileDescription | null;
+}
+
+/**
+ * Shows a task, or a set, as its message does, with its id and a link to that message.
+ * @param id default: that of the view
+ * @param set the set that the task belongs to, with its message
+ */
+export function statusCard(
+  view: TaskView,
+  message: MessageRef | undefined,
+  { id = view.task, set }: { readonly id?: TaskId; readonly set?: ShownSet } = {},
+): Card {
+  const line: Line = [{ code: shortId(id) }, ...linkTo(message, 'its message')];
+  return withSet(withText(withShow(cardOf(view), view), line), set);
+}
+
+/** Set with its message. */
+export interface ShownSet {
+  readonly view: TaskView;
+  readonly message: MessageRef | undefined;
+}
+
+/** Adds the set that a task belongs to, and **Show the board**, as its message may have been deleted. */
+export function withSet(card: Card, set: ShownSet | undefined): Card {
+  if (set === undefined) return card;
+  const { view, message } = set;
+  const line: Line = [...setTitle(view), ...linkTo(message, 'See it')];
+  return { ...withText(card, line), buttons: [...card.buttons, taskButton('show', view)] };
+}
+
+/** Adds **Show the clip** to a finished task, or **Show the board**, whose message may have been deleted. */
+function withShow(card: Card, view: TaskView): Card {
+  if (view.members !== undefined) {
+    const cut = view.boardCut?.isCurrent === true ? [taskButton('join', view)] : [];
+    return { ...card, buttons: [...card.buttons, ...cut, taskButton('show', view)] };
+  }
+  if (view.phase !== 'done' || view.removal !== undefined || view.buttons.includes('show')) return card;
+  return { ...card, buttons: [taskButton('show', view), ...card.buttons] };
 }
 
 /** Shows all details of a task. The prompt is last, so that a long one cuts nothing else off. */

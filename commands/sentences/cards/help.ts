@@ -278,8 +278,8 @@ function byModel({ models, defaultModel }: Catalog, wordsOf: (model: Model) => s
   const groups = [...Map.groupBy(ordered, wordsOf)];
   const [first] = groups;
   if (first === undefined || groups.length === 1) return first?.[0] ?? '';
-  if (groups.length > MAX_RANGES) return `${first[0]} for ${defaultModel.name}; for others see /video models`;
-  return groups.map(([words, some]) => `${words} for ${all(some.map(({ name }) => name))}`).join('; ');
+  if (groups.length > MAX_RANGES) return `${first[0]} for ${defaultModel.title}; for others see /video models`;
+  return groups.map(([words, some]) => `${words} for ${all(some.map(({ title }) => title))}`).join('; ');
 }
 
 function steeringLines(hints: readonly SteeringHint[]): readonly Line[] {

@@ -1,4 +1,5 @@
 import type { MessageRef } from '#src/chat/platform.ts';
+import type { TaskView } from '#src/chat/view.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { phaseOf } from '#src/tasks/state-machine.ts';
@@ -8,6 +9,7 @@ import { type Block, type Card, type CardButton, type Line, layOut } from '../..
 import { count, shorten } from '../format.ts';
 import { placeWords } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
+import { cutLinks, linkTo, setTitle, shotsReady } from './set-card.ts';
 
 /** Task in a list, with its message if it has one. */
 export interface Listed {
@@ -15,6 +17,8 @@ export interface Listed {
   readonly message: MessageRef | undefined;
   /** Phase that its message shows. */
   readonly phase: Phase;
+  /** Board of the storyboard that it stands for, whose message it is then. Absent: the task itself. */
+  readonly board?: TaskView;
 }
 
 /** Content of a page of `/video list`. */
@@ -24,6 +28,8 @@ export interface ListedPage {
   readonly search: string | null;
   /** Number of clips on the previous pages. */
   readonly offset: number;
+  /** Number of clips on this page: a storyboard is one row. */
+  readonly clips: number;
   /** Number of the latest clips searched, if older ones were left out; otherwise `null`. */
   readonly lookedThrough: number | null;
   readonly buttons: readonly CardButton[];
@@ -31,12 +37,12 @@ export interface ListedPage {
 
 /** Shows a page of the team's clips, newest first. */
 export function listCard(page: ListedPage): Card {
-  const { listed, offset, who, search, lookedThrough, buttons } = page;
+  const { listed, offset, clips, who, search, lookedThrough, buttons } = page;
   const isFiltered = who !== null || search !== null;
   const blocks: Block[] = [{ kind: 'heading', line: pageHeading(page) }];
   const nothing = offset > 0 ? 'No more clips.' : isFiltered ? 'No clips found.' : 'No clips yet.';
   if (listed.length === 0) blocks.push({ kind: 'text', line: [nothing] });
-  else blocks.push({ kind: 'small', line: [`${offset + 1}–${offset + listed.length}, newest first`] });
+  else blocks.push({ kind: 'small', line: [`${offset + 1}–${offset + clips}, newest first`] });
   blocks.push(...listed.map(row));
   if (lookedThrough !== null)
     blocks.push({ kind: 'small', line: [`Only the latest ${count(lookedThrough, 'clip')} were searched.`] });
@@ -56,7 +62,8 @@ export function openCard(listed: readonly Listed[]): Card {
 }
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
-function row({ task, message, phase }: Listed): Block {
+function row({ task, message, phase, board }: Listed): Block {
+  if (board !== undefined) return boardRow(board, message);
   const { request, price, origin, version } = task;
   const facts = [...placeWords(task), `${request.seconds} s`, ...(version === undefined ? [] : [`v${version.number}`])];
   const what: Line = isBlind(task)
@@ -79,6 +86,26 @@ function row({ task, message, phase }: Listed): Block {
       message === undefined
         ? { id: taskButtonId('details', task.id), label: 'Details', style: 'plain' }
         : { message, label: 'Open' },
+  };
+}
+
+/** Renders a storyboard in a list; its **Details** lead to its shots, and post its board anew. */
+function boardRow(view: TaskView, message: MessageRef | undefined): Block {
+  const cut = cutLinks(view).flatMap((line): Line => [' · ', ...line]);
+  return {
+    kind: 'item',
+    title: setTitle(view),
+    small: [
+      `${shotsReady(view)} · `,
+      { timeMs: view.createdAtMs },
+      ` · ${formatPrice(view.price)} · `,
+      { person: view.by },
+      ' · ',
+      { code: shortId(view.task) },
+      ...linkTo(message, 'See it'),
+      ...cut,
+    ],
+    accessory: { id: taskButtonId('details', view.task), label: 'Details', style: 'plain' },
   };
 }
 

@@ -30,7 +30,7 @@ export function noticeCard(notice: EndNotice, mention: Person | null): Card {
 /** Names the clip's channel for a subscribed one, with a link to its message unless that was deleted. */
 function whereabouts({ subscribed, message, handover }: EndNotice): Line {
   if (!subscribed) return [];
-  const link: Line = handover === 'unshown' ? [] : [' · ', { message, label: 'See it' }];
+  const link: Line = handover === 'unshown' || message.message === '' ? [] : [' · ', { message, label: 'See it' }];
   return [' In ', { channel: message.channel }, ...link];
 }
 

@@ -116,8 +116,8 @@ export function erasingCard(): Card {
 /** Says that the file was sent. */
 export const EXPORT_SENT = 'I sent you your data as a file. Only you can see it.';
 
-/** Says that the file is sent later, since the platform did not take it now. */
-export const EXPORT_FOLLOWS = 'Your data follow: I couldn’t send the file right now and will try again.';
+/** Says that the file is on its way, or sent later since the platform did not take it now. */
+export const EXPORT_FOLLOWS = 'I’m putting your data together. I’ll send the file to you alone.';
 
 /** Refuses a file that cannot be sent. */
 export const EXPORT_UNDELIVERABLE =

@@ -1,12 +1,13 @@
 import type { EndNotice, SetOutcome } from '#src/chat/notices/views.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
 import { isPending, type SetMember, type TaskView } from '#src/chat/view.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
 import type { Phase, SetKind, Task } from '#src/tasks/task.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
-import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
+import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals/requests.ts';
 import { capitalised, count, all as listed, shorten } from '../format.ts';
-import { memberName, memberWords } from '../ordered.ts';
+import { memberName, memberWords, setSize } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
 import { CHAIN_PACE, unsentWords, waitsWords } from '../studio/chain.ts';
 
@@ -34,6 +35,31 @@ export function memberLines(
   });
 }
 
+/** Names a set by its first prompt: `Storyboard: a fox wakes up · 9 shots`. */
+export function setTitle({ prompt, set }: TaskView): Line {
+  const name: Line = set?.kind === 'storyboard' ? ['Storyboard: '] : [];
+  return [...name, promptPart(prompt, SHOT_PROMPT_LENGTH), ...(set === undefined ? [] : [` · ${setSize(set)}`])];
+}
+
+/** Links the latest cut of a storyboard, and says whether it still is what the board shows. */
+export function cutLinks({ boardCut }: TaskView): readonly Line[] {
+  if (boardCut === undefined) return [];
+  const { message, isCurrent, isJoining } = boardCut;
+  const state = isJoining ? ' · being joined' : isCurrent ? ' · up to date' : ' · the board has changed since';
+  return [['Cut: ', { message, label: 'See it' }, state]];
+}
+
+/** Continues a line with a link to a message, where there is one. */
+export function linkTo(message: MessageRef | undefined, label: string): Line {
+  return message === undefined ? [] : [' · ', { message, label }];
+}
+
+/** Says whether the card of a set was posted again. */
+export function setShownCard(isNew: boolean, message: MessageRef | undefined): Card {
+  const jump: Line = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
+  return textCard([isNew ? 'Its message was deleted, so I posted it again.' : 'Its message is there.', ...jump]);
+}
+
 /** Longest prompt of a shot on its board, in UTF-16 units. */
 const SHOT_PROMPT_LENGTH = 50;
 
@@ -45,11 +71,46 @@ function shotWords({ view, shot }: SetMember): Line {
 }
 
 /** Sums a storyboard up: `8 of 9 shots are ready; shot 4 failed.`; empty for other sets. */
-export function boardSummary({ members = [], set }: TaskView): readonly Line[] {
+export function boardSummary(view: TaskView): readonly Line[] {
+  const { members = [], set } = view;
   if (set?.kind !== 'storyboard') return [];
   const inCut = members.filter(({ shot }) => shot?.isSkipped !== true);
+  const skipped = members.flatMap(({ shot }) => (shot?.isSkipped === true ? [shot.at] : []));
+  const without = skipped.length === 0 ? '' : ` ${capitalised(shotNumbers(skipped))} left out.`;
+  const isPendingShot = inCut.some((member) => isPending(member.view.phase));
+  const isChained = inCut.some((member) => member.view.startsFrom !== undefined);
+  const pace = !isPendingShot ? '' : isChained ? ` ${CHAIN_PACE}` : ' Two are made at a time.';
+  const order = inCut.flatMap(({ shot }) => shot?.at ?? []);
+  const isReordered = order.some((at, index) => at < (order[index - 1] ?? 0));
+  const cut = isReordered ? ` In the cut: shots ${order.join(', ')}.` : '';
+  return [[`${shotsReady(view)}.${cut}${without}${pace}`], ...outdatedLines(members)];
+}
+
+/** Names the shots that start with an earlier take of another one: `Shots 3 and 4 start with the earlier take of shot 2.` */
+function outdatedLines(members: readonly SetMember[]): readonly Line[] {
+  const outdated = outdatedOf(members);
+  const first = outdated.filter((at) => !outdated.includes(at - 1));
+  return first.map((from, index) => {
+    const run = outdated.filter((at) => at >= from && at < (first[index + 1] ?? Number.POSITIVE_INFINITY));
+    const start = run.length === 1 ? 'starts' : 'start';
+    return [`${capitalised(shotNumbers(run))} ${start} with the earlier take of shot ${from - 1}.`];
+  });
+}
+
+/** Names the shots that are made again: `Make shots 3 and 4 again`. */
+export function outdatedLabel(members: readonly SetMember[]): string {
+  return `Make ${shotNumbers(outdatedOf(members))} again`;
+}
+
+function outdatedOf(members: readonly SetMember[]): readonly number[] {
+  const numbers = members.flatMap(({ shot }) => (shot?.isOutdated === true ? [shot.at] : []));
+  return numbers.toSorted((one, other) => one - other);
+}
+
+/** Says how many shots of a storyboard are ready, and what became of the others: `8 of 9 shots are ready; shot 4 failed`. */
+export function shotsReady({ members = [] }: TaskView): string {
+  const inCut = members.filter(({ shot }) => shot?.isSkipped !== true);
   const ready = inCut.filter(({ shot }) => shot?.isReady === true);
-  const isPendingShot = inCut.some(({ view }) => isPending(view.phase));
   const ends = inCut.flatMap(({ view, shot }) => {
     const end = view.removal === undefined ? endWords(view) : 'was removed';
     return end === undefined || shot === undefined ? [] : [{ at: shot.at, end }];
@@ -58,13 +119,8 @@ export function boardSummary({ members = [], set }: TaskView): readonly Line[] {
     const shots = shotNumbers(some.map(({ at }) => at));
     return `${shots} ${some.length === 1 ? end : end.replace(/^was /u, 'were ').replace(/^needs /u, 'need ')}`;
   });
-  const skipped = members.flatMap(({ shot }) => (shot?.isSkipped === true ? [shot.at] : []));
-  const without = skipped.length === 0 ? '' : ` ${capitalised(shotNumbers(skipped))} left out.`;
-  const first = readyWords(ready.length, inCut.length);
   const failures = others.length === 0 ? '' : `; ${others.join(', ')}`;
-  const isChained = inCut.some(({ view }) => view.startsFrom !== undefined);
-  const pace = !isPendingShot ? '' : isChained ? ` ${CHAIN_PACE}` : ' Two are made at a time.';
-  return [[`${first}${failures}.${without}${pace}`]];
+  return `${readyWords(ready.length, inCut.length)}${failures}`;
 }
 
 function readyWords(ready: number, of: number): string {

@@ -10,24 +10,24 @@ import {
   type View,
 } from '#src/chat/view.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
-import type { Person, Price, SetPlace } from '#src/tasks/task.ts';
+import type { Person, Price, SetKind, SetPlace } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
-import { resendButtonId, retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
+import { resendButtonId, retryButtonId, taskButtonId } from '../../ui/buttons.ts';
+import { type Block, blocksOf, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { changesId, signOffButtonId } from '../../ui/review-buttons.ts';
 import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals/requests.ts';
 import { blindButtons, blindLines, comparisonButtons, comparisonLines } from '../comparisons/card.ts';
 import { failureLine, retryLines, unfetchedLine } from '../errors.ts';
-import { count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
+import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
-import { placeInSet, setSize } from '../ordered.ts';
+import { memberName, placeInSet, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { unsentWords, waitsWords } from '../studio/chain.ts';
 import { cutCard } from '../studio/cuts.ts';
 import { noticeCard, removedCard } from './notice.ts';
-import { boardSummary, joinLabel, memberButtons, memberLines } from './set-card.ts';
+import { boardSummary, cutLinks, joinLabel, linkTo, memberButtons, memberLines, outdatedLabel } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -54,6 +54,7 @@ function defaultMention(view: AnyView): Person | null {
 
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
+  if (view.awayFrom !== undefined) return awayCard(view, view.awayFrom);
   if (view.cut !== undefined) return cutCard(view, view.cut);
   const own = ownLines(view);
   const lines = own.map((line): Block => ({ kind: 'text', line }));
@@ -66,6 +67,14 @@ function taskCard(view: TaskView): Card {
   });
 }
 
+/** Renders a direct message in place of one that its channel did not take. */
+function awayCard({ awayFrom: _away, ...view }: TaskView, channel: string): Card {
+  const { progress, buttons, ...contents } = taskCard(view);
+  const [first, ...rest] = blocksOf(contents);
+  const why: Block = { kind: 'text', line: ['I can’t post in ', { channel }, ' any more, so this goes to you alone.'] };
+  return { blocks: [...(first === undefined ? [] : [first]), why, ...rest], progress, buttons };
+}
+
 /** Returns whether all tasks of a set wait for an approval, or none was approved: there is one line about them. */
 function isDecidedTogether({ phase }: TaskView): boolean {
   return phase === 'requested' || phase === 'declined';
@@ -75,7 +84,7 @@ function ownLines(view: TaskView): readonly Line[] {
   const isSet = view.members !== undefined;
   if (isSet && isDecidedTogether(view)) return phaseLines(view);
   if (isComparison(view)) return comparisonLines(view);
-  if (isSet) return [...boardSummary(view), ...memberLines(view, phaseLines)];
+  if (isSet) return [...boardSummary(view), ...memberLines(view, phaseLines), ...cutLinks(view)];
   const lines = view.blind === undefined ? phaseLines(view) : blindLines(view);
   return [...lines, ...reviewLines(view), ...removalLines(view.removal)];
 }
@@ -90,23 +99,29 @@ function isComparison(view: TaskView): view is TaskView & { readonly comparison:
   return view.comparison !== undefined;
 }
 
-/** Shows a task as its message does, with its id and a link to that message. */
-export function statusCard(view: TaskView, message: MessageRef | undefined): Card {
-  const card = withShow(taskCard(view), view);
-  const jump: Line = message === undefined ? [] : [' · ', { message, label: 'its message' }];
-  return withText(card, [{ code: shortId(view.task) }, ...jump]);
-}
-
-/** Adds **Show the clip** to a finished task, whose message may have been deleted. */
-function withShow(card: Card, view: TaskView): Card {
-  if (
-    view.members !== undefined ||
-    view.phase !== 'done' ||
-    view.removal !== undefined ||
-    view.buttons.includes('show')
-  )
-    return card;
-  return { ...card, buttons: [taskButton('show', view), ...card.buttons] };
+/** Shows the details of a set: its size, price, state and id, and its tasks with **Details** of their own. */
+export function setDetailsCard(view: TaskView, message: MessageRef | undefined): Card {
+  const { members = [], createdAtMs, set, task } = view;
+  const isTogether = isDecidedTogether(view) || view.comparison?.stage === 'making';
+  const rows = isTogether ? [] : isComparison(view) ? comparisonLines(view) : memberLines(view, phaseLines);
+  const state = isTogether ? ownLines(view) : [...boardSummary(view), ...cutLinks(view), ...rows.slice(members.length)];
+  const items = members.map(({ view: one, shot }, index): Block => {
+    const [name = capitalised(memberName(set?.kind ?? 'takes', shot?.at ?? index + 1)), , ...small] = rows[index] ?? [];
+    const accessory = { id: taskButtonId('details', one.task), ...BUTTONS.details };
+    return { kind: 'item', title: [name], small, accessory };
+  });
+  const small: Line = [
+    'Requested ',
+    { timeMs: createdAtMs },
+    ' · ID ',
+    { code: task },
+    ...linkTo(message, 'its message'),
+  ];
+  const texts = state.map((line): Block => ({ kind: 'text', line }));
+  return layOut(
+    [{ kind: 'heading', line: ['Details'] }, headline(view), ...texts, { kind: 'small', line: small }, ...items],
+    { buttons: [taskButton('show', view)] },
+  );
 }
 
 /** Renders the prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · requester. */
@@ -336,13 +351,22 @@ export function taskButton(action: ButtonAction, view: TaskView): CardButton {
 }
 
 /** Returns the button of a set's card for an action on all of its tasks. */
-function setButton(action: ButtonAction, { set, phase, members = [] }: TaskView): Omit<CardButton, 'id'> {
+function setButton(action: ButtonAction, { set, phase, boardCut, members = [] }: TaskView): Omit<CardButton, 'id'> {
   const { label, style } = BUTTONS[action];
+  if (action === 'show') return { label: SHOW_SET[set?.kind ?? 'takes'], style: 'plain' };
+  if (action === 'join' && boardCut?.isCurrent === true) return { label: 'Show the cut', style: 'plain' };
   if (action === 'join') return { label: joinLabel(members), style };
   if (action === 'cancel') return { label: 'Cancel all', style };
   if (action !== 'retry' || set === undefined || phase === 'declined') return { label, style };
+  if (set.kind === 'storyboard') return { label: outdatedLabel(members), style };
   return { label: `${set.of} more`, style };
 }
+
+const SHOW_SET: Readonly<Record<SetKind, string>> = {
+  takes: 'Show the takes',
+  comparison: 'Show the comparison',
+  storyboard: 'Show the board',
+};
 
 function priced(label: string, price: Price | null): string {
   return price === null ? label : `${label} · ${formatPrice(price)}`;

@@ -50,7 +50,8 @@ function alertLine(alert: BudgetAlert): Line {
   const figures = `${amount(used)} of ${amount(limit)}${parts === '' ? '' : ` (${parts})`}`;
   const pace = runsOutAtMs === null ? '' : ` At this rate it runs out on ${formatDay(runsOutAtMs, timeZone)}.`;
   const reset = percent === 100 ? ` It resets on ${formatReset(period, timeZone)}.` : '';
-  return [`${percent} % of `, ...budgetWords(scope, period), ` is used: ${figures}.${pace}${reset}`];
+  const share = Number(limit) > 0 ? Math.max(percent, Math.floor((Number(used) / Number(limit)) * 100)) : percent;
+  return [`${share} % of `, ...budgetWords(scope, period), ` is used: ${figures}.${pace}${reset}`];
 }
 
 /** Names the amounts that may still change: `$3.00 in progress, $0.40 unconfirmed`. */

@@ -166,7 +166,9 @@ function votingLines({ clips, voters, revealsAtMs }: ComparisonView, of: number)
     ];
   const counted =
     voters === 0 ? 'Nobody has voted yet.' : `${voters === 1 ? '1 person has' : `${voters} people have`} voted.`;
-  return [[{ strong: 'Which one is the best?' }, ` ${counted}`, ...until]];
+  return [
+    [{ strong: clips.length === 2 ? 'Which one is better?' : 'Which one is the best?' }, ` ${counted}`, ...until],
+  ];
 }
 
 function outcomeLine(view: Comparison): Line {

@@ -5,9 +5,9 @@ export function csvSent(month: string): string {
   return `I sent you the CSV for ${formatMonth(month)}. Only you can see it.`;
 }
 
-/** Says that the file is sent later, since the platform did not take it now. */
+/** Says that the file is on its way, or sent later since the platform did not take it now. */
 export function csvFollows(month: string): string {
-  return `The CSV for ${formatMonth(month)} follows: I couldn’t send it right now and will try again.`;
+  return `I’m putting the CSV for ${formatMonth(month)} together. I’ll send it to you alone.`;
 }
 
 /** Refuses a file that cannot be sent. */

@@ -60,7 +60,7 @@ export function reviewHistory({ review = [] }: Pick<Task, 'review'>): readonly L
 }
 
 function noteParts({ text, atSeconds }: ReviewNote, length: number): Line {
-  const at: readonly Part[] = atSeconds === undefined ? [] : [{ strong: formatTimecode(atSeconds) }, ' '];
+  const at: readonly Part[] = atSeconds === undefined ? [] : [{ strong: formatTimecode(atSeconds), atSeconds }, ' '];
   return [...at, { untrusted: shorten(text, length) }];
 }
 
@@ -71,13 +71,15 @@ function clipName(version: number | null, prompt: string): Line {
 
 /** Renders the notice of a decision. @param mention person to ping; `null` for none. */
 export function reviewNoticeCard(notice: ReviewNotice, mention: Person | null): Card {
-  const { decision, by, version, prompt, note } = notice;
+  const { decision, by, version, prompt, note, takesBack } = notice;
   const ping: Line = mention === null ? [] : [{ mention }, ' '];
   const clip = clipName(version, prompt);
   if (decision === 'signed_off') return textCard([...ping, { person: by }, ' signed off ', ...clip, '.']);
   const what: Line =
     note === null ? ['. The note was removed at its author’s request.'] : [': ', ...noteParts(note, NOTE_LENGTH)];
-  return textCard([...ping, { person: by }, ' requested changes to ', ...clip, ...what]);
+  const undone: readonly Line[] =
+    takesBack === null ? [] : [['This takes back ', { person: takesBack }, '’s sign-off.']];
+  return textCard([...ping, { person: by }, ' requested changes to ', ...clip, ...what], ...undone);
 }
 
 /** Renders a signed-off clip in the team's channel for them. */
@@ -190,7 +192,7 @@ export function notATime(given: string): string {
 
 /** Refuses a time after the end of a clip. */
 export function afterTheEnd(atSeconds: number, seconds: number): string {
-  return `${formatTimecode(atSeconds)} is after the end of this clip. It is ${seconds} s long: write a time up to ${formatTimecode(seconds)}.`;
+  return `${formatTimecode(atSeconds)} is after the end of this clip. It was ordered with ${seconds} s: write a time up to ${formatTimecode(seconds)}.`;
 }
 
 /** Returns a note to the person whose form was refused, so that they need not write it again. */

@@ -5,11 +5,19 @@ import { shorten } from '../format.ts';
 export const BOARD_WORDS = {
   title: 'Edit board',
   submit: 'Save',
-  order: 'Shots in the cut, in their order',
-  orderNote: 'Leave a number out to skip that shot, write it again to bring it back.',
+  order: 'Order of the cut; leave numbers out to skip',
   take: 'Use another take',
   takeNone: 'Leave them as they are',
 } as const;
+
+/** Longest note of a field. @see https://docs.discord.com/developers/components/reference#label */
+const NOTE_LENGTH = 100;
+
+/** Names the shots by their numbers, as far as they fit: `1 a fox wakes up · 2 it runs`. */
+export function shotNotes(shots: readonly { readonly at: number; readonly chosen: Pick<Task, 'request'> }[]): string {
+  const most = Math.floor((NOTE_LENGTH + 3) / Math.max(1, shots.length)) - 3;
+  return shots.map(({ at, chosen }) => shorten(`${at} ${typedPrompt(chosen.request)}`, most)).join(' · ');
+}
 
 /** Reply to an edit that changed the board. */
 export const BOARD_EDITED = 'The board is changed.';
@@ -23,12 +31,12 @@ export const BOARD_CHANGED =
 
 /** Refuses a number that is no shot of the storyboard. */
 export function notAShot(given: string, count: number): string {
-  return `order: “${shorten(given, 20)}” isn’t a shot. Write numbers from 1 to ${count}, such as 2 1 3.`;
+  return `“${shorten(given, 20)}” isn’t a shot. Write the numbers of the shots in the cut, 1 to ${count}, such as ${count > 2 ? '3 1 2' : '2 1'}.`;
 }
 
 /** Refuses a shot that is named twice. */
 export function shotTwice(at: number): string {
-  return `order: shot ${at} is there twice. A shot is in the cut once.`;
+  return `Shot ${at} is there twice. A shot is in the cut once.`;
 }
 
 /** Names a take of a shot: `Shot 4 · take 2 · 6 s · a fox wakes up`. */

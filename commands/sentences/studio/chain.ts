@@ -58,6 +58,15 @@ export function chainBroken(shot: number): string {
   return `Shot ${shot + 1} starts with the last frame of shot ${shot}, which has no clip. Retry shot ${shot} first.`;
 }
 
+/** Refuses to make outdated shots again that are not those of the button, or not at its price. */
+export const OUTDATED_CHANGED =
+  'The board has changed. Nothing was bought; its button shows the shots and the price now.';
+
+/** Says that outdated shots are made again. */
+export function madeAgain(shots: readonly number[]): string {
+  return `${shots.length === 1 ? 'Shot' : 'Shots'} ${all(shots.map(String))} ${shots.length === 1 ? 'is' : 'are'} being made again.`;
+}
+
 /** Explains why a shot was not ordered: `Shot 3 failed, so shot 4 was not ordered.` */
 export function droppedSentence({ shot, end }: Dropped, at: number): string {
   return `${ENDS[end](shot)}, so shot ${at} was not ordered.`;

@@ -43,6 +43,10 @@ function failureLines(failure: CutFailure): readonly Line[] {
       return [[missingShots(failure.shots)]];
     case 'not_a_video':
       return [[`I can’t read shot ${failure.shot} as a video. Retry it or leave it out, then join again.`]];
+    case 'hdr':
+      return [[`Shot ${failure.shot} is HDR, and I can’t convert its colours here. ${HDR_REMEDY}`]];
+    case 'not_converted':
+      return [[`ffmpeg failed to convert shot ${failure.shot}. Your administrator can find its words in the log.`]];
     case 'timed_out':
       return [['Joining took too long, so I stopped it. Try again when less is going on here.']];
     case 'disk_full':
@@ -53,6 +57,8 @@ function failureLines(failure: CutFailure): readonly Line[] {
       return differenceLines(failure.differences);
   }
 }
+
+const HDR_REMEDY = 'Leave it out, or ask your administrator for an ffmpeg with zscale; then join again.';
 
 function differenceLines(differences: readonly ShotDifference[]): readonly Line[] {
   const byShot = [...Map.groupBy(differences, ({ shot }) => shot)];

@@ -45,6 +45,9 @@ export const WORDS_UNKNOWN = 'I don’t know what to change. Write “add @mug�
 export const NAME_RULE =
   'A name has 1 to 32 letters from a to z, digits and hyphens, such as @mug. A hyphen is neither first nor last.';
 
+/** Refuses a name that addresses everyone in a channel. */
+export const NAME_RESERVED = 'That name notifies people in a chat. Choose another one.';
+
 /** Reply to people of other organisations. */
 export const EXTERNAL = 'The library belongs to the team of this workspace.';
 
@@ -74,12 +77,14 @@ export function noSuchImage(name: string, meant: string | null): string {
 }
 
 /** Reply to a file that could not be kept. */
-export function imageFailed(reason: 'expires' | 'failed' | 'too_large' | 'full'): string {
+export function imageFailed(reason: 'expires' | 'failed' | 'too_large' | 'no_image' | 'full'): string {
   switch (reason) {
     case 'expires':
       return 'This file’s link expires, and I can’t keep files without PUBLIC_URL. Give a link to the image instead.';
     case 'too_large':
       return 'This image is larger than 32 MB.';
+    case 'no_image':
+      return 'This file isn’t a PNG, JPEG, WebP or GIF image. Nothing was added.';
     case 'full':
       return 'My storage has reached its limit, so nothing was added. Your administrator has to remove old clips or raise the limit. A link to the image still works.';
     case 'failed':

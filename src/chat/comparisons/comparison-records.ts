@@ -10,6 +10,9 @@ import type { Origin, SetPlace, TaskId } from '../../tasks/task.ts';
 /** Time after which a comparison is revealed without a press, in milliseconds. */
 export const REVEAL_AFTER_MS = 24 * 3_600_000;
 
+/** Longest time for which a clip waits for each one with an earlier label to be posted, in milliseconds. */
+export const IN_ORDER_MS = 30_000;
+
 /** Stored state of a comparison whose clips are in the chat. */
 export interface ComparisonRecord extends Versioned {
   readonly platform: string;

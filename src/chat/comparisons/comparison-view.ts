@@ -1,8 +1,8 @@
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { total } from '../../tasks/price.ts';
 import { hasClip, type Price, type Task } from '../../tasks/task.ts';
-import { type ButtonAction, type ComparisonView, isPending, type TaskView } from '../view.ts';
-import { type ComparisonRecord, REVEAL_AFTER_MS } from './comparison-records.ts';
+import type { ButtonAction, ComparisonView, TaskView } from '../view.ts';
+import { type ComparisonRecord, IN_ORDER_MS, REVEAL_AFTER_MS } from './comparison-records.ts';
 
 /** What the card of a comparison is built of, besides the view that every set has. */
 export interface ComparisonFacts {
@@ -22,11 +22,14 @@ export interface ComparisonFacts {
  */
 export function comparisonViewOf({ blind: _blind, ...view }: TaskView, facts: ComparisonFacts): TaskView {
   const { entries, ordered, record, progress } = facts;
-  const stage = record === undefined ? 'making' : isRevealed(record, entries) ? 'revealed' : 'voting';
   const members = view.members ?? [];
+  // One that cannot be posted does not keep the others from being voted on.
+  const isLate = record !== undefined && view.nowMs >= record.shownAtMs + entries.length * IN_ORDER_MS;
+  const isWhole = isLate || members.every((member) => member.view.phase !== 'fetching');
+  const isVoting = record !== undefined && (isWhole || record.revealed !== undefined);
+  const stage = !isVoting ? 'making' : isRevealed(record, entries) ? 'revealed' : 'voting';
   const [price = view.price] = total(ordered.map((task): Price => task.price));
   const isMaking = stage === 'making';
-  const isOpen = members.some((member) => isPending(member.view.phase));
   const comparison: ComparisonView = {
     stage,
     ended: entries.filter((task) => task.endedAtMs !== undefined).length,
@@ -38,7 +41,8 @@ export function comparisonViewOf({ blind: _blind, ...view }: TaskView, facts: Co
     tally: record?.revealed?.tally ?? [],
     clips: isMaking ? [] : entries.flatMap((task, index) => (hasClip(task) ? [index + 1] : [])),
   };
-  const buttons: readonly ButtonAction[] = isOpen ? ['cancel', 'details'] : ['details'];
+  const isCancellable = members.some((member) => member.view.buttons.includes('cancel'));
+  const buttons: readonly ButtonAction[] = isCancellable ? ['cancel', 'details'] : ['details'];
   return {
     ...view,
     settings: sharedSettings(ordered, view.settings),

@@ -7,12 +7,16 @@ import { comparisonOf, isBlind, WAITS_FOR_OTHERS_MS } from '../../tasks/comparis
 import { phaseAtEnd } from '../../tasks/state-machine.ts';
 import { hasClip, type Phase, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';
 import { isSettled } from '../sets/set-view.ts';
-import type { ComparisonRecord, ComparisonRecords, ModelRecord, VoteOutcome } from './comparison-records.ts';
+import {
+  type ComparisonRecord,
+  type ComparisonRecords,
+  IN_ORDER_MS,
+  type ModelRecord,
+  type VoteOutcome,
+} from './comparison-records.ts';
 
 /** Longest delay until it is checked again whether the clips may appear, in milliseconds. */
 const CHECK_EVERY_MS = 60_000;
-/** Longest time for which a clip waits for each one with an earlier label to be posted, in milliseconds. */
-const IN_ORDER_MS = 30_000;
 /** Delay until it is checked again whether those are posted, in milliseconds. */
 const NEXT_TURN_MS = 200;
 

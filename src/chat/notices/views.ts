@@ -87,6 +87,8 @@ export interface ReviewNotice {
   readonly version: number | null;
   /** `null`: none, or its author was forgotten. */
   readonly note: ReviewNote | null;
+  /** Who had signed the clip off before these changes were requested; `null` for nobody. */
+  readonly takesBack: Person | null;
 }
 
 /** A signed-off clip in the team's channel for them. */

@@ -8,7 +8,6 @@ import type { ReviewRules } from '../../tasks/review/rules.ts';
 import { versionOf } from '../../tasks/review/versions.ts';
 import { type Origin, type Task, typedPrompt } from '../../tasks/task.ts';
 import type { AttachmentPlanner } from '../attachment-plan.ts';
-import type { Audiences } from '../audiences.ts';
 import { fileNameOf } from '../file-name.ts';
 import type { ReviewNotice, SignedOffNotice } from '../notices/views.ts';
 import type { MessageRef, Notice, Platform, Upload } from '../platform.ts';
@@ -21,7 +20,6 @@ type Posted = string | MessageRef;
 export interface ReviewNoticesOptions {
   /** Keyv of the posted notices, by task; shared with the completion notices. */
   readonly records: Keyv;
-  readonly audiences: Pick<Audiences, 'of'>;
   readonly platformOf: (task: Task) => Platform;
   readonly clips: Pick<Clips, 'find'>;
   readonly handing: AttachmentPlanner;
@@ -68,7 +66,7 @@ export class ReviewNotices {
       if (decision.isErased !== true || posted.includes(marker)) return;
       await this.#options
         .platformOf(task)
-        .edit(message, task.origin, noticeOf(reviewing, decision), 'final')
+        .edit(message, task.origin, noticeOf(reviewing, decision, number), 'final')
         .catch(ignoreGone);
       await this.#remember(reviewing, marker);
       return;
@@ -77,7 +75,7 @@ export class ReviewNotices {
     // What one decides about one's own clip, its card shows; a note is for everyone.
     if (at >= 0 || decision.isErased === true || (isOwn && decision.note === undefined)) return;
     const { team, channel, address } = task.origin;
-    const view = noticeOf(reviewing, decision);
+    const view = noticeOf(reviewing, decision, number);
     const mention = isOwn ? null : task.origin.user;
     await this.#notify(reviewing, { key, place: { team, channel, address }, mention, view });
   }
@@ -105,7 +103,7 @@ export class ReviewNotices {
     const key = `signed-off:${task.id}`;
     const { signedOffChannel: channel } = (await this.#options.reviewRules?.(origin)) ?? {};
     if (channel === undefined || (await this.#posted(reviewing)).includes(key)) return;
-    if (channel !== origin.channel && (await this.#options.audiences.of(origin)) === 'channel') return;
+    if (channel !== origin.channel && origin.audience !== 'team') return;
     const platform = this.#options.platformOf(task);
     const clip = await this.#options.clips.find(task);
     if (clip === undefined) return;
@@ -150,8 +148,9 @@ export class ReviewNotices {
   }
 }
 
-function noticeOf({ task }: Reviewing, { kind: decision, by, note }: ReviewDecision): ReviewNotice {
+function noticeOf({ task }: Reviewing, { kind: decision, by, note }: ReviewDecision, number: number): ReviewNotice {
   const { id, request, origin } = task;
+  const before = task.review?.[number - 2];
   return {
     kind: 'review',
     task: id,
@@ -161,6 +160,7 @@ function noticeOf({ task }: Reviewing, { kind: decision, by, note }: ReviewDecis
     prompt: typedPrompt(request),
     version: versionOf(task),
     note: note ?? null,
+    takesBack: decision === 'changes_requested' && before?.kind === 'signed_off' ? before.by : null,
   };
 }
 

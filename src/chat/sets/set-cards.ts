@@ -3,22 +3,27 @@ import { asDailiesError } from '../../errors.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import { memberIds } from '../../pipeline/task-ids.ts';
 import { Serial } from '../../serial.ts';
+import { cutIdOf } from '../../studio/cuts/cut.ts';
+import type { CutRepository } from '../../studio/cuts/cut-repository.ts';
+import { type Board, clipsOf, outdatedIn } from '../../studio/storyboards/board.ts';
 import type { Boards } from '../../studio/storyboards/boards.ts';
 import { sumOf } from '../../tasks/price.ts';
 import { isContentRemoved } from '../../tasks/removal.ts';
 import { isEnded } from '../../tasks/state-machine.ts';
 import { hasClip, type Origin, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';
+import { hasCode, unlessGone } from '../attachment-plan.ts';
 import { comparisonViewOf } from '../comparisons/comparison-view.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import type { MessageRef, Platform } from '../platform.ts';
 import type { TaskMessages } from '../task-messages.ts';
-import type { SetMember, TaskView } from '../view.ts';
+import { type BoardCut, type SetMember, standingIn, type TaskView } from '../view.ts';
 import { boardViewOf, declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
 
 /** Options of {@link SetCards}. */
 export interface SetCardsOptions {
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly boards: Pick<Boards, 'get'>;
+  readonly cuts: Pick<CutRepository, 'among'>;
   readonly cards: TaskMessages;
   readonly locks: MessageLocks;
   readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
@@ -75,14 +80,14 @@ export class SetCards {
       return { view, message: own === undefined || own.isGone === true ? null : own.message };
     };
     const entries = set.kind === 'comparison' ? await comparisons.entries(set) : ordered;
-    const isBoard = set.kind === 'storyboard';
-    const members = isBoard ? await this.#shots(set, memberOf) : await Promise.all(entries.map(memberOf));
+    const board = set.kind === 'storyboard' ? await this.#options.boards.get(set) : null;
+    const members = await (board === null ? Promise.all(entries.map(memberOf)) : this.#shots(board, memberOf));
     // In any order of the cut, a board is named after the first shot as it was written.
     const [first, ...rest] = members.toSorted((one, other) => (one.shot?.at ?? 0) - (other.shot?.at ?? 0));
     const shown = [first, ...rest].find((one) => one?.view.removal?.hasContent !== false) ?? first;
     if (shown === undefined) throw new TypeError(`showing set ${card.id}: there is no such task`);
-    const whole = setViewOf(set, shown.view, members);
-    if (isBoard) return { ...boardViewOf(whole, members), price: card.price };
+    const whole = { ...setViewOf(set, shown.view, members), ...standingIn(record?.message, card.origin) };
+    if (board !== null) return boardViewOf(whole, members, await this.#cutOf(board, card.origin));
     if (set.kind !== 'comparison') return whole;
     const progress = this.#jointProgress(entries, record?.progress ?? null);
     return comparisonViewOf(whole, { entries, ordered, record: await comparisons.recordOf(set.id), progress });
@@ -97,18 +102,36 @@ export class SetCards {
   }
 
   /** Returns the shots of a storyboard in the order of the cut, each with its chosen take. */
-  async #shots(set: SetPlace, memberOf: (task: Task) => Promise<SetMember>): Promise<readonly SetMember[]> {
-    const { shots } = await this.#options.boards.get(set);
+  async #shots(board: Board, memberOf: (task: Task) => Promise<SetMember>): Promise<readonly SetMember[]> {
+    const outdated = outdatedIn(board).map(({ at }) => at);
     return Promise.all(
-      shots.map(async ({ at, chosen, takes, isSkipped }) => {
+      board.shots.map(async ({ at, chosen, takes, isSkipped }) => {
         const member = await memberOf(chosen);
         const original = takes.find((task) => !isContentRemoved(task)) ?? chosen;
         const { task, retryPrice } = original === chosen ? member.view : await this.#options.viewOf(original, null);
         const isRetrying = takes.some((task) => task !== chosen && !isEnded(task));
-        const shot = { at, isSkipped, isReady: hasClip(chosen), isRetrying, original: { task, retryPrice } };
+        const shot = {
+          at,
+          isSkipped,
+          isReady: hasClip(chosen),
+          isOutdated: outdated.includes(at),
+          isRetrying,
+          original: { task, retryPrice },
+        };
         return { ...member, shot };
       }),
     );
+  }
+
+  /** Returns the cut in the channel of a board that is of what is on it, else the latest one of its takes. */
+  async #cutOf(board: Board, { channel }: Origin): Promise<BoardCut | undefined> {
+    const all = await this.#options.cuts.among(board.shots.flatMap(({ takes }) => takes).filter(hasClip));
+    const cuts = all.filter(({ origin }) => origin.channel === channel);
+    const current = cutIdOf(clipsOf(board).map(({ id }) => id));
+    const cut = cuts.find(({ id }) => id === current) ?? cuts[0];
+    const shown = cut === undefined ? undefined : await this.#options.cards.get(cut.id);
+    if (cut === undefined || shown === undefined || shown.isGone === true) return undefined;
+    return { message: shown.message, isJoining: !cut.presented, isCurrent: cut.id === current };
   }
 
   /** Posts the card of a set, or returns it. */
@@ -118,25 +141,55 @@ export class SetCards {
 
   /** Shows the present state on a card; a deleted card stays deleted. @throws DailiesError as {@link change} */
   async update(place: SetPlace): Promise<void> {
-    const { cards, platformOf } = this.#options;
-    const id = setCardId(place.id);
-    await this.change(id, async (lock) => {
+    const { cards } = this.#options;
+    await this.change(setCardId(place.id), async (lock) => {
       const card = await this.cardOf(place);
       if (isContentRemoved(card)) return;
-      const record = await cards.open(card);
-      if (record.isGone === true) return;
+      const record = await cards.open(card).catch(unlessGone);
+      if (record === undefined || record.isGone === true) return;
       const view = await this.view(card);
-      if (cards.isShown(record, card, view)) return;
-      lock.assertHeld();
-      try {
-        await platformOf(card).edit(record.message, card.origin, view, 'final');
-        await cards.shown(card, view);
-      } catch (thrown) {
-        const error = asDailiesError(thrown, `editing the card of set ${place.id}`);
-        if (error.code !== 'message_gone') throw error;
-        await cards.gone(id);
-      }
+      if (!cards.isShown(record, card, view)) await this.#edit(card, record.message, { view, lock });
     });
+  }
+
+  /**
+   * Posts the card of a set anew if its message was deleted. @returns whether it was
+   * @throws DailiesError as {@link change}
+   */
+  async showAgain(place: SetPlace): Promise<boolean> {
+    const { cards } = this.#options;
+    let isNew = false;
+    await this.change(setCardId(place.id), async (lock) => {
+      const card = await this.cardOf(place);
+      const { message, copy = 1, isGone } = await cards.open(card);
+      const isThere = isGone !== true && (await this.#edit(card, message, { view: await this.view(card), lock }));
+      if (isThere) return;
+      lock.assertHeld();
+      await cards.reopen(card, copy + 1);
+      isNew = true;
+    });
+    return isNew;
+  }
+
+  /** Shows a view on a card. @returns whether its message still exists */
+  async #edit(
+    card: Task,
+    message: MessageRef,
+    { view, lock }: { readonly view: TaskView; readonly lock: MessageLock },
+  ): Promise<boolean> {
+    const { cards, platformOf } = this.#options;
+    lock.assertHeld();
+    try {
+      await platformOf(card).edit(message, card.origin, view, 'final');
+      await cards.shown(card, view);
+      return true;
+    } catch (thrown) {
+      // Its clips go to its requester, and do not wait for a card that the bot may not change any more.
+      if (hasCode(thrown, 'missing_permission')) return false;
+      if (!hasCode(thrown, 'message_gone')) throw asDailiesError(thrown, `editing card ${card.id}`);
+      await cards.gone(card.id);
+      return false;
+    }
   }
 
   /**

@@ -3,6 +3,7 @@ import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { phaseAtEnd } from '../../tasks/state-machine.ts';
 import { type Phase, type SetPlace, type Task, typedPrompt } from '../../tasks/task.ts';
+import { unlessGone } from '../attachment-plan.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
 import type { DeliveryRecord } from '../deliver.ts';
@@ -72,9 +73,10 @@ export class SetNotices {
     const phases = members.map(phaseAtEnd);
     // No one waits for a set that was cancelled or withdrawn.
     if (members.some((one) => endPhaseOf(one) !== null)) {
-      const message = await sets.open(place);
-      const notice = await this.#noticeOf(card, { members, phases, message });
-      await notices.sendForSet(card, notice, lock, (await cards.get(card.id))?.isGone !== true);
+      const message = await sets.open(place).catch(unlessGone);
+      const notice = message && (await this.#noticeOf(card, { members, phases, message }));
+      if (notice !== undefined)
+        await notices.sendForSet(card, notice, lock, (await cards.get(card.id))?.isGone !== true);
     }
     lock.assertHeld();
     await records.set(key, members.map(endOf));

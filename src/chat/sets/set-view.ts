@@ -2,7 +2,7 @@ import type { Declined } from '../../tasks/approval.ts';
 import { sumOf, total } from '../../tasks/price.ts';
 import { phaseAtEnd } from '../../tasks/state-machine.ts';
 import type { Phase, SetPlace, Task, TaskId, TaskState } from '../../tasks/task.ts';
-import { type ButtonAction, isPending, type SetMember, type TaskView } from '../view.ts';
+import { type BoardCut, type ButtonAction, isPending, type SetMember, type TaskView } from '../view.ts';
 
 /** Returns the id of a set's card, in the place of a task's: no task has it, so older replicas do not take it for one. */
 export function setCardId(set: TaskId): TaskId {
@@ -51,6 +51,7 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
     earlierNotes: _notes,
     startsFrom: _from,
     dropped: _dropped,
+    awayFrom: _away,
     ...common
   } = shown;
   return {
@@ -81,13 +82,22 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
 }
 
 /** Turns the view of a storyboard's card into that of its board: what is skipped does not count; pure. */
-export function boardViewOf(view: TaskView, members: readonly SetMember[]): TaskView {
+export function boardViewOf(view: TaskView, members: readonly SetMember[], boardCut?: BoardCut): TaskView {
   const { phase } = view;
   if (phase === 'requested' || phase === 'declined') return view;
+  const isFree = ({ dropped, refundKnown, phase: ended, sends }: TaskView): boolean =>
+    dropped !== undefined || (refundKnown && ended === 'failed' && sends < 2);
+  const charged = members.filter((member) => !isFree(member.view));
+  const [price = { ...view.price, amount: '0' }] = total(charged.map((member) => member.view.price));
   const ready = members.filter(({ shot }) => shot?.isReady === true && !shot.isSkipped).length;
-  const join: readonly ButtonAction[] = ready >= 2 ? ['join'] : [];
+  const join: readonly ButtonAction[] = ready >= 2 && boardCut?.isCurrent !== true ? ['join'] : [];
   const others = view.buttons.filter((action) => action !== 'retry' && action !== 'details');
-  return { ...view, buttons: [...join, ...others, 'board', 'details'] };
+  const prices = members.flatMap(({ shot }) => (shot?.isOutdated === true ? [shot.original.retryPrice] : []));
+  const known = prices.filter((price) => price !== null);
+  const [retryPrice = null] = known.length === prices.length ? total(known) : [];
+  const again: readonly ButtonAction[] = retryPrice === null ? [] : ['retry'];
+  const cut = boardCut === undefined ? {} : { boardCut };
+  return { ...view, ...cut, price, retryPrice, buttons: [...join, ...again, ...others, 'board', 'details'] };
 }
 
 /** Returns the end of a set's request for approval, from those of its tasks; `null` while it has none. */

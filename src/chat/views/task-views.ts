@@ -10,7 +10,7 @@ import type { DeliveryRecord } from '../deliver.ts';
 import type { ProgressEdits } from '../progress-edits.ts';
 import type { ReviewContext } from '../reviews/review-context.ts';
 import type { ShownBefore, TaskMessages } from '../task-messages.ts';
-import { type Handover, type TaskView, type ViewContext, viewOf } from '../view.ts';
+import { type Handover, standingIn, type TaskView, type ViewContext, viewOf } from '../view.ts';
 import type { SubmissionPause } from './submission-pause.ts';
 
 /** Options of {@link TaskViews}. */
@@ -74,7 +74,7 @@ export class TaskViews {
     const live = edits.liveOf(task.id);
     const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
     const failed = live === undefined ? (message?.retrying ?? null) : live.retrying;
-    return viewOf(task, {
+    const view = viewOf(task, {
       nowMs: clock.now(),
       progress: progress < 0 ? null : progress,
       isRunning: live?.isRunning ?? message?.isRunning ?? false,
@@ -86,6 +86,7 @@ export class TaskViews {
       refundKnown,
       ...read,
     });
+    return { ...view, ...standingIn(message?.message, task.origin) };
   }
 
   async #isHeld(task: Task): Promise<boolean> {

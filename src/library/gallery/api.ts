@@ -2,11 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { formatPrice, priceOf } from '../../tasks/price.ts';
 import { lastDecision } from '../../tasks/review/review.ts';
+import { formatTimecode } from '../../tasks/review/timecode.ts';
 import { versionOf } from '../../tasks/review/versions.ts';
 import { isEnded, phaseAtEnd } from '../../tasks/state-machine.ts';
 import { type Task, typedPrompt } from '../../tasks/task.ts';
 import { checkAgain } from '../../videos/check.ts';
-import type { Catalog } from '../../videos/model.ts';
+import { type Catalog, titleOf } from '../../videos/model.ts';
 import { MEDIA_KINDS } from '../../videos/request.ts';
 import type { GalleryAccess } from './access.ts';
 import { type ClipFilter, type ClipTask, type GalleryClips, isClip } from './clips.ts';
@@ -93,7 +94,10 @@ export function addApi(http: FastifyInstance, route: EnteredRoute, options: ApiO
       return {
         people: [...people].map(([id, name]) => ({ id, name })),
         channels: [...new Set(latest.map(({ origin }) => origin.channel))],
-        models: [...new Set(latest.map(({ request }) => request.model))].map((name) => modelOf(name, catalog())),
+        models: [...new Set(latest.map(({ request }) => request.model))].map((name) => ({
+          name,
+          title: titleOf(catalog(), name),
+        })),
       };
     }),
   );
@@ -108,10 +112,6 @@ function cursorOf(text: string | undefined): Cursor | null {
   return score === undefined || member === undefined ? null : { score: Number(score), member };
 }
 
-function modelOf(name: string, { models }: Catalog): { readonly name: string; readonly title: string } {
-  return { name, title: models.find((model) => model.name === name)?.title ?? name };
-}
-
 /** Returns what the grid shows of a clip. */
 function summaryOf(task: ClipTask, catalog: Catalog) {
   const { id, request, origin, price, createdAtMs, retryOf, clip } = task;
@@ -122,7 +122,7 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
   return {
     id,
     prompt: prompt.length > SHORT_PROMPT ? `${prompt.slice(0, SHORT_PROMPT - 1).toWellFormed()}…` : prompt,
-    model: modelOf(request.model, catalog).title,
+    model: titleOf(catalog, request.model),
     seconds,
     aspect: aspectRatio ?? null,
     resolution: resolution ?? null,
@@ -141,7 +141,10 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
 /** Returns the decision that counts on a clip; `null` where there is none. */
 function reviewOf(task: ClipTask) {
   const last = lastDecision(task);
-  return last === undefined ? null : { state: last.kind, by: last.by.name, atMs: last.atMs, note: last.note ?? null };
+  if (last === undefined) return null;
+  const { kind: state, by, atMs, note } = last;
+  const at = note?.atSeconds === undefined ? null : formatTimecode(note.atSeconds);
+  return { state, by: by.name, atMs, note: note === undefined ? null : { ...note, at } };
 }
 
 async function detailOf({ scope, session }: Entered, task: ClipTask, { access, clips, catalog }: ApiOptions) {

@@ -4,7 +4,7 @@ import { retryKey, taskIdOf } from '../../pipeline/task-ids.ts';
 import type { IndexEntry, Store } from '../../store/store.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import { readTasks } from '../../tasks/record-shape.ts';
-import { type Audience, byCreation, type Origin, type Task, type TaskId, typedPrompt } from '../../tasks/task.ts';
+import { byCreation, holdsWords, type Task, type TaskId, typedPrompt } from '../../tasks/task.ts';
 import { isVisible, type Viewer } from '../../tasks/visibility.ts';
 import type { Clip } from '../../videos/service.ts';
 import { type Cursor, entriesBefore, type HistoryScope } from './history.ts';
@@ -26,7 +26,7 @@ export interface ClipFilter {
   readonly channel?: string | undefined;
   /** Name of the model. */
   readonly model?: string | undefined;
-  /** Words in the prompt, in this order; upper and lower case are the same. */
+  /** Words that the prompt holds, as {@link holdsWords} finds them. */
   readonly text?: string | undefined;
   /** First and last moment of the creation, in ms since the epoch. */
   readonly fromMs?: number | undefined;
@@ -46,7 +46,6 @@ export interface ClipPage {
 export interface GalleryClipsOptions {
   readonly store: Pick<Store, 'scan' | 'keyv'>;
   readonly repository: Pick<TaskRepository, 'get'>;
-  readonly audienceOf: (origin: Origin) => Promise<Audience>;
 }
 
 /** Records read for one page at most: those that the filters exclude count as well. */
@@ -93,14 +92,14 @@ export class GalleryClips {
   /** Returns a task of the team that the viewer may see. @throws `store_unavailable` */
   async find(scope: ViewScope, id: string): Promise<Task | undefined> {
     const task = await this.#options.repository.get(id as TaskId);
-    return task !== undefined && (await this.isShown(scope, task)) ? task : undefined;
+    return task !== undefined && this.isShown(scope, task) ? task : undefined;
   }
 
-  /** Returns whether a task is of the team, and the viewer may see it. @throws `store_unavailable` */
-  async isShown({ platform, team, viewer }: ViewScope, task: Task): Promise<boolean> {
+  /** Returns whether a task is of the team, and the viewer may see it. */
+  isShown({ platform, team, viewer }: ViewScope, task: Task): boolean {
     if (task.origin.platform !== platform || task.origin.team !== team) return false;
     // A clip of a comparison is shown after the reveal.
-    return !isBlind(task) && isVisible(task.origin, await this.#options.audienceOf(task.origin), viewer);
+    return !isBlind(task) && isVisible(task.origin, viewer);
   }
 
   /** Returns a task of the team that the viewer may see and that has a clip. @throws `store_unavailable` */
@@ -190,7 +189,7 @@ export class GalleryClips {
   /** Checks the rule itself besides the indexes; a record of an earlier version has no audience, and only they know it. */
   #isSurelyVisible({ origin }: Task, { platform, team, viewer }: ViewScope): boolean {
     if (origin.platform !== platform || origin.team !== team) return false;
-    return origin.audience === undefined || isVisible(origin, origin.audience, viewer);
+    return isVisible(origin, viewer);
   }
 }
 
@@ -218,12 +217,11 @@ function historyScope(scope: ViewScope, { user, channel, fromMs, toMs }: ClipFil
 
 /** Returns the check of a task against all filters. */
 export function fitsFilter({ user, channel, model, text, fromMs, toMs }: ClipFilter): (task: Task) => boolean {
-  const wanted = text?.toLowerCase();
   return ({ request, origin, createdAtMs }) =>
     (user === undefined || origin.user.id === user) &&
     (channel === undefined || origin.channel === channel) &&
     createdAtMs >= (fromMs ?? 0) &&
     createdAtMs <= (toMs ?? Number.POSITIVE_INFINITY) &&
     (model === undefined || request.model === model) &&
-    (wanted === undefined || typedPrompt(request).toLowerCase().includes(wanted));
+    (text === undefined || holdsWords(typedPrompt(request), text));
 }

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import type { Audiences } from '../../chat/audiences.ts';
 import type { Platform } from '../../chat/platform.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
@@ -12,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import type { Cuts } from '../../studio/cuts/cuts.ts';
 import { Boards } from '../../studio/storyboards/boards.ts';
 import type { Pipeline } from '../../task-pipeline.ts';
-import type { Origin } from '../../tasks/task.ts';
+import type {} from '../../tasks/task.ts';
 import { isLoopbackHost } from '../../videos/addresses.ts';
 import type { Catalog } from '../../videos/model.ts';
 import type { Clip } from '../../videos/service.ts';
@@ -39,6 +38,7 @@ export interface Gallery {
    * @throws `store_unavailable`
    */
   linkFor(opener: Opener): Promise<GalleryLink | null>;
+  readonly posters: Pick<Posters, 'of'>;
   /** Adds the routes of the gallery, whose presses `press` handles. */
   serve(press: PressInGallery): Promise<void>;
 }
@@ -53,7 +53,6 @@ export interface GalleryDeps {
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'wrongToken'>;
   readonly pipeline: Pick<Pipeline, 'repository' | 'clips'>;
-  readonly audiences: Pick<Audiences, 'of'>;
   readonly cuts: Pick<Cuts, 'find' | 'get' | 'madeOf'>;
   readonly catalog: () => Catalog;
   readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
@@ -66,6 +65,7 @@ export function createGallery(deps: GalleryDeps): Gallery {
   const { config, http, platforms } = deps;
   const access = new GalleryAccess({ ...deps, admins: config.admins });
   const publicUrl = config.links === undefined ? null : new URL(config.links.publicUrl);
+  const served = servedBy(deps);
   return {
     async linkFor({ address, ...opener }) {
       const base = baseUrlOf(config, http);
@@ -74,13 +74,14 @@ export function createGallery(deps: GalleryDeps): Gallery {
       const { key, expiresAtMs } = await access.createLink({ ...opener, address: lasting });
       return { url: `${base}${OPEN_PATH}?key=${key}`, expiresAtMs };
     },
-    serve: (press) => serveGallery(http, { ...servedBy(deps), access, publicUrl, press }),
+    serve: (press) => serveGallery(http, { ...served, access, publicUrl, press }),
+    posters: served.posters,
   };
 }
 
 /** Returns the parts behind the routes. */
 function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl' | 'press'> {
-  const { config, store, pipeline, audiences, cuts, catalog, clipLinks, clock, logger, metrics } = deps;
+  const { config, store, pipeline, cuts, catalog, clipLinks, clock, logger, metrics } = deps;
   const { repository } = pipeline;
   const folder = resolve(join(config.dataDir, 'clips'));
   const posters = new Posters({
@@ -94,11 +95,10 @@ function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl
       logger.warn({ event, task: task.id, err: thrown }, 'failed to fetch a missing clip for a request');
       throw thrown;
     });
-  const seen = { store, repository, audienceOf: (origin: Origin) => audiences.of(origin) };
-  const clips = new GalleryClips(seen);
+  const clips = new GalleryClips({ store, repository });
   return {
     clips,
-    sets: new GallerySets({ ...seen, clips, cuts, boards: new Boards(store) }),
+    sets: new GallerySets({ repository, clips, cuts, boards: new Boards(store) }),
     fileOf,
     cutFileOf: (id) => cuts.find(id),
     posters,

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { BoundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
 import { WrongTokens } from '../../http/access-tokens.ts';
@@ -39,15 +38,8 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/** Wrong links that one address may send within {@link WINDOW_MS}. */
-const MAX_WRONG = 20;
-const WINDOW_MS = 60_000;
-/** Addresses whose wrong links are counted. */
-const MAX_ADDRESSES = 10_000;
-
 const ENDED = 'This link has been used, or is older than 10 minutes. Send /video gallery in the chat for a new one.';
 const FOREIGN = 'The gallery takes requests from its own pages only.';
-const TOO_MANY = 'Too many wrong links were opened from here. Try again in a minute.';
 
 const openQuery = z.object({ key: z.string().max(200).default('') });
 
@@ -79,7 +71,6 @@ export async function serveGallery(http: FastifyInstance, options: GalleryOption
 function addOpening(http: FastifyInstance, options: GalleryOptions): void {
   const { access, publicUrl, clock, logger, countWrongToken } = options;
   const wrongLinks = new WrongTokens({ entrance: 'gallery', clock, logger, counted: countWrongToken });
-  const limit = new RedeemLimit(clock);
   const isSecure = publicUrl?.protocol === 'https:';
   http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
@@ -90,39 +81,14 @@ function addOpening(http: FastifyInstance, options: GalleryOptions): void {
     return opener === null ? sendNote(reply.code(410), ENDED) : sendOpenPage(reply, key, opener.user.name);
   });
   http.post(OPEN_PATH, { bodyLimit: 4_096 }, async (request, reply) => {
-    if (limit.isReached(request.ip)) return sendNote(reply.code(429).header('retry-after', '60'), TOO_MANY);
     const session = await access.redeem(openQuery.parse(request.body ?? {}).key);
     if (session === null) {
-      limit.count(request.ip);
       await wrongLinks.note();
       return sendNote(reply.code(410), ENDED);
     }
     await access.end(sessionKeyOf(request));
     return setCookie(reply, session, isSecure).redirect(GALLERY_PATH, 303);
   });
-}
-
-/** Counts the wrong links that an address redeems. */
-class RedeemLimit {
-  readonly #clock: Clock;
-  readonly #wrong = new BoundedMap<string, readonly number[]>(MAX_ADDRESSES);
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  isReached(address: string): boolean {
-    return this.#recent(address).length >= MAX_WRONG;
-  }
-
-  count(address: string): void {
-    this.#wrong.set(address, [...this.#recent(address), this.#clock.monotonic()]);
-  }
-
-  #recent(address: string): readonly number[] {
-    const sinceMs = this.#clock.monotonic() - WINDOW_MS;
-    return (this.#wrong.get(address) ?? []).filter((atMs) => atMs > sinceMs);
-  }
 }
 
 function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {

@@ -1,8 +1,12 @@
 import { fork } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 import type { CopyJob, CopyOutcome } from './copy-worker.ts';
 
 const WORKER = new URL('./copy-worker.ts', import.meta.url);
-const TIMEOUT_MS = 10 * 60_000;
+const MAX_TIMEOUT_MS = 10 * 60_000;
+const MIN_TIMEOUT_MS = 30_000;
+/** Far below what any disk copies. */
+const BYTES_PER_MS = 1_000;
 /**
  * Most of what the process reads is outside of its heap, and collected the sooner the smaller the heap may become. The
  * heap itself is so small that collecting it at once takes less than doing so in steps or threads. Measured in decision
@@ -17,18 +21,21 @@ const NODE_FLAGS = [
 ];
 
 /**
- * Runs a join in a process of its own, which is killed after ten minutes and when `signal` is aborted. It gets no
- * environment, and with it no token.
+ * Runs a join in a process of its own, which is killed at a deadline by the size of the clips, and when `signal` is
+ * aborted. It gets no environment, and with it no token.
  * @returns its outcome; `null` when it was killed by the timeout.
  * @throws the reason of `signal`; Error when the process ended without an outcome.
  */
 export async function runCopyProcess(job: CopyJob, signal: AbortSignal): Promise<CopyOutcome | null> {
+  // A missing file is for the process to tell.
+  const sizes = job.shots.map(({ path }) => stat(path).catch(() => ({ size: 0 })));
+  const timeout = timeoutMsFor((await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0));
   signal.throwIfAborted();
   const child = fork(WORKER, {
     execArgv: NODE_FLAGS,
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    timeout: TIMEOUT_MS,
+    timeout,
     killSignal: 'SIGKILL',
     signal,
   });
@@ -51,4 +58,9 @@ export async function runCopyProcess(job: CopyJob, signal: AbortSignal): Promise
   // A failure to send is a process that has ended.
   child.send(job, () => undefined);
   return ended.promise;
+}
+
+/** Returns the deadline of a join in milliseconds. */
+export function timeoutMsFor(bytes: number): number {
+  return Math.min(MAX_TIMEOUT_MS, MIN_TIMEOUT_MS + Math.ceil(bytes / BYTES_PER_MS));
 }

@@ -12,20 +12,25 @@ export interface Edits {
 const MAX_HEADER_BYTES = 64 * 1024 ** 2;
 const BOX_HEADER_BYTES = 8;
 const LARGE_HEADER_BYTES = 16;
+/** Pictures or packets of sound of one track: days of them. */
+const MAX_SAMPLES = 10_000_000;
 /** Boxes at the top of a file before its header is given up on. */
 const MAX_BOXES = 1_000;
 
 /**
  * Reads the edit lists of an MP4 or QuickTime file by track id; a track without one is missing. Mediabunny uses only the
  * beginning of the first edit.
- * @throws RangeError if the header is larger than that of any clip, or damaged.
+ * @throws RangeError if the header is larger than that of any clip, or damaged: its tables are checked, too.
  * @see ISO/IEC 14496-12, 8.6.6 (elst), 8.3.2 (tkhd), 8.2.2 (mvhd)
  */
 export async function readEdits(path: string): Promise<ReadonlyMap<number, Edits>> {
   const file = await open(path);
   try {
-    const header = await readHeader(file, (await file.stat()).size);
-    return header === null ? new Map() : editsIn(header);
+    const { size } = await file.stat();
+    const header = await readHeader(file, size);
+    if (header === null) return new Map();
+    checkCounts(header, size);
+    return editsIn(header);
   } finally {
     await file.close();
   }
@@ -88,6 +93,48 @@ function parseEdits(elst: Buffer, unitsPerSecond: number): Edits {
     seconds: units === 0 ? Number.POSITIVE_INFINITY : units / unitsPerSecond,
     isOnePiece: pieces.length <= 1 && pieces.every(({ rate }) => rate === 0x1_0000),
   };
+}
+
+/**
+ * Compares the counts in the sample tables with each other and with the file: a parser that believes a wrong one, as in a damaged
+ * download, counts for minutes. @see ISO/IEC 14496-12, 8.6.1 (stts, ctts), 8.7.3 (stsz), 8.7.4 (stsc), 8.7.5 (stco, co64)
+ */
+function checkCounts(header: Buffer, fileBytes: number): void {
+  for (const track of boxesIn(header).filter(({ name }) => name === 'trak')) {
+    const tables = ['mdia', 'minf', 'stbl'].reduce(
+      (boxes, name) => boxes.filter((box) => box.name === name).flatMap(({ content }) => boxesIn(content)),
+      boxesIn(track.content),
+    );
+    const sizes = tables.find(({ name }) => name === 'stsz')?.content;
+    if (sizes === undefined) continue;
+    const samples = sizes.readUInt32BE(8);
+    const chunks = tables.find(({ name }) => name === 'stco' || name === 'co64')?.content.readUInt32BE(4) ?? 0;
+    const counts = tables.map(({ name, content }) =>
+      name === 'stsc' ? chunked(content, chunks) : timed(name, content),
+    );
+    if (samples > Math.min(MAX_SAMPLES, fileBytes) || counts.some((count) => count > samples))
+      throw new RangeError(`a table of ${Math.max(...counts)} samples, another of ${samples}`);
+  }
+}
+
+/** Returns the samples of a table of times; 0 for any other. */
+function timed(name: string, table: Buffer): number {
+  let samples = 0;
+  const rows = name === 'stts' || name === 'ctts' ? table.readUInt32BE(4) : 0;
+  for (let row = 0; row < rows; row += 1) samples += table.readUInt32BE(8 + row * 8);
+  return samples;
+}
+
+function chunked(table: Buffer, chunks: number): number {
+  let samples = 0;
+  const rows = table.readUInt32BE(4);
+  for (let row = 0; row < rows; row += 1) {
+    const [first, each] = [table.readUInt32BE(8 + row * 12), table.readUInt32BE(12 + row * 12)];
+    const next = row + 1 < rows ? table.readUInt32BE(20 + row * 12) : chunks + 1;
+    if (next < first) throw new RangeError(`chunk ${next} after ${first}`);
+    samples += (next - first) * each;
+  }
+  return samples;
 }
 
 interface Box {

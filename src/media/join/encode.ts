@@ -8,6 +8,8 @@ const SAMPLE_RATE = 48_000;
 /** Constant quality of x264; 18 is hardly told from the original. */
 const QUALITY = 18;
 const KEY_FRAME_EVERY = 2 * FRAMES_PER_SECOND;
+/** Lines from which on players take pictures that do not say their colours for BT.709; below, for BT.601. */
+const HD_LINES = 720;
 /** Timeout of one shot: minutes of 4K on two threads. */
 const ENCODE_TIMEOUT_MS = 10 * 60_000;
 
@@ -48,6 +50,9 @@ export function framesOf(shots: readonly Pick<Shot, 'seconds'>[]): readonly numb
 export function encodeShot({ ffmpeg, path, shot, frames, first, output, signal }: Encoding): Promise<void> {
   const seconds = frames / FRAMES_PER_SECOND;
   const [width, height] = [evenOf(first.picture.width), evenOf(first.picture.height)];
+  const { matrix, codedHeight, hdr } = shot.picture;
+  // What players assume where the file does not say.
+  const assumed = matrix === null ? `:in_color_matrix=${codedHeight < HD_LINES ? 'bt601' : 'bt709'}` : '';
   const pictures = [
     // Stretched by less than half a picture, so that their number is as calculated.
     `setpts=(PTS-STARTPTS)*${seconds / shot.seconds}`,
@@ -57,7 +62,8 @@ export function encodeShot({ ffmpeg, path, shot, frames, first, output, signal }
     `trim=end_frame=${frames}`,
     // Square pixels first: the next step compares sizes only.
     `scale='trunc(iw*sar/2)*2':'trunc(ih/2)*2'`,
-    `scale=${width}:${height}:force_original_aspect_ratio=decrease:out_color_matrix=bt709:out_range=tv`,
+    ...(hdr === null ? [] : [toneMapping(hdr)]),
+    `scale=${width}:${height}:force_original_aspect_ratio=decrease${assumed}:out_color_matrix=bt709:out_range=tv`,
     `pad=${width}:${height}:(ow-iw)/2:(oh-ih)/2`,
     'setsar=1',
     'format=yuv420p',
@@ -77,6 +83,13 @@ export function encodeShot({ ffmpeg, path, shot, frames, first, output, signal }
   // Without -copyts, ffmpeg moves the clip to 0, sound and pictures alike, and its start would be unknown.
   const options = [...inputArguments(path), '-copyts', ...video, ...sound, ...ENCODER_THREADS, '-f', 'mp4', output];
   return runFfmpeg(ffmpeg, options, { timeoutMs: ENCODE_TIMEOUT_MS, signal });
+}
+
+/** Maps HDR to the colours of the cut, 100 nits to white. Needs `zscale`, which is optional in ffmpeg. */
+function toneMapping(hdr: 'pq' | 'hlg'): string {
+  const input = `tin=${hdr === 'pq' ? 'smpte2084' : 'arib-std-b67'}:min=bt2020nc:pin=bt2020:rin=tv`;
+  const linear = `zscale=${input}:t=linear:p=bt709:npl=100,format=gbrpf32le`;
+  return `${linear},tonemap=mobius,zscale=tin=linear:pin=bt709:t=bt709:p=bt709:m=bt709:r=tv,format=yuv420p`;
 }
 
 /** The same colour description in every shot: otherwise ffmpeg copies that of its source into the parameter sets. */

@@ -41,14 +41,17 @@ export class ShotsDifferError extends DailiesError {
   }
 }
 
-/** A shot is not a video, or damaged. */
-export class UnreadableShotError extends DailiesError {
+/** A shot is no video or damaged, or ffmpeg failed to convert it: perhaps since it cannot map HDR. */
+export class ShotError extends DailiesError {
   /** Its number in the cut, from 1. */
   readonly shot: number;
+  readonly failure: 'not_a_video' | 'hdr' | 'not_converted';
 
-  constructor(shot: number, reason: string) {
-    super(`joining clips: shot ${shot}: ${reason}`, { code: 'not_a_video', retryable: false });
+  constructor(shot: number, failure: ShotError['failure'], cause: unknown) {
+    const code = failure === 'not_a_video' ? failure : 'internal';
+    super(`joining clips: shot ${shot}: ${failure}: ${String(cause)}`, { code, retryable: false });
     this.shot = shot;
+    this.failure = failure;
   }
 }
 
@@ -178,7 +181,9 @@ async function encodeAll({ ffmpeg, inputs, shots, part, signal }: EncodingOfAll)
       const [shot = first, count = 1] = [shots[at], frames[at]];
       const output = part.replace(/part$/, `${at + 1}.part`);
       encoded.push({ path: output, seconds: count / FRAMES_PER_SECOND });
-      await encodeShot({ ffmpeg, path, shot, frames: count, first, output, signal });
+      await encodeShot({ ffmpeg, path, shot, frames: count, first, output, signal }).catch((thrown: unknown) => {
+        throw new ShotError(at + 1, shot.picture.hdr === null ? 'not_converted' : 'hdr', thrown);
+      });
     }
     const joined = checked(await runCopyProcess({ shots: encoded, output: part }, signal));
     if (joined.kind === 'differing') throw new TypeError(new ShotsDifferError(joined.differences).message);
@@ -194,7 +199,7 @@ type Readable = Extract<CopyOutcome, { readonly kind: 'copied' | 'differing' }>;
 function checked(outcome: CopyOutcome | null): Readable {
   if (outcome === null) throw new DailiesError('joining clips: the timeout', { code: 'timed_out', retryable: true });
   if (outcome.kind === 'copied' || outcome.kind === 'differing') return outcome;
-  if (outcome.kind === 'unreadable') throw new UnreadableShotError(outcome.shot, outcome.reason);
+  if (outcome.kind === 'unreadable') throw new ShotError(outcome.shot, 'not_a_video', outcome.reason);
   throw Object.assign(new Error(outcome.reason), { code: outcome.code });
 }
 

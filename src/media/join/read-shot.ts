@@ -105,6 +105,9 @@ async function extentOf(track: InputTrack): Promise<Extent> {
 
 async function pictureOf(video: InputVideoTrack, packets: number): Promise<Picture> {
   const config = await video.getDecoderConfig();
+  const { matrix = null, transfer } = await video.getColorSpace();
+  // TypeScript's list of transfers lacks those of HDR.
+  const hdr = (['pq', 'hlg'] as const).find((one) => one === (transfer as string)) ?? null;
   return {
     codec: (await video.getCodec()) ?? 'unknown',
     parameters: hexOf(config?.description),
@@ -114,6 +117,8 @@ async function pictureOf(video: InputVideoTrack, packets: number): Promise<Pictu
     codedHeight: await video.getCodedHeight(),
     rotation: await video.getRotation(),
     isMirrored: await video.getFlip(),
+    matrix,
+    hdr,
     packets,
   };
 }

@@ -28,6 +28,10 @@ export interface Picture {
   /** Clockwise, in degrees. */
   readonly rotation: 0 | 90 | 180 | 270;
   readonly isMirrored: boolean;
+  /** Matrix of its colours, such as `bt709`; `null` where the file does not say. */
+  readonly matrix: string | null;
+  /** Transfer of high dynamic range; `null` for any other. */
+  readonly hdr: 'pq' | 'hlg' | null;
   readonly packets: number;
 }
 

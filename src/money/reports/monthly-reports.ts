@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { ledgerPages } from '../../pipeline/ledger-reader.ts';
 import type { Store, Versioned } from '../../store/store.ts';
 import { amountOf, microsOf } from '../../tasks/amount.ts';
+import { type Catalog, titleOf } from '../../videos/model.ts';
 import { merged } from '../alerts/budget-alerts.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
 import { periodOf, previousPeriod, startOfPeriod } from '../period.ts';
@@ -11,6 +12,8 @@ import { MonthReport } from './month-report.ts';
 /** Options of {@link MonthlyReports}. */
 export interface MonthlyReportsOptions {
   readonly store: Store;
+  /** The current catalog, for the titles of models. */
+  readonly catalog: () => Pick<Catalog, 'models'>;
   readonly clock: Clock;
   readonly notices: Pick<Notices, 'claim'>;
 }
@@ -83,8 +86,8 @@ export class MonthlyReports {
   }
 
   async #report({ of, timeZone }: TeamSpend, { period, before, skipped }: Due): Promise<void> {
-    const { store, clock, notices } = this.#options;
-    const notice = await readReport(store, { of, period, timeZone, skipped });
+    const { store, catalog, clock, notices } = this.#options;
+    const notice = await readReport(store, { catalog: catalog(), of, period, timeZone, skipped });
     const reported = { period, totals: notice.totals, atMs: clock.now(), corrections: 0 };
     const value: ReportsRecord = {
       revision: (before?.revision ?? 0) + 1,
@@ -98,10 +101,10 @@ export class MonthlyReports {
 
   /** Posts the corrections of a report, one per currency. @returns whether there was one. */
   async #correct({ of, timeZone }: TeamSpend, before: ReportsRecord, reported: Reported): Promise<boolean> {
-    const { store, clock, notices } = this.#options;
+    const { store, catalog, clock, notices } = this.#options;
     const { period, totals, corrections } = reported;
     if (clock.now() - reported.atMs < CORRECTION_AFTER_MS || !(await this.#isChanged(of, reported))) return false;
-    const now = await readReport(store, { of, period, timeZone, skipped: [] });
+    const now = await readReport(store, { catalog: catalog(), of, period, timeZone, skipped: [] });
     const changes = correctionsOf(period, totals, now.totals);
     if (changes.length === 0) return false;
     const next = { ...reported, totals: now.totals, atMs: clock.now(), corrections: corrections + 1 };
@@ -138,6 +141,7 @@ interface Due {
 
 /** Month of a team to add up. */
 interface ReportQuery {
+  readonly catalog: Pick<Catalog, 'models'>;
   readonly of: NoticeTeam;
   readonly period: string;
   readonly timeZone: string;
@@ -147,11 +151,11 @@ interface ReportQuery {
 /** Adds up a month from the ledger, page by page. @throws `store_unavailable` */
 export async function readReport(
   store: Pick<Store, 'scan' | 'keyv'>,
-  { of, period, timeZone, skipped }: ReportQuery,
+  { catalog, of, period, timeZone, skipped }: ReportQuery,
 ): Promise<SpendReport> {
   const report = new MonthReport(period, timeZone);
   for await (const entries of ledgerPages(store, of, period)) {
-    for (const entry of entries) report.add(entry);
+    for (const entry of entries) report.add({ ...entry, model: titleOf(catalog, entry.model) });
   }
   return report.report(skipped);
 }

@@ -1,9 +1,11 @@
 import { createNodeRedisClient, type IRedisClient } from 'bullmq';
-import type { Logger } from '../../logger.ts';
 import { RedisConnection } from '../../store/redis/connection.ts';
 import { Outage, type RedisOutages } from '../../store/redis/errors.ts';
 import type { StoreDeps } from '../../store/store.ts';
 import { defineScripts } from './scripts.ts';
+
+/** Time after the end of an outage in which all connections have left a Redis that has become a replica. */
+const SETTLE_MS = 10_000;
 
 /** The connections of the work queue to Redis. */
 export interface BullmqConnection {
@@ -22,7 +24,7 @@ export interface BullmqConnection {
  * @throws `store_unavailable` when that took more than 5 seconds.
  */
 export async function connectBullmq(url: string, { clock, logger }: StoreDeps): Promise<BullmqConnection> {
-  const calls = await RedisConnection.open(url, { clock, logger, outages: queueOutages(logger) });
+  const calls = await RedisConnection.open(url, { clock, logger, outages: queueOutages({ clock, logger }) });
   const work = calls.besideForBlocking();
   const close = async (): Promise<void> => void (await Promise.all([calls.close(), work.close()]));
   try {
@@ -45,8 +47,10 @@ function forBullmq(connection: RedisConnection): IRedisClient {
 }
 
 /** Creates the outages of the work queue, which count as one. */
-function queueOutages(logger: Logger): RedisOutages {
+function queueOutages({ clock, logger }: StoreDeps): RedisOutages {
   const outage = new Outage({
+    clock,
+    settleMs: SETTLE_MS,
     begin: (reason) =>
       logger.warn({ event: 'queue_unavailable', reason }, 'Redis does not serve the work queue, due jobs are delayed'),
     end: () => logger.info({ event: 'queue_restored' }, 'Redis serves the work queue again'),

@@ -18,9 +18,9 @@ export type ReferenceSource =
 
 /** Input of a render worker. Plain data, since it is cloned to another thread. */
 export interface RenderJob {
+  /** Id of the task: another task of the same prompt has another picture. */
+  readonly id: string;
   readonly prompt: string;
-  /** Title of the model, in the small print. */
-  readonly title: string;
   readonly seconds: number;
   readonly aspectRatio: AspectRatio;
   readonly resolution: Resolution;

@@ -1,9 +1,13 @@
 import { type Canvas, createCanvas, type Image, type SKRSContext2D } from '@napi-rs/canvas';
+import { css, hex, mix } from './colour.ts';
+import { paintFigure } from './figure.ts';
 import { FONTS } from './fonts.ts';
 import { type FrameSize, frameSize, type RenderJob } from './job.ts';
+import { createLayers, type Layer } from './layer.ts';
 import { paintReferences } from './reference.ts';
-import { paintScene, sceneOf } from './scene.ts';
+import { type Scene, sceneOf } from './scene.ts';
 import { type Captioned, setCaption } from './title.ts';
+import { paintWeather } from './weather.ts';
 
 /** Frame of a clip. */
 export interface Frame extends FrameSize {
@@ -27,20 +31,57 @@ export function createPainter(job: RenderJob, prints: readonly (Image | null)[])
   const size = frameSize(job.aspectRatio, job.resolution);
   const canvas: Canvas = createCanvas(size.width, size.height);
   const ctx = canvas.getContext('2d', { alpha: false });
-  const scene = sceneOf(job.prompt);
+  const scene = sceneOf(job.prompt, job.id);
   const captioned = setCaption({ prompt: job.prompt, facts: factsOf(job) }, size);
-  const unit = Math.min(size.width, size.height);
+  const first: Frame = { ...size, unit: Math.min(size.width, size.height), seconds: 0, duration: job.seconds };
+  const layers = createLayers(scene, first);
   return {
     size,
     paint(seconds) {
-      const frame: Frame = { ...size, unit, seconds, duration: job.seconds };
-      paintScene(ctx, scene, frame);
+      const frame: Frame = { ...first, seconds };
+      paintScene(ctx, scene, layers, frame);
       paintReferences(ctx, prints, frame);
       ctx.drawImage(captioned.overlay, 0, 0);
       paintTimeLine(ctx, captioned, frame);
       return canvas.data();
     },
   };
+}
+
+/** Paints the layers back to front, the subject on the last but one. A mirrored camera moves to the left. */
+function paintScene(ctx: SKRSContext2D, scene: Scene, layers: readonly Layer[], frame: Frame): void {
+  const { unit, seconds, duration } = frame;
+  for (const [index, { picture, speed, top, ground }] of layers.entries()) {
+    const passed = Math.round(speed * (scene.isMirrored ? duration - seconds : seconds));
+    const heave = index < 2 ? 0 : Math.round(Math.sin(seconds * 1.5 + index * 2) * unit * scene.place.heave);
+    ctx.drawImage(picture, -passed, top + heave);
+    if (index === layers.length - 2) paintSubject(ctx, scene, frame, (x) => ground(x + passed) + heave);
+  }
+  paintWeather(ctx, scene, frame);
+}
+
+/** @param ground returns the height of the ground at `x` pixels. */
+function paintSubject(ctx: SKRSContext2D, scene: Scene, frame: Frame, ground: (x: number) => number): void {
+  const { subject, subjectAt, isMirrored, isStill } = scene;
+  if (subject === null) return;
+  const { width, unit, seconds, duration } = frame;
+  const ahead = width * (subjectAt + (isStill ? 0 : subject.travel * seconds) / duration);
+  const x = isMirrored ? width - ahead : ahead;
+  const phase = isStill ? 0.6 : seconds * subject.rate;
+  const size = unit * 0.19 * scene.scale * subject.size;
+  ctx.save();
+  ctx.translate(x, ground(x));
+  ctx.rotate(
+    Math.atan2(ground(x + unit * 0.09) - ground(x - unit * 0.09), unit * 0.18) * (subject.travel > 0 ? 0.7 : 0),
+  );
+  ctx.scale(isMirrored ? -size : size, size);
+  ctx.translate(0, -subject.lift - subject.bob * (1 + Math.sin(phase + 1.2)));
+  ctx.rotate(subject.sway * Math.sin(phase + 2.4));
+  ctx.scale(1, 1 + subject.flap * Math.sin(phase * 5));
+  const colour = scene.accent ?? hex(subject.colour);
+  const colours = { accent: css(colour), shade: css(mix(colour, [0, 0, 0], 0.35)), pale: subject.pale };
+  paintFigure(ctx, subject.figure, colours, phase);
+  ctx.restore();
 }
 
 /** Returns the small print, such as `4 s · 16:9 · 720p`: it names no model, which a comparison keeps hidden. */

@@ -1,189 +1,125 @@
-import type { SKRSContext2D } from '@napi-rs/canvas';
-import type { Frame } from './painter.ts';
+import { hex, hsl, mix, type Rgb } from './colour.ts';
+import { dice, seedOf } from './dice.ts';
+import words from './vocabulary.json' with { type: 'json' };
 
-/** Colours of a landscape, and the seed of everything else in it. The same prompt gives the same one. */
-export interface Scene {
-  readonly seed: number;
+/** Land and what stands on it; measures in short sides of the frame. */
+export type Place = (typeof words.places)[keyof typeof words.places];
+/** What falls or floats; speed, wind, sway and size in short sides of the frame, per second where they move. */
+export type Weather = (typeof words.weathers)[keyof typeof words.weathers];
+/** Animal or thing: its figure, and how it moves; lift and bob in its sizes, travel in widths of the frame. */
+export type Subject = (typeof words.subjects)[keyof typeof words.subjects];
+
+/** Colours of a scene. */
+export interface Palette {
   /** Sky at the top, middle and horizon. */
   readonly sky: readonly [Rgb, Rgb, Rgb];
-  /** Colour of the farthest hills; `near` is the nearest. */
+  /** Colour of the farthest land; `near` is the nearest. */
   readonly far: Rgb;
   readonly near: Rgb;
-  /** Sun, and everything that it lights. */
+  /** Sun, moon or lamp, and everything that it lights. */
   readonly light: Rgb;
 }
 
-/** Share of the frame above the horizon. */
-const HORIZON = 0.46;
-/** Number of hills, one behind the other. */
-const HILLS = 5;
-const CLOUDS = 5;
-const MOTES = 70;
+/** What a prompt says, seen in a way of the task's own. */
+export interface Scene extends Palette {
+  readonly seed: number;
+  readonly place: Place;
+  readonly weather: Weather;
+  readonly subject: Subject | null;
+  /** True: the subject does not run. */
+  readonly isStill: boolean;
+  /** Colour that the prompt gives the subject. */
+  readonly accent: Rgb | null;
+  readonly hasStars: boolean;
+  readonly isSnowy: boolean;
+  readonly isMirrored: boolean;
+  /** Share of the frame above the horizon. */
+  readonly horizon: number;
+  /** Sun or moon: shares of the width, and of the sky from the top. */
+  readonly sun: readonly [across: number, down: number];
+  /** Where the subject starts, as a share of the width. */
+  readonly subjectAt: number;
+  /** Size of the subject, around 1. */
+  readonly scale: number;
+}
 
-/** Returns the scene of a prompt: colours around one hue, with the horizon shifted to a neighbouring one. */
-export function sceneOf(prompt: string): Scene {
-  const seed = seedOf(prompt);
-  const hue = dice(seed)() * 360;
+const { moods, places, weathers, subjects } = words;
+/** Places of a prompt that names none. */
+const ANYWHERE: readonly Place[] = [places.forest, places.mountains];
+
+/** Reads the scene out of a prompt; what it leaves open is drawn from the task, so that no two takes are alike. */
+export function sceneOf(prompt: string, task: string): Scene {
+  const terms = (prompt.toLowerCase().match(/\p{L}+/gu) ?? []).map(formsOf);
+  const roll = dice(seedOf(`${task} ${prompt}`));
+  const mood = find(terms, moods)?.row;
+  const weather = find(terms, weathers)?.row ?? weathers.motes;
+  const subject = find(terms, subjects);
+  const home = Object.entries(places).find(([name]) => name === subject?.row.home)?.[1];
+  const { accent, tint } = coloursOf(terms, subject?.at ?? -1);
+  const palette = paletteOf(mood ?? moods.dawn, tint ?? (mood ? null : hsl(seedOf(prompt) % 360, 0.7, 0.5)), 0.45);
+  const isSnowy = weather === weathers.snow;
+  const ground = isSnowy && mood !== moods.snow ? paletteOf(moods.snow, palette.sky[1], 0.45) : palette;
+  const shade = hsl(roll() * 360, 0.6, 0.3 + roll() * 0.4);
   return {
-    seed,
-    sky: [hsl(hue, 0.45, 0.2), hsl(hue + 22, 0.48, 0.47), hsl(hue + 48, 0.75, 0.8)],
-    far: hsl(hue + 18, 0.35, 0.52),
-    near: hsl(hue - 8, 0.45, 0.11),
-    light: hsl(hue + 55, 0.9, 0.9),
+    ...toned({ ...palette, far: ground.far, near: ground.near }, shade, 0.14),
+    seed: seedOf(task),
+    place: find(terms, places)?.row ?? home ?? ANYWHERE[Math.floor(roll() * 3)] ?? places.hills,
+    weather,
+    subject: subject?.row ?? null,
+    isStill: find(terms, words.still) !== undefined,
+    accent,
+    hasStars: mood === moods.night || mood === moods.neon || mood === moods.dusk,
+    isSnowy,
+    isMirrored: roll() < 0.5,
+    horizon: 0.38 + roll() * 0.14,
+    // Under water, the light is above the surface.
+    sun: [0.08 + roll() * 0.84, mood === moods.deep ? -0.12 : 0.2 + roll() * 0.5],
+    subjectAt: 0.16 + roll() * 0.3,
+    scale: 0.8 + roll() * 0.55,
   };
 }
 
-/** Paints a landscape that the camera moves through: sky, sun, clouds, hills, and motes in front. */
-export function paintScene(ctx: SKRSContext2D, scene: Scene, frame: Frame): void {
-  paintSky(ctx, scene, frame);
-  paintSun(ctx, scene, frame);
-  paintClouds(ctx, scene, frame);
-  for (let index = 0; index < HILLS; index++) paintHills(ctx, scene, frame, index);
-  paintMotes(ctx, scene, frame);
+/** Returns a word as the vocabulary may have it: as written, and without its ending. */
+function formsOf(word: string): readonly string[] {
+  return [word, word.replace(/s$/, ''), word.replace(/(es|ing|y)$/, '')];
 }
 
-function paintSky(ctx: SKRSContext2D, { sky }: Scene, { width, height }: Frame): void {
-  const gradient = ctx.createLinearGradient(0, 0, 0, height * (HORIZON + 0.12));
-  gradient.addColorStop(0, css(sky[0]));
-  gradient.addColorStop(0.55, css(sky[1]));
-  gradient.addColorStop(1, css(sky[2]));
-  ctx.fillStyle = gradient;
-  ctx.fillRect(0, 0, width, height);
-}
-
-function paintSun(ctx: SKRSContext2D, { seed, sky, light }: Scene, { width, height, unit, seconds }: Frame): void {
-  const roll = dice(seed ^ 0x50);
-  const x = (0.58 + roll() * 0.28) * width - seconds * unit * 0.004;
-  const y = (0.3 + roll() * 0.4) * height * HORIZON + seconds * unit * 0.003;
-  const reach = unit * 0.62;
-  const glow = ctx.createRadialGradient(x, y, 0, x, y, reach);
-  glow.addColorStop(0, css(light, 0.75));
-  glow.addColorStop(0.18, css(mix(light, sky[2], 0.35), 0.34));
-  glow.addColorStop(1, css(sky[2], 0));
-  ctx.fillStyle = glow;
-  ctx.fillRect(x - reach, y - reach, reach * 2, reach * 2);
-  paintDisc(ctx, { x, y, radius: unit * 0.062, colour: css(light) });
-}
-
-function paintClouds(ctx: SKRSContext2D, { seed, sky, light }: Scene, { width, height, unit, seconds }: Frame): void {
-  const roll = dice(seed ^ 0xc10d);
-  const colour = mix(sky[2], light, 0.4);
-  for (let index = 0; index < CLOUDS; index++) {
-    const span = unit * (0.28 + roll() * 0.4);
-    const drift = roll() * width + seconds * unit * (0.008 + roll() * 0.014);
-    ctx.save();
-    ctx.translate(wrap(drift, width, span), height * HORIZON * (0.12 + roll() * 0.66));
-    ctx.scale(1, 0.13 + roll() * 0.08);
-    const haze = ctx.createRadialGradient(0, 0, 0, 0, 0, span);
-    haze.addColorStop(0, css(colour, 0.32));
-    haze.addColorStop(1, css(colour, 0));
-    ctx.fillStyle = haze;
-    ctx.fillRect(-span, -span, span * 2, span * 2);
-    ctx.restore();
+/** Finds the first row of a table that a prompt has a word of, and where that word is. */
+function find<Name extends string, Row extends { readonly words: string }>(
+  terms: readonly (readonly string[])[],
+  table: Readonly<Record<Name, Row>>,
+) {
+  for (const name of Object.keys(table) as Name[]) {
+    const row = table[name];
+    const known = row.words.split(' ');
+    const at = terms.findIndex((forms) => forms.some((form) => known.includes(form)));
+    if (at >= 0) return { name, row, at };
   }
+  return undefined;
 }
 
-/** Paints one range of hills: the nearer, the darker, the lower and the faster (parallax). */
-function paintHills(ctx: SKRSContext2D, scene: Scene, frame: Frame, index: number): void {
-  const { width, height, unit, seconds } = frame;
-  const depth = index / (HILLS - 1);
-  const roll = dice(scene.seed + index * 7919);
-  const phases = [roll() * 7, roll() * 7, roll() * 7] as const;
-  const travelled = seconds * unit * (0.012 + 0.11 * depth ** 1.5);
-  const rise = unit * 0.065 * (1 - 0.4 * depth);
-  ctx.beginPath();
-  ctx.moveTo(0, height);
-  for (let x = 0; x <= width + unit * 0.01; x += unit * 0.008) {
-    const at = ((x + travelled) / unit) * (3.4 - depth * 1.3);
-    const wave =
-      Math.sin(at + phases[0]) + 0.5 * Math.sin(at * 2.1 + phases[1]) + 0.18 * Math.sin(at * 4.7 + phases[2]);
-    ctx.lineTo(x, height * (HORIZON + 0.38 * depth) - rise * wave);
-  }
-  ctx.lineTo(width, height);
-  ctx.closePath();
-  const colour = mix(scene.far, scene.near, depth ** 1.15);
-  const gradient = ctx.createLinearGradient(0, height * (HORIZON - 0.2), 0, height);
-  gradient.addColorStop(0, css(mix(colour, scene.light, 0.1)));
-  gradient.addColorStop(1, css(mix(colour, scene.far, 0.25)));
-  ctx.fillStyle = gradient;
-  ctx.fill();
+/** Reads the colours: the last of the three words before the subject is the subject's, the first other one the scene's. */
+function coloursOf(terms: readonly (readonly string[])[], subjectAt: number) {
+  const found = terms.flatMap((forms, at) => {
+    const name = find([forms], words.colours)?.name;
+    return name === undefined ? [] : [{ at, colour: hex(name) }];
+  });
+  const own = found.findLast(({ at }) => at < subjectAt && at >= subjectAt - 3);
+  return { accent: own?.colour ?? null, tint: found.find((entry) => entry !== own)?.colour ?? null };
 }
 
-function paintMotes(ctx: SKRSContext2D, { seed, light }: Scene, { width, height, unit, seconds }: Frame): void {
-  const roll = dice(seed ^ 0x5e0f);
-  for (let index = 0; index < MOTES; index++) {
-    const near = 0.35 + 0.65 * roll();
-    const sway = Math.sin(seconds * 1.4 + roll() * 7) * 0.02 * unit;
-    const x = wrap(roll() * width + sway + seconds * 0.03 * near * unit, width, unit * 0.05);
-    const y = wrap(roll() * height - seconds * 0.03 * near * unit, height, unit * 0.05);
-    paintDisc(ctx, { x, y, radius: 0.0036 * near * unit, colour: css(light, 0.6 * near) });
-  }
+function paletteOf(mood: { readonly palette: string }, tone: Rgb | null, share: number): Palette {
+  const [top, middle, low, far, near, light] = mood.palette.split(' ').map(hex) as [Rgb, Rgb, Rgb, Rgb, Rgb, Rgb];
+  return toned({ sky: [top, middle, low], far, near, light }, tone ?? top, tone === null ? 0 : share);
 }
 
-interface Disc {
-  readonly x: number;
-  readonly y: number;
-  readonly radius: number;
-  readonly colour: string;
-}
-
-function paintDisc(ctx: SKRSContext2D, { x, y, radius, colour }: Disc): void {
-  ctx.fillStyle = colour;
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, Math.PI * 2);
-  ctx.fill();
-}
-
-/** Wraps a moving thing around the frame: it leaves on one side and re-enters on the other. */
-function wrap(at: number, span: number, margin: number): number {
-  const period = span + margin * 2;
-  return ((((at + margin) % period) + period) % period) - margin;
-}
-
-/** Red, green and blue, each 0 to 255. */
-type Rgb = readonly [number, number, number];
-
-/** Converts a hue (degrees), saturation and lightness (0 to 1). */
-function hsl(hue: number, saturation: number, lightness: number): Rgb {
-  const reach = saturation * Math.min(lightness, 1 - lightness);
-  const channel = (offset: number): number => {
-    const k = (((offset + hue / 30) % 12) + 12) % 12;
-    return 255 * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1)));
-  };
-  return [channel(0), channel(8), channel(4)];
-}
-
-/** Interpolates between two colours: 0 is `from`, 1 is `to`. */
-function mix(from: Rgb, to: Rgb, share: number): Rgb {
-  return [
-    from[0] + (to[0] - from[0]) * share,
-    from[1] + (to[1] - from[1]) * share,
-    from[2] + (to[2] - from[2]) * share,
-  ];
-}
-
-/** Formats a colour for the canvas. `alpha` from 0 (transparent) to 1, the default. */
-function css(colour: Rgb, alpha = 1): string {
-  return `rgba(${colour.map(Math.round).join(',')},${alpha.toFixed(3)})`;
-}
-
-/** Pseudorandom number generator: returns the next number in [0, 1), in a sequence determined by the seed. */
-type Dice = () => number;
-
-/** Hashes a text to 32 bits; similar texts hash far apart. @see http://www.isthe.com/chongo/tech/comp/fnv/ (FNV-1a) */
-function seedOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return hash >>> 0;
-}
-
-/** Creates a seeded generator, so that the same prompt gives the same clip. */
-function dice(seed: number): Dice {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+/** Mixes a tone into the colours; less into the light. */
+function toned({ sky, far, near, light }: Palette, tone: Rgb, share: number): Palette {
+  const to = (colour: Rgb): Rgb => mix(colour, tone, share);
+  return {
+    sky: [to(sky[0]), to(sky[1]), to(sky[2])],
+    far: to(far),
+    near: to(near),
+    light: mix(light, tone, share / 3),
   };
 }

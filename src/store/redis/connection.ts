@@ -76,7 +76,7 @@ export class RedisConnection {
       socket: { socketTimeout: TIMEOUT_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_BACKOFF_MS) },
     });
     const family = { members: new Set<RedisConnection>(), leftReplicaAtMs: -Infinity };
-    const link = new RedisConnection(client, clock, { ...family, outages: outages ?? storeOutages(logger) });
+    const link = new RedisConnection(client, clock, { ...family, outages: outages ?? storeOutages({ clock, logger }) });
     link.#logOutages();
     await within<unknown>(clock, TIMEOUT_MS, link.connected, null);
     if (client.isReady) return link;

@@ -1,4 +1,5 @@
-import type { Logger } from '../../logger.ts';
+import type { Clock } from '../../clock.ts';
+import type { StoreDeps } from '../store.ts';
 
 /** Reason for which a reachable Redis rejects a write. */
 export interface RedisRejection {
@@ -48,23 +49,41 @@ export function redisRejectionOf(thrown: unknown): RedisRejection | null {
   return sentence === undefined ? null : { sentence, isElsewhere: sentence === NOT_THE_PRIMARY };
 }
 
+/** Options of an {@link Outage}. */
+interface OutageOptions {
+  readonly begin: (reason: string) => void;
+  readonly end: () => void;
+  /**
+   * For an outage of several connections: after its end it does not begin again for so long, since a connection that
+   * has not followed the others to the new primary still reports the outage. Default: 0.
+   */
+  readonly settleMs?: number;
+  readonly clock: Clock;
+}
+
 /** A period in which Redis does not serve. Logs its beginning and its end, once each. */
 export class Outage {
-  readonly #log: { readonly begin: (reason: string) => void; readonly end: () => void };
+  readonly #options: OutageOptions;
   #hasBegun = false;
+  #endedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(log: { readonly begin: (reason: string) => void; readonly end: () => void }) {
-    this.#log = log;
+  constructor(options: OutageOptions) {
+    this.#options = options;
   }
 
   begin(reason: string): void {
-    if (!this.#hasBegun) this.#log.begin(reason);
+    const { begin, clock, settleMs = 0 } = this.#options;
+    if (this.#hasBegun || clock.monotonic() < this.#endedAtMs + settleMs) return;
     this.#hasBegun = true;
+    begin(reason);
   }
 
   end(): void {
-    if (this.#hasBegun) this.#log.end();
+    if (!this.#hasBegun) return;
+    const { end, clock } = this.#options;
     this.#hasBegun = false;
+    this.#endedAtMs = clock.monotonic();
+    end();
   }
 }
 
@@ -75,14 +94,16 @@ export interface RedisOutages {
 }
 
 /** Creates the outages of the store. */
-export function storeOutages(logger: Logger): RedisOutages {
+export function storeOutages({ clock, logger }: StoreDeps): RedisOutages {
   return {
     unreachable: new Outage({
+      clock,
       begin: (reason) =>
         logger.warn({ event: 'redis_unreachable', reason }, 'lost the connection to Redis; reconnecting'),
       end: () => logger.info({ event: 'redis_reconnected' }, 'reconnected to Redis'),
     }),
     rejecting: new Outage({
+      clock,
       begin: (reason) =>
         logger.error({ event: 'redis_writes_rejected', reason }, 'Redis rejects writes; nothing can be created'),
       end: () => logger.info({ event: 'redis_writes_accepted' }, 'Redis accepts writes again'),

@@ -1,6 +1,6 @@
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import { type Joiner, type JoinInput, ShotsDifferError, UnreadableShotError } from '../../media/join/joiner.ts';
+import { type Joiner, type JoinInput, ShotError, ShotsDifferError } from '../../media/join/joiner.ts';
 import type { Clips } from '../../pipeline/clip-files.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import type { ClipStorage } from '../../storage/clip-storage.ts';
@@ -100,7 +100,8 @@ function unlessGone(thrown: unknown): undefined {
 /** Returns why clips cannot be joined; `null` for what may pass by itself, and for defects. */
 function failureOf(thrown: unknown): CutFailure | null {
   if (thrown instanceof ShotsDifferError) return { code: 'shots_differ', differences: thrown.differences };
-  if (thrown instanceof UnreadableShotError) return { code: 'not_a_video', shot: thrown.shot };
+  if (thrown instanceof ShotError && thrown.failure !== 'not_converted')
+    return { code: thrown.failure, shot: thrown.shot };
   if (!(thrown instanceof DailiesError)) return null;
   if (thrown.code === 'timed_out') return { code: thrown.code };
   return thrown.code === 'disk_full' || thrown.code === 'data_full' ? { code: 'disk_full' } : null;

@@ -2,7 +2,7 @@ import { type AttachmentPlanner, hasCode, type Links, presentFile, withFreshLink
 import { fileNameOf } from '../../chat/file-name.ts';
 import type { MessageRef, Platform } from '../../chat/platform.ts';
 import { TaskMessages } from '../../chat/task-messages.ts';
-import type { Handover, TaskView } from '../../chat/view.ts';
+import { type Handover, standingIn, type TaskView } from '../../chat/view.ts';
 import type { Clock } from '../../clock.ts';
 import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
@@ -124,8 +124,8 @@ export class CutMessages {
     if (cut === undefined || cut.presented || cut.state === 'joining') return { dueInMs: null };
     const clip = cut.state === 'failed' ? undefined : await find(cut);
     if (clip === null) return { dueInMs: 0 };
-    const message = await this.open(cut);
     try {
+      const message = await this.open(cut);
       if (clip === undefined) await this.#edit(cut, { message, handover: null, lock });
       const delivered = clip === undefined ? cut : await this.#present(cut, { message, clip, lock });
       const written = await this.#options.cuts.write({ ...delivered, presented: true });
@@ -200,7 +200,8 @@ export class CutMessages {
     const shots = await this.#shotsOf(cut);
     const fresh = async () => this.#options.links.forClip(standInOf(cut, shots));
     const current = handover === undefined ? await withFreshLink(cut.handover ?? null, fresh) : handover;
-    return cutViewOf(cut, shots, { nowMs: this.#options.clock.now(), handover: current });
+    const view = cutViewOf(cut, shots, { nowMs: this.#options.clock.now(), handover: current });
+    return { ...view, ...standingIn((await this.#messages.get(cut.id))?.message, cut.origin) };
   }
 
   async #standIn(cut: Cut): Promise<Task> {

@@ -1,7 +1,7 @@
 import type { Keyv } from 'keyv';
 import { pagesOf } from '../../store/pages.ts';
 import type { RecordWrite, Store } from '../../store/store.ts';
-import type { TaskId } from '../../tasks/task.ts';
+import type { Task, TaskId } from '../../tasks/task.ts';
 import { type Cut, cutsOfTask, OPEN_CUTS } from './cut.ts';
 
 /** Reads and writes the records of cuts. */
@@ -49,6 +49,16 @@ export class CutRepository {
     for await (const page of pagesOf(this.#store, cutsOfTask(task)))
       ids.push(...page.map(({ member }) => member as TaskId));
     return ids;
+  }
+
+  /** Returns the cuts that are made, or being made, of some of these clips alone, newest first. */
+  async among(clips: readonly Pick<Task, 'id'>[]): Promise<readonly Cut[]> {
+    const known = new Set(clips.map(({ id }) => id));
+    const ids = await Promise.all([...known].map((task) => this.ofTask(task)));
+    const cuts = await Promise.all([...new Set(ids.flat())].map((id) => this.get(id)));
+    const isAmong = (cut: Cut | undefined): cut is Cut =>
+      cut !== undefined && cut.state !== 'failed' && cut.tasks.every((task) => known.has(task));
+    return cuts.filter(isAmong).toSorted((one, other) => other.requestedAtMs - one.requestedAtMs);
   }
 
   /** Returns the ids of the cuts whose outcome is not in the chat yet, oldest first. */

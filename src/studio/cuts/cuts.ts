@@ -3,7 +3,7 @@ import type { MessageRef } from '../../chat/platform.ts';
 import { OnOneReplica } from '../../cluster/on-one-replica.ts';
 import { withLease } from '../../cluster/with-lease.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
-import type { Joiner } from '../../media/join/joiner.ts';
+import { type Joiner, ShotError } from '../../media/join/joiner.ts';
 import type { WorkQueue } from '../../queue/queue.ts';
 import { backoffMs, FailureCounter } from '../../retry.ts';
 import type { RemovalReason } from '../../tasks/removal.ts';
@@ -45,9 +45,11 @@ export interface CutsOptions extends CutMakerOptions, Omit<CutMessagesOptions, '
   /** From 0 to below 1, such as `Math.random`. */
   readonly random: () => number;
   readonly observer: CutObserver;
+  /** Called once the message of a cut is posted, and once its outcome is in it. */
+  readonly shown: (cut: Pick<Cut, 'tasks'>) => void;
 }
 
-/** Cuts whose outcome may be missing in the chat at a time. */
+/** Cuts whose outcome may be missing in the chat at a time; those asked for at the same moment may be more. */
 const MAX_OPEN = 20;
 /** TTL of the lease on a cut: the time until another replica goes on with that of one that died. */
 const LEASE_MS = 15_000;
@@ -112,12 +114,8 @@ export class Cuts {
 
   /** Returns the cuts with a file that are made of these clips alone, newest first. @throws `store_unavailable` */
   async madeOf(tasks: readonly TaskId[]): Promise<readonly Cut[]> {
-    const ids = await Promise.all(tasks.map((task) => this.#cuts.ofTask(task)));
-    const cuts = await Promise.all([...new Set(ids.flat())].map((id) => this.#cuts.get(id)));
-    const known = new Set(tasks);
-    const isMade = (cut: Cut | undefined): cut is Cut =>
-      cut?.state === 'joined' && cut.file !== undefined && cut.tasks.every((task) => known.has(task));
-    return cuts.filter(isMade).toSorted((one, other) => other.requestedAtMs - one.requestedAtMs);
+    const cuts = await this.#cuts.among(tasks.map((id) => ({ id })));
+    return cuts.filter(({ state, file }) => state === 'joined' && file !== undefined);
   }
 
   /** Returns the clips of a cut, in their order. */
@@ -244,9 +242,10 @@ export class Cuts {
   async #giveUp(cut: Cut, err: DailiesError): Promise<number> {
     const { clock, logger, observer } = this.#options;
     logger.error({ event: 'cut_given_up', cut: cut.id, err }, 'gave up a cut after several attempts');
-    observer.joined('failed', 0);
+    const failure: CutFailure = err instanceof ShotError ? { code: err.failure, shot: err.shot } : { code: 'failed' };
+    observer.joined(failure.code, 0);
     this.#failures.forget(cut.id);
-    await this.#cuts.write({ ...cut, state: 'failed', failure: { code: 'failed' }, endedAtMs: clock.now() });
+    await this.#cuts.write({ ...cut, state: 'failed', failure, endedAtMs: clock.now() });
     return 0;
   }
 
@@ -257,15 +256,21 @@ export class Cuts {
     if (cut.state === 'joining') await this.#showJoining(cut);
     const isMade = cut.state === 'failed' || (cut.state === 'joined' && (await this.#maker.find(cut)) !== null);
     if (!isMade && !(await this.#make(cut, signal))) return 0;
-    return cut.presented ? null : this.#messages.deliver(id, (current) => this.#maker.find(current));
+    if (cut.presented) return null;
+    const dueInMs = await this.#messages.deliver(id, (current) => this.#maker.find(current));
+    if (dueInMs === null) this.#options.shown(cut);
+    return dueInMs;
   }
 
   /** Shows that a cut is being made. It is made in any case. */
   async #showJoining(cut: Cut): Promise<void> {
-    await this.#messages.open(cut).catch((thrown: unknown) => {
+    try {
+      await this.#messages.open(cut);
+      this.#options.shown(cut);
+    } catch (thrown) {
       const about = { event: 'cut_not_shown', cut: cut.id, err: thrown };
       this.#options.logger.warn(about, 'failed to post the message of a cut, which is made meanwhile');
-    });
+    }
   }
 
   /** Makes the file, and records the outcome. @returns `false` where the cut was removed or changed meanwhile. */

@@ -6,7 +6,8 @@ export type CutFailure =
   | { readonly code: 'clip_missing'; readonly shots: readonly number[] }
   /** They cannot be copied into one file, and there is no ffmpeg. */
   | { readonly code: 'shots_differ'; readonly differences: readonly ShotDifference[] }
-  | { readonly code: 'not_a_video'; readonly shot: number }
+  /** `hdr`: its colours cannot be converted here; `not_converted`: ffmpeg failed at it. */
+  | { readonly code: 'not_a_video' | 'hdr' | 'not_converted'; readonly shot: number }
   | { readonly code: 'timed_out' | 'disk_full' | 'failed' };
 
 /** What the message of a cut shows besides what every message of a task does. */

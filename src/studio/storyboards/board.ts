@@ -43,6 +43,22 @@ export function missingOf({ shots }: Board): readonly Shot[] {
 }
 
 /**
+ * Returns the shots of the cut that start with the last frame of another take than the one that is in it, and those chained to
+ * them; without those of which another take is in progress.
+ */
+export function outdatedIn({ shots }: Board): readonly Shot[] {
+  const inOrder = shots.toSorted((one, other) => one.at - other.at);
+  const outdated = new Set<number>();
+  for (const { at, chosen } of inOrder) {
+    const before = inOrder.find((shot) => shot.at === at - 1);
+    if (before === undefined || chosen.frameOf === undefined || !hasClip(chosen)) continue;
+    const isOther = hasClip(before.chosen) && before.chosen.id !== chosen.frameOf;
+    if (isOther || outdated.has(before.at)) outdated.add(at);
+  }
+  return inOrder.filter(({ at, isSkipped, takes }) => outdated.has(at) && !isSkipped && takes.every(isEnded));
+}
+
+/**
  * Builds a board; pure.
  * @param members the tasks of the set
  * @param takes further takes of its shots, in any order

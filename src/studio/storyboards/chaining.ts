@@ -63,7 +63,7 @@ export class Chaining implements TaskObserver {
     const task = await repository.get(id as TaskId);
     if (task?.state !== 'waiting') return null;
     const place = task.takeOf ?? task.set;
-    const before = place === undefined ? undefined : await shotBefore(boards, place);
+    const before = place === undefined ? undefined : orderedWith(task, await shotBefore(boards, place));
     if (before === undefined) return this.#drop(task, { shot: Math.max(1, (place?.at ?? 2) - 1), end: 'removed' });
     const { chosen, at: shot } = before;
     if (!hasClip(chosen)) {
@@ -116,6 +116,13 @@ export class Chaining implements TaskObserver {
 export async function shotBefore(boards: Pick<Boards, 'get'>, place: SetPlace): Promise<Shot | undefined> {
   const { shots } = await boards.get(place);
   return shots.find(({ at }) => at === place.at - 1);
+}
+
+/** Returns a shot with the take alone that the same press ordered, where it did. */
+function orderedWith({ press, takeOf }: Task, shot: Shot | undefined): Shot | undefined {
+  const isTake = press !== undefined && takeOf !== undefined;
+  const take = isTake ? shot?.takes.find((one) => one.press === press) : undefined;
+  return shot === undefined || take === undefined ? shot : { ...shot, chosen: take, takes: [take] };
 }
 
 /** Returns whether a shot may still get a clip by itself, or by a decision on one that is unconfirmed. */

@@ -3,7 +3,7 @@ import type { VideoRequest } from '../request.ts';
 import type { UpstreamId, UpstreamTask } from '../service.ts';
 
 /** Task decoded from a response; `id` is null where the response has none. */
-export type TaskReading = Omit<UpstreamTask, 'id'> & { readonly id: string | null };
+export type TaskReading = Omit<UpstreamTask, 'id'> & { readonly id: string | null; readonly isUnreadable?: true };
 
 /** Error decoded from a response. */
 export interface ErrorReading {

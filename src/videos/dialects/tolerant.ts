@@ -82,6 +82,8 @@ export function decodeTask(answer: unknown): TaskReading | null {
   return {
     id: named === undefined || named === '' ? null : String(named),
     status: meant,
+    ...(said === undefined &&
+      [fields.status, fields.task_status, fields.state].some(isPresent) && { isUnreadable: true }),
     progress: percentOf(progress),
     failure: meant === 'failed' ? failureOf(answer, said) : null,
   };

@@ -1,4 +1,4 @@
-import type { RequestDraft } from '../request.ts';
+import type { RequestDraft, ShotDraft } from '../request.ts';
 
 /** Name of a team's image, with its address. */
 export interface NamedReference {
@@ -26,6 +26,24 @@ export function withNamedImages(draft: RequestDraft, references: readonly NamedR
   const given = new Set(image.flatMap((one) => one.toLowerCase().split(/\s+/u)));
   const added = [...named].filter((name) => !given.has(name));
   return named.size === 0 ? draft : { ...draft, prompt: plain, image: [...image, ...added] };
+}
+
+/** Returns the words of all prompts of an order that are written as names, of images or not. */
+export function namesIn({ prompt = '', typed = prompt, shots = [] }: RequestDraft): readonly string[] {
+  const own = [...typed.matchAll(WORD)].map(([, name = '']) => name.toLowerCase());
+  return [...own, ...shots.flatMap(namesIn)];
+}
+
+/** Replaces names in all prompts of an order. @param written what stands in place of a name; undefined: it stays */
+export function withNames<Draft extends RequestDraft | ShotDraft>(
+  draft: Draft,
+  written: (name: string) => string | undefined,
+): Draft {
+  const { prompt, typed, script, shots }: RequestDraft = draft;
+  const replaced = (text?: string) => text?.replace(WORD, (word, name: string) => written(name) ?? word);
+  const texts = { prompt: replaced(prompt), typed: replaced(typed), script: replaced(script) };
+  const all = { ...texts, shots: shots?.map((shot) => withNames(shot, written)) };
+  return { ...draft, ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) };
 }
 
 /** Returns the address of an image given as `@mug`; `null` for an unknown name, the text itself if it is no name. */

@@ -91,10 +91,8 @@ export class Session {
    * "The Gateway will send the missed events in order." @see discord docs: events/gateway, "Resuming"
    * @returns the interactions among them
    */
-  replay(afterSeq: number): readonly string[] {
-    const missed = this.#sent.slice(afterSeq);
-    for (const { text } of missed) this.#socket?.send(text);
-    return missed.flatMap(({ interaction }) => interaction ?? []);
+  replay(afterSeq: number): void {
+    for (const { text } of this.#sent.slice(afterSeq)) this.#socket?.send(text);
   }
 
   send(payload: { readonly op: number; readonly d?: unknown }): void {

@@ -31,8 +31,7 @@ export interface GatewayParts {
   /** Returns the data of READY without the session, and the events right after it. */
   readonly welcome: (shard: ShardOf) => Welcome;
   readonly changed: () => void;
-  /** Called with interactions that were sent again, and with those sent over a closed connection. */
-  readonly repeated: (interactions: readonly string[]) => void;
+  /** Called with interactions that were sent over a closed connection. */
   readonly lost: (interactions: readonly string[]) => void;
 }
 
@@ -304,7 +303,7 @@ export class Gateway {
     connection.session = session;
     this.resumptions.push({ session: session.id, shard: session.shard, seq, lastSeq: session.seq });
     session.attach(socket, seq);
-    this.#parts.repeated(session.replay(seq));
+    session.replay(seq);
     session.dispatch({ event: 'RESUMED', data: {} });
     this.#parts.changed();
   }

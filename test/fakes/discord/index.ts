@@ -179,9 +179,6 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     maxConcurrency: options.maxConcurrency ?? 1,
     identifyEveryMs: options.identifyEveryMs ?? 5_000,
     welcome: (shard) => welcome(world, shard),
-    repeated(interactions) {
-      for (const id of interactions) world.repeated.add(id);
-    },
     lost(interactions) {
       for (const id of interactions) {
         const interaction = world.interactions.get(id);

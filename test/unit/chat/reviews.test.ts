@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { ReviewDecision } from '#src/tasks/review/review.ts';
 import type { ReviewRules } from '#src/tasks/review/rules.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import { cardText } from '#test/fakes/card-text.ts';
 import { ChatHouse, type ChatHouseOptions } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, BOB, NOON_MS, originOf } from '#test/fakes/tasks.ts';
@@ -38,6 +40,15 @@ describe('a review in the chat', () => {
     expect(signed).toMatchObject({ key: `review:${id}:2`, mention: ADA, view: { decision: 'signed_off', note: null } });
     expect(house.platform.countOf('attach')).toBe(1);
     expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('says whose sign-off the requested changes take back', async () => {
+    const house = houseWith();
+    const id = await house.done();
+    await review(house, id, SIGNED, NOTE);
+    const view = house.platform.notices.at(-1)?.view;
+    expect(view).toMatchObject({ decision: 'changes_requested', takesBack: BOB });
+    expect(view === undefined ? '' : cardText(cardOf(view))).toContain('This takes back Bob’s sign-off.');
   });
 
   it('mentions nobody for a decision on one’s own clip, and posts nothing for one’s own sign-off', async () => {

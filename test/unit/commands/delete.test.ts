@@ -65,9 +65,11 @@ describe('/video delete', () => {
     expect(replyText(await press(ada(), 'delete'))).toContain(words);
   });
 
-  it('deletes once: a second press, or the command again, says so', async () => {
+  it('deletes once: a second press, or the command again, says so, and hurries what a killed process left', async () => {
     const { house, task, press, text } = await delivered();
     await press(ada(), 'delete');
+    await press(ada(), 'delete');
+    expect(house.completed).toEqual([task.id]);
     for (const reply of [await press(ada(), 'delete'), await text(ada(), `delete ${task.id}`)])
       expect(reply).toEqual({ kind: 'refused', sentence: 'This clip was deleted.' });
     expect(house.removed).toHaveLength(1);

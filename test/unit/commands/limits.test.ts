@@ -63,7 +63,7 @@ describe('limit of open clips', () => {
 
   it('lists the caller’s undecided clips with their buttons', async () => {
     const house = new BotHouse(CATALOG);
-    await undecided(house, bob(), 'another’s');
+    await undecided(house, bob(), 'another’s fox');
     const { id } = await undecided(house, ada(), 'a doubtful fox');
     await house.seed(ada(), 'a running fox');
     house.limit = FULL;
@@ -95,7 +95,7 @@ describe('limit of open clips', () => {
 
   it('lists no clips of other channels for a channel’s limit', async () => {
     const house = new BotHouse(CATALOG);
-    await undecided(house, ada({ channel: 'films' }), 'elsewhere');
+    await undecided(house, ada({ channel: 'films' }), 'a fox elsewhere');
     house.limit = { ...FULL, of: 'channel' };
     expect(labelsOf(await house.bot.text(ada(), 'one more'))).toEqual(['Try again · $0.20']);
   });

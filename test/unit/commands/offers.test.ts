@@ -37,15 +37,15 @@ describe('/video help', () => {
       'Create',
       [
         '`/video create prompt` Creates a clip from a prompt',
-        '`prompt`: ‹up to 2,000 characters for swift-1 and plain; any length for epic-pro›',
+        '`prompt`: ‹up to 2,000 characters for Swift 1 and Plain; any length for Epic Pro›',
         '`model`: ‹swift-1, epic-pro or plain (default swift-1)›',
-        '`seconds`: ‹4, 6 or 8 (default 4) for swift-1 and plain; 5 to 15 in steps of 5 (default 5) for epic-pro›',
-        '`aspect`: ‹16:9, 9:16 or 1:1 (default 16:9) for swift-1; 16:9 for epic-pro; not taken for plain›',
-        '`resolution`: ‹480p or 720p (default 720p) for swift-1; 1080p for epic-pro; not taken for plain›',
+        '`seconds`: ‹4, 6 or 8 (default 4) for Swift 1 and Plain; 5 to 15 in steps of 5 (default 5) for Epic Pro›',
+        '`aspect`: ‹16:9, 9:16 or 1:1 (default 16:9) for Swift 1; 16:9 for Epic Pro; not taken for Plain›',
+        '`resolution`: ‹480p or 720p (default 720p) for Swift 1; 1080p for Epic Pro; not taken for Plain›',
         '`takes`: ‹1 to 4 (default 1)›',
-        '`image`: ‹links, up to 2 for swift-1 and plain; 1 to 9 for epic-pro›',
-        '`audio`: ‹links, none for swift-1 and plain; up to 1 for epic-pro›',
-        '`video`: ‹links, none for swift-1 and plain; up to 3 for epic-pro›',
+        '`image`: ‹links, up to 2 for Swift 1 and Plain; 1 to 9 for Epic Pro›',
+        '`audio`: ‹links, none for Swift 1 and Plain; up to 1 for Epic Pro›',
+        '`video`: ‹links, none for Swift 1 and Plain; up to 3 for Epic Pro›',
       ].join(' · '),
       '`/video compare prompt models` Compares models: one clip with each, a vote, then their names · and options of `create`',
       '`/video cancel id` Cancels a clip; once it is rendering, you may still be charged',
@@ -97,7 +97,7 @@ describe('/video help', () => {
     expect(await said(new BotHouse(CATALOG), ada(), 'help list')).toBe(
       [
         '`/video list [search]` · Lists the team’s clips, newest first',
-        '• `search`: ‹words in the prompt, in this order · up to 40 characters (default all clips)›',
+        '• `search`: ‹words in the prompt · up to 40 characters (default all clips)›',
         '• `who`: ‹whose clips · everyone, me or @name (default everyone)›',
         'For example: `/video list red fox --who me`',
         'Related: `/video status`, `/video gallery`, `/video retry`. `/video help` shows every command.',
@@ -123,7 +123,7 @@ describe('/video help', () => {
   it('refers to /video models if the models differ too much', async () => {
     const models = [1, 2, 3, 4].map((number) => ({ ...EPIC, name: `m${number}`, seconds: [number] }));
     const house = new BotHouse(parseCatalog({ models }));
-    expect(await said(house, ada(), 'help')).toContain('`seconds`: ‹1 for m1; for others see /video models›');
+    expect(await said(house, ada(), 'help')).toContain('`seconds`: ‹1 for Epic Pro; for others see /video models›');
   });
 
   it('fits into one message of every platform, including the embedded service’s test directives', async () => {
@@ -218,7 +218,8 @@ describe('suggestions', () => {
       'plain',
       'epic-pro',
     ]);
-    expect((await suggest(house, ada(), 'create', 'model', 'epic')).map(({ value }) => value)).toEqual(['epic-pro']);
+    for (const typed of ['epic', 'pro epic'])
+      expect((await suggest(house, ada(), 'create', 'model', typed)).map(({ value }) => value)).toEqual(['epic-pro']);
   });
 
   it('of models ignore the case of a name', async () => {
@@ -311,4 +312,32 @@ describe('suggestions', () => {
     expect(await suggest(house, ada(), 'paint', 'id')).toEqual([]);
     expect(await suggest(house, ada(), 'create', 'paint')).toEqual([]);
   });
+});
+
+it('shows examples with the models that are allowed here, in the form of the platform', async () => {
+  const house = new BotHouse(
+    parseCatalog({
+      models: [
+        { ...SWIFT, name: 'one' },
+        { ...SWIFT, name: 'two', default: false },
+      ],
+    }),
+  );
+  expect(await said(house, ada(), 'help compare')).toContain('--models one,two');
+  expect(await said(house, ada(), 'help defaults')).toContain('--model one');
+  const fields = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'help', { command: ['compare'] }));
+  expect(fields).toContain('models:one,two');
+  const given = { prompt: ['a fox'], models: ['one'] };
+  expect(replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'compare', given))).toContain(
+    'such as models:one,two; 1 model is named',
+  );
+});
+
+it('takes the name of a flag without its dashes', async () => {
+  const house = new BotHouse(CATALOG);
+  const administrator = ada({ mayAdminister: true });
+  const [typed, flag] = await Promise.all(
+    ['audit deployment', 'audit --deployment'].map((text) => house.bot.text(administrator, text)),
+  );
+  expect(typed).toEqual(flag);
 });

@@ -32,7 +32,7 @@ describe('/video status', () => {
     await house.seed(bob(), 'a wolf');
     const [one, two] = [await house.seed(ada(), 'a red fox'), await house.seed(ada(), 'a hare')];
     const line = ({ id }: { readonly id: string }, prompt: string) =>
-      `‹${prompt}› · queued · 2026-11-20T12:00 · ‹swift-1› · 4 s · $0.20 · Ada · \`${id.slice(0, 8)}\` [Open → m-${id}]`;
+      `‹${prompt}› · queued · 2026-11-20T12:00 · ‹Swift 1› · 4 s · $0.20 · Ada · \`${id.slice(0, 8)}\` [Open → m-${id}]`;
     expect(await said(house, ada(), 'status')).toBe(
       ['Your clips in progress', line(two, 'a hare'), line(one, 'a red fox')].join('\n'),
     );
@@ -89,6 +89,7 @@ describe('/video list', () => {
     ['list fox', 'Team clips with ‹“fox”›', 11],
     ['list FOX --who me', 'Clips by Ada with ‹“FOX”›', 6],
     ['list fox 2', 'with ‹“fox 2”›', 4],
+    ['list 2 fox', 'with ‹“2 fox”›', 4],
   ])('%s', async (text, heading, count) => {
     await filled;
     let shown = await page(await house.bot.text(ada(), text));
@@ -160,15 +161,15 @@ describe('/video usage', () => {
         '• Ada · $0.40 and €1.25 · 3 clips · $0.30 in progress, $0.40 unconfirmed',
         '• Bob · $0.20 · 1 clip',
         '*By model*',
-        '• ‹epic-pro› · €1.25 · 1 clip',
-        '• ‹swift-1› · $0.60 · 3 clips · $0.30 in progress, $0.40 unconfirmed',
+        '• ‹Epic Pro› · €1.25 · 1 clip',
+        '• ‹Swift 1› · $0.60 · 3 clips · $0.30 in progress, $0.40 unconfirmed',
       ].join('\n'),
     );
   });
 
   it('shows one person, another month, and an empty month', async () => {
     expect(await said(house, bob(), 'usage me')).toMatch(
-      /^November 2026 · Bob\n\*\$0\.20\* billed · 1 clip\n\*By model\*\n• ‹swift-1› · \$0\.20 · 1 clip$/,
+      /^November 2026 · Bob\n\*\$0\.20\* billed · 1 clip\n\*By model\*\n• ‹Swift 1› · \$0\.20 · 1 clip$/,
     );
     expect(await said(house, ada(), 'usage --month 2026-10')).toContain(
       'October 2026 · everyone\n*$7.00* billed · 1 clip',

@@ -59,6 +59,7 @@ describe('invalid input as text', () => {
     ['cancel 00000000', 'No clip found with the ID “00000000”'],
     ['retry', 'Which clip? For example /video retry 7f3a9c21. /video list shows the IDs.'],
     ['retry 00000000', 'No clip found with the ID “00000000”'],
+    ['policy off', 'off: --off needs a value'],
     ['models --all', 'There is no --all in /video models. It takes no options'],
     [
       'models of ships',

@@ -58,6 +58,24 @@ it('posts no message if the acknowledgement fails', async () => {
   expect([message, calls]).toEqual([away, []]);
 });
 
+const SETTLED = { kind: 'task', task, settled: 'Ordered: 1 clip · $0.30.' } as const;
+
+it('replaces the question whose button ordered a task, once its message is there', async () => {
+  const { calls } = await run(async () => SETTLED, true);
+  const lines = [['Ordered: 1 clip · $0.30. ', { message: { channel: 'C1', message: 'M1' }, label: 'See it' }]];
+  const settled = { lines, progress: null, buttons: [] };
+  expect(calls).toEqual([['acknowledge', task], ['post'], ['show', settled, 'in-place']]);
+  // A button that was not in the message, or an order elsewhere, replaces nothing.
+  expect((await run(async () => SETTLED, false)).calls).toEqual([['acknowledge', task], ['post']]);
+});
+
+it('returns the message of an order whose question could not be replaced, and logs it', async () => {
+  const show = () => Promise.reject(new Error('away'));
+  const { message, calls, log } = await run(async () => SETTLED, true, { show });
+  expect([message, calls]).toEqual([{ channel: 'C1', message: 'M1' }, [['acknowledge', task], ['post']]]);
+  expect(log).toMatchObject([{ event: 'interaction_handled' }, { event: 'question_not_settled' }]);
+});
+
 const FORM = { id: 'create', title: 'New clip', fields: [], submit: 'Create' };
 const REFUSED: Reply = { kind: 'refused', sentence: 'Which clip?' };
 const OFFER: Reply = { kind: 'offer', id: 'D1', card };

@@ -103,14 +103,14 @@ describe('task of a private channel', () => {
   });
 });
 
-describe('task of an earlier version', () => {
-  it('is visible to its channel only if its audience is unknown', async () => {
+describe('task without an audience', () => {
+  it('is visible to its channel only', async () => {
     const { house, task } = await withSecret();
     const { audience: _audience, ...origin } = task.origin;
     house.records.set(task.id, { ...task, origin: { ...origin, channel: 'gone' } });
     expect((await house.bot.text(bob(), `status ${task.id}`)).kind).toBe('refused');
     house.audiences.set('gone', 'team');
-    expect((await house.bot.text(bob(), `status ${task.id}`)).kind).toBe('private');
+    expect((await house.bot.text(bob(), `status ${task.id}`)).kind).toBe('refused');
   });
 });
 

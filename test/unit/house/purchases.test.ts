@@ -14,6 +14,7 @@ const CALLERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'commands/orders/sets.ts': 'button retry and reaction of a set: sets.test.ts',
     'commands/comparisons/remake.ts': 'button remake: comparisons.test.ts',
     'commands/input/forms.ts': 'forms create, edit, fix',
+    'commands/storyboard/remake.ts': 'button retry of a board with outdated shots: chain.test.ts',
     'commands/storyboard/order-script.ts': 'command and form storyboard: storyboard.test.ts',
   },
   orderDraft: {

@@ -165,26 +165,30 @@ describe('a task that is running, unconfirmed or not delivered', () => {
 
 describe('a removal that is cut off', () => {
   it.each(['file clip', 'cuts clip', 'messages clip t1 deleted'])(
-    'before “%s” is completed by the next sweep',
+    'before “%s” is completed at the next start',
     async (cut) => {
-      const { house, id, remove, steps, broken, remover } = await delivered();
+      const { house, id, remove, broken } = await delivered();
       broken.add(cut);
       expect(await remove(DELETED)).toBe(true);
       expect(await house.record(id)).toMatchObject({ removal: { reason: 'deleted' } });
       expect(await house.store.count(REMOVALS)).toBe(1);
-      broken.clear();
-      steps.length = 0;
-      // Its process may still be at it.
-      expect(await remover.runNow()).toBe(true);
-      expect(steps).toEqual([]);
-      await house.pass(ABANDONED_MS, 10_000);
-      const { remover: another, steps: taken } = removerOf(await house.restart());
-      expect(await another.runNow()).toBe(true);
+      const next = await house.restart();
+      const { remover: another, steps: taken } = removerOf(next);
+      another.start();
+      await next.pass(0);
+      await another.stop();
       expect(taken).toEqual(['file clip', 'cuts clip', 'messages clip t1 deleted']);
       expect(await leftIn(house.store)).toEqual([]);
       expect(await house.store.count(REMOVALS)).toBe(0);
     },
   );
+
+  it('is left alone by a sweep while its process is at it', async () => {
+    const { remove, during, steps, remover } = await delivered();
+    during.set('file clip', () => remover.runNow());
+    await remove(DELETED);
+    expect(steps.filter((step) => step === 'file clip')).toHaveLength(1);
+  });
 
   it('at any commit is either not begun or completed by the next sweep', async () => {
     for (let commits = 0; commits < 2; commits += 1) {

@@ -3,11 +3,14 @@ import { beforeEach, expect, it } from 'vitest';
 import { type ClipLinks, createClipLinks } from '#src/media/clip-links.ts';
 import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/signed-links.ts';
 import type { ClipStorage, LinkedFile } from '#src/storage/clip-storage.ts';
+import type { TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { newTask } from '#test/fakes/tasks.ts';
 
 const clip = { path: '/clips/task.mp4', bytes: 4, contentType: 'video/webm' };
 const task = newTask({ state: 'completed', clip });
+const set = { id: 'blind' as TaskId, kind: 'comparison', at: 1, of: 2 } as const;
+const blind = newTask({ id: 'blind' as TaskId, state: 'completed', clip, set });
 const clock = new ManualClock();
 const own = new SignedLinks({ publicUrl: 'https://bot.example', secret: 'a secret of this test', clock });
 
@@ -32,7 +35,8 @@ function linksOf(origin: string | null, links: SignedLinks | null): ClipLinks {
       return { url: `${origin}/task.mp4`, expiresAtMs: clock.now() + Math.min(lifetimeMs, longestMs) };
     },
   };
-  const repository = { get: async (id: string) => (id === task.id ? task : undefined) };
+  const tasks = [task, blind];
+  const repository = { get: async (id: string) => tasks.find((one) => one.id === id) };
   return createClipLinks({
     storage: storage as ClipStorage,
     links,
@@ -48,6 +52,12 @@ it('lead to the bot where clips are in a folder, and nowhere without PUBLIC_URL'
   expect(await forClip(linksOf(null, own))).toBe('bot.example');
   expect(await linksOf(null, null).forClip(task)).toBeNull();
   expect(await linksOf(null, own).redirectFor(task.id)).toBeNull();
+});
+
+it('lead to the bot for a clip of a blind comparison, since a bucket tells when it was stored', async () => {
+  const links = linksOf(BUCKET, own);
+  expect(new URL((await links.forClip(blind))?.url ?? 'none:').host).toBe('bot.example');
+  expect(await links.redirectFor(blind.id)).toBeNull();
 });
 
 it('lead straight to the bucket, for a week, also without PUBLIC_URL', async () => {

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTakeLastFrame } from '#src/media/ffmpeg.ts';
 import { LastFrames } from '#src/media/last-frames.ts';
-import { SignedLinks } from '#src/media/signed-links.ts';
+import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/signed-links.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FFMPEG, lastFrameHash, makeShot } from '#test/fakes/shots.ts';
 import { NOON_MS, newTask } from '#test/fakes/tasks.ts';
+import { errorOf } from '#test/fakes/videos.ts';
 
 let dir: string;
 const clock = new ManualClock(NOON_MS);
@@ -72,6 +73,31 @@ it('takes it again where its file is missing, once for all who ask, and not with
   expect(await frames.find('a' as TaskId)).toBeUndefined();
   expect(await frames.find('../secret' as TaskId)).toBeUndefined();
   await expect(frames.take({ id: 'a' as TaskId }, RUNNING)).rejects.toMatchObject({ code: 'gone' });
+});
+
+it('is there for the service as long as its clip is, and its link is valid', async () => {
+  const clip = join(dir, 'a.mp4');
+  await writeFile(clip, 'mp4');
+  const tasks = new Map([taskWith(clip, 'a')]);
+  const frames = framesOf(tasks, async (_clip, picture) => writeFile(picture, 'png'));
+  const url = await frames.take({ id: 'a' as TaskId }, RUNNING);
+  expect(await frames.isServed(url)).toBe(true);
+  const later = new ManualClock(NOON_MS - LINK_LIFETIME_MS);
+  const old = new SignedLinks({ publicUrl: 'https://dailies.example', secret: 'secret', clock: later });
+  expect(await frames.isServed(old.sign('frame-a').url)).toBe(false);
+  tasks.set('a' as TaskId, newTask({ id: 'a' as TaskId }));
+  expect(await frames.isServed(url)).toBe(false);
+  for (const other of ['https://files.example/mug.png', 'https://files.example/media/frame-a?expires=1&signature=x'])
+    expect(await frames.isServed(other)).toBe(true);
+});
+
+it('counts one as gone that cannot be taken again, and decides nothing while its clip is out of reach', async () => {
+  const failures = [new Error('ffmpeg ended with 1'), errorOf('storage_unavailable')];
+  const tasks = new Map([taskWith(join(dir, 'a.mp4'), 'a')]);
+  const frames = framesOf(tasks, () => Promise.reject(failures.shift()));
+  const { url } = links.sign('frame-a');
+  expect(await frames.isServed(url)).toBe(false);
+  await expect(frames.isServed(url)).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
 it('keeps at most so many', async () => {

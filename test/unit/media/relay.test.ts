@@ -12,6 +12,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 
 const publicUrl = 'https://dailies.example';
+const PICTURE = 'GIF89afox';
 const clock = new ManualClock();
 let server: Server;
 let source: string;
@@ -33,8 +34,8 @@ beforeEach(async () => {
       response.writeHead(403).end();
       return;
     }
-    held?.push(() => response.writeHead(status).end('a picture'));
-    if (held === null) response.writeHead(status).end('a picture');
+    held?.push(() => response.writeHead(status).end(PICTURE));
+    if (held === null) response.writeHead(status).end(PICTURE);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fox.png`;
@@ -67,7 +68,7 @@ it('gives a file one relay URL, independent of the platform’s signature, and f
   expect(isRelayed(idOf(one))).toBe(true);
   const found = await relay.find(idOf(one));
   expect(found).toMatchObject({ bytes: 9, contentType: 'image/png', name: 'fox.png' });
-  expect(await readFile(found?.path ?? '', 'utf8')).toBe('a picture');
+  expect(await readFile(found?.path ?? '', 'utf8')).toBe(PICTURE);
   await relay.find(idOf(one));
   expect(fetches).toBe(1);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -101,6 +101,24 @@ describe('GET /media/{id}', () => {
     expect(answer.statusCode).toBe(206);
     expect(answer.headers['content-range']).toBe(`bytes ${from}-${to}/10000`);
     expect(answer.rawPayload.equals(BYTES.subarray(from, to + 1))).toBe(true);
+  });
+
+  it('says nothing of the time of the file, and keeps its validator', async () => {
+    const first = await http.inject(pathOf('clip'));
+    await utimes(join(directory, 'clip.mp4'), 1, 1);
+    const second = await http.inject(pathOf('clip'));
+    expect(first.headers['last-modified']).toBeUndefined();
+    expect(first.headers.etag).toMatch(/^"[\w-]{43}"$/);
+    expect(second.headers.etag).toBe(first.headers.etag);
+  });
+
+  it('answers a browser that has the file, or a part of it', async () => {
+    const { etag = '' } = (await http.inject(pathOf('clip'))).headers;
+    const ask = (headers: Readonly<Record<string, string>>) => http.inject({ url: pathOf('clip'), headers });
+    expect((await ask({ 'if-none-match': etag })).statusCode).toBe(304);
+    expect((await ask({ 'if-none-match': '"another"' })).statusCode).toBe(200);
+    expect((await ask({ range: 'bytes=5-9', 'if-range': etag })).rawPayload).toEqual(BYTES.subarray(5, 10));
+    expect((await ask({ range: 'bytes=5-9', 'if-range': '"another"' })).rawPayload).toHaveLength(BYTES.length);
   });
 
   it('leads straight to a clip at the storage', async () => {

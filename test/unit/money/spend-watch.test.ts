@@ -4,9 +4,11 @@ import type { TeamNotice } from '#src/chat/team-notice.ts';
 import { BudgetAlerts } from '#src/money/alerts/budget-alerts.ts';
 import { Notices } from '#src/money/notices.ts';
 import { SpendWatch, type WatchSettings } from '#src/money/spend-watch.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { newPseudonym } from '#src/tasks/forgetting/pseudonym.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FakePlatform } from '#test/fakes/platform.ts';
 import { type CrewMember, ReplicaCrew } from '#test/fakes/replica-crew.ts';
@@ -46,6 +48,7 @@ function replica(member: CrewMember = crew.join()) {
   const watch = new SpendWatch({
     ...options,
     notices,
+    catalog: () => parseCatalog(sandboxCatalog),
     settings: async () => settings,
     refunds: 'assumed',
     operatorsOn: ['fake'],
@@ -363,7 +366,11 @@ describe('the report of a month', () => {
     await send('settled', Date.UTC(2026, 9, 31, 11));
     await hours(24);
     expect(posted()).toMatchObject([
-      { totals: [{ spent: '0.3', clips: 1 }], rows: [{ person: { name: 'Ada' }, clips: 1 }], moreRows: 0 },
+      {
+        totals: [{ spent: '0.3', clips: 1 }],
+        rows: [{ person: { name: 'Ada' }, model: 'Swift 1', clips: 1 }],
+        moreRows: 0,
+      },
     ]);
   });
 

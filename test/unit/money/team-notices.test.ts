@@ -43,6 +43,7 @@ beforeEach(() => {
 /** Starts the notices of a bot with these `ADMINS`. */
 function notifying(admins: readonly string[]): TeamNotices {
   return createTeamNotices({
+    catalog: () => ({ models: [] }),
     config: {
       admins: admins.map((user) => ({ platform: 'fake', user })),
       refunds: 'assumed',

@@ -58,6 +58,21 @@ describe('a poll', () => {
     expect(house.videos.polls).toHaveLength(polls);
   });
 
+  it('notes until when the service reported it as queued', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('queued'));
+    await house.pass(20_000);
+    const queuedAtMs = house.clock.now();
+    house.videos.willRetrieve(() => status('in_progress', 10));
+    await house.pass(10_000);
+    house.videos.willRetrieve(() => status('completed', 100));
+    await house.pass(10_000);
+    const { turnAtMs = 0, acceptedAtMs = 0, endedAtMs = 0 } = await house.task(id);
+    expect(turnAtMs - acceptedAtMs).toBeGreaterThan(5_000);
+    expect(turnAtMs).toBeLessThanOrEqual(queuedAtMs);
+    expect(endedAtMs).toBeGreaterThan(queuedAtMs);
+  });
+
   it('ends with the failure that the service reports', async () => {
     const { house, id } = await following();
     house.videos.willRetrieve(() => status('failed', null, { code: 'moderated', words: 'no' }));
@@ -114,6 +129,17 @@ describe('a poll that fails', () => {
     house.videos.willRetrieve(() => status('completed'));
     await house.pass(30_000);
     expect((await house.task(id)).state).toBe('completed');
+  });
+
+  it('asks a person after a day of answers that cannot be read', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => {
+      throw errorOf('bad_answer');
+    });
+    await house.pass(23.9 * HOUR_MS, 60_000);
+    expect((await house.task(id)).state).toBe('polling');
+    await house.pass(0.2 * HOUR_MS, 60_000);
+    expect(await house.task(id)).toMatchObject({ state: 'uncertain', failure: { code: 'bad_answer' } });
   });
 
   it('is retried with backoff, within the shortest and the longest interval', async () => {

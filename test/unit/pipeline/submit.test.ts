@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { SignedLinks } from '#src/media/signed-links.ts';
 import { ledgerOf, toChange } from '#src/tasks/indexes.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { CreateOutcome } from '#src/videos/service.ts';
@@ -8,7 +9,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { deferred } from '#test/fakes/settle.ts';
 import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
-import { ADA, BOB, NOON_MS, newTask, PURCHASE, UPSTREAM } from '#test/fakes/tasks.ts';
+import { ADA, BOB, NOON_MS, newTask, orderOf, PURCHASE, UPSTREAM } from '#test/fakes/tasks.ts';
 import { accepted, errorOf } from '#test/fakes/videos.ts';
 
 const lost = (): CreateOutcome => ({
@@ -41,6 +42,35 @@ describe('a service that asks for a pause', () => {
     expect(house.videos.posts).toHaveLength(1);
     await house.pass(1);
     expect(new Set(house.videos.posts.map(({ key }) => key)).size).toBe(2);
+  });
+
+  it('receives no other task either where the one that it answered was cancelled meanwhile', async () => {
+    const house = new TaskHouse().start();
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(() => answer.promise);
+    const id = await house.order();
+    await house.service.cancel(id, ADA);
+    answer.resolve(unsent(20_000)());
+    await house.pass(0);
+    expect((await house.task(id)).state).toBe('cancelled');
+    await house.order({ key: 'fake:i2' });
+    await house.pass(19_999, 1_000);
+    expect(house.videos.posts).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.posts).toHaveLength(2);
+  });
+
+  it('receives none while its answer cannot be stored', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const house = new TaskHouse({ store }).start();
+    house.videos.willCreate(() => {
+      const isBack = writesTask(({ unsentTries }) => unsentTries === 1);
+      store.failNext('unwritten', isBack);
+      return unsent(20_000)();
+    });
+    await house.order();
+    await house.order({ key: 'fake:i2' });
+    expect(house.videos.posts).toHaveLength(1);
   });
 
   it('receives other tasks if it names no duration', async () => {
@@ -281,6 +311,33 @@ describe('a resubmission that is waiting', () => {
     expect(first.videos.posts).toHaveLength(1);
     expect(await second.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1', sends: 1 });
     expect(first.videos.polls).toContain('up-1');
+  });
+});
+
+describe('a clip whose image is the last frame of another', () => {
+  const clock = new ManualClock(NOON_MS);
+  const links = new SignedLinks({ publicUrl: 'https://dailies.example', secret: 'secret', clock });
+  const framed = { ...orderOf().request, media: { image: [links.sign('frame-gone').url], video: [], audio: [] } };
+
+  it('is not bought once that one is removed', async () => {
+    const house = new TaskHouse({ clock, links }).start();
+    const id = await house.order({ request: framed });
+    await house.pass(60_000, 1_000);
+    expect(house.videos.posts).toEqual([]);
+    const task = await house.task(id);
+    expect(task).toMatchObject({ state: 'rejected', failure: { code: 'frame_gone' }, sends: 0, presented: false });
+    expect(ledgerOf(task).map(({ state }) => state)).toEqual(['released']);
+  });
+
+  it('is not bought a second time either, and what was sent before stays in doubt', async () => {
+    const house = new TaskHouse({ clock }).start();
+    house.videos.willCreate(lost);
+    const id = await house.order({ request: framed });
+    const later = house.another({ links, owner: 'me' }).start();
+    await later.service.resubmit(id, ADA, { afterSends: 1, price: PURCHASE });
+    await later.pass(60_000, 1_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(await house.task(id)).toMatchObject({ state: 'rejected', failure: { code: 'frame_gone' }, sends: 1 });
   });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { backfillUpstreamIds, countAttempt, createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
+import { countAttempt, createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { ADA, EVENTS, lived, NOON_MS, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
+import { ADA, EVENTS, NOON_MS, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
 import { accepted, errorOf } from '#test/fakes/videos.ts';
 
 const HOUR_MS = 3_600_000;
@@ -119,32 +119,5 @@ describe('an id that a user enters', () => {
     const tries = Array.from({ length: 12 }, () => countAttempt(store, clock, newTask().id));
     const settled = await Promise.allSettled(tries);
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
-  });
-});
-
-describe('tasks created before the index existed', () => {
-  it('are indexed once, and those with a shared id are reported', async () => {
-    const store = new MemoryStore();
-    const clock = new ManualClock(NOON_MS);
-    const polling = lived(newTask(), EVENTS.send, EVENTS.accepted);
-    const tasks = [
-      { ...polling, id: 'a' as TaskId },
-      { ...polling, id: 'b' as TaskId, upstreamId: 'up-b' as UpstreamId },
-      { ...polling, id: 'c' as TaskId, upstreamId: 'up-b' as UpstreamId },
-      { ...newTask(), id: 'd' as TaskId },
-    ];
-    for (const task of tasks) await store.keyv('tasks').set(task.id, task);
-    const run = (signal = new AbortController().signal) =>
-      backfillUpstreamIds({ store, clock }, { service: 's', signal });
-    await expect(run(AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
-    expect(await run()).toMatchObject({ entered: 2, doubled: [expect.stringMatching(/^[bc]$/)] });
-    const ids = createUpstreamIds(store, 's');
-    expect(await ids.holder(UPSTREAM)).toBe('a');
-    // A replica of an older version still accepts tasks.
-    await store.keyv('tasks').set('e', { ...polling, id: 'e', upstreamId: 'up-e' });
-    clock.advance(HOUR_MS);
-    expect(await run()).toMatchObject({ entered: 1 });
-    await store.keyv('tasks').set('f', { ...polling, id: 'f', upstreamId: 'up-f' });
-    expect(await run()).toEqual({ entered: 0, doubled: [] });
   });
 });

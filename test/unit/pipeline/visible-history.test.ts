@@ -12,16 +12,18 @@ describe('the visibility of a task', () => {
   const origin = originOf({ channel: 'secret', user: BOB });
 
   it('is the whole team where its audience is the team, and else its channel and its requester', () => {
-    expect(isVisible(origin, 'team', IN_CLIPS)).toBe(true);
-    expect(isVisible(origin, 'channel', IN_CLIPS)).toBe(false);
-    expect(isVisible(origin, 'channel', { user: 'ada', channel: 'secret' })).toBe(true);
-    expect(isVisible(origin, 'channel', { user: 'bob', channel: 'clips' })).toBe(true);
+    expect(isVisible({ ...origin, audience: 'team' }, IN_CLIPS)).toBe(true);
+    expect(isVisible({ ...origin, audience: 'channel' }, IN_CLIPS)).toBe(false);
+    expect(isVisible({ ...origin, audience: 'channel' }, { user: 'ada', channel: 'secret' })).toBe(true);
+    expect(isVisible({ ...origin, audience: 'channel' }, { user: 'bob', channel: 'clips' })).toBe(true);
   });
 
   it('is its channel alone for external users', () => {
-    expect(isVisible(origin, 'team', { ...IN_CLIPS, isExternal: true })).toBe(false);
-    expect(isVisible(origin, 'team', { user: 'bob', channel: 'clips', isExternal: true })).toBe(false);
-    expect(isVisible(origin, 'channel', { user: 'eve', channel: 'secret', isExternal: true })).toBe(true);
+    expect(isVisible({ ...origin, audience: 'team' }, { ...IN_CLIPS, isExternal: true })).toBe(false);
+    expect(isVisible({ ...origin, audience: 'team' }, { user: 'bob', channel: 'clips', isExternal: true })).toBe(false);
+    expect(isVisible({ ...origin, audience: 'channel' }, { user: 'eve', channel: 'secret', isExternal: true })).toBe(
+      true,
+    );
   });
 });
 

@@ -15,7 +15,6 @@ const task = (id: string, status: SandboxTask['status'], endedAtMs?: number): Sa
   id,
   status,
   model: 'swift-1',
-  title: 'Swift 1',
   prompt: `a red fox of ${id}`,
   seconds: 6,
   aspectRatio: '16:9',

@@ -1,14 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import figures from '#src/sandbox/render/figures.json' with { type: 'json' };
 import { loadFonts } from '#src/sandbox/render/fonts.ts';
 import { frameSize, type RenderJob } from '#src/sandbox/render/job.ts';
 import { createPainter } from '#src/sandbox/render/painter.ts';
 import { sceneOf } from '#src/sandbox/render/scene.ts';
 import { setCaption, wrapWords } from '#src/sandbox/render/title.ts';
-import { difference, type Picture } from '#test/fakes/decoded.ts';
+import words from '#src/sandbox/render/vocabulary.json' with { type: 'json' };
+import { difference, type Picture, shareOf } from '#test/fakes/decoded.ts';
 
 const JOB: RenderJob = {
+  id: 'video_1',
   prompt: 'a fox',
-  title: 'Swift 1',
   seconds: 4,
   aspectRatio: '16:9',
   resolution: '480p',
@@ -40,10 +42,19 @@ describe('the size of a clip', () => {
   });
 });
 
+const RED_FOX = 'a red fox running through snow, cinematic';
+
 describe('the scene of a prompt', () => {
-  it('is the same for the same prompt', () => {
-    expect(sceneOf('a fox in snow')).toEqual(sceneOf('a fox in snow'));
+  it('is the same for the same task', () => {
+    expect(sceneOf('a fox in snow', 'video_1')).toEqual(sceneOf('a fox in snow', 'video_1'));
     expect(difference(paint({}), paint({}))).toBe(0);
+  });
+
+  it('is a picture of its own for each task of one prompt', () => {
+    const takes = ['video_1', 'video_2', 'video_3', 'video_4'].map((id) => paint({ id, prompt: RED_FOX }));
+    for (const [index, take] of takes.entries()) {
+      for (const other of takes.slice(index + 1)) expect(difference(take, other)).toBeGreaterThan(5);
+    }
   });
 
   it('differs for another prompt', () => {
@@ -53,7 +64,49 @@ describe('the scene of a prompt', () => {
   it('moves', () => {
     expect(difference(paint({}, 0), paint({}, 2))).toBeGreaterThan(1);
   });
+
+  const { moods, places, subjects, weathers } = words;
+
+  it.each([
+    [RED_FOX, { place: places.forest, weather: weathers.snow, subject: subjects.fox }],
+    ['wolves at midnight in the mountains', { place: places.mountains, subject: subjects.wolf, hasStars: true }],
+    ['a sailing boat in a storm', { place: places.sea, weather: weathers.rain, subject: subjects.boat }],
+    ['a blue car in the desert at sunset', { place: places.desert, subject: subjects.car, accent: [47, 111, 208] }],
+    ['cherry blossoms over Tokyo', { place: places.city, weather: weathers.petals }],
+    ['a robot in a green forest', { place: places.forest, subject: subjects.robot, accent: null }],
+    ['a cup of coffee', { place: places.table, subject: subjects.mug }],
+    ['a cat sleeping on the beach', { place: places.sea, subject: subjects.cat, isStill: true }],
+  ])('has what %j says', (prompt, scene) => {
+    expect(sceneOf(prompt, 'video_1')).toMatchObject(scene);
+  });
+
+  it('has the colours of the words', () => {
+    const red = [211, 64, 31] as const;
+    const blue = [47, 111, 208] as const;
+    for (const id of ['video_1', 'video_2', 'video_3']) {
+      expect(shareOf(paint({ id, prompt: RED_FOX }), red, 12)).toBeGreaterThan(0.002);
+      expect(shareOf(paint({ id, prompt: 'a blue fox in snow' }), red, 12)).toBe(0);
+      expect(shareOf(paint({ id, prompt: 'a blue fox in snow' }), blue, 12)).toBeGreaterThan(0.002);
+      expect(brightness(paint({ id, prompt: RED_FOX }))).toBeGreaterThan(
+        brightness(paint({ id, prompt: 'at night' })) + 50,
+      );
+    }
+  });
+
+  it('has a figure for every subject and every cover', () => {
+    const named = [
+      ...Object.values(subjects).map(({ figure }) => figure),
+      ...Object.values(places).flatMap(({ cover }) => cover),
+    ];
+    expect(named.filter((name) => !Object.hasOwn(figures, name))).toEqual([]);
+    expect(Object.values(subjects).filter(({ home }) => home !== '' && !Object.hasOwn(places, home))).toEqual([]);
+    expect(Object.values(moods).filter(({ palette }) => !/^(#[0-9a-f]{6} ?){6}$/.test(palette))).toEqual([]);
+  });
 });
+
+function brightness({ pixels }: Picture): number {
+  return pixels.reduce((sum, value) => sum + value, 0) / pixels.length;
+}
 
 describe('the caption', () => {
   it('is drawn into the frame: another prompt gives another overlay', () => {

@@ -7,7 +7,6 @@ const TASK: SandboxTask = {
   id: 'video_1',
   status: 'queued',
   model: 'swift-1',
-  title: 'Swift 1',
   prompt: 'a fox',
   seconds: 4,
   aspectRatio: '16:9',

@@ -38,6 +38,17 @@ describe('the address of a bucket', () => {
       { ...KEY, AWS_SESSION_TOKEN: 'token', AWS_REGION: 'x' },
       { bucket: 'my-clips', prefix: '', region: 'x', credentials: { ...credentials, sessionToken: 'token' } },
     ],
+    [
+      's3://my-clips?endpoint=http://127.0.0.1:9000',
+      { ...KEY, AWS_SESSION_TOKEN: 'token' },
+      {
+        bucket: 'my-clips',
+        prefix: '',
+        region: 'us-east-1',
+        endpoint: 'http://127.0.0.1:9000',
+        credentials: { ...credentials, sessionToken: 'token' },
+      },
+    ],
   ])('%s %j', (url, env, address) => {
     expect(readBucketAddress(url, env)).toEqual({ address, problems: [] });
   });
@@ -55,6 +66,16 @@ describe('the address of a bucket', () => {
     ['s3://my-clips?endpoint=https://s3.example/path', {}, 'an http:// or https:// address'],
     ['s3://my-clips', { AWS_REGION: 'x', AWS_ENDPOINT_URL: 'ftp://s3.example' }, 'an http:// or https:// address'],
     ['s3://my-clips', {}, 'AWS_REGION: not set'],
+    [
+      's3://my-clips?endpoint=http://minio:9000',
+      { ...KEY, AWS_SESSION_TOKEN: 't' },
+      'AWS_SESSION_TOKEN would go in the clear',
+    ],
+    [
+      's3://my-clips?endpoint=https://a.example&public_endpoint=http://b.example',
+      { ...KEY, AWS_SESSION_TOKEN: 't' },
+      'AWS_SESSION_TOKEN would go in the clear',
+    ],
     ['s3://my-clips', { AWS_REGION: 'x', AWS_ACCESS_KEY_ID: 'a' }, 'AWS_SECRET_ACCESS_KEY: not set'],
     ['s3://my-clips', { AWS_REGION: 'x', AWS_SECRET_ACCESS_KEY: 'hunter2' }, 'AWS_ACCESS_KEY_ID: not set'],
   ])('refuses %s %j', (url, env, reason) => {

@@ -47,8 +47,8 @@ describe('several processes', () => {
 describe('the duration of a task', () => {
   const { send, accepted, completed, failed, cancel, lost, resubmit, identify } = EVENTS;
 
-  it('is the time from order to finish', () => {
-    expect(durationOf(lived(newTask(), send, accepted, completed))).toBe(120_000);
+  it('is the time for which the service made it', () => {
+    expect(durationOf(lived(newTask(), send, accepted, completed))).toBe(119_000);
   });
 
   it.each([
@@ -56,14 +56,17 @@ describe('the duration of a task', () => {
     ['failed', [send, accepted, failed]],
     ['was cancelled', [send, accepted, cancel, completed]],
     ['was sent again', [send, lost, resubmit, send, accepted, completed]],
-    ['waited for a busy service', [send, { ...accepted, atMs: NOON_MS + 60_001 }, completed]],
     ['waited for a user', [send, lost, { ...identify, atMs: NOON_MS + 90_000 }, completed]],
   ] as const)('is null when it %s', (_name, events) => {
     expect(durationOf(lived(newTask(), ...events))).toBeNull();
   });
 
-  it('is null when it waited for the last frame of the clip before', () => {
+  it('does not count the time before its acceptance, and the time for which the service had it queued', () => {
+    const late = { ...accepted, atMs: NOON_MS + 60_001 };
+    expect(durationOf(lived(newTask(), send, late, completed))).toBe(completed.atMs - late.atMs);
+    const queued = { ...completed, queuedAtMs: completed.atMs - 4_000 };
+    expect(durationOf(lived(newTask(), send, accepted, queued))).toBe(4_000);
     const framed = { kind: 'framed', of: newTask().id, url: 'https://dailies.example/media/frame-a' } as const;
-    expect(durationOf(lived(waitingTask(), framed, send, accepted, completed))).toBeNull();
+    expect(durationOf(lived(waitingTask(), framed, send, late, queued))).toBe(4_000);
   });
 });

@@ -58,6 +58,7 @@ describe('checkRequest', () => {
 
   it.each<[string, RequestDraft, Refusal]>([
     ['a missing prompt', { prompt: ' \n' }, { reason: 'missing', option: 'prompt' }],
+    ['a control character', { prompt: 'a f\0ox' }, { reason: 'control', option: 'prompt' }],
     [
       'an unknown model',
       { model: 'swift-2' },

@@ -51,6 +51,12 @@ describe('a retrieve', () => {
     expect(service.requests[0]?.path).toBe(`/v1/videos/${encodeURIComponent(id)}`);
   });
 
+  it.each([7, { code: 3 }, ['running'], true])('says of a status that it cannot be read: %j', async (status) => {
+    const answer = json(200, { id: 'task', status, progress: 100 });
+    const service = await startService({ handlers: { retrieve: answer } });
+    await expect(retrieve(service, 'task')).rejects.toMatchObject({ code: 'bad_answer', retryable: true });
+  });
+
   it('keeps the requested id', async () => {
     const service = await startService({
       handlers: { retrieve: json(200, { id: 'another-layer', status: 'running' }) },

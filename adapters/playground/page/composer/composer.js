@@ -12,8 +12,8 @@ const SUGGEST_DEBOUNCE_MS = 120;
 /**
  * Message box that completes subcommands, options and values as a chat client does. Keeps an unsent draft per channel,
  * also across a reload.
- * @param {object} props `draft`: a text to insert once, `{ text, user, channel, isRefused }`; a refused one only into
- *   an empty box
+ * @param {object} props `draft`: a text to insert once, `{ text, user, channel, isRefused, instead }`; a refused one only
+ *   into an empty box, one `instead` of a text only in its place
  */
 // oxlint-disable-next-line max-lines-per-function -- one component: its handlers share the state of the text box
 export function Composer({
@@ -61,7 +61,7 @@ export function Composer({
   useEffect(() => {
     if (draft === null || draft.channel !== channel || draft.user !== user) return;
     onDraftTaken();
-    if (draft.isRefused && text !== '') return;
+    if (text !== (draft.instead ?? (draft.isRefused ? '' : text))) return;
     put(draft.text);
     setClosed(draft.isRefused);
     box.current?.focus();

@@ -14,7 +14,7 @@ export function Blocks({ card, clip, busy, onJump, onPress }) {
 function Block({ block, clip, busy, onJump, onPress }) {
   switch (block.kind) {
     case 'heading':
-      return html`<h3 class="heading" dir="auto"><${Line} line=${block.line} onJump=${onJump} /></h3>`;
+      return html`<h2 class="heading" dir="auto"><${Line} line=${block.line} onJump=${onJump} /></h2>`;
     case 'small':
       return html`<p class="small" dir="auto"><${Line} line=${block.line} clip=${clip} onJump=${onJump} /></p>`;
     case 'divider':
@@ -67,7 +67,7 @@ function Accessory({ accessory, busy, onJump, onPress }) {
 
 function Table({ block: { columns, rows }, onJump }) {
   return html`
-    <div class="table">
+    <div class="table" role="region" aria-label=${columns.join(', ')} tabindex="0">
       <table>
         <thead><tr>${columns.map((name) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
         <tbody>

@@ -23,6 +23,8 @@ export function Line({ line, clip = null, onJump }) {
 function Part({ part, clip, onJump }) {
   if (typeof part === 'string') return EMOJI_IN_TEXT.test(part) ? drawn(part) : ticking(part, clip);
   if ('untrusted' in part) return html`<span class="untrusted">${shownText(part.untrusted)}</span>`;
+  if ('atSeconds' in part)
+    return html`<button type="button" class="plain-link" aria-label=${`Show the clip at ${part.strong}`} onClick=${() => onJump(part)}>${part.strong}</button>`;
   if ('strong' in part) return html`<strong class="untrusted">${shownText(part.strong)}</strong>`;
   if ('code' in part)
     return part.code in EMOJI ? html`<${Emoji} emoji=${EMOJI[part.code]} />` : html`<${Code} text=${part.code} />`;

@@ -1,21 +1,25 @@
 import { useRef, useState } from 'preact/hooks';
 import { html } from '../html.js';
 import { DownloadIcon, FilmIcon, PlayIcon } from '../icons.js';
+import { elapsed } from '../time.js';
 import { isPending, PENDING_WORDS } from './phases.js';
 
-/** Clip in a frame of its aspect ratio, reserved from the start to avoid a layout shift. */
-export function Media({ message: { clip, attachments, card } }) {
+/** Clip in a frame of its aspect ratio, reserved from the start to avoid a layout shift; where it is not known, the file tells. */
+export function Media({ message }) {
+  const { clip, attachments, card } = message;
   if (attachments.length === 0) {
     return isPending(clip)
       ? html`<${Frame} ratio=${clip.aspectRatio}><${Waiting} phase=${clip.phase} progress=${card.progress} /><//>`
       : null;
   }
-  return attachments.map((file) => html`<${File} key=${file.name} file=${file} ratio=${clip?.aspectRatio ?? null} />`);
+  return attachments.map((file) => html`<${File} key=${file.name} file=${file} message=${message} />`);
 }
 
-function Frame({ ratio, children }) {
+/** @param {object} props `own`: ratio of the file, once it is known; one that is nearly as given moves nothing */
+function Frame({ ratio, own = null, children }) {
   const [width, height] = (ratio ?? '16:9').split(':').map(Number);
-  return html`<div class="frame" style=${{ '--ratio': String(width / height) }}>${children}</div>`;
+  const isAsGiven = own === null || Math.abs((own * height) / width - 1) < 0.01;
+  return html`<div class="frame" style=${{ '--ratio': String(isAsGiven ? width / height : own) }}>${children}</div>`;
 }
 
 function Waiting({ phase, progress }) {
@@ -35,16 +39,17 @@ function Waiting({ phase, progress }) {
   `;
 }
 
-function File({ file, ratio }) {
+function File({ file, message: { clip, task } }) {
   const { url, name, description, contentType, bytes } = file;
+  const [own, setOwn] = useState(null);
   const isVideo = contentType.startsWith('video/');
   return html`
     <figure class="file">
       ${
         isVideo &&
         html`
-        <${Frame} ratio=${ratio}>
-          <${Player} url=${url} description=${description} />
+        <${Frame} ratio=${clip?.aspectRatio} own=${own}>
+          <${Player} url=${url} description=${description} poster=${task === null ? undefined : `${url}?poster`} onRatio=${setOwn} />
         <//>
       `
       }
@@ -58,7 +63,7 @@ function File({ file, ratio }) {
 }
 
 /** Video player without native controls until it is played, since they would cover the picture. */
-function Player({ url, description }) {
+function Player({ url, description, poster, onRatio }) {
   const video = useRef(null);
   const [isStarted, setStarted] = useState(false);
   const play = () => {
@@ -67,13 +72,34 @@ function Player({ url, description }) {
     video.current.play().catch(() => {});
   };
   return html`
-    <video ref=${video} src=${url} controls=${isStarted} playsinline preload="metadata" title=${description} aria-label=${description}
-      tabindex=${isStarted ? 0 : -1} onPlay=${() => setStarted(true)}></video>
+    <video ref=${video} src=${url} poster=${poster} controls=${isStarted} playsinline preload="metadata" title=${description} aria-label=${description}
+      tabindex=${isStarted ? 0 : -1} onPlay=${() => setStarted(true)} onSeeking=${() => setStarted(true)}
+      onLoadedMetadata=${({ target }) => onRatio(target.videoWidth > 0 ? target.videoWidth / target.videoHeight : null)}></video>
     ${
       !isStarted &&
       html`<button type="button" class="play" aria-label=${`Play: ${description}`} onClick=${play}><span><${PlayIcon} /></span></button>`
     }
   `;
+}
+
+const playerIn = (id) => document.getElementById(id)?.querySelector('video') ?? null;
+
+/** Fills the time of a form about a clip from its player, where that is stopped in the middle. */
+export function atPlayer(form, { id }) {
+  const player = playerIn(id);
+  if (player === null || player.ended || player.currentTime === 0) return form;
+  const at = elapsed(player.currentTime * 1000);
+  return { ...form, fields: form.fields.map((field) => (field.name === 'at' ? { ...field, value: at } : field)) };
+}
+
+/** Jumps to a message or channel, or to a time in the clip that a message shows or replies to. */
+export function jumpFrom({ id, attachments, replyTo, replyChannel }, to, onJump) {
+  if (to.atSeconds === undefined) return onJump(to);
+  const shown = attachments.length > 0 ? id : replyTo;
+  if (shown !== id) onJump({ channel: replyChannel, message: shown });
+  const player = playerIn(shown);
+  player?.pause();
+  if (player !== null) player.currentTime = to.atSeconds;
 }
 
 function size(bytes) {

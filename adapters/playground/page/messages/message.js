@@ -5,7 +5,7 @@ import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
 import { Stamp, useSeconds } from '../time.js';
 import { Blocks } from './blocks.js';
-import { Media } from './media.js';
+import { atPlayer, jumpFrom, Media } from './media.js';
 import { isPending } from './phases.js';
 import { requesterOf } from './rows.js';
 import { spoken } from './spoken.js';
@@ -33,10 +33,10 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
     setBusy(Object.values(body)[0]);
     const answer = await act(what, { id: newId(), user, message: message.id, ...body });
     setBusy(null);
-    if (answer.form !== null) return onForm({ ...answer.form, message: message.id });
+    if (answer.form !== null) return onForm({ ...atPlayer(answer.form, message), message: message.id, from: message });
     // The bot posts a refusal in the channel; only a request without a response is reported here.
     if (answer.offline) return onTrouble(answer.error);
-    if (what === 'presses') onAnswer(answer.message);
+    if (what === 'presses' && answer.ok) onAnswer(answer.message, message);
   };
   const press = (button) => send('presses', { button });
 
@@ -63,7 +63,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
           </header>
         `
         }
-        <${Content} message=${message} busy=${busy} onJump=${onJump} onPress=${press} />
+        <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, to, onJump)} onPress=${press} />
         <${Media} message=${message} />
         <${Buttons} buttons=${message.card.buttons} busy=${busy} onPress=${press} />
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />

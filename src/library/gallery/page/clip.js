@@ -15,6 +15,7 @@ const SETS = { storyboard: 'storyboard', comparison: 'comparison' };
 export function ClipPage({ id, onEnded, onBack, onFilter, onDeleted }) {
   const [clip, error, again, refresh] = useClip(id, onEnded);
   const title = useRef(null);
+  const player = useRef(null);
   const [isUnplayable, setUnplayable] = useState(false);
   useEffect(() => setUnplayable(false), [id]);
   useEffect(() => title.current?.focus(), [clip === null, error === '', id]);
@@ -23,6 +24,11 @@ export function ClipPage({ id, onEnded, onBack, onFilter, onDeleted }) {
   const onUnplayable = () => {
     setUnplayable(true);
     refresh();
+  };
+  const onSeek = (atSeconds) => {
+    player.current.pause();
+    player.current.currentTime = atSeconds;
+    player.current.scrollIntoView({ block: 'nearest' });
   };
   const back = html`<button type="button" class="button" onClick=${onBack}>← All clips</button>`;
   if (error !== '')
@@ -33,11 +39,11 @@ export function ClipPage({ id, onEnded, onBack, onFilter, onDeleted }) {
   return html`
     <main class="clip">
       ${back}
-      <video class="player" key=${clip.id} src=${`/gallery/clips/${clip.id}`} controls preload="metadata" playsinline
+      <video class="player" ref=${player} key=${clip.id} src=${`/gallery/clips/${clip.id}`} controls preload="metadata" playsinline
         aria-label=${`Clip: ${clip.prompt}`} onError=${onUnplayable}></video>
       ${isUnplayable && html`<p class="wrong" role="alert">The clip can’t be played here just now. Try to download it.</p>`}
       <h1 ref=${title} tabindex="-1" dir="auto">${clip.prompt}</h1>
-      <${Facts} clip=${clip} onFilter=${onFilter} />
+      <${Facts} clip=${clip} onFilter=${onFilter} onSeek=${onSeek} />
       <div class="actions">
         <a class="button primary" href=${`/gallery/clips/${clip.id}?download`} download>Download</a>
         <${Orders} key=${clip.id} clip=${clip} onEnded=${onEnded} onOrdered=${refresh} onDeleted=${onDeleted} />
@@ -82,7 +88,7 @@ function useClip(id, onEnded) {
   return [clip?.id === id ? clip : null, error, () => setTries(tries + 1), refresh];
 }
 
-function Facts({ clip, onFilter }) {
+function Facts({ clip, onFilter, onSeek }) {
   const references = clip.references.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   const rows = [
     [
@@ -113,7 +119,7 @@ function Facts({ clip, onFilter }) {
       'Review',
       clip.review === null
         ? null
-        : html`${REVIEWS[clip.review.state] ?? 'reviewed'} by <bdi>${clip.review.by}</bdi>${clip.review.note !== null && html`: <span dir="auto">${clip.review.note.text}</span>`}`,
+        : html`${REVIEWS[clip.review.state] ?? 'reviewed'} by <bdi>${clip.review.by}</bdi>${clip.review.note !== null && html`<${Note} note=${clip.review.note} onSeek=${onSeek} />`}`,
     ],
     [
       'Channel',
@@ -121,6 +127,12 @@ function Facts({ clip, onFilter }) {
     ],
   ];
   return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** What should change, with a button that shows the moment in the player. */
+function Note({ note: { text, at, atSeconds }, onSeek }) {
+  const seek = html`<button type="button" class="plain-link" aria-label=${`Show the clip at ${at}`} onClick=${() => onSeek(atSeconds)}>${at}</button>`;
+  return html`${at !== null && html` at ${seek}`}: <span dir="auto">${text}</span>`;
 }
 
 /** Another take of the clip for the price on the button, with the questions that the chat asks, and its deletion. */
@@ -175,7 +187,7 @@ function Takes({ clip }) {
     ...clip.after,
   ];
   return html`
-    <h2>Takes</h2>
+    <h2>Versions</h2>
     <ol class="takes">
       ${all.map(
         ({ id, createdAtMs, by, version, isThis, hasClip, phase }) => html`

@@ -43,7 +43,7 @@ function titleOf(kind, of) {
 function Shot({ shot: { at, isSkipped, clip } }) {
   return html`
     <li>
-      Shot ${at}${clip === null ? ' (no clip)' : html`: <a href=${`#/clip/${clip.id}`} dir="auto">${clip.prompt}</a>`}${isSkipped && ' (left out)'}
+      ${clip === null ? 'No clip' : html`<a href=${`#/clip/${clip.id}`} dir="auto">${clip.prompt}</a>`} (shot ${at}${isSkipped && ', left out'})
     </li>
   `;
 }
@@ -55,7 +55,7 @@ function Cut({ cut: { id, shots, bytes, seconds, by, requestedAtMs } }) {
     <li class="cut">
       <video src=${`/gallery/cuts/${id}`} controls preload="metadata" playsinline aria-label=${`${name}, ${TIME.format(requestedAtMs)}`}
         onError=${() => setUnplayable(true)}></video>
-      <p><b>${name}</b><br /><span class="small">${NUMBER.format(seconds)} s · ${NUMBER.format(bytes / 1e6)} MB · <bdi>${by}</bdi> · ${TIME.format(requestedAtMs)}</span></p>
+      <p><b>${name}</b><br /><span class="small">${NUMBER.format(seconds)} s · ${NUMBER.format(bytes / 1024 / 1024)} MB · <bdi>${by}</bdi> · ${TIME.format(requestedAtMs)}</span></p>
       ${isUnplayable && html`<p class="wrong" role="alert">The cut can’t be played here just now. Try to download it in a minute.</p>`}
       <a class="button" href=${`/gallery/cuts/${id}?download`} download aria-label=${`Download the cut of ${shots} shots, ${TIME.format(requestedAtMs)}`}>Download</a>
     </li>

@@ -10,7 +10,6 @@ import {
   type ClipPage,
   fitsFilter,
   type GalleryClips,
-  type GalleryClipsOptions,
   isClip,
   type PageRequest,
   pageOf,
@@ -23,7 +22,6 @@ export interface GallerySetsOptions {
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly boards: Pick<Boards, 'get'>;
   readonly cuts: Pick<Cuts, 'get' | 'madeOf'>;
-  readonly audienceOf: GalleryClipsOptions['audienceOf'];
 }
 
 /** A set with the tasks of it that a viewer may see; at least one. */
@@ -50,8 +48,7 @@ export class GallerySets {
     if (place?.id !== id) return undefined;
     const board = await boards.get(place);
     const all = board.shots.flatMap(({ takes }) => takes);
-    const areShown = await Promise.all(all.map((task) => clips.isShown(scope, task)));
-    const tasks = all.filter((_task, at) => areShown[at]);
+    const tasks = all.filter((task) => clips.isShown(scope, task));
     return tasks.length === 0 ? undefined : { board, tasks: new Map(tasks.map((task) => [task.id, task])) };
   }
 
@@ -70,22 +67,21 @@ export class GallerySets {
   async cutsOf(scope: ViewScope, { tasks }: VisibleSet): Promise<readonly Cut[]> {
     const clips = [...tasks.values()].filter(isClip).map(({ id }) => id);
     const cuts = await this.#options.cuts.madeOf(clips);
-    const areShown = await Promise.all(cuts.map((cut) => this.#isPlaceVisible(scope, cut)));
-    return cuts.filter((_cut, at) => areShown[at]);
+    return cuts.filter((cut) => this.#isPlaceVisible(scope, cut));
   }
 
   /** Returns a cut, unless the viewer may not see it or one of its clips. @throws `store_unavailable` */
   async findCut(scope: ViewScope, id: string): Promise<Cut | undefined> {
     const { cuts, clips } = this.#options;
     const cut = await cuts.get(id);
-    if (cut === undefined || !(await this.#isPlaceVisible(scope, cut))) return undefined;
+    if (cut === undefined || !this.#isPlaceVisible(scope, cut)) return undefined;
     const shown = await Promise.all(cut.tasks.map((task) => clips.find(scope, task)));
     return shown.includes(undefined) ? undefined : cut;
   }
 
   /** Returns whether the viewer may see what was requested where the cut was. */
-  async #isPlaceVisible({ platform, team, viewer }: ViewScope, { origin }: Cut): Promise<boolean> {
+  #isPlaceVisible({ platform, team, viewer }: ViewScope, { origin }: Cut): boolean {
     if (origin.platform !== platform || origin.team !== team) return false;
-    return isVisible(origin, await this.#options.audienceOf(origin), viewer);
+    return isVisible(origin, viewer);
   }
 }

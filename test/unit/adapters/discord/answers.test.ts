@@ -135,6 +135,25 @@ describe('a response', () => {
     expect((await house.discord.answered(asked)).type).toBe(4);
   });
 
+  it.each(['does not arrive', 'loses its confirmation'])(
+    'in place of a question is shown once if it %s',
+    async (fault) => {
+      const create = { id: 'order:draft-1:4USD', label: 'Create for $4.00', style: 'primary' } as const;
+      house.bot.reply = { kind: 'private', card: { lines: [['It costs $4.00.']], progress: null, buttons: [create] } };
+      const asked = await house.answerTo(house.discord.people.slash('video create', { prompt: 'a fox' }));
+      const callbacks = () => house.discord.requests.filter(({ path }) => path.includes('/callback')).length;
+      const before = callbacks();
+      if (fault === 'does not arrive') house.discord.fail(CALLBACK, 502);
+      else house.discord.dropNextAnswer(CALLBACK);
+      house.bot.reply = privately('This was already requested.');
+      const press = house.discord.people.press(asked.id, create.id);
+      expect((await house.discord.answered(press)).type).toBe(7);
+      await house.discord.until(() => house.discord.requests.some(({ route }) => route === LOOK), 'a look');
+      await house.platform.stop();
+      expect(callbacks() - before).toBe(fault === 'does not arrive' ? 2 : 1);
+    },
+  );
+
   it('reports an error to the caller only', async () => {
     house.bot.reply = new DailiesError('claiming', { code: 'store_unavailable', retryable: true });
     const message = await house.answerTo(house.discord.people.slash('video create', { prompt: 'a fox' }));
@@ -283,6 +302,13 @@ describe('reactions', () => {
     house.bot.reply = null;
     return { message, notice };
   };
+
+  it('are to a message that made no sound, and to a mention that did', async () => {
+    const { message, notice } = await noticed({ team: '1', channel: house.discord.channels.general, address: {} });
+    const isSilent = ({ message: id }: { readonly message: string }) =>
+      (house.discord.message(id).flags & (1 << 12)) !== 0;
+    expect([message, notice].map(isSilent)).toEqual([true, false]);
+  });
 
   it('to the final mention apply to its task, even after a restart', async () => {
     const { message, notice } = await noticed({ team: '1', channel: house.discord.channels.general, address: {} });

@@ -139,6 +139,11 @@ describe('a clip', () => {
     expect(calls(BY_BOT)).toHaveLength(0);
   });
 
+  it('has a description without characters that turn the direction of text', async () => {
+    await house.platform.attach(message, origin, doneView(), { ...(await upload(5000)), description: 'a \u202Efox' });
+    expect(shown().attachments).toMatchObject([{ description: 'a fox' }]);
+  });
+
   it('has a description cut between whole characters', async () => {
     const description = `${'a'.repeat(1023)}🦊`;
     await house.platform.attach(message, origin, doneView(), { ...(await upload(5000)), description });

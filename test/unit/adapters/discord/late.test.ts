@@ -152,4 +152,25 @@ it('looks up the response to an interaction replayed by a resumed session before
   expect(callbacks().map(({ status }) => status)).toEqual([204]);
 });
 
+it('drops an interaction replayed by a resumed session that a form has answered', async () => {
+  const prompt = { name: 'prompt', label: 'Prompt', value: 'a fox', required: true, long: true };
+  const about = { title: 'Fix it', submit: 'Create', prices: '1a2b3c4d' };
+  house.bot.command = async () => ({ kind: 'form', form: { id: 'fix:0123456789abcdef', fields: [prompt], ...about } });
+  await house.platform.stop();
+  await house.discord.until(() => !house.discord.gateway.isConnected, 'the bot being away');
+  const answered = house.discord.people.slash('video models');
+  const input = { type: 4, custom_id: 'prompt', style: 1 };
+  const form = { custom_id: 'form', title: 'A form', components: [{ type: 18, label: 'Prompt', component: input }] };
+  await fetch(`${house.discord.apiUrl}/v10/interactions/${answered.id}/${answered.token}/callback`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'DiscordBot (https://dailies.example, 1)' },
+    body: JSON.stringify({ type: 9, data: form }),
+  });
+  const open = house.discord.people.slash('video models');
+  await house.restart();
+  await house.discord.answered(open);
+  await house.platform.stop();
+  expect(callbacks().map(({ status }) => status)).toEqual([204, 204]);
+});
+
 const EMPTY = { content: '', components: [] };

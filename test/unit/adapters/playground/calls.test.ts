@@ -26,6 +26,21 @@ function answersWithTask(task = 'task-1' as TaskId): void {
   house.bot.onShow = () => house.platform.open(task, origin, taskView({ task }));
 }
 
+it('leaves a message out of the list whose record has a wrong shape', async () => {
+  answersWithTask();
+  await house.post('interactions', entered);
+  const [message] = await house.messages();
+  const damage = (value: unknown) => house.store.keyv('playground').set(`message:${message?.id ?? ''}`, value);
+  for (const value of [7, null, [], { ...message, card: 'a fox' }, { ...message, attachments: null }]) {
+    await damage(value);
+    for (const user of ['', '&user=ada']) {
+      const { status, body } = await house.get(`/playground/messages?channel=general${user}`);
+      expect(status).toBe(200);
+      expect((body as readonly { readonly id?: string }[]).map(({ id }) => id)).not.toContain(message?.id);
+    }
+  }
+});
+
 describe('POST /playground/interactions', () => {
   it('passes the text after /video, its user and its channel to the bot', async () => {
     await house.post('interactions', { ...entered, channel: '#general' });
@@ -457,6 +472,8 @@ describe('reads', () => {
     const [clip, page] = (await house.messages())[0]?.attachments ?? [];
     const part = await house.get(clip?.url ?? '', { range: 'bytes=0-5' });
     expect([part.status, part.body, part.headers.get('content-type')]).toEqual([206, 'import', 'video/mp4']);
+    // The time of the file would tell when a blind clip was finished.
+    expect([part.headers.get('last-modified'), part.headers.get('etag')]).toEqual([null, expect.stringMatching(/^"/)]);
     const other = await house.get(page?.url ?? '');
     expect(other.headers.get('content-type')).toBe('application/octet-stream');
     expect(other.headers.get('content-disposition')).toMatch(/^attachment/);

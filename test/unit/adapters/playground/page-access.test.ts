@@ -124,7 +124,7 @@ describe('accessibility', () => {
     const closed = await PlaygroundHouse.start({ accessToken: 'an access token of this test' });
     const page = await (await browser.newContext()).newPage();
     await page.goto(closed.url);
-    expect(await page.locator('input').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('input').count()).toBeGreaterThan(0);
     expect(await serious(page)).toEqual([]);
     await page.context().close();
     await closed.remove();
@@ -315,11 +315,11 @@ describe('a long channel', () => {
     await page.click('.item-link');
     await page.waitForSelector(`#${oldest}`);
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe(oldest);
-    expect(await page.locator('text=Show earlier messages').count()).toBe(0);
+    await expect.poll(() => page.locator('text=Show earlier messages').count()).toBe(0);
     await page.click('.pill >> text=Jump to the latest');
     await page.waitForSelector('text=message 239.');
     await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
-    expect(await page.locator(`#${oldest}`).count()).toBe(0);
+    await expect.poll(() => page.locator(`#${oldest}`).count()).toBe(0);
     await page.click('text=Show earlier messages');
     await page.waitForSelector(`#${oldest}`, { state: 'attached' });
   });
@@ -338,7 +338,7 @@ describe('a long channel', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.private >> text=Yes.');
     await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
-    expect(await page.locator('.pill').count()).toBe(0);
+    await expect.poll(() => page.locator('.pill').count()).toBe(0);
   });
 
   it('shows the pill for a message that arrives before the scroll event', async () => {
@@ -380,7 +380,7 @@ it('removes the banner on reconnect, and sends a press made meanwhile', async ()
   });
   await page.waitForSelector('.private >> text=Yes.');
   await page.waitForSelector('.banner', { state: 'detached' });
-  expect(await page.locator('.toast, .composer .trouble:not(:empty)').count()).toBe(0);
+  await expect.poll(() => page.locator('.toast, .composer .trouble:not(:empty)').count()).toBe(0);
 });
 
 it.each(['/#%E0%A4%A', `/#${'x'.repeat(61)}`, '/#a%00b'])('opens #general for the invalid channel %s', async (path) => {

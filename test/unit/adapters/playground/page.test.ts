@@ -73,11 +73,11 @@ describe('a newcomer', () => {
     await page.click('.example');
     await page.waitForSelector('.of-task');
     expect(house.bot.heard[0]?.what).toBe('create a red fox running through snow, cinematic');
-    expect(await page.locator('.welcome').count()).toBe(0);
+    await expect.poll(() => page.locator('.welcome').count()).toBe(0);
     await page.click('.connect-link');
     const dialog = page.locator('dialog[open]');
     expect(await dialog.textContent()).toContain('DISCORD_TOKEN');
-    expect(await dialog.locator('a[target=_blank]').count()).toBe(2);
+    await expect.poll(() => dialog.locator('a[target=_blank]').count()).toBe(2);
   });
 });
 
@@ -119,7 +119,7 @@ describe('typing', () => {
     await page.keyboard.type('/video us');
     await page.waitForSelector('[role=option]');
     await page.keyboard.press('Escape');
-    expect(await page.locator('[role=option]').count()).toBe(0);
+    await expect.poll(() => page.locator('[role=option]').count()).toBe(0);
     await page.keyboard.press('Enter');
     await expect.poll(() => house.bot.heard[0]?.what).toBe('us');
   });
@@ -231,7 +231,7 @@ describe('typing', () => {
     house.bot.reply = { kind: 'refused', sentence: 'That prompt is too long.', problems };
     await submit.click();
     await page.waitForSelector('#problem-prompt >> text=too long');
-    expect(await page.locator('dialog .trouble:not(:empty)').count()).toBe(1);
+    await expect.poll(() => page.locator('dialog .trouble:not(:empty)').count()).toBe(1);
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('prompt');
     const { what } = house.bot.heard.at(-1) ?? {};
     expect(what).toMatchObject({
@@ -264,7 +264,7 @@ describe('messages', () => {
     };
     await house.platform.notify(notice);
     await ada.waitForSelector('.mentions-me >> text=@ada');
-    expect(await ada.locator('.private').count()).toBe(1);
+    await expect.poll(() => ada.locator('.private').count()).toBe(1);
     await ada.click('.user-button');
     await ada.fill('.user-menu input', 'sam');
     await ada.keyboard.press('Enter');
@@ -290,7 +290,7 @@ describe('messages', () => {
     await openTask('task-1', { prompt });
     const page = await visit();
     expect(await page.locator('.headline').textContent()).toContain(prompt);
-    expect(await page.locator('.card img, .card script, .card a').count()).toBe(0);
+    await expect.poll(() => page.locator('.card img, .card script, .card a').count()).toBe(0);
   });
 
   it('accept presses and reactions', async () => {

@@ -58,6 +58,7 @@ const listOf = (one: Task): Reply =>
       who: null,
       search: null,
       offset: 0,
+      clips: 1,
       lookedThrough: null,
       buttons: [],
     }),

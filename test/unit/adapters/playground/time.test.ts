@@ -7,6 +7,9 @@ const HOUR = 3_600_000;
 it.each([
   [2 * HOUR - 5 * SECOND, 'in 2 hours'],
   [24 * HOUR - SECOND, 'tomorrow'],
+  // The same words a minute later, or after a reload.
+  [24 * HOUR - 60 * SECOND, 'tomorrow'],
+  [2 * HOUR - 60 * SECOND, 'in 2 hours'],
   [23 * HOUR, 'in 23 hours'],
   [90 * SECOND, 'in 2 minutes'],
   [20 * SECOND, 'just now'],

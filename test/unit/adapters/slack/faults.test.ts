@@ -166,6 +166,8 @@ describe('a clip with the mention in its message', () => {
     expect(await attachTelling(message)).toBe(true);
     const [direct] = slack.messages(slack.dm(slack.users.alice));
     expect(plainOf(direct as Message)).toContain('is archived, so here is your clip');
+    // Slack shows it by its name.
+    expect(direct?.text).toContain(`<#${origin.channel}>`);
   });
 });
 

@@ -122,7 +122,7 @@ describe('installations', () => {
     slack.uninstall();
     await vi.waitFor(
       async () => expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined(),
-      10_000,
+      60_000,
     );
     await expect(house.platform.open('task-1' as TaskId, origin, taskView())).rejects.toMatchObject({
       code: 'unauthorised',

@@ -136,7 +136,7 @@ describe('connections', () => {
     const gate = Promise.withResolvers<void>();
     one.bot.gate = gate.promise;
     const sent = Array.from({ length: 20 }, (_, n) => slack.people.slash(`/video fox ${n}`));
-    await vi.waitFor(() => expect(one.bot.heard.length).toBeGreaterThan(0), 10_000);
+    await vi.waitFor(() => expect(one.bot.heard.length).toBeGreaterThan(0), 60_000);
     const stopping = one.platform.stop();
     gate.resolve();
     await stopping;
@@ -227,7 +227,7 @@ describe('a message', () => {
     await vi.waitFor(
       async () =>
         expect(await one.store.keyv('adapters').get('slack:post:task:task-1')).toMatchObject({ message: null }),
-      10_000,
+      60_000,
     );
     // The first replica's lease expires.
     await redis.command('DEL', 'dailies:lease:slack:task:task-1');
@@ -243,7 +243,7 @@ describe('a message', () => {
     const [one, other] = [await replica({ clock }), await replica()];
     await open(one, 'task-0' as TaskId);
     const late = open(one);
-    await vi.waitFor(async () => expect(await one.store.leases.holder('slack:task:task-1')).not.toBeNull(), 10_000);
+    await vi.waitFor(async () => expect(await one.store.leases.holder('slack:task:task-1')).not.toBeNull(), 60_000);
     clock.stop(60_000);
     await expect(late).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
     const message = await open(other);

@@ -116,6 +116,31 @@ describe('a comparison', () => {
     resume();
   });
 
+  it('can be voted on once the last clip is there, or late', async () => {
+    const { house, ids, place } = await comparison();
+    const resume = house.platform.stalls('open', ids[2]);
+    for (const id of ids) await house.happen(id, ...done(house));
+    await house.pass(5_000);
+    expect(message(house, ids[1])?.files).toHaveLength(1);
+    expect(card(house)).toContain('Making 3 clips · 3 of 3 finished');
+    expect(card(house)).not.toMatch(/Vote for|Cancel/u);
+    await house.pass(2 * MINUTE_MS);
+    expect(await house.chat.comparisons.vote(place, 'ben', 1)).toBe('counted');
+    await house.pass(3_000);
+    expect(card(house)).toContain('(Vote for A) (Vote for B)');
+    resume();
+    await house.pass(5_000);
+    expect(card(house)).toMatch(/\*Clip C\* · \[See it[\s\S]*\(Vote for C\)/u);
+  });
+
+  it('has its links and votes on its card with the last clip, and nothing to cancel', async () => {
+    const { house, ids } = await comparison();
+    for (const id of ids) await house.happen(id, ...done(house));
+    while (message(house, ids[2])?.files.length !== 1) await house.pass(50, 50);
+    expect(card(house)).toMatch(/\*Clip C\* · \[See it/u);
+    expect(card(house)).toContain('(Vote for A) (Vote for B) (Vote for C) (Reveal the models) (Details)');
+  });
+
   it('names the models, prices, times and votes once revealed, in its messages as well', async () => {
     const { house, ids, place } = await comparison();
     await house.pass(MINUTE_MS);
@@ -131,7 +156,7 @@ describe('a comparison', () => {
     expect(told(house).match(BETRAYING)?.[0]).toBeUndefined();
     expect(await house.chat.comparisons.reveal(place)).toBe(true);
     await house.pass(5_000);
-    expect(card(house)).toMatch(/\*Clip B\* · ‹aardvark-1› · \$0\.33 · made in 1:00 · 2 votes · \[See it/u);
+    expect(card(house)).toMatch(/\*Clip B\* · ‹aardvark-1› · \$0\.33 · made in 0:59 · 2 votes · \[See it/u);
     expect(card(house)).toContain('*Clip B*, made by ‹aardvark-1›, won with 2 of 3 votes.');
     expect(card(house).split('*Clip A*')[0]).not.toMatch(/zebra|aardvark|mole/u);
     expect(card(house)).toContain('(Make aardvark-1 the default here)');
@@ -309,7 +334,7 @@ describe('a comparison', () => {
       return record(...given);
     };
     await house.chat.comparisons.reveal(place);
-    expect(cards.map((shown) => shown.includes('Which one is the best?'))).toEqual([true, true, true]);
+    expect(cards.map((shown) => shown.includes('Which one is better?'))).toEqual([true, true, true]);
     repository.record = record;
     await house.pass(5_000);
     expect(card(house)).toContain('Nobody voted.');

@@ -1,12 +1,16 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
+import { taskOfKey } from '#src/chat/platform.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { Boards } from '#src/studio/storyboards/boards.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { CutHouse } from '#test/fakes/cut-house.ts';
 import { CLIP, EVENTS, newTask } from '#test/fakes/tasks.ts';
 
 const SET = taskIdOf('fake:i1');
@@ -21,8 +25,7 @@ function done(house: ChatHouse): readonly TaskEvent[] {
 }
 
 /** A house with a storyboard of four shots, of which the fourth failed. */
-async function withBoard() {
-  const house = new ChatHouse();
+async function withBoard(house = new ChatHouse()) {
   const { request } = newTask();
   await house.repository.claimAll(
     IDS.map((id, index) =>
@@ -79,6 +82,8 @@ it('shows a line per shot with its number, prompt, length, price and state', asy
 it('names what failed, offers its retry, and joins without it only by name', async () => {
   const house = await withFailure();
   expect(text(house)).toContain('3 of 4 shots are ready; shot 4 failed.');
+  // The refunded shot is no part of the total.
+  expect(text(house)).toContain('4 shots · 24 s · $0.90');
   expect(labels(house)).toContain('Join 3 shots without shot 4');
   expect(house.platform.notices).toHaveLength(1);
 });
@@ -109,7 +114,7 @@ it('follows an edit: order and skipped shots', async () => {
   await boards.change(await boards.get(PLACE), { order: [3, 1, 2, 4], skipped: [4] });
   await house.chat.updateBoard(PLACE);
   expect(text(house)).toMatch(/Shot 3[\s\S]*Shot 1[\s\S]*Shot 2[\s\S]*Shot 4 · skipped · /);
-  expect(text(house)).toContain('All 3 shots are ready. Shot 4 left out.');
+  expect(text(house)).toContain('All 3 shots are ready. In the cut: shots 3, 1, 2. Shot 4 left out.');
   expect(text(house)).toMatch(/^Storyboard: “?scene 1/);
   expect(labels(house)).toEqual(['Join 3 shots', 'Edit board', 'Details']);
   await boards.change(await boards.get(PLACE), { skipped: [2, 3, 4] });
@@ -142,4 +147,41 @@ it('names no shot as failed in the notice whose retry is finished by then, or on
     view.kind === 'end' && view.set !== undefined ? [view.set] : [],
   );
   expect(notices).toMatchObject([{ ready: 3, others: [{ at: 4, task: FOURTH, phase: 'running', retryPrice: null }] }]);
+});
+
+it('is posted again where its message was deleted, once, and is up to date from then on', async () => {
+  const house = await withFailure();
+  const cards = () => house.platform.messages.filter(({ task }) => taskOfKey(task) === setCardId(SET));
+  expect(await house.chat.showSet(PLACE)).toBe(false);
+  const [first] = cards();
+  if (first !== undefined) first.isDeleted = true;
+  expect(await Promise.all([house.chat.showSet(PLACE), house.chat.showSet(PLACE)])).toEqual([true, false]);
+  expect(cards()).toHaveLength(2);
+  const [, again] = cards();
+  expect(await house.chat.messageOf(setCardId(SET))).toEqual(again?.ref);
+  await retry(house, 4, ...done(house));
+  await house.pass(3_000);
+  const view = again?.shown.at(-1)?.view;
+  expect(view === undefined ? '' : plainText(linesOf(cardOf(view)))).toContain('All 4 shots are ready.');
+});
+
+it('shows its cut, and Join only once that is not what is on it any more', async () => {
+  const made = new CutHouse();
+  const house = await withBoard(made.house);
+  for (const id of IDS) {
+    const path = join(made.folder, `${id}.mp4`);
+    await writeFile(path, Buffer.alloc(1));
+    await house.happen(id, ...done(house).slice(0, -1), { kind: 'fetched', clip: { ...CLIP, path } });
+  }
+  expect(labels(house)).toEqual(['Join 4 shots', 'Edit board', 'Details']);
+  await made.cut(IDS);
+  await house.pass(3_000);
+  expect(text(house)).toMatch(/Cut: See it.* · up to date/u);
+  expect(labels(house)).toEqual(['Edit board', 'Details']);
+  const boards = new Boards(house.store);
+  await boards.change(await boards.get(PLACE), { order: [2, 1, 3, 4] });
+  await house.chat.updateBoard(PLACE);
+  expect(text(house)).toMatch(/Cut: See it.* · the board has changed since/u);
+  expect(labels(house)).toEqual(['Join 4 shots', 'Edit board', 'Details']);
+  made.remove();
 });

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { optionIn } from '#commands/input/options.ts';
@@ -59,6 +60,31 @@ describe('misspelt or guessed subcommand', () => {
     ['test', 'help'],
     ['hello', 'help'],
     ['ping', 'help'],
+    ['report', 'usage'],
+    ['invoice', 'usage'],
+    ['export', 'usage'],
+    ['csv', 'usage'],
+    ['limits', 'usage'],
+    ['download', 'gallery'],
+    ['deny', 'approvals'],
+    ['approve it', 'approvals'],
+    ['vote', 'list'],
+    ['reveal it', 'list'],
+    ['join the shots', 'list'],
+    ['board', 'storyboard'],
+    ['search fox', 'list fox'],
+    ['find fox', 'list fox'],
+    [`find ${'a'.repeat(41)}`, 'list'],
+    ['show my clips', 'status'],
+    ['how much did we spend', 'usage'],
+    ['stop everything', 'cancel'],
+    ['stop all', 'cancel'],
+    ['undo that', 'cancel'],
+    ['remove last', 'delete'],
+    ['pricing for teams', 'models'],
+    ['price tags in the wind', 'models'],
+    ['take 3 a fox', 'help'],
+    ['improve a fox', 'create a fox'],
   ])('%j buys nothing and suggests /video %s', async (text, command) => {
     const { house, words } = await said(text);
     expect(words).toContain(`Did you mean \`/video ${command}\`?`);
@@ -66,10 +92,29 @@ describe('misspelt or guessed subcommand', () => {
     expect(house.orders).toEqual([]);
   });
 
+  it.each(['fox', 'Export?', 'foxes!'])('%j alone asks for confirmation', async (text) => {
+    const { house, words } = await said(text);
+    expect(words).toMatch(/\(Create a clip of “.*” · \$0\.20\).* \(Discard\)/u);
+    expect(house.orders).toEqual([]);
+  });
+
+  it('asks about the label of any button', async () => {
+    const sources = globSync('commands/**/*.ts').map((path) => readFileSync(path, 'utf8'));
+    const labels = sources.flatMap((text) => [...text.matchAll(/label: ['`]([^'`$]+)[^'`]*['`], style:/gu)]);
+    expect(labels.length).toBeGreaterThan(20);
+    for (const [, label = ''] of labels.filter(([, text = '']) => /^(?!Create)\S+(?: \S+){0,2}$/u.test(text))) {
+      const { house, reply } = await said(label);
+      expect([label, reply.kind, house.orders]).toEqual([label, reply.kind, []]);
+    }
+  });
+
   it.each([
     'stop motion of a fox',
-    'show a fox in snow',
-    'price tags in the wind',
+    'stop-motion fox',
+    'running horses',
+    'make it run',
+    'new york at night',
+    'fox --seconds 6',
     'a fox',
     'fox 7 in space',
     'hello kitty dancing',

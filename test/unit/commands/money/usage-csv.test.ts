@@ -52,9 +52,7 @@ describe('/video usage csv', () => {
 
   it('says that it follows, or that the caller cannot be messaged', async () => {
     house.postOutcome = 'waiting';
-    expect(await said('usage csv')).toBe(
-      'The CSV for November 2026 follows: I couldn’t send it right now and will try again.',
-    );
+    expect(await said('usage csv')).toBe('I’m putting the CSV for November 2026 together. I’ll send it to you alone.');
     house.postOutcome = 'undeliverable';
     expect(await said('usage csv')).toBe(
       'refused: I couldn’t send you the file. Allow direct messages from this app, or from this server, and try again.',

@@ -24,6 +24,12 @@ const ENTRY: LedgerEntry = {
   createdAtMs: NOON_MS,
 };
 
+const onDayBefore = (days: number, changes: Partial<LedgerEntry> = {}): LedgerEntry => ({
+  ...ENTRY,
+  ...changes,
+  createdAtMs: ENTRY.createdAtMs - days * 86_400_000,
+});
+
 let house: BotHouse;
 
 beforeEach(() => {
@@ -46,7 +52,7 @@ describe('what is used of a limit', () => {
     // Noon on the 20th: 19.5 of 30 days.
     await limit('100');
     await spend('team:slack:T1:2026-11:USD', { settled: '60', held: '4.6', doubted: '0.4' });
-    house.entries.push(ENTRY, { ...ENTRY, state: 'reserved' }, { ...ENTRY, state: 'in_doubt' });
+    house.entries.push(ENTRY, onDayBefore(1, { state: 'reserved' }), onDayBefore(2, { state: 'in_doubt' }));
     expect((await lines()).slice(0, 6)).toEqual([
       'November 2026 · everyone',
       '*$65.00* of $100.00 used · $35.00 left',
@@ -57,9 +63,18 @@ describe('what is used of a limit', () => {
     ]);
   });
 
+  it('has no pace before there were orders on three days', async () => {
+    await spend('team:slack:T1:2026-11:USD', { settled: '65' });
+    house.entries.push(ENTRY, ENTRY, ENTRY, onDayBefore(1));
+    expect(await said()).not.toContain('At this rate');
+    house.entries.push(onDayBefore(2));
+    expect(await said()).toContain('At this rate');
+  });
+
   it('names the day on which it runs out, in the team’s time zone', async () => {
     await limit('80');
     await spend('team:slack:T1:2026-11:USD', { settled: '65' });
+    house.entries.push(ENTRY, onDayBefore(1), onDayBefore(2));
     expect(await said()).toContain('At this rate it runs out on 25 November (about $100.00 by the end of November).');
     await house.settings.change(TEAM, ACTOR, { timeZone: 'Asia/Tokyo' });
     expect(await said()).toContain('November 2026 (Tokyo time) · everyone');
@@ -171,7 +186,6 @@ describe('the tables', () => {
     await spend('team:slack:T1:2026-11:USD', { held: '0.4' });
     const shown = await lines('--by person');
     expect(shown.slice(2)).toEqual([
-      'At this rate about $0.62 by the end of November.',
       '*$0.10* in progress · 1 clip',
       '*$0.30* awaiting refund · 1 clip',
       '*By person*',

@@ -263,8 +263,8 @@ describe('decision on an uncertain task', () => {
       form: { id: `lookup:${task.id}`, fields: [{ name: 'id', required: true }] },
     });
     for (const [id, sentence] of [
-      [' ', 'refused: id: enter the ID that the service’s console shows next to the task'],
-      ['two words', 'refused: id: “two words” can’t be a task’s ID'],
+      [' ', 'refused: Enter the ID that the service’s console shows next to the task'],
+      ['two words', 'refused: “two words” can’t be a task’s ID'],
       ['x'.repeat(513), 'can’t be a task’s ID'],
     ] as const) {
       expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id }))).toContain(sentence);
@@ -272,7 +272,7 @@ describe('decision on an uncertain task', () => {
     house.unknown.add('v:l=');
     expect(replyText(await house.bot.submit(bob(), `lookup:${task.id}`, { id: 'v:l=' }))).toMatch(/^refused: Only Ada/);
     expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: 'v:l=' }))).toBe(
-      'refused: id: the video service doesn’t know “v:l=”. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.',
+      'refused: The video service doesn’t know “v:l=”. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.',
     );
     expect(house.task(task.id)).toMatchObject({ state: 'uncertain' });
     expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: ' v:1= ' }))).toBe(
@@ -392,7 +392,7 @@ describe('other buttons', () => {
     expect(replyText(reply)).toBe(
       [
         'Details',
-        '‹swift-1› · 6 s · 16:9 · 720p · by Ada',
+        '‹Swift 1› · 6 s · 16:9 · 720p · by Ada',
         'image: ‹https://a.test/1›',
         'Failed · sent once',
         'The video service’s content rules stopped this. Different wording may pass. It said: “‹no *foxes*›”',

@@ -70,7 +70,7 @@ describe('/video compare', () => {
   });
 
   it.each([
-    ['a fox --models swift-1', 'models: name 2 to 4 models'],
+    ['a fox --models swift-1', 'models: name 2 to 4 models, such as --models '],
     ['a fox --models swift-1,swift-1', 'is named twice'],
     ['a fox --models swift-1,nosuch', 'there is no model “nosuch”'],
     ['a fox --models swift-1,euro', 'so this would have no single price'],
@@ -333,4 +333,21 @@ describe('the retry of a blind clip', () => {
     expect(drafts).toContain('a red fox');
     expect(drafts).not.toMatch(NAMES);
   });
+});
+
+it('in progress are shown by the id of any clip, with a link to the message of that one and the buttons of all', async () => {
+  const { house, ids, set } = await compared();
+  const reply = await house.bot.text(ada(), `status ${ids[1]}`);
+  expect(replyText(reply)).toContain(`\`${ids[1]?.slice(0, 8)}\` · [its message → m-${ids[1]}]`);
+  expect(buttons(reply).map(({ id }) => id)).toEqual([`cancel:set-${set}`, `details:set-${set}`, `show:set-${set}`]);
+});
+
+it('have details of their own, which name each clip by its label alone until the reveal', async () => {
+  const { house, ids, set } = await compared(undefined, DONE, DONE, DONE);
+  const hidden = await house.bot.press(ada(), `details:set-${set}`);
+  expect(replyText(hidden)).not.toMatch(/swift|reel|bare|\$0\.60|\$0\.12/iu);
+  expect(replyText(hidden)).toContain('Clip C');
+  expect(buttons(hidden).map(({ id }) => id)).toEqual([...ids.map((id) => `details:${id}`), `show:set-${set}`]);
+  await house.comparisons.reveal({ id: set, of: 3 });
+  expect(replyText(await house.bot.press(ada(), `details:set-${set}`))).toMatch(/Clip A\W+‹(?:Swift|Reel|Bare)/u);
 });

@@ -91,7 +91,7 @@ describe('an order over a budget', () => {
     house.replaceCatalog(parseCatalog({ models: [SWIFT, free, EPIC] }));
     house.over = { ...OVER, room: '0' };
     const reply = await order();
-    expect(sentence(reply)).toContain('8 s with draft-0 for $0.00 would fit.');
+    expect(sentence(reply)).toContain('8 s with Draft for $0.00 would fit.');
     expect(labels(reply)).toContain('Create 8 s with Draft · $0.00');
   });
 

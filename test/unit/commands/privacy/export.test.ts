@@ -43,7 +43,7 @@ describe('/video privacy export', () => {
 
   it('says that it follows, or that the caller cannot be messaged', async () => {
     house.postOutcome = 'waiting';
-    expect(await said('privacy export')).toMatch(/^Your data follow/);
+    expect(await said('privacy export')).toMatch(/^I’m putting your data together/);
     house.postOutcome = 'undeliverable';
     expect(await said('privacy export')).toMatch(/^refused: I couldn’t send you the file/);
   });

@@ -178,6 +178,11 @@ describe('Request changes', () => {
     ],
     [{ at: '', note: ' too\r\ndark ' }, { text: 'too\ndark' }],
     [
+      { at: '3', note: '3 foxes' },
+      { text: '3 foxes', atSeconds: 3 },
+    ],
+    [{ at: '', note: '3 foxes' }, { text: '3 foxes' }],
+    [
       { at: '0:04', note: 'the end' },
       { text: 'the end', atSeconds: 4 },
     ],
@@ -188,7 +193,7 @@ describe('Request changes', () => {
   });
 
   it.each([
-    [{ at: '0:09', note: 'too dark' }, 'at', '0:09 is after the end of this clip. It is 4 s long'],
+    [{ at: '0:09', note: 'too dark' }, 'at', '0:09 is after the end of this clip. It was ordered with 4 s'],
     [{ at: '', note: '0:09 too dark' }, 'note', '0:09 is after the end of this clip.'],
     [{ at: 'soon', note: 'too dark' }, 'at', '“soon” isn’t a time in the clip.'],
     [{ at: '', note: ' ' }, 'note', 'Write what should change.'],

@@ -16,6 +16,7 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   lost_answer: 'may have accepted',
   bad_answer: 'couldn’t understand',
   task_unknown: 'no longer knows this task',
+  frame_gone: 'isn’t here any more',
   id_taken: 'already has that ID',
   id_attempts: 'Too many IDs',
   generation_failed: 'couldn’t make',

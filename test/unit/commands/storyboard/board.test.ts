@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { buttonsOf } from '#commands/ui/card.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import { clipsOf } from '#src/studio/storyboards/board.ts';
@@ -70,7 +71,10 @@ describe('Edit board', () => {
     const { open } = await withBoard();
     expect(await open()).toMatchObject({
       kind: 'form',
-      form: { title: 'Edit board', fields: [{ name: 'order', value: '1 2 3 4' }] },
+      form: {
+        title: 'Edit board',
+        fields: [{ name: 'order', value: '1 2 3 4', note: '1 a fox · 2 it runs · 3 it sleeps · 4 it wakes' }],
+      },
     });
     expect(replyText(await open(bob()))).toContain('Only Ada');
     expect((await open(bob({ mayManage: true }))).kind).toBe('form');
@@ -89,9 +93,9 @@ describe('Edit board', () => {
   });
 
   it.each([
-    ['1 2 9', 'order: “9” isn’t a shot. Write numbers from 1 to 4'],
-    ['1 two', 'order: “two” isn’t a shot'],
-    ['1 2 1', 'order: shot 1 is there twice'],
+    ['1 2 9', 'refused: “9” isn’t a shot. Write the numbers of the shots in the cut, 1 to 4, such as 3 1 2.'],
+    ['1 two', 'refused: “two” isn’t a shot'],
+    ['1 2 1', 'refused: Shot 1 is there twice'],
   ])('refuses %s and names it', async (order, sentence) => {
     const { save, cut } = await withBoard();
     expect(replyText(await save({ order }))).toContain(sentence);
@@ -158,8 +162,88 @@ describe('a board', () => {
     expect([...house.records.values()].map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
   });
 
-  it('has its shots named in the lists', async () => {
-    const { house } = await withBoard();
-    expect(replyText(await house.bot.text(ada(), 'list'))).toContain('shot 4 of 4 · 6 s');
+  it('has one row in the lists, and its shots where words are searched', async () => {
+    const { house, set } = await withBoard();
+    const list = replyText(await house.bot.text(ada(), 'list'));
+    expect(list).toContain('1–4, newest first\nStoryboard: ‹a fox› · 4 shots · 3 of 4 shots are ready; shot 4 failed');
+    expect(list).toContain(`(Details)`);
+    expect(list.match(/Storyboard/gu)).toHaveLength(1);
+    expect(list).toContain(`\`set-${set.slice(0, 8)}\``);
+    expect(replyText(await house.bot.text(ada(), 'list it wakes'))).toContain('shot 4 of 4 · 6 s');
+  });
+
+  it('has details of its own, with those of each shot', async () => {
+    const { house, set, ids } = await withBoard();
+    const reply = await house.bot.press(ada(), `details:${setCardId(set)}`);
+    const text = replyText(reply);
+    expect(text).toContain('Storyboard: ‹a fox› · 4 shots · 18 s · $0.60 · Ada');
+    expect(text).toContain(`ID \`set-${set}\``);
+    expect(text).toContain('3 of 4 shots are ready; shot 4 failed.');
+    const buttons = reply.kind === 'private' ? buttonsOf(reply.card).map(({ id }) => id) : [];
+    expect(buttons).toEqual([...ids.map((id) => `details:${id}`), `show:${setCardId(set)}`]);
+    house.boardCut = { message: { channel: 'clips', message: 'm-cut' }, isJoining: false, isCurrent: true };
+    expect(replyText(await house.bot.press(ada(), `details:${setCardId(set)}`))).toContain(
+      'Cut: [See it → m-cut] · up to date',
+    );
+  });
+});
+
+describe('a board whose message is deleted', () => {
+  it('is found by its id, by a shot, and among the suggestions, with all its buttons', async () => {
+    const { house, set, ids } = await withBoard();
+    const card = setCardId(set);
+    const board = await house.bot.text(ada(), `status ${card}`);
+    expect(replyText(board)).toContain('3 of 4 shots are ready; shot 4 failed.');
+    const buttons = board.kind === 'private' ? buttonsOf(board.card).map(({ id }) => id) : [];
+    expect(buttons).toEqual([
+      `retry:${ids[3]}:0.3USD`,
+      `join:${card}`,
+      `board:${card}`,
+      `details:${card}`,
+      `show:${card}`,
+    ]);
+    expect(replyText(await house.bot.text(ada(), `status ${card.slice(0, 12)}`))).toBe(replyText(board));
+    for (const text of [`status ${ids[1]}`, `details ${ids[1]}`]) {
+      const [action = '', id = ''] = text.split(' ');
+      const shot = await (action === 'status' ? house.bot.text(ada(), text) : house.bot.press(ada(), `details:${id}`));
+      expect(replyText(shot)).toContain(`Storyboard: ‹a fox› · 4 shots · [See it → m-${card}]`);
+      expect(shot.kind === 'private' ? buttonsOf(shot.card).at(-1) : null).toMatchObject({ id: `show:${card}` });
+    }
+    const [first, ...others] = await house.bot.suggest(ada(), 'status', 'id', '', {});
+    expect(first).toMatchObject({ value: card, label: expect.stringContaining('Storyboard of 4 shots · ') });
+    expect(others.map(({ value }) => value)).toEqual(ids.toReversed());
+    expect((await house.bot.suggest(ada(), 'delete', 'id', '', {})).map(({ value }) => value)).not.toContain(card);
+  });
+
+  it('is posted again once, for those who may decide', async () => {
+    const { house, set } = await withBoard();
+    house.goneCards.add(set);
+    expect(replyText(await house.bot.press(bob(), `show:${setCardId(set)}`))).toContain('Only Ada');
+    expect(house.shownAgain).toEqual([]);
+    expect(replyText(await house.bot.press(ada(), `show:${setCardId(set)}`))).toContain('so I posted it again');
+    expect(replyText(await house.bot.press(ada(), `show:${setCardId(set)}`))).toContain('Its message is there.');
+    expect(house.shownAgain).toEqual([set]);
+  });
+
+  it('of a private channel is unknown to everybody else', async () => {
+    const { house, set, ids } = await withBoard();
+    for (const [id, task] of house.records)
+      house.records.set(id, { ...task, origin: { ...task.origin, audience: 'channel' } });
+    const stranger = bob({ channel: 'other' });
+    expect(replyText(await house.bot.text(stranger, `status ${setCardId(set)}`))).not.toContain('fox');
+    expect(replyText(await house.bot.text(stranger, 'list'))).not.toContain('fox');
+    for (const action of ['show', 'details', 'join'])
+      expect(replyText(await house.bot.press(stranger, `${action}:${setCardId(set)}`))).not.toContain('fox');
+    expect(await house.bot.suggest(stranger, 'status', 'id', '', {})).toEqual([]);
+    expect(replyText(await house.bot.press(stranger, `details:${ids[1]}`))).not.toContain('fox');
+  });
+
+  it('whose cut is up to date shows that in place of Join', async () => {
+    const { house, set } = await withBoard();
+    house.boardCut = { message: { channel: 'clips', message: 'm-cut' }, isJoining: false, isCurrent: true };
+    const reply = await house.bot.text(ada(), `status ${setCardId(set)}`);
+    const labels = reply.kind === 'private' ? buttonsOf(reply.card).map(({ label }) => label) : [];
+    expect(labels).toContain('Show the cut');
+    expect(labels).not.toContainEqual(expect.stringMatching(/^Join/u));
   });
 });

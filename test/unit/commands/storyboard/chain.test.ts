@@ -205,7 +205,76 @@ describe('Retry of a chained shot', () => {
     const { made, set, one, two, happen } = await withChain();
     happen(one, ...DONE);
     happen(two, { kind: 'framed', of: one, url: FRAME }, ...DONE);
-    const asked = await made.bot.press(ada(), `retry:${setCardId(set)}:0.6USD`);
+    const asked = await made.bot.press(ada(), `retry:${setCardId(set)}`);
     expect(replyText(asked)).toContain('Each shot starts with the last frame of the one before');
+  });
+});
+
+describe('Make shots again', () => {
+  /** Frames and finishes a shot. */
+  function chainOn({ happen }: Awaited<ReturnType<typeof withChain>>, id: TaskId, of: TaskId): void {
+    happen(id, { kind: 'framed', of, url: FRAME }, ...DONE);
+  }
+
+  /** A finished chained board of three shots, the first of which was made again. */
+  async function outdated() {
+    const world = await withChain();
+    const { made, one, two, three, happen, retry, latest } = world;
+    happen(one, ...DONE);
+    chainOn(world, two, one);
+    chainOn(world, three, two);
+    await retry(one);
+    const again = latest()?.id as TaskId;
+    made.clock.advance(60_000);
+    happen(again, ...doneIn(120_000));
+    made.orders.length = 0;
+    const board = async () => made.bot.text(ada(), `status ${setCardId(world.set)}`);
+    const button = async () => {
+      const reply = await board();
+      const all = reply.kind === 'private' ? buttonsOf(reply.card) : [];
+      return all.find(({ label }) => label.startsWith('Make'));
+    };
+    return { ...world, again, board, button };
+  }
+
+  it('is offered with its price where shots start with an earlier take', async () => {
+    const { board, button, set } = await outdated();
+    expect(replyText(await board())).toContain('Shots 2 and 3 start with the earlier take of shot 1.');
+    expect(await button()).toMatchObject({
+      id: `retry:${setCardId(set)}:0.4USD`,
+      label: 'Make shots 2 and 3 again · $0.40',
+    });
+  });
+
+  it('orders each of them once, at this price alone, whoever presses how often', async () => {
+    const { made, board, button, two, three, set } = await outdated();
+    const { id = '' } = (await button()) ?? {};
+    expect(replyText(await made.bot.press(bob(), id))).toContain('Only Ada');
+    expect(replyText(await made.bot.press(ada({ channel: 'other' }), id))).toContain(
+      'in the channel of its storyboard',
+    );
+    expect(replyText(await made.bot.press(ada(), `retry:${setCardId(set)}:0.2USD`))).toContain('The board has changed');
+    expect(made.orders).toEqual([]);
+    const caller = ada();
+    await Promise.all([made.bot.press(caller, id), made.bot.press(caller, id), made.bot.press(ada(), id)]);
+    await made.bot.press(caller, id);
+    const takes = [...made.records.values()].filter(({ takeOf }) => (takeOf?.at ?? 1) > 1);
+    expect(takes.map(({ retryOf, takeOf, state }) => [retryOf, takeOf?.at, state])).toEqual([
+      [two, 2, 'waiting'],
+      [three, 3, 'waiting'],
+    ]);
+    expect(new Set(takes.map(({ press }) => press)).size).toBe(1);
+    expect(replyText(await board())).not.toContain('earlier take');
+    expect(await button()).toBeUndefined();
+  });
+
+  it('stops at a limit, and is still offered', async () => {
+    const { made, button } = await outdated();
+    made.limit = { of: 'person', kind: 'open', max: 1, found: 1 };
+    const { id = '' } = (await button()) ?? {};
+    expect((await made.bot.press(ada(), id)).kind).toBe('refused');
+    expect([...made.records.values()].filter(({ takeOf }) => (takeOf?.at ?? 1) > 1)).toEqual([]);
+    made.limit = null;
+    expect(await button()).toMatchObject({ id });
   });
 });

@@ -27,7 +27,7 @@ describe('/video storyboard', () => {
     expect(replyText(asked)).toContain('2. ‹it stretches 🦊› · ‹6 s›');
     const placed = await house.bot.press(ada(), buttonOf(asked, 'Create 3 shots · $0.70'));
     const id = taskIdOf(`slack:${caller.interaction}`);
-    expect(placed).toEqual({ kind: 'task', task: id });
+    expect(placed).toEqual({ kind: 'task', task: id, settled: 'Ordered: 3 shots · $0.70.' });
     expect(house.orders).toHaveLength(1);
     expect(house.orders[0]?.set?.kind).toBe('storyboard');
     const shots = memberIds({ id, of: 3 }).map((one) => house.task(one));
@@ -168,3 +168,53 @@ describe('/video storyboard', () => {
     expect(buttonOf(reply, 'Fix it')).toMatch(/^fix:/);
   });
 });
+
+describe('lines of a script', () => {
+  it('leaves out comments, and the marks of a list', async () => {
+    const house = new BotHouse(CATALOG);
+    const script =
+      '# my board\n--aspect 16:9\n1. one fox\n// board\n3) three foxes --seconds 6\n- a hen\nShot 4: 2 cats\n5.\n';
+    const asked = await house.bot.text(ada(), `storyboard ${script}`);
+    expect(replyText(asked)).toContain('4 shots · 18 s in total');
+    expect(replyText(asked)).toContain('2 comments left out.');
+    await house.bot.press(ada(), buttonOf(asked, 'Create 4 shots'));
+    expect([...house.records.values()].map(({ request }) => request.prompt)).toEqual([
+      'one fox',
+      'three foxes',
+      'a hen',
+      '2 cats',
+    ]);
+  });
+
+  it.each(['\u200B', '---', '…'])('refuses a line of %j by its number', async (line) => {
+    const reply = await new BotHouse(CATALOG).bot.text(ada(), `storyboard a fox\n${line}\na hen`);
+    expect(replyText(reply)).toContain('Line 2: there are no words.');
+  });
+
+  it('says of one that is too long only that, with the options of all shots in its form', async () => {
+    const house = new BotHouse(CATALOG);
+    const line = 'a fox that runs through the snow and the wind\n';
+    const reply = await house.bot.command(ada(), 'storyboard', { shots: [`--model epic-pro\n${line.repeat(450)}`] });
+    expect(reply).toMatchObject({
+      kind: 'refused',
+      sentence: 'A storyboard may have up to 20,000 characters; this one has 20,699.',
+    });
+    const form = await house.bot.press(ada(), buttonOf(reply, 'Fix it'));
+    if (form.kind !== 'form') throw new TypeError(replyText(form));
+    expect(form.form.fields.find(({ name }) => name === 'model')?.value).toBe('epic-pro');
+  });
+});
+
+it.each(['storyboard', 'storyboard --seconds 6'])(
+  '%j in a message, which can open no form, has a button for it',
+  async (text) => {
+    const house = new BotHouse(CATALOG);
+    const reply = await house.bot.text(ada(), text, 'message');
+    expect(replyText(reply)).toContain('Write the shots below the word');
+    const form = await house.bot.press(ada(), buttonOf(reply, 'Open the form'));
+    if (form.kind !== 'form') throw new TypeError(replyText(form));
+    expect(form.form.fields.find(({ name }) => name === 'seconds')?.value).toBe(text.endsWith('6') ? '6' : '');
+    const asked = await house.bot.submit(ada(), form.form.id, { shots: 'a fox\nit runs' });
+    expect(replyText(asked)).toContain('2 shots');
+  },
+);

@@ -1,8 +1,9 @@
 import { beforeEach, expect, it, vi } from 'vitest';
+import type { Reply } from '#commands/bot-port.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
-import { EPIC, SWIFT } from '../../videos/models.ts';
+import { CATALOG, EPIC, SWIFT } from '../../videos/models.ts';
 
 const MUG = 'https://a.test/mug.png';
 const FILE = 'https://dailies.example/media/relay-1';
@@ -102,6 +103,13 @@ it('says that the storage is at its limit, and adds nothing', async () => {
   expect(await said('library')).not.toContain('@cup');
 });
 
+it('adds no file that is called .png and is none', async () => {
+  house.libraryFiles = { ...house.libraryFiles, keep: async () => 'no_image' };
+  const reply = await house.bot.command(ada(), 'library', { change: ['add cup'], image: [FILE] });
+  expect(replyText(reply)).toContain('This file isn’t a PNG, JPEG, WebP or GIF image. Nothing was added.');
+  expect(await said('library')).not.toContain('@cup');
+});
+
 it('asks about a prompt that begins with its name, and adds nothing for those who may not create', async () => {
   const reply = await house.bot.text(ada(), 'library at night, dust in the light');
   expect(replyText(reply)).toContain('Did you mean `/video library`');
@@ -120,4 +128,66 @@ it('keeps the file of one that is added twice at the same moment', async () => {
   const add = () => house.bot.command(ada(), 'library', { change: ['add cup'], image: [FILE] });
   await Promise.all([add(), add()]);
   expect([...house.libraryKept]).toEqual([FILE]);
+});
+
+const buttonsOf = (reply: Reply) =>
+  reply.kind === 'private' ? reply.card.buttons.map(({ id, label }) => ({ id, label })) : [];
+const press = async (reply: Reply, label: string) =>
+  house.bot.press(ada(), buttonsOf(reply).find((one) => one.label.startsWith(label))?.id ?? '');
+
+it.each(['@mugg', '@Mgu', '@muf'])('asks about %s in a prompt, which is a misspelt name', async (typed) => {
+  const reply = await house.bot.text(ada(), `a dog beside ${typed} at dawn`);
+  expect(replyText(reply)).toContain(
+    `There is no image \`${typed.toLowerCase()}\` in the library. Did you mean \`@mug\`?`,
+  );
+  expect(buttonsOf(reply).map(({ label }) => label)).toEqual(['Use @mug · $0.20', 'Keep the words · $0.20', 'Discard']);
+  expect(house.orders).toEqual([]);
+  await press(reply, 'Use');
+  await press(reply, 'Keep');
+  expect(ordered()).toEqual([['a dog beside mug at dawn', [MUG]]]);
+});
+
+it('keeps the words of a prompt without their @, so that nothing asks again', async () => {
+  const reply = await house.bot.text(ada(), 'a shirt of @Mugg and @coffee --style none');
+  expect(replyText(reply)).toContain('refused');
+  const asked = await house.bot.text(ada(), 'a shirt of @Mugg and @coffee');
+  await press(asked, 'Keep');
+  expect(ordered()).toEqual([['a shirt of Mugg and @coffee', []]]);
+});
+
+it.each([
+  ['a form', () => house.bot.submit(ada(), 'create', { prompt: 'two of @mugg' })],
+  ['a command of the platform', () => house.bot.command(ada(), 'create', { prompt: ['two of @mugg'] })],
+  ['a mention', () => house.bot.text(ada(), 'create two of @mugg', 'message')],
+  ['a confirmed question', async () => press(await house.bot.text(ada(), 'two of @mugg', 'plain'), 'Create')],
+  ['a shot', () => house.bot.text(ada(), 'storyboard two of @mugg\na hen')],
+  ['a comparison', () => house.bot.text(ada(), 'compare two of @mugg --models swift-1,plain')],
+])('asks about a misspelt name in %s', async (_way, order) => {
+  house.replaceCatalog(CATALOG);
+  const reply = await order();
+  expect(replyText(reply)).toContain('Did you mean `@mug`?');
+  expect(house.orders).toEqual([]);
+  expect((await press(reply, 'Use @mug')).kind).toBe('task');
+  const [{ request, set } = { request: undefined, set: undefined }] = house.orders;
+  expect([request, ...(set?.more ?? []).map((one) => one.request)]).toContainEqual(
+    expect.objectContaining({ prompt: 'two of mug', media: expect.objectContaining({ image: [MUG] }) }),
+  );
+});
+
+it('mentions a name that is like no image where it asks anyway', async () => {
+  const reply = await house.bot.text(ada(), 'a cup of @coffee', 'plain');
+  expect(replyText(reply)).toContain('There is no image `@coffee` in the library.');
+  expect((await press(reply, 'Create')).kind).toBe('task');
+  expect(ordered()).toEqual([['a cup of @coffee', []]]);
+});
+
+it.each(['everyone', 'here', 'Channel'])('has no image @%s, which is no name of an image in a chat', async (name) => {
+  expect(await said(`library add @${name} ${MUG}`)).toContain('That name notifies people');
+  expect(await said('a call to @everyone at @here')).toContain('task');
+  expect(ordered()).toEqual([['a call to @everyone at @here', []]]);
+});
+
+it('names the word that is no link, beside an attached image', async () => {
+  const reply = await house.bot.text(ada(), 'library add @cup b', 'message', { image: [FILE] });
+  expect(replyText(reply)).toContain('“b” isn’t a link');
 });

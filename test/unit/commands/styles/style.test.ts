@@ -205,3 +205,8 @@ it.each([
 ])('%j around a prompt is %s', (parts, expected) => {
   expect(composePrompt({ name: 'x', ...parts }, 'fox')).toBe(expected);
 });
+
+it('takes --image, as other commands do', async () => {
+  await set('house --image https://a.test/1.png https://a.test/2.png');
+  expect(await set('house')).toContain('https://a.test/2.png');
+});

@@ -53,7 +53,6 @@ const HANDLING: Readonly<Record<Namespace, Handling>> = {
   waits: { is: 'about nobody', why: 'generation times by model, cursors of sweeps' },
   sandbox: { is: 'about nobody', why: 'unused' },
   playground: { is: 'left to the platform' },
-  audiences: { is: 'about nobody', why: 'channels' },
   adapters: { is: 'left to the platform' },
   budgets: ERASED,
   settings: ERASED,

@@ -58,7 +58,7 @@ it('replaces the session that the browser had, and adopts no key that it brought
   expect(await sessionsOf(house)).toHaveLength(2);
 });
 
-it('refuses an address that sent many wrong links, for a minute, and counts them', async () => {
+it('delays and counts wrong links, and never refuses a right one for them', async () => {
   const counted: string[] = [];
   const house = await new GalleryHouse().serve(null, { countWrongToken: (entrance) => counted.push(entrance) });
   const guess = async (): Promise<number> => {
@@ -79,8 +79,6 @@ it('refuses an address that sent many wrong links, for a minute, and counts them
     house.clock.advance(100);
   }
   await Promise.all(flood);
-  expect((await house.redeem(key)).statusCode).toBe(429);
-  house.clock.advance(60_000);
   expect((await house.redeem(key)).statusCode).toBe(303);
   expect(new Set(counted)).toEqual(new Set(['gallery']));
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Joiner, ShotsDifferError } from '#src/media/join/joiner.ts';
+import { timeoutMsFor } from '#src/media/join/copy-process.ts';
+import { Joiner, ShotError, ShotsDifferError } from '#src/media/join/joiner.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import {
   describe as about,
@@ -77,6 +78,103 @@ function expectSync(played: Playback, flashes: readonly number[], beeps: readonl
     expect(Math.abs((played.beeps[at] ?? 0) - nearest)).toBeLessThan(MAX_OFFSET);
   }
 }
+
+describe('a shot with a wrong count in its header', () => {
+  /** A sound shot with a number of a table's first row replaced, at an offset from the name of the table. */
+  async function damaged(table: string, offset: number, count = 0x7fff_ffff): Promise<string> {
+    const bytes = await readFile(await shot());
+    bytes.writeUInt32BE(count, bytes.indexOf(table) + offset);
+    const path = join(clips, `damaged-${table}-${offset}.mp4`);
+    await writeFile(path, bytes);
+    return path;
+  }
+
+  it.each([
+    ['composition offsets', 'ctts', 12],
+    ['durations', 'stts', 12],
+    ['rows of durations', 'stts', 8],
+    ['samples per chunk', 'stsc', 16],
+    ['chunks', 'stsc', 12],
+    ['samples', 'stsz', 12],
+  ])('is refused before anything is counted: %s', async (_what, table, offset) => {
+    const inputs = inputsOf([await shot(), await damaged(table, offset)]);
+    await expect(joinerOf().join(inputs, NEVER)).rejects.toMatchObject({ code: 'not_a_video', shot: 2 });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('or anything else that keeps the process busy costs seconds by the size of the clips, minutes at most', () => {
+    expect(timeoutMsFor(6_000)).toBeLessThan(31_000);
+    expect(timeoutMsFor(12 * 31e6)).toBeGreaterThan(5 * 60_000);
+    expect(timeoutMsFor(1e12)).toBe(10 * 60_000);
+  });
+});
+
+describe('the colours of a cut that is encoded', () => {
+  const RED = ['-f', 'lavfi', '-i', 'color=0xc81e1e:duration=0.5'] as const;
+  /** A red shot whose pictures were coded with a matrix, with or without saying so. */
+  async function red(name: string, size: string, rate: number, matrix: string, tags: readonly string[] = []) {
+    const path = join(clips, `red-${name}-${rate}.mp4`);
+    const filter = `fps=${rate},scale=${size}:out_color_matrix=${matrix},format=yuv420p`;
+    await ffmpeg(...RED, '-vf', filter, '-c:v', 'libx264', '-qp', '1', ...tags, path);
+    return path;
+  }
+  /** The average of a plane of the first picture, from 0 to 255. */
+  async function planes(path: string, filter = 'null'): Promise<readonly number[]> {
+    const raw = ['-vf', `${filter},format=yuv444p,scale=1:1`, '-frames:v', '1', '-f', 'rawvideo', '-'];
+    return [...(await ffmpeg('-i', path, ...raw))];
+  }
+  function expectEqual(one: readonly number[], other: readonly number[]): void {
+    expect(one).toHaveLength(3);
+    for (const [at, value] of one.entries()) expect(Math.abs(value - (other[at] ?? 0))).toBeLessThanOrEqual(2);
+  }
+  const TAGGED = ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m'];
+
+  it.each([
+    ['HD without a description, which players take for BT.709', 'hd', '1280x720', 'bt709', []],
+    ['less than HD without one, which they take for BT.601', 'sd', '640x360', 'bt601', []],
+    ['HD that says BT.601', 'tagged', '1280x720', 'bt601', TAGGED],
+  ])('are those that a player shows: %s', async (_what, name, size, matrix, tags) => {
+    const shots = [await red(name, size, 30, matrix, tags), await red(name, size, 24, matrix, tags)];
+    const cut = await cutOf(shots);
+    expect(encoded).toEqual([true]);
+    const shown = await planes(shots[0] ?? '', `scale=in_color_matrix=${matrix}:out_color_matrix=bt709`);
+    expectEqual(await planes(cut), shown);
+  });
+
+  const PQ = 'log-level=error:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
+  /** A grey of 100 nits in HDR: code 520 of 1023 in full range. */
+  async function hdr(): Promise<string> {
+    const path = join(clips, 'hdr.mp4');
+    const grey = 'color=0x828282:size=160x90:rate=24:duration=0.5,format=yuv420p10le';
+    await ffmpeg('-f', 'lavfi', '-i', grey, '-c:v', 'libx265', '-x265-params', PQ, '-tag:v', 'hvc1', path);
+    return path;
+  }
+
+  it('are mapped where one shot is HDR', async () => {
+    const [luma = 0, ...chroma] = await planes(await cutOf([await hdr(), await shot({ channels: null })]));
+    expect(luma).toBeGreaterThan(180);
+    for (const value of chroma) expect(Math.abs(value - 128)).toBeLessThanOrEqual(2);
+  });
+
+  it('name the shot that is HDR where ffmpeg cannot map it', async () => {
+    const program = join(clips, 'ffmpeg-without-zscale');
+    await writeFile(program, `#!/bin/sh\ncase "$*" in *zscale*) exit 1;; esac\nexec ${FFMPEG} "$@"\n`, { mode: 0o755 });
+    const inputs = inputsOf([await shot({ channels: null }), await hdr()]);
+    const failure = await joinerOf(program)
+      .join(inputs, NEVER)
+      .catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(ShotError);
+    expect(failure).toMatchObject({ shot: 2, failure: 'hdr' });
+  });
+
+  it('name the shot that ffmpeg fails to convert', async () => {
+    const inputs = inputsOf([await shot(), await shot({ rate: 30 })]);
+    const failure = await joinerOf('/bin/false')
+      .join(inputs, NEVER)
+      .catch((thrown: unknown) => thrown);
+    expect(failure).toMatchObject({ code: 'internal', shot: 1, failure: 'not_converted' });
+  });
+});
 
 describe('shots that agree', () => {
   it('are copied packet for packet, with the header first', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DailiesError, overloaded } from '#src/errors.ts';
-import { ShotsDifferError, UnreadableShotError } from '#src/media/join/joiner.ts';
+import { ShotError, ShotsDifferError } from '#src/media/join/joiner.ts';
 import { openBucket } from '#src/storage/bucket.ts';
 import { BucketStorage } from '#src/storage/bucket-storage.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -110,7 +110,8 @@ describe('clips that cannot be joined', () => {
   const difference = { shot: 2, property: 'size', value: '320×180', expected: '160×90' } as const;
   it.each([
     ['differ', new ShotsDifferError([difference]), { code: 'shots_differ', differences: [difference] }],
-    ['are no videos', new UnreadableShotError(2, 'nonsense'), { code: 'not_a_video', shot: 2 }],
+    ['are no videos', new ShotError(2, 'not_a_video', 'nonsense'), { code: 'not_a_video', shot: 2 }],
+    ['are HDR', new ShotError(2, 'hdr', 'no zscale'), { code: 'hdr', shot: 2 }],
     ['take too long', new DailiesError('x', { code: 'timed_out', retryable: true }), { code: 'timed_out' }],
     ['fill the disk', new DailiesError('x', { code: 'disk_full', retryable: true }), { code: 'disk_full' }],
   ])('are explained when they %s, and joined by another press', async (_, error, failure) => {
@@ -158,6 +159,10 @@ describe('clips that cannot be joined', () => {
     house.joiner.failures.push(...Array.from({ length: 5 }, () => new Error('boom')));
     await house.cut(tasks.toReversed());
     expect(house.shown.cut?.failure).toEqual({ code: 'failed' });
+    house.joiner.failures.push(...Array.from({ length: 5 }, () => new ShotError(2, 'not_converted', 'crash')));
+    await house.request(tasks.toReversed());
+    await house.work();
+    expect(house.shown.cut?.failure).toEqual({ code: 'not_converted', shot: 2 });
   });
 });
 

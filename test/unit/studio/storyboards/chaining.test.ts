@@ -190,3 +190,31 @@ it('waits for an approval first, and then for the clip before', async () => {
   expect((await house.task(SET)).state).toBe('claimed');
   expect((await house.task(memberIdOf(SET, 2))).state).toBe('waiting');
 });
+
+it('has a take wait for the take before that the same press ordered, and drops it with that', async () => {
+  const { house, chaining, finish, run, happen, taken } = await withChain();
+  const [second, third] = [memberIdOf(SET, 2), memberIdOf(SET, 3)];
+  await finish(SET);
+  await run(2);
+  await finish(second);
+  await run(3);
+  await finish(third);
+  const again = async (at: number, press: string) => {
+    const { request } = await house.task(memberIdOf(SET, at));
+    const order = orderOf({ key: `${press}:${at}`, retryOf: memberIdOf(SET, at), takeOf: { ...PLACE, at }, press });
+    return (await house.submit({ ...order, request: { ...request, chain: {} } })).task.id;
+  };
+  const [two, three] = [await again(2, 'first'), await again(3, 'first')];
+  taken.length = 0;
+  expect(await chaining.run(three, RUNNING)).toBe(10_000);
+  await chaining.run(two, RUNNING);
+  await finish(two, NOON_MS + 5_000);
+  await chaining.run(three, RUNNING);
+  expect(taken).toEqual([SET, two]);
+  expect(await house.task(three)).toMatchObject({ state: 'claimed', frameOf: two });
+  const [failing, after] = [await again(2, 'second'), await again(3, 'second')];
+  await chaining.run(failing, RUNNING);
+  await happen(failing, EVENTS.send, EVENTS.accepted, EVENTS.failed);
+  await chaining.run(after, RUNNING);
+  expect(await house.task(after)).toMatchObject({ state: 'cancelled', sends: 0, dropped: { shot: 2, end: 'failed' } });
+});

@@ -91,6 +91,7 @@ describe('decodeTask', () => {
     expect(decodeTask({ id: 'a', status: 4, progress: [] })).toEqual({
       id: 'a',
       status: 'unknown',
+      isUnreadable: true,
       progress: null,
       failure: null,
     });

@@ -17,7 +17,7 @@ let server: Server | null = null;
 afterEach(() => void server?.close());
 
 /** Serves a text, as Discord's CDN does. */
-async function attached(filename: string, status: number, text: string, type?: string) {
+async function attached(filename: string, status: number, text: string | Buffer, type?: string) {
   server = createServer((_request, response) => response.writeHead(status).end(text));
   await new Promise<void>((done) => server?.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
@@ -51,6 +51,25 @@ it('reads the file as the shots', async () => {
 });
 
 it.each([
+  ['UTF-8', Buffer.from('\uFEFFa fox\nit runs 🦊')],
+  ['UTF-16LE', Buffer.from('\uFEFFa fox\nit runs 🦊', 'utf16le')],
+  ['UTF-16BE', Buffer.from('\uFEFFa fox\nit runs 🦊', 'utf16le').swap16()],
+])('reads a file in %s with a byte order mark', async (_encoding, bytes) => {
+  expect(await textOf(await attached('board.txt', 200, bytes), LOGGER)).toEqual({
+    options: { shots: ['a fox\nit runs 🦊'] },
+  });
+});
+
+it.each([
+  [
+    'board.txt',
+    200,
+    Buffer.from('un zèbre', 'latin1'),
+    undefined,
+    'file: board.txt isn’t text in UTF-8. Save it as UTF-8',
+  ],
+  ['board.txt', 200, 'a fox\0', undefined, 'file: board.txt isn’t text'],
+  ['board.txt', 200, Buffer.from('a fox', 'utf16le'), undefined, 'file: board.txt isn’t text'],
   ['board.pdf', 200, 'x', 'application/pdf', 'file: board.pdf can’t be used'],
   ['board.txt', 404, 'gone', undefined, 'file: I couldn’t fetch board.txt'],
   ['board.txt', 200, 'x'.repeat(100_001), undefined, 'file: board.txt is too large; the limit is 98 KB'],

@@ -168,7 +168,7 @@ it('responds to a press even while the store is unavailable or hangs', async () 
   await house.discord.answered(house.discord.people.press(message.message, 'details:task-1'));
   get.mockClear().mockReturnValueOnce(new Promise(() => undefined));
   const pressed = house.discord.people.press(message.message, 'details:task-1');
-  await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(1), { interval: 1 });
+  await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(1), { timeout: 60_000, interval: 1 });
   clock.advance(1_100);
   await house.discord.answered(pressed);
 });

@@ -4,6 +4,7 @@ import type { Workspaces } from '#adapters/slack/installation/workspaces.ts';
 import type { Admission } from '#adapters/slack/interactions/admission.ts';
 import { Home } from '#adapters/slack/interactions/home.ts';
 import type { Clients } from '#adapters/slack/web-api/client.ts';
+import { HOME_WORDS } from '#commands/sentences/forms.ts';
 import { createLocalBroadcast } from '#src/cluster/broadcast.ts';
 import { ada, bob } from '#test/fakes/bot-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -116,4 +117,8 @@ describe('after a request or a decision', () => {
     home.stop();
     expect(await changed(home)).toEqual([]);
   });
+});
+
+it('a tab begins with where an order can be typed: a private channel needs the bot first', () => {
+  expect(HOME_WORDS.start).toContain('private channels need an /invite first');
 });

@@ -107,6 +107,17 @@ it('finds the message of a clip that an earlier version delivered', async () => 
   expect(textsIn(origin.channel)).toEqual([REMOVED, REMOVED]);
 });
 
+it('has deleted the file once its card says so', async () => {
+  const message = await open();
+  await attach(message);
+  slack.fail('files.delete', 'ratelimited');
+  await expect(retract(message)).rejects.toMatchObject({ retryable: true });
+  expect(plainOf(slack.message(message.message))).not.toContain(REMOVED);
+  await retract(message);
+  expect(files()).toEqual([]);
+  expect(plainOf(slack.message(message.message))).toContain(REMOVED);
+});
+
 it('passes on a rate limit, and goes on from there', async () => {
   const message = await open();
   await attach(message);

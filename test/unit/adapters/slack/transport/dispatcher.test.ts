@@ -1,10 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { Acknowledgement, Dispatcher, type Process, type RequestState } from '#adapters/slack/transport/dispatcher.ts';
-import { OldInbox } from '#adapters/slack/transport/old-inbox.ts';
 import { DailiesError } from '#src/errors.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
 
 const COMMAND = { command: '/video', trigger_id: 't1', text: 'a fox', response_url: 'https://hooks.example/1' };
@@ -230,59 +228,4 @@ it('drains on shutdown, and takes no more', async () => {
   expect(isClosed).toBe(false);
   gate.resolve();
   await Promise.all([taken, closed]);
-});
-
-describe('the inbox of an earlier version', () => {
-  const INDEXES = ['slack-inbox', 'slack-inbox-undone'] as const;
-
-  /** A store with one request of a replica that crashed, `ageMs` ago. */
-  const abandoned = async (ageMs: number, kept: object = {}) => {
-    const store = new MemoryStore();
-    const clock = new ManualClock();
-    const value = { revision: 1, owner: 'dead', body: COMMAND, ...kept };
-    await store.commit({
-      records: [{ namespace: 'adapters', key: 'slack:inbox:t1', value, expected: 'absent' }],
-      index: INDEXES.map((index) => ({ index, member: 't1', score: clock.now() - ageMs })),
-    });
-    const process = vi.fn<Process>(() => Promise.resolve());
-    const membership = { isGone: (owner: string) => Promise.resolve(owner === 'dead') };
-    const inbox = new OldInbox({ store, clock, logger, membership, process });
-    return { store, clock, process, inbox };
-  };
-  const count = (store: MemoryStore) => Promise.all(INDEXES.map((index) => store.count(index)));
-
-  it.each([
-    [{}, true],
-    [{ isLate: true }, false],
-  ])('is handled once, and late requests are only offered (%o)', async (kept, isAccepted) => {
-    const { store, clock, process, inbox } = await abandoned(60_000, kept);
-    await inbox.drain();
-    await pass(clock, 120_000, 10_000);
-    await inbox.close();
-    expect(process).toHaveBeenCalledTimes(1);
-    const [event] = process.mock.calls[0] ?? [];
-    expect(event?.body).toEqual(COMMAND);
-    expect(event === undefined ? null : await stateOf(event).accepted?.(false)).toBe(isAccepted);
-    expect(await count(store)).toEqual([0, 0]);
-    expect(await store.keyv('adapters').get('slack:inbox:t1')).toBeUndefined();
-  });
-
-  it('is left to a replica that lives', async () => {
-    const { store, process, inbox } = await abandoned(60_000, { owner: 'living' });
-    await inbox.drain();
-    await inbox.close();
-    expect(process).not.toHaveBeenCalled();
-    expect(await count(store)).toEqual([1, 1]);
-  });
-
-  it.each([
-    ['a request that is too old', 30 * 60_000, {}],
-    ['a handled request', 3 * 3_600_000, { body: null, owner: 'living' }],
-  ])('is cleared of %s', async (_what, ageMs, kept) => {
-    const { store, process, inbox } = await abandoned(ageMs, kept);
-    await inbox.drain();
-    await inbox.close();
-    expect(process).not.toHaveBeenCalled();
-    expect(await count(store)).toEqual([0, 0]);
-  });
 });

@@ -58,6 +58,10 @@ describe('an alert', () => {
       '80 % of the team’s November budget is used: $80.40 of $100.00 ($3.00 in progress or awaiting refund).',
     ],
     [
+      { scope: { kind: 'person', person: { id: 'U1', name: 'Ada' } }, used: '86.9', held: '0', runsOutAtMs: null },
+      '86 % of your November budget is used: $86.90 of $100.00.',
+    ],
+    [
       { percent: 100, used: '100', held: '0', period: '2026-12', runsOutAtMs: null },
       '100 % of the team’s December budget is used: $100.00 of $100.00. It resets on 1 January (Berlin time).',
     ],

@@ -1,0 +1,50 @@
+import { expect } from 'vitest';
+import { plainOf as discordText } from '#test/fakes/discord-house.ts';
+import { keepRunning } from '#test/fakes/discord-program.ts';
+import { plainOf as slackText } from '#test/fakes/slack-house.ts';
+import { test } from './fixtures.ts';
+
+// The channel of two takes is archived or deleted while they run: each clip reaches its requester, once, over a kill.
+
+test('on Slack, the takes of an archived channel go to their requester', async ({ upstream, slack, start }) => {
+  const { botToken: SLACK_BOT_TOKEN, appToken: SLACK_APP_TOKEN, apiUrl: SLACK_API_URL } = slack;
+  const env = { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL };
+  const letGo = keepRunning(upstream);
+  let dailies = await start(env);
+  const { general } = slack.channels;
+  const { alice } = slack.users;
+  slack.people.slash('/video create a red fox --takes 2', { user: alice });
+  const card = () => slack.messages(general).find((message) => slackText(message).includes('Take 2 · Running'));
+  await expect.poll(card).toBeDefined();
+  slack.archive(general);
+  await dailies.kill();
+  dailies = await start(env);
+  letGo();
+  const direct = () => slack.messages(slack.dm(alice));
+  await expect.poll(() => direct().filter(({ fileIds }) => fileIds.length > 0)).toHaveLength(2);
+  await expect.poll(() => direct().map(slackText).join('\n')).toMatch(/Done in[\s\S]*Done in/u);
+  expect(direct().map(slackText).join('\n')).toContain('any more, so this goes to you alone.');
+  expect(upstream.posts).toBe(2);
+  await dailies.kill();
+  dailies = await start(env);
+  await expect.poll(() => direct().filter(({ fileIds }) => fileIds.length > 0)).toHaveLength(2);
+});
+
+test('on Discord, the takes of a deleted channel go to their requester', async ({ upstream, discord, start }) => {
+  const env = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const letGo = keepRunning(upstream);
+  let dailies = await start(env);
+  await discord.botReady();
+  const { general } = discord.channels;
+  const { alice } = discord.users;
+  discord.people.slash('video create', { prompt: 'a red fox', takes: 2 }, { user: alice });
+  await expect.poll(() => discord.messages(general).map(discordText).join('|')).toMatch(/Take 2\W+Running/u);
+  discord.deleteChannel(general);
+  await dailies.kill();
+  dailies = await start(env);
+  letGo();
+  const direct = () => discord.messages(discord.dm(alice));
+  await expect.poll(() => direct().filter(({ attachments }) => attachments.length > 0)).toHaveLength(2);
+  expect(direct().map(discordText).join('\n')).toContain('any more, so this goes to you alone.');
+  expect(upstream.posts).toBe(2);
+});
