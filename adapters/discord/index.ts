@@ -138,7 +138,7 @@ class Discord implements Adapter {
       rest: this.#rest,
       clock: gatewayClock,
       events: {
-        interaction: (interaction, isReplayed) => handler.take(interaction, isReplayed),
+        interaction: (interaction, connectedForMs) => handler.take(interaction, connectedForMs),
         reaction: (reaction) => {
           const what = `a reaction to ${reaction.message_id}`;
           return handler.hasRoom ? handler.run(reactions.take(reaction), what) : Promise.resolve();

@@ -11,8 +11,12 @@ import { Shard } from './shard.ts';
 
 /** Handlers of gateway events, with Discord's payloads. Each resolves once the event is handled, and never rejects. */
 export interface GatewayEvents {
-  /** Handles an interaction. @param isReplayed whether a resumed session delivered it, possibly for a second time */
-  interaction(interaction: APIInteraction, isReplayed: boolean): Promise<void>;
+  /**
+   * Handles an interaction.
+   * @param connectedForMs time for which the session has been established; an older interaction is a replay, possibly
+   * delivered for a second time
+   */
+  interaction(interaction: APIInteraction, connectedForMs: number): Promise<void>;
   reaction(reaction: GatewayMessageReactionAddDispatchData): Promise<void>;
 }
 

@@ -36,8 +36,11 @@ export class Shard {
   #isRefused = false;
   #problem: string | null = 'Discord is not connected yet.';
 
-  /** False until the session is established: events before that are a replay by a resumed session. */
-  #isConnected = false;
+  /**
+   * Time since which the session is established, by {@link Clock.monotonic}; `null` while it is not. A resumed session
+   * replays earlier events, and may replay how an earlier connection was established along with them.
+   */
+  #connectedAtMs: number | null = null;
 
   constructor(options: ShardOptions) {
     this.#options = options;
@@ -116,7 +119,7 @@ export class Shard {
   async #handle(event: GatewayDispatchPayload): Promise<void> {
     const { events, logger } = this.#options;
     try {
-      if (event.t === GatewayDispatchEvents.InteractionCreate) await events.interaction(event.d, !this.#isConnected);
+      if (event.t === GatewayDispatchEvents.InteractionCreate) await events.interaction(event.d, this.#connectedForMs);
       if (event.t === GatewayDispatchEvents.MessageReactionAdd) await events.reaction(event.d);
     } catch (thrown) {
       logger.warn(
@@ -126,9 +129,13 @@ export class Shard {
     }
   }
 
+  get #connectedForMs(): number {
+    return this.#connectedAtMs === null ? 0 : this.#options.clock.monotonic() - this.#connectedAtMs;
+  }
+
   #connected(how: 'begun' | 'resumed'): void {
-    this.#isConnected = true;
-    const { logger, id, changed } = this.#options;
+    const { logger, id, changed, clock } = this.#options;
+    this.#connectedAtMs = clock.monotonic();
     this.#problem = null;
     if (how === 'begun') logger.info({ event: 'discord_session_started', shard: id }, 'started a Discord session');
     else logger.info({ event: 'discord_session_resumed', shard: id }, 'resumed a Discord session');
@@ -136,7 +143,7 @@ export class Shard {
   }
 
   #interrupted(code: number): void {
-    this.#isConnected = false;
+    this.#connectedAtMs = null;
     this.#problem = 'Discord is being reconnected.';
     const { logger, id } = this.#options;
     logger.info({ event: 'discord_reconnecting', shard: id, code }, 'reconnecting to Discord');

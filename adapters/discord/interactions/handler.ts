@@ -88,11 +88,11 @@ export class InteractionHandler {
    * Handles an interaction. A redelivery to this process is ignored; one to another replica is harmless: Discord
    * accepts a single initial response, and a task is claimed once.
    */
-  take(interaction: APIInteraction, isReplayed = false): Promise<void> {
+  take(interaction: APIInteraction, connectedForMs = Infinity): Promise<void> {
     const { id } = interaction;
     if (this.#seen.has(id)) return Promise.resolve();
     this.#seen.add(id);
-    if (isReplayed) this.#replayed.add(id);
+    if (this.#options.time.ageMs(id) >= connectedForMs) this.#replayed.add(id);
     const [oldest] = this.#seen;
     if (this.#seen.size > DEDUP_WINDOW && oldest !== undefined) this.#seen.delete(oldest);
     const load = this.#running.size / (this.#options.mostInHand ?? MAX_IN_FLIGHT);

@@ -187,9 +187,10 @@ export class InteractionResponse {
     if (this.#state === 'open') {
       this.#state = 'answered';
       this.#timer();
-      if (this.#ageMs <= FIRST_RESPONSE_MS && (await this.#isAnswered(response))) {
+      const earlier = this.#ageMs <= FIRST_RESPONSE_MS ? await this.#earlier() : null;
+      if (earlier !== null) {
         this.#first.resolve('taken');
-        return false;
+        return earlier === 'form';
       }
       await this.#send(response);
       return true;
@@ -215,7 +216,7 @@ export class InteractionResponse {
   async #tryToSend(response: InitialResponse): Promise<ResponseOutcome> {
     const { interaction, token, rest, records } = this.#options;
     if (this.#ageMs > FIRST_RESPONSE_MS) return 'lost';
-    if (await this.#isAnswered(response)) return 'taken';
+    if ((await this.#earlier()) !== null) return 'taken';
     if (records.isRefused(token.token)) return 'lost';
     const doing = `answering interaction ${interaction.id}`;
     const route = Routes.interactionCallback(interaction.id, token.token);
@@ -234,9 +235,9 @@ export class InteractionResponse {
     }
   }
 
-  /** Returns whether an earlier delivery has a response. */
-  async #isAnswered({ type }: InitialResponse): Promise<boolean> {
-    return this.isRepeated && this.#exists(!HAS_ORIGINAL.has(type));
+  /** Returns the response to an earlier delivery; `null` if there is none. */
+  async #earlier(): Promise<'message' | 'form' | null> {
+    return this.isRepeated ? this.#find() : null;
   }
 
   /** True if an earlier delivery may have a response, by a process that is gone. */
@@ -257,17 +258,22 @@ export class InteractionResponse {
     return ageMs + clock.monotonic() - this.#receivedAtMs;
   }
 
-  /** @param isAny `true`: a response without an `@original` counts as well, such as a form. Default: false. */
-  async #exists(isAny = false): Promise<boolean> {
+  /** Returns whether there is a response that can be edited. */
+  async #exists(): Promise<boolean> {
+    return (await this.#find()) === 'message';
+  }
+
+  /** Looks the response up: `form` stands for one that leaves no `@original`; `null` if there is none. */
+  async #find(): Promise<'message' | 'form' | null> {
     const { records, token } = this.#options;
-    if (records.isRefused(token.token)) return false;
+    if (records.isRefused(token.token)) return null;
     return this.#original('GET').then(
-      () => true,
+      () => 'message',
       (thrown: unknown) => {
         const { status, code } = errorResponseOf(translate(thrown, 'looking for an answer')) ?? {};
         // Not for a 404, which Discord also sends before the initial response, as an unknown webhook.
         if (status === 401) records.refused(token.token);
-        return isAny && code === RESTJSONErrorCodes.UnknownMessage;
+        return code === RESTJSONErrorCodes.UnknownMessage ? 'form' : null;
       },
     );
   }
