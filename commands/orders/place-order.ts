@@ -101,7 +101,11 @@ async function placeAccepted(ports: BotPorts, caller: Caller, checked: Accepted,
   const price = orderPrice(checked);
   const spending = await decideOn(ports, caller, { checked, price, ordering, audience });
   if ('placed' in spending) return spending.placed;
-  const offer = (await refusedEarlier(ports, caller, ordering)) ?? (await lateOffer(ports, caller, checked, ordering));
+  const isUnasked = 'isUnasked' in spending && spending.isUnasked;
+  // What is only asked about, and refused, is not acknowledged where others see it.
+  const offer =
+    (await refusedEarlier(ports, caller, ordering)) ??
+    (isUnasked ? null : await lateOffer(ports, caller, checked, ordering));
   if (offer !== null) return offer;
   const [first = { request: checked.request, price }, ...more] = clips.map(({ request, model }) => ({
     request,

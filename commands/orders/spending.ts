@@ -77,7 +77,7 @@ export function decideSpending(
 ): SpendingDecision {
   const { confirmAbove, approveAbove, paused, budgets } = rules;
   if (paused !== undefined) return { kind: 'paused', pause: paused };
-  if (!isAbove(price, { ...price, amount: '0' })) return { kind: 'buy' };
+  if (isFree(price)) return { kind: 'buy' };
   if (approveAbove !== undefined && exceeds(price, approveAbove))
     return { kind: 'request_approval', above: approveAbove };
   if (isConfirmed || isOverHardLimit(price, rules)) return { kind: 'buy' };
@@ -87,9 +87,13 @@ export function decideSpending(
   return { kind: 'confirm', question: { price, ordered, above, soft, budgets } };
 }
 
-/** Returns whether an order would exceed a hard limit, so that the claim refuses it. */
+/** Returns whether an order would exceed a hard limit, so that the claim refuses it; a free one never does. */
 export function isOverHardLimit(price: Price, { budgets }: Pick<SpendingRules, 'budgets'>): boolean {
-  return budgets.some(({ limit, used }) => limit !== undefined && !fits(price, limit, used));
+  return !isFree(price) && budgets.some(({ limit, used }) => limit !== undefined && !fits(price, limit, used));
+}
+
+function isFree(price: Price): boolean {
+  return !isAbove(price, { ...price, amount: '0' });
 }
 
 function exceeds(price: Price, threshold: Price): boolean {

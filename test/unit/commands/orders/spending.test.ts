@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { type BudgetRoom, decideSpending, NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
 import { cardOf as taskCardOf } from '#commands/sentences/cards/task-card.ts';
@@ -353,6 +353,21 @@ describe('order of the questions about an order', () => {
     expect(house.records.size).toBe(before);
     house.rules = RULES;
     expect((await house.bot.press(ada(), buttonOf(refused, 'Try again'))).kind).toBe('task');
+  });
+
+  it('is not acknowledged in the channel if it is over a hard limit', async () => {
+    const { house } = await expensive();
+    house.rules = { ...RULES, budgets: [team({ limit: '63.90' })] };
+    const acknowledged = vi.fn<NonNullable<Caller['acknowledged']>>().mockResolvedValue(true);
+    const refused = await house.bot.command({ ...ada(), acknowledged }, 'create', FOX);
+    expect(refused.kind).toBe('refused');
+    expect(acknowledged).not.toHaveBeenCalled();
+  });
+
+  it('buys a free clip at once, whatever is left', async () => {
+    const house = new BotHouse(parseCatalog({ models: [{ ...SWIFT, price: '0' }] }));
+    house.rules = { budgets: [team({ limit: '0' })] };
+    expect((await house.bot.command(ada(), 'create', FOX)).kind).toBe('task');
   });
 });
 
