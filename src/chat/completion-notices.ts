@@ -3,21 +3,17 @@ import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { comparisonOf } from '../tasks/comparisons/blind.ts';
+import { isPseudonym } from '../tasks/forgetting/pseudonym.ts';
 import { phaseAtEnd } from '../tasks/state-machine.ts';
 import { type Task, typedPrompt } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
+import { eraseNotice, type Posted } from './notices/erased-notice.ts';
 import type { EndNotice } from './notices/views.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
 import type { ReviewNotices } from './reviews/review-notices.ts';
 import type { SetNotices } from './sets/set-notices.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 import { type Handover, hasNotice } from './view.ts';
-
-/**
- * Key of a posted notice, followed by its message. Earlier versions stored the keys alone; one with the clip has no
- * message of its own.
- */
-type Posted = string | MessageRef;
 
 /** State of a task's message at the time of its notices. */
 interface Shown {
@@ -121,11 +117,17 @@ export class CompletionNotices {
 
   async #notifyOnce({ task, lock }: Notification, key: string, notice: Target & { view: EndNotice }): Promise<void> {
     const posted = await this.#posted(task);
-    if (posted.includes(key)) return;
+    const platform = this.#options.platformOf(task);
+    if (posted.includes(key)) {
+      const { records } = this.#options;
+      if (isPseudonym(notice.view.declined?.by?.id ?? ''))
+        await eraseNotice({ task, records, recordKey: noticesKey(task), platform, key, view: notice.view });
+      return;
+    }
     lock.assertHeld();
     // The requester is mentioned once, in the task's channel; notices in other channels have no mention.
     const mention = notice.view.subscribed ? null : task.origin.user;
-    const message = await this.#options.platformOf(task).notify({ key, mention, ...notice });
+    const message = await platform.notify({ key, mention, ...notice });
     await this.#options.records.set(noticesKey(task), [...posted, key, message]);
   }
 

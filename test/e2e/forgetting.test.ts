@@ -12,10 +12,10 @@ import { type FakeDiscord, fileOf, startDiscord } from '#test/fakes/discord/inde
 import { buttonsOf as buttonsOnDiscord } from '#test/fakes/discord-house.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
-import { type FakeSlack, type Message as SlackMessage, startSlack } from '#test/fakes/slack/index.ts';
-import { buttonsOf as buttonsOnSlack } from '#test/fakes/slack-house.ts';
+import { type FakeSlack, type Message as SlackMessage, startSlack, type View } from '#test/fakes/slack/index.ts';
+import { buttonsOf as buttonsOnSlack, plainOf as slackText } from '#test/fakes/slack-house.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
-import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { answered, buttonOf, makeDir, type RunningDailies, type ShownMessage, startDailies } from './dailies.ts';
 
 // One person is forgotten on each platform: by themselves on Discord and the chat page, by an administrator on Slack.
 // Whatever they leave is searched byte by byte for their prompts, names and ids.
@@ -105,6 +105,25 @@ async function liveOnSlack({ slack }: Deployment): Promise<void> {
   await becomes(() => whispers(slack, slack.users.alice).length, 1);
 }
 
+/** Alice on Slack: a denial of a request by Carol, with a reason. */
+async function denyOnSlack({ slack }: Deployment): Promise<void> {
+  const { people, users, channels } = slack;
+  const { alice, bob, carol } = users;
+  const shownIn = (channel: string, words: string) => () =>
+    slack.messages(channel).some((message) => slackText(message).includes(words));
+  people.slash('/video settings --approve_above 0.20', { user: bob });
+  await becomes(shownIn(channels.general, 'need an approval'));
+  people.slash(`/video approvers add <@${alice}|alice>`, { user: bob });
+  await becomes(shownIn(channels.general, 'may approve from now on'));
+  people.slash('/video create a grey heron --seconds 8', { user: carol });
+  await becomes(shownIn(slack.dm(alice), 'a grey heron'));
+  const asked = slack.messages(slack.dm(alice)).find((message) => slackText(message).includes('a grey heron'));
+  people.press(asked?.ts ?? '', buttonOnSlack(asked, 'Deny'), { user: alice });
+  await becomes(() => slack.forms.shown(alice) !== null);
+  slack.forms.submit(slack.forms.shown(alice) as View, { reason: `too many ${WORD}s` });
+  await becomes(() => slack.pings.length, 2);
+}
+
 /** Evelyn on the chat page: clips, a set, a storyboard, a private list, drafts, a subscription, a reaction, a review. */
 async function liveOnPage(dailies: RunningDailies) {
   const user = 'evelyn';
@@ -124,6 +143,18 @@ async function liveOnPage(dailies: RunningDailies) {
   await dailies.reaches(his, 'completed');
   await dailies.react(his, '👍', { user });
   await dailies.press(his, buttonOf(await dailies.message(his), 'details'), { user });
+  await dailies.interact('/video settings --approve_above 0.20', { user: 'operator' });
+  await dailies.interact('/video approvers add @evelyn', { user: 'operator' });
+  await dailies.interact('/video create a grey heron --seconds 8', { user: 'ben' });
+  const request = async () =>
+    (await dailies.messages()).find(({ buttons }) => buttons.some(({ id }) => id.startsWith('deny:')));
+  await becomes(async () => (await request()) !== undefined);
+  const found = (await request()) as ShownMessage;
+  const reason = { id: 'her reason', user, message: found.id, form: buttonOf(found, 'deny') };
+  await dailies.press(found.id, reason.form, { user });
+  const values = { reason: `no ${WORD}s` };
+  expect((await dailies.post('/playground/forms', { ...reason, values })).status).toBe(202);
+  await becomes(async () => (await dailies.messages()).some(({ text }) => text.includes('denied by evelyn')));
   const changes = buttonOf(await dailies.message(his), 'changes');
   const note = { id: 'her note', user, message: his, form: changes, values: { at: '0:01', note: `more ${WORD}s` } };
   await dailies.press(his, changes, { user });
@@ -136,6 +167,9 @@ async function liveOnPage(dailies: RunningDailies) {
 
 const whispers = (slack: FakeSlack, user: string): readonly SlackMessage[] =>
   slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user);
+
+const buttonOnSlack = (message: SlackMessage | undefined, label: string): string =>
+  buttonsOnSlack(message ?? { blocks: [] }).find((one) => one.label === label)?.id ?? '';
 
 /** Has everyone forgotten, while a clip of Alice's on Slack is in progress. It ends afterwards. */
 async function forgetAll({ discord, slack, upstream }: Deployment, dailies: RunningDailies): Promise<void> {
@@ -150,13 +184,15 @@ async function forgetAll({ discord, slack, upstream }: Deployment, dailies: Runn
   const question = answered(await dailies.interact('/video privacy forget', { user: 'evelyn' }));
   await dailies.press(question, 'privacy:forget', { user: 'evelyn' });
   people.slash(`/video erase_person <@${users.alice}>`, { user: users.bob });
-  await becomes(() => whispers(slack, users.bob).length, 1);
-  const [card] = whispers(slack, users.bob);
-  const erase = buttonsOnSlack(card ?? { blocks: [] }).find(({ id }) => id.startsWith('privacy:erase:'))?.id ?? '';
-  await slack.acknowledged(people.press(card?.ts ?? '', erase, { user: users.bob }));
+  const eraseOn = (card: SlackMessage) =>
+    buttonsOnSlack(card).find(({ id }) => id.startsWith('privacy:erase:'))?.id ?? null;
+  const found = () => whispers(slack, users.bob).find((card) => eraseOn(card) !== null);
+  await becomes(() => found() !== undefined);
+  const card = found() as SlackMessage;
+  await slack.acknowledged(people.press(card.ts, eraseOn(card) ?? '', { user: users.bob }));
 
   finish();
-  await becomes(() => slack.pings.length, 2);
+  await becomes(() => slack.pings.length, 3);
 }
 
 /** Makes what waits in a store due, as if a few minutes had passed. @returns its sums, and what is left to forget */
@@ -232,6 +268,10 @@ async function leftIn(at: Deployment, dailies: readonly RunningDailies[], isRunn
   const onSlack = [slack.channels.general, slack.dm(slack.users.alice)]
     .flatMap((id) => slack.messages(id))
     .filter(({ authorId, visibleTo }) => authorId === slack.team.botUserId && visibleTo !== slack.users.alice);
+  // Asked of her alone, under her id; told to Bob alone, until he loads the channel again.
+  const shownOnSlack = onSlack
+    .filter((message) => !slackText(message).includes('may approve from now on'))
+    .map((message) => ({ ...message, metadata: null }));
   const files = slack.files.filter(({ isDeleted, ownerId }) => !isDeleted && ownerId === slack.team.botUserId);
   return new Map<string, Buffer | string>([
     ...(await filesIn(dir)),
@@ -241,7 +281,7 @@ async function leftIn(at: Deployment, dailies: readonly RunningDailies[], isRunn
     [
       'slack',
       JSON.stringify([
-        onSlack,
+        shownOnSlack,
         slack.forms.home(slack.users.alice)?.blocks,
         files.map((one) => ({ ...one, content: null })),
       ]),
@@ -257,6 +297,7 @@ async function forgets(context: TestContext, redis: RedisServer | null): Promise
   const first = await at.start();
   const order = await liveOnDiscord(at);
   await liveOnSlack(at);
+  await denyOnSlack(at);
   const onPage = await liveOnPage(first);
   const words = [WORD, 'alice', 'evelyn', discord.users.alice, slack.users.alice];
   await forgetAll(at, first);

@@ -9,12 +9,10 @@ import { versionOf } from '../../tasks/review/versions.ts';
 import { type Origin, type Task, typedPrompt } from '../../tasks/task.ts';
 import type { AttachmentPlanner } from '../attachment-plan.ts';
 import { fileNameOf } from '../file-name.ts';
+import { eraseNotice, type Posted } from '../notices/erased-notice.ts';
 import type { ReviewNotice, SignedOffNotice } from '../notices/views.ts';
 import type { MessageRef, Notice, Platform, Upload } from '../platform.ts';
 import type { SignedLink } from '../view.ts';
-
-/** Key of a posted notice, followed by its message, as in `completion-notices.ts`; a marker has no message. */
-type Posted = string | MessageRef;
 
 /** Options of {@link ReviewNotices}. */
 export interface ReviewNoticesOptions {
@@ -61,21 +59,18 @@ export class ReviewNotices {
     const posted = await this.#posted(reviewing);
     const at = posted.indexOf(key);
     const message = at < 0 ? undefined : posted[at + 1];
+    const view = noticeOf(reviewing, decision, number);
     if (typeof message === 'object') {
-      const marker = `erased:${key}`;
-      if (decision.isErased !== true || posted.includes(marker)) return;
-      await this.#options
-        .platformOf(task)
-        .edit(message, task.origin, noticeOf(reviewing, decision, number), 'final')
-        .catch(ignoreGone);
-      await this.#remember(reviewing, marker);
+      const { records, platformOf } = this.#options;
+      const { recordKey } = reviewing;
+      if (decision.isErased === true)
+        await eraseNotice({ task, records, recordKey, platform: platformOf(task), key, view });
       return;
     }
     const isOwn = decision.by.id === task.origin.user.id;
     // What one decides about one's own clip, its card shows; a note is for everyone.
     if (at >= 0 || decision.isErased === true || (isOwn && decision.note === undefined)) return;
     const { team, channel, address } = task.origin;
-    const view = noticeOf(reviewing, decision, number);
     const mention = isOwn ? null : task.origin.user;
     await this.#notify(reviewing, { key, place: { team, channel, address }, mention, view });
   }
@@ -176,10 +171,4 @@ function signedOffNotice({ task, message, isThere }: Reviewing, link: SignedLink
     channel: origin.channel,
     link,
   };
-}
-
-/** Ignores that a message, or the right to change it, is gone. @throws a retryable DailiesError */
-function ignoreGone(thrown: unknown): void {
-  const error = asDailiesError(thrown, 'editing a note');
-  if (error.retryable) throw error;
 }

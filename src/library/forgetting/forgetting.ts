@@ -59,6 +59,8 @@ const LEASE_MS = 30_000;
 const BEGINS_AFTER_MS = 3_000;
 /** Time until it goes on, where a task of theirs was still in progress. */
 const WAITS_MS = 30_000;
+/** Time until it goes on, once the messages of others are to be shown without them. */
+const SHOWN_AFTER_MS = 1_000;
 const PSEUDONYM_BYTES = 12;
 /** Entry of the index for the last step of all whose work has ended; no key of a request. */
 const OVERWRITING = 'overwrite';
@@ -159,7 +161,10 @@ export class Forgetting {
       await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
       return;
     }
-    await this.#replaceInTasks(job);
+    if (!(await this.#replaceInTasks(job))) {
+      await store.commit({ records: [], index: [{ ...entry, score: clock.now() + SHOWN_AFTER_MS }] });
+      return;
+    }
     const { platform, team, person, pseudonym } = job;
     await this.#options.cuts.forget({ platform, team, user: person.id });
     await this.#options.carried.carryRest({ platform, team, user: person.id });
@@ -226,16 +231,24 @@ export class Forgetting {
     return open;
   }
 
-  /** Replaces the person in the tasks of others, which they cancelled, approved, denied or dismissed. */
-  async #replaceInTasks({ platform, team, person, pseudonym }: ForgetJob): Promise<void> {
+  /**
+   * Replaces the person in the tasks of others, which they cancelled, approved, denied or dismissed.
+   * @returns whether the chat shows all of them so: until then, the records of their messages are needed.
+   */
+  async #replaceInTasks({ platform, team, person, pseudonym }: ForgetJob): Promise<boolean> {
     const { store, repository } = this.#options;
     const event = { kind: 'forget', person: person.id, pseudonym } as const;
+    let areAllShown = true;
     for await (const page of store.contents.records('tasks')) {
       for (const { key, value } of page) {
         if (!isTask(value, key) || value.origin.platform !== platform || value.origin.team !== team) continue;
-        if (transition(value, event) !== null) await repository.record(value.id, event);
+        const isTheirs = transition(value, event) !== null;
+        if (isTheirs) await repository.record(value.id, event);
+        const wasTheirs = !value.presented && transition(value, { ...event, person: pseudonym.id }) !== null;
+        if (isTheirs || wasTheirs) areAllShown = false;
       }
     }
+    return areAllShown;
   }
 
   #read(key: string): Promise<ForgetJob | undefined> {
