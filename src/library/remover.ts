@@ -5,6 +5,7 @@ import { withLease } from '../cluster/with-lease.ts';
 import type { Logger } from '../logger.ts';
 import type { AuditTrail } from '../money/audit.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
+import { deleteDraftsOf } from '../pipeline/drafts.ts';
 import type { FurtherWrites, TaskRepository } from '../pipeline/repository.ts';
 import type { FilesOfClips } from '../storage/clip-storage.ts';
 import { pagesOf } from '../store/pages.ts';
@@ -199,6 +200,8 @@ async function completeLeased(
     await clips.remove(id, files);
     await cuts.removeWith(id, job.reason);
     const { reason, keepsContent, address, revision } = job;
+    // The other reasons come after the drafts have expired, or take all of the person.
+    if (reason === 'deleted') await deleteDraftsOf(store, task);
     if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
     else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));
     const others = keepsContent ? [] : await messages.deletions(task);

@@ -3,8 +3,9 @@ import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import { Serial } from '../serial.ts';
 import type { Store } from '../store/store.ts';
-import type { Origin, Person, TaskId } from '../tasks/task.ts';
+import type { Origin, Person, Task, TaskId } from '../tasks/task.ts';
 import type { RequestDraft } from '../videos/request.ts';
+import { taskIdOf } from './task-ids.ts';
 
 /**
  * A request that its requester has not confirmed: an offer, a probable typo, a refused command. Nothing is submitted
@@ -97,6 +98,20 @@ export class Drafts {
       await this.#records.set(key, { id: draft.id }, TTL_MS);
       return draft;
     });
+  }
+}
+
+/** Deletes the drafts that a task was ordered by, and those of its retry. */
+export async function deleteDraftsOf(
+  store: Pick<Store, 'keyv' | 'contents'>,
+  { id, set }: Pick<Task, 'id' | 'set'>,
+): Promise<void> {
+  for await (const page of store.contents.records('drafts')) {
+    for (const { key, value } of page) {
+      const draft = value as Partial<Draft>;
+      const isOfOrder = draft.key !== undefined && taskIdOf(draft.key) === (set?.id ?? id);
+      if (draft.request !== undefined && (isOfOrder || draft.retryOf === id)) await store.keyv('drafts').delete(key);
+    }
   }
 }
 

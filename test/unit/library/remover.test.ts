@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { RetractionCount } from '#src/chat/retraction.ts';
 import { createRemover, type RemovalOrder, type Remover } from '#src/library/remover.ts';
 import { AuditTrail } from '#src/money/audit.ts';
+import { type Draft, Drafts } from '#src/pipeline/drafts.ts';
+import { retryKey, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Change } from '#src/store/store.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -107,6 +109,25 @@ describe('an expired clip', () => {
 });
 
 describe('a deleted clip', () => {
+  it('leaves no draft of its order, of another reading of it, or of its retry', async () => {
+    const house = new ChatHouse();
+    const key = 'the order';
+    const id = await house.done({ id: taskIdOf(key), origin });
+    await house.pass(0);
+    const drafts = new Drafts(house.store, house.clock);
+    const { platform, team, channel } = origin;
+    const draft = { platform, team, channel, by: ADA, request: { prompt: 'a secret' } };
+    const save = (name: string, of: Pick<Draft, 'key' | 'retryOf'>) =>
+      drafts.save({ ...draft, id: name as TaskId, ...of });
+    await save(id, { key });
+    await save('another reading', { key });
+    await save('retry', { key: retryKey(id, 1), retryOf: id });
+    await save('unrelated', { key: 'another order' });
+    expect(await removerOf(house).remover.remove({ id }, DELETED)).toBe(true);
+    const left = (await Array.fromAsync(house.store.contents.records('drafts'))).flat();
+    expect(left.map((one) => one.key)).toEqual(['unrelated']);
+  });
+
   it('is retracted from where its record said it was', async () => {
     const { house, remove, steps } = await delivered();
     expect(await remove({ ...DELETED, by: ADA })).toBe(true);
