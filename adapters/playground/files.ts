@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { access, copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
+import { access, copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Upload } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -51,9 +51,12 @@ export class AttachmentFolder {
     }
   }
 
-  /** Deletes the attachment `name` of a message, if it is in this folder. */
+  /** Deletes the attachment `name` of a message, and what a process that died while it stored it left of it. */
   async remove(message: string, name: string): Promise<void> {
-    await rm(join(this.path, this.fileName(message, name)), { force: true });
+    const file = this.fileName(message, name);
+    const there = await readdir(this.path).catch(() => []);
+    const parts = there.filter((one) => one.startsWith(`${file}.`));
+    for (const one of [file, ...parts]) await rm(join(this.path, one), { force: true });
   }
 
   /**

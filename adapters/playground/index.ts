@@ -5,6 +5,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { MemberRights, MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import { isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
+import { deleteAbandonedParts } from '#src/media/partial-files.ts';
 import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
@@ -222,6 +223,7 @@ class Playground implements Adapter {
 
   async start(): Promise<void> {
     await this.#files.prepare();
+    await deleteAbandonedParts(this.#files.path, this.#options.clock.now());
     this.#expiry.start();
     this.#phase = 'open';
   }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { access, constants, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, rename, rm, stat } from 'node:fs/promises';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { Fitter } from '../chat/attachment-plan.ts';
 import type { Logger } from '../logger.ts';
+import { deleteAbandonedParts } from './partial-files.ts';
 
 const run = promisify(execFile);
 
@@ -16,9 +17,6 @@ const MIN_VIDEO_BITS_PER_SECOND = 80_000;
 /** At this bit rate and above, the shorter side has up to 1080 pixels; below it, 480. */
 const FULL_SIZE_BITS_PER_SECOND = 1_000_000;
 const ENCODE_TIMEOUT_MS = 10 * 60_000;
-/** Age at which a partial file counts as left by a process that died. */
-const ABANDONED_AFTER_MS = 6 * ENCODE_TIMEOUT_MS;
-const PART = /\.fitted-\d+\.mp4\.[^/]+\.part$/;
 
 /** Threads of a decoder, and of an encoder: the machine has other work. */
 const THREADS = 2;
@@ -139,7 +137,7 @@ async function encode({ ffmpeg, from, to, limitBytes, bitsPerSecond, logger }: E
     await runFfmpeg(ffmpeg, options, { timeoutMs: ENCODE_TIMEOUT_MS });
     const { size: bytes, mtimeMs } = await stat(part);
     if (bytes <= limitBytes) await rename(part, to);
-    await deleteAbandoned(dirname(to), mtimeMs);
+    await deleteAbandonedParts(dirname(to), mtimeMs);
     return bytes;
   } catch (thrown) {
     logger.warn({ event: 'clip_encode_failed', err: thrown, ffmpeg }, 'failed to encode a smaller copy of a clip');
@@ -205,17 +203,6 @@ export function createTakeLastFrame(ffmpeg: string | null): TakeLastFrame | null
       await rm(part, { force: true });
     }
   };
-}
-
-/** Deletes partial files that dead processes left. @param nowMs by the clock of the file system. */
-async function deleteAbandoned(folder: string, nowMs: number): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!PART.test(name)) continue;
-    const path = join(folder, name);
-    // Another process may delete it meanwhile.
-    const there = await stat(path).catch(() => null);
-    if (there !== null && nowMs - there.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
-  }
 }
 
 function sizeOf(path: string): Promise<number | null> {

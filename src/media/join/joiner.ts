@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { asDailiesError, DailiesError, overloaded } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { syncFolder } from '../../storage/sync-folder.ts';
 import type { Clip } from '../../videos/service.ts';
+import { deleteAbandonedParts } from '../partial-files.ts';
 import { runCopyProcess } from './copy-process.ts';
 import type { CopyOutcome } from './copy-worker.ts';
 import { encodeShot, FRAMES_PER_SECOND, framesOf } from './encode.ts';
@@ -63,9 +64,6 @@ export interface JoinedClip extends Clip {
 
 /** Part of the names of cuts; another one, once cuts of an earlier version are no longer good. */
 const VERSION = 1;
-const PART = /^cut-[0-9a-f]{32}\..+\.part$/;
-/** Age at which a partial file counts as left by a process that died: twelve shots may be encoded for two hours. */
-const ABANDONED_AFTER_MS = 3 * 60 * 60_000;
 /** Joins that may wait for the one in progress. */
 const MAX_WAITING = 20;
 
@@ -104,14 +102,7 @@ export class Joiner {
 
   /** Deletes partial files of processes that died hours ago. */
   async sweep(): Promise<void> {
-    const { folder, clock } = this.#options;
-    for (const name of await readdir(folder)) {
-      if (!PART.test(name)) continue;
-      // Another process may delete it meanwhile.
-      const found = await stat(join(folder, name)).catch(() => null);
-      if (found !== null && clock.now() - found.mtimeMs > ABANDONED_AFTER_MS)
-        await rm(join(folder, name), { force: true });
-    }
+    await deleteAbandonedParts(this.#options.folder, this.#options.clock.now());
   }
 
   async #make(inputs: readonly JoinInput[], path: string, signal: AbortSignal): Promise<JoinedClip> {

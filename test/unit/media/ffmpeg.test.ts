@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
@@ -157,17 +157,6 @@ describe('fitting a clip', () => {
     const fitters = [1, 2].map(() => createFfmpegFitter({ ffmpeg: telling, logger }));
     await Promise.all(fitters.map((each) => each.fit(clip, 1, 60_000)));
     expect(new Set((await readFile(told, 'utf8')).trim().split('\n')).size).toBe(2);
-  });
-
-  it('deletes partial files of dead processes, but none that may still be written', async () => {
-    const clip = await noisyClip('tidy.mp4', { size: '320x240', seconds: 1 });
-    const [dead, alive] = ['tidy.fitted-1.mp4.dead.part', 'tidy.fitted-1.mp4.alive.part'] as const;
-    const others = ['tidy.mp4.part', 'tidy.fitted-1.mp4'];
-    for (const name of [dead, alive, ...others]) await writeFile(join(directory, name), 'half a copy');
-    for (const name of [dead, ...others]) await utimes(join(directory, name), 1_000, 1_000);
-    const copy = await fitter.fit(clip, 1, 60_000);
-    const left = (await readdir(directory)).filter((name) => name.startsWith('tidy.'));
-    expect(left.toSorted()).toEqual([alive, 'tidy.mp4', basename(`${copy?.path}`), ...others].toSorted());
   });
 
   it('does not cache a copy that does not fit', async () => {

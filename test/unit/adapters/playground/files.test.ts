@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -31,4 +31,14 @@ it('fails with a retryable error, not a permission one, where the folder cannot 
   await writeFile(files.path, '');
   const kept = files.keep('m1', { name: 'fox.mp4', path: clip.path });
   await expect(kept).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
+});
+
+it('removes an attachment with what a killed process left of it', async () => {
+  const fox = { name: 'fox.mp4', path: clip.path };
+  await files.keep('m1', fox);
+  await files.keep('m2', fox);
+  // Killed between the link and its renaming.
+  await link(clip.path, join(files.path, `${files.fileName('m1', fox.name)}.b1d2.part`));
+  await files.remove('m1', fox.name);
+  expect(await readdir(files.path)).toEqual([files.fileName('m2', fox.name)]);
 });

@@ -415,15 +415,17 @@ describe('interruptions', () => {
   });
 
   it('sweeps what dead processes left hours ago, and nothing else', async () => {
-    const clock = new ManualClock();
+    const clock = new ManualClock(Date.now());
     const hash = 'a'.repeat(32);
-    const names = [`cut-${hash}.mp4.1.part`, `cut-${hash}.mp4.2.3.part`, `cut-${hash}.mp4`, 't1.mp4.part'];
+    const dead = [`cut-${hash}.mp4.1.part`, `cut-${hash}.mp4.2.3.part`, 't1.last-frame.png.1.part', `${hash}.1.part`];
+    const names = [...dead, `cut-${hash}.mp4`, 't1.mp4.part'];
     for (const name of names) {
       await writeFile(join(folder, name), 'half');
-      await utimes(join(folder, name), clock.now() / 1_000, clock.now() / 1_000);
+      // As that of a hard link to an old clip.
+      await utimes(join(folder, name), 1_000, 1_000);
     }
     await joinerOf(null, clock).sweep();
-    expect(await readdir(folder)).toHaveLength(4);
+    expect(await readdir(folder)).toHaveLength(names.length);
     clock.step(4 * 3_600_000);
     await joinerOf(null, clock).sweep();
     expect((await readdir(folder)).sort()).toEqual([`cut-${hash}.mp4`, 't1.mp4.part']);
