@@ -71,6 +71,8 @@ describe('a press in the gallery', () => {
     expect(await by(bob(), task, { kind: 'retry', price: PRICE })).toMatchObject({ kind: 'ordered' });
     expect(house.orders[0]).toMatchObject({ retryOf: task.id, origin: { user: bob().user, channel: 'clips' } });
     expect(house.orders[0]?.key).toContain('gallery:');
+    // The key is in the log.
+    expect(house.orders[0]?.key).not.toContain(bob().user.id);
     await by(bob(), task, { kind: 'retry', price: PRICE });
     expect(new Set(house.orders.map(({ key }) => key)).size).toBe(1);
   });
