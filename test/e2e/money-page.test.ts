@@ -104,7 +104,7 @@ test('an order over the budget is asked for, approved by someone else, and arriv
   await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
   await page.waitForSelector('article >> text=this clip costs $0.30');
-  expect(await page.inputValue(BOX)).toBe('/video create an owl at night --seconds 6');
+  await expect.poll(() => page.inputValue(BOX)).toBe('/video create an owl at night --seconds 6');
   await press(page, 'Ask for approval · $0.30');
   // The refusal says what became of it, and the command is gone from the box.
   await page.waitForSelector('article.private >> text=Sent for approval: 1 clip · $0.30. See it');
