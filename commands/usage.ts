@@ -8,7 +8,7 @@ import { titleOf } from '#src/videos/model.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { currenciesOf } from './input/amounts.ts';
 import { isSet, optionValue } from './input/options.ts';
-import { personNamed, personWithId } from './input/people.ts';
+import { anyoneNamed, personWithId } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { periodNow } from './money/month.ts';
 import { CSV_OPTION, sendUsageCsv, withoutCsv } from './money/usage-csv.ts';
@@ -60,7 +60,7 @@ export const usage: Subcommand = {
     const { named, isCsv } = withoutCsv(optionValue(given, 'who') ?? 'everyone');
     const typed = optionValue(given, 'by')?.toLowerCase();
     const by = GROUPINGS.find((one) => one === typed) ?? null;
-    const who = await personNamed(ports, caller, named);
+    const who = await anyoneNamed(ports, caller, named);
     const isMonth = /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month);
     const wrong = [...(who === null ? [unknownPerson(named)] : []), ...(isMonth ? [] : [notAMonth(month, period)])];
     if (who === null || wrong.length > 0) return refused(...wrong);

@@ -1,10 +1,9 @@
 import { asDailiesError } from '#src/errors.ts';
 import { endOfDay } from '#src/money/period.ts';
 import type { Approver } from '#src/tasks/approval.ts';
-import type { Person } from '#src/tasks/task.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
-import { personNamed, withoutMarkup } from '../input/people.ts';
+import { anyoneNamed, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import {
   approversCard,
@@ -97,14 +96,8 @@ export async function approverNamed(ports: BotPorts, caller: Caller, text: strin
     const shown = name === '' ? `@${id}` : name.startsWith('@') ? name : `@${name}`;
     return { kind: text.startsWith('<@&') ? 'role' : 'group', id, name: shown };
   }
-  const person = (await personNamed(ports, caller, text)) ?? newcomer(caller, text);
+  const person = await anyoneNamed(ports, caller, text);
   return person === null || person === 'everyone' ? null : { kind: 'person', ...person };
-}
-
-/** Returns a person of the playground, where any name is one; `null` elsewhere. */
-function newcomer({ platform }: Caller, text: string): Person | null {
-  const name = text.replace(/^@/u, '');
-  return platform === 'playground' && /^[^\s<>]{1,40}$/u.test(name) ? { id: name, name } : null;
 }
 
 /**

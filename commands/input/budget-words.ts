@@ -4,7 +4,7 @@ import { isScopeTwice, threadBudget, unknownBudgetChannel, unknownScope } from '
 import { hasLeft } from '../sentences/refusals.ts';
 import { rightsIn } from './member-rights.ts';
 import { isSet, optionValue } from './options.ts';
-import { channelNamed, personNamed, withoutMarkup } from './people.ts';
+import { anyoneNamed, channelNamed, personNamed, withoutMarkup } from './people.ts';
 import type { BotPorts } from './subcommand.ts';
 
 /** Scope of a budget that a team may change. */
@@ -62,7 +62,7 @@ export async function budgetScope(
   if (word === 'team' || word === 'everyone') return { kind: word, platform, team };
   if (named[1] !== null || /^(?:<#|#)/u.test(first))
     return { kind: 'channel', platform, team, channel: channelNamed(first) };
-  const person = await personNamed(ports, caller, first);
+  const person = await (first.startsWith('@') ? anyoneNamed : personNamed)(ports, caller, first);
   return person === null || person === 'everyone' ? unknownScope(first) : { kind: 'person', platform, team, person };
 }
 

@@ -24,6 +24,14 @@ export async function personNamed(ports: BotPorts, caller: Caller, text: string)
   return known.length === 1 ? (known[0] ?? null) : null;
 }
 
+/** As {@link personNamed}, except that on the playground, any name is a person's, also of one who never ordered. */
+export async function anyoneNamed(ports: BotPorts, caller: Caller, text: string): Promise<Person | 'everyone' | null> {
+  const known = await personNamed(ports, caller, text);
+  const name = text.replace(/^@/u, '');
+  const isName = caller.platform === 'playground' && /^[^\s<>]{1,40}$/u.test(name);
+  return known ?? (isName ? { id: name, name } : null);
+}
+
 /** Mention as the adapters pass it: `<@id>` or `<@id|name>`. */
 const MENTION = /^<@(?<id>[^|>]+)(?:\|(?<name>[^>]*))?>$/u;
 

@@ -1,7 +1,7 @@
 import type { Person } from '#src/tasks/task.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
-import { personNamed, personWithId, withoutMarkup } from '../input/people.ts';
+import { anyoneNamed, personWithId, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { eraseQuestion, eraseUsage, erasingCard, forgetQuestion, forgettingCard } from '../sentences/cards/privacy.ts';
@@ -32,10 +32,11 @@ export function askToForget(): Reply {
 /** Asks an administrator whether to erase a person. */
 export async function askToErase(ports: BotPorts, caller: Caller, named: string): Promise<Reply> {
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
-  const person = await personNamed(ports, caller, named);
-  if (person === null || person === 'everyone') return refused(unknownPerson(withoutMarkup(named)));
-  const button = eraseButtonId(person.id);
-  return button === null ? refused(unknownPerson(withoutMarkup(named))) : privately(eraseQuestion(person, button));
+  const person = await anyoneNamed(ports, caller, named);
+  const button = person === null || person === 'everyone' ? null : eraseButtonId(person.id);
+  return button === null || person === null || person === 'everyone'
+    ? refused(unknownPerson(withoutMarkup(named), '@name'))
+    : privately(eraseQuestion(person, button));
 }
 
 /** Handles the press of a confirmation. The reply takes the place of the question. */

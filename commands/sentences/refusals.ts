@@ -223,9 +223,9 @@ export function hasLeft(option: string, name: string): string {
   return `${option}: ${shorten(name, 60)} isn’t a member here any more. Nothing was changed.`;
 }
 
-/** Refuses a name that matches no known person, or several. */
-export function unknownPerson(given: string): string {
-  return `who: I don’t know anyone here called ${quoted(given)}. Use everyone, me or @name.`;
+/** Refuses a name that matches no known person, or several. @param takes what the option takes */
+export function unknownPerson(given: string, takes = 'everyone, me or @name'): string {
+  return `who: I don’t know anyone here called ${quoted(given)}. Use ${takes}.`;
 }
 
 /**

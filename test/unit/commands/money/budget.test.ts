@@ -174,6 +174,12 @@ describe('/video budget', () => {
     expect([await house.budgets.list({ platform: 'slack', team: 'T1' }), await entries()]).toEqual([[], 0]);
   });
 
+  it('takes any @name on the chat page, also that of one who never ordered', async () => {
+    const onPage = admin({ platform: 'playground' });
+    expect(await said('@ana 5', onPage)).toContain('budget of ana is now $5.00');
+    expect(await said('ana 5', onPage)).toContain('refused: scope: I don’t know “ana” here.');
+  });
+
   it('removes the budget of a person who left', async () => {
     await said('<@U9|Gone> 5');
     house.outsiders.add('U9');

@@ -54,6 +54,14 @@ describe('/video erase_person', () => {
     expect(replyText(await house.bot.text(bob(), words))).toMatch(/^refused: Only .* can do this/);
   });
 
+  it('takes any name on the chat page, also that of one who never ordered', async () => {
+    const onPage = bob({ mayAdminister: true, platform: 'playground' });
+    expect(await confirm('erase_person @dan', onPage)).toContain('I’m erasing them');
+    expect(house.forgotten).toMatchObject([{ person: { id: 'dan', name: 'dan' } }]);
+    const unknown = replyText(await house.bot.text(admin(), 'erase_person @dan'));
+    expect(unknown).toBe('refused: who: I don’t know anyone here called “@dan”. Use @name.');
+  });
+
   it('checks again who presses', async () => {
     expect(await confirm('erase_person <@U1|Ada>', admin(), bob())).toMatch(/^refused: Only/);
     expect(house.forgotten).toEqual([]);
