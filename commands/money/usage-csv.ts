@@ -1,7 +1,7 @@
 import type { Person } from '#src/tasks/task.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
-import { CSV_UNDELIVERABLE, csvFollows, csvSent } from '../sentences/money/csv.ts';
+import { csvFollows, csvSent, fileNotSent } from '../sentences/money/csv.ts';
 import { textCard } from '../ui/card.ts';
 
 /** Option of `/video usage` that sends the rows as a file. */
@@ -34,7 +34,7 @@ export async function sendUsageCsv(
     to: { kind: 'person', person: user, near: channel },
     notice,
   });
-  if (outcome === 'undeliverable') return refused(CSV_UNDELIVERABLE);
+  if (outcome === 'undeliverable' || outcome === 'failed') return refused(fileNotSent(outcome === 'undeliverable'));
   const line = [outcome === 'posted' ? csvSent(month) : csvFollows(month)];
   return privately(textCard(line));
 }

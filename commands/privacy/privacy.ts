@@ -1,13 +1,8 @@
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
-import {
-  EXPORT_FOLLOWS,
-  EXPORT_SENT,
-  EXPORT_UNDELIVERABLE,
-  notAPrivacyAction,
-  privacyCard,
-} from '../sentences/cards/privacy.ts';
+import { EXPORT_FOLLOWS, EXPORT_SENT, notAPrivacyAction, privacyCard } from '../sentences/cards/privacy.ts';
+import { fileNotSent } from '../sentences/money/csv.ts';
 import { textCard } from '../ui/card.ts';
 import { askToErase, askToForget } from './forget.ts';
 
@@ -57,7 +52,7 @@ async function sendExport({ notices }: BotPorts, caller: Caller): Promise<Reply>
     to: { kind: 'person', person: user, near: channel },
     notice: { kind: 'person_export', person: user },
   });
-  if (outcome === 'undeliverable') return refused(EXPORT_UNDELIVERABLE);
+  if (outcome === 'undeliverable' || outcome === 'failed') return refused(fileNotSent(outcome === 'undeliverable'));
   const line = [outcome === 'posted' ? EXPORT_SENT : EXPORT_FOLLOWS];
   return privately(textCard(line));
 }

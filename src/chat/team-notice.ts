@@ -121,6 +121,8 @@ export interface SpendExport {
 export interface PersonExport {
   readonly kind: 'person_export';
   readonly person: Person;
+  /** Nothing is stored, so that there is no file. */
+  readonly isEmpty?: boolean;
 }
 
 /** Refusal of orders by the video service, since its account is out of credit. */

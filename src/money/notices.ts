@@ -37,7 +37,7 @@ export interface NoticeOrder {
 
 /** State of a notice. */
 interface NoticeRecord extends Versioned, Omit<NoticeOrder, 'key'> {
-  readonly state: 'waiting' | 'posted' | 'undeliverable';
+  readonly state: 'waiting' | 'posted' | 'undeliverable' | 'failed';
   readonly createdAtMs: number;
   /** Number of failed attempts. */
   readonly failures: number;
@@ -127,7 +127,8 @@ export class Notices {
 
   /**
    * Claims a notice, if it was not before, and posts it now; the outbox does if this process dies meanwhile.
-   * @returns `waiting`: it takes longer, or another attempt follows; `undeliverable`: the person cannot be reached.
+   * @returns `waiting`: it takes longer, or another attempt follows; `undeliverable`: the person cannot be reached,
+   *   `failed`: it was refused for another reason.
    */
   async postNow(order: NoticeOrder): Promise<NoticeRecord['state']> {
     const id = noticeId(order.key);
@@ -169,10 +170,11 @@ export class Notices {
     const failures = record.failures + 1;
     const about = { notice: id, kind: record.notice.kind, platform: record.of.platform, err: error };
     if (!error.retryable || clock.now() - record.createdAtMs > MAX_AGE_MS) {
-      await this.#write(id, { ...record, failures, state: 'undeliverable' }, null);
       // The person may have closed their direct messages: nothing for an operator to do.
+      const state = error.code === 'missing_permission' ? 'undeliverable' : 'failed';
+      await this.#write(id, { ...record, failures, state }, null);
       if (record.to.kind === 'person') {
-        logger.warn({ event: 'notice_not_accepted', ...about }, 'gave up a notice: its person cannot be reached');
+        logger.warn({ event: 'notice_not_accepted', ...about }, 'gave up a notice to a person');
         return;
       }
       this.#options.lost();
@@ -271,7 +273,9 @@ export class Notices {
     { id, record, files }: Posting,
     { channel, onlyFor }: { readonly channel: string; readonly onlyFor?: Person },
   ): Promise<void> {
-    const { of, notice: view } = record;
+    const { of } = record;
+    const isEmpty = record.notice.kind === 'person_export' && files.length === 0;
+    const view = isEmpty ? { ...record.notice, isEmpty } : record.notice;
     const place = { team: of.team, channel, address: {} };
     const key = `${id}:${hash('sha256', channel, 'hex').slice(0, 8)}`;
     const notice: Notice = { key, place, replyTo: null, mention: null, view, ...(onlyFor && { onlyFor }) };

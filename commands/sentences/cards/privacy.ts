@@ -113,15 +113,11 @@ export function erasingCard(): Card {
   ]);
 }
 
-/** Says that the file was sent. */
-export const EXPORT_SENT = 'I sent you your data as a file. Only you can see it.';
+/** Says that the export was sent. */
+export const EXPORT_SENT = 'I sent you what I store about you. Only you can see it.';
 
 /** Says that the file is on its way, or sent later since the platform did not take it now. */
-export const EXPORT_FOLLOWS = 'I’m putting your data together. I’ll send the file to you alone.';
-
-/** Refuses a file that cannot be sent. */
-export const EXPORT_UNDELIVERABLE =
-  'I couldn’t send you the file. Allow direct messages from this app, or from this server, and try again.';
+export const EXPORT_FOLLOWS = 'I’m putting your data together. I’ll send it to you alone.';
 
 /** Refuses an unknown action. */
 export function notAPrivacyAction(typed: string, known: readonly string[]): string {

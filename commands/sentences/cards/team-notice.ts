@@ -30,7 +30,7 @@ export function teamNoticeCard(notice: TeamNotice): Card {
     case 'export':
       return textCard(exportLine(notice));
     case 'person_export':
-      return textCard([PERSON_EXPORT_LINE]);
+      return textCard([notice.isEmpty === true ? NOTHING_STORED : PERSON_EXPORT_LINE]);
   }
 }
 
@@ -39,6 +39,8 @@ const OUT_OF_CREDIT = [
   'The video service reports that the account is out of credit. Orders fail until someone tops it up.',
   'Top it up in the console of the video service; nothing has to be restarted. Refused clips cost nothing: order them again with Retry.',
 ];
+
+const NOTHING_STORED = 'I store nothing about you.';
 
 const PERSON_EXPORT_LINE =
   'What I store about you, one JSON object per line: your clips with their prompts and prices, orders that you have not confirmed, your notifications, approver role and budget. Links to clips are for you: anyone who has one can open it until it expires.';

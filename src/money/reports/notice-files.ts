@@ -43,7 +43,9 @@ export function createNoticeFiles({ store, directory, clock, writePersonExport }
       if (notice.kind === 'person_export') {
         const write = (path: string, isCompressed: boolean) =>
           writePersonExport({ ...of, user: notice.person.id }, path, isCompressed);
-        return { files: [await fittingFile(PERSON_EXPORT, { folder, maxBytes: limits.uploadBytes, write })], remove };
+        const file = await fittingFile(PERSON_EXPORT, { folder, maxBytes: limits.uploadBytes, write });
+        // Platforms refuse an empty file.
+        return { files: file.bytes === 0 ? [] : [file], remove };
       }
       const chart = notice.kind === 'report' && !limits.drawsCharts ? notice.chart : null;
       const pictures = chart === null ? [] : [await pictureOf(chart, notice.period, folder)];

@@ -61,7 +61,8 @@ const writePersonExport: NoticeFilesOptions['writePersonExport'] = async ({ user
 };
 
 const clock = { now: () => Date.now() };
-const filesOf = () => createNoticeFiles({ store, directory, clock, writePersonExport });
+const filesOf = (changes: Partial<NoticeFilesOptions> = {}) =>
+  createNoticeFiles({ store, directory, clock, writePersonExport, ...changes });
 
 async function csvRows(notice: TeamNotice = EXPORT): Promise<readonly Readonly<Record<string, string>>[]> {
   const { files, remove } = await filesOf()(notice, OF, new FakePlatform());
@@ -224,6 +225,11 @@ describe('the data of a person', () => {
     expect(small.files).toMatchObject([{ name: 'dailies-my-data.jsonl.gz', contentType: 'application/gzip' }]);
     await small.remove();
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('are no file where nothing is stored', async () => {
+    const nothing = filesOf({ writePersonExport: async () => 0 });
+    expect((await nothing(notice, OF, new FakePlatform())).files).toEqual([]);
   });
 });
 

@@ -254,6 +254,13 @@ describe('a notice that someone waits for', () => {
     expect(channels()).toEqual(['direct-ada']);
   });
 
+  it('says to a person of whom nothing is stored that there is nothing', async () => {
+    const notices = noticesOf(crew.join());
+    const to = { kind: 'person', person: ADA, near: 'clips' } as const;
+    await notices.postNow({ key: ['mine'], of: OF, to, notice: { kind: 'person_export', person: ADA } });
+    expect(platform.notices[0]?.view).toMatchObject({ kind: 'person_export', isEmpty: true });
+  });
+
   it('reports that the person cannot be reached', async () => {
     const notices = noticesOf(crew.join());
     platform.fails('notify', 'before', platformError('missing_permission', { retryable: false }));

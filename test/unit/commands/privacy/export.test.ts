@@ -31,7 +31,7 @@ describe('/video privacy', () => {
 describe('/video privacy export', () => {
   it('sends the caller their own data, privately and once per interaction', async () => {
     const caller = ada();
-    expect(await said('privacy export', caller)).toBe('I sent you your data as a file. Only you can see it.');
+    expect(await said('privacy export', caller)).toBe('I sent you what I store about you. Only you can see it.');
     await said('privacy export', caller);
     expect(house.posted[0]).toMatchObject({
       of: { platform: caller.platform, team: caller.team },
@@ -45,6 +45,8 @@ describe('/video privacy export', () => {
     house.postOutcome = 'waiting';
     expect(await said('privacy export')).toMatch(/^I’m putting your data together/);
     house.postOutcome = 'undeliverable';
-    expect(await said('privacy export')).toMatch(/^refused: I couldn’t send you the file/);
+    expect(await said('privacy export')).toMatch(/^refused: I couldn’t send you the file. Allow direct messages/);
+    house.postOutcome = 'failed';
+    expect(await said('privacy export')).toMatch(/^refused: I couldn’t send you the file. Your administrator/);
   });
 });
