@@ -90,9 +90,12 @@ async function changeOnce(messages: MessageStore, id: string, wanted: Partial<Me
   await unlessGone(messages.change(id, change));
 }
 
+/** Files that name the people of the team; a new one can be requested at any time. */
+const NAMES_PEOPLE = /\.csv(?:\.gz)?$/u;
+
 /**
  * Forgets a user: removes the messages that only they see, with their files, and replaces them in the messages that others
- * see, in what these answer, and among the reactions.
+ * see, in what these answer, and among the reactions. Removes the CSV files of the others, which may name them.
  */
 export async function forgetPerson(
   { messages, files }: RetractionOptions,
@@ -104,9 +107,12 @@ export async function forgetPerson(
       if (message.visibleTo === person.id) {
         for (const { name } of message.attachments) await files.remove(message.id, name);
         await messages.remove(message.id);
-      } else if (withoutUser(message, person, pseudonym) !== message) {
-        await unlessGone(messages.change(message.id, (current) => withoutUser(current, person, pseudonym)));
+        continue;
       }
+      const named = message.attachments.filter(({ name }) => NAMES_PEOPLE.test(name));
+      for (const { name } of named) await files.remove(message.id, name);
+      if (withoutUser(message, person, pseudonym) !== message)
+        await unlessGone(messages.change(message.id, (current) => withoutUser(current, person, pseudonym)));
     }
   }
 }
@@ -118,13 +124,16 @@ function withoutUser(message: Message, person: Person, pseudonym: Person): Messa
   const isAsked = asked !== null && (asked.user === person.id || asked.what.includes(person.name));
   const hasReacted = Object.values(reactions).some((users) => users.includes(person.id));
   const isRequester = clip?.by === person.name;
-  if (card === message.card && !isAsked && !hasReacted && !isRequester) return message;
+  const attachments = message.attachments.filter(({ name }) => !NAMES_PEOPLE.test(name));
+  const hasFiles = attachments.length < message.attachments.length;
+  if (card === message.card && !isAsked && !hasReacted && !isRequester && !hasFiles) return message;
   const others = Object.entries(reactions)
     .map(([emoji, users]) => [emoji, users.filter((user) => user !== person.id)] as const)
     .filter(([, users]) => users.length > 0);
   return {
     ...message,
     card,
+    attachments,
     asked: isAsked ? null : asked,
     reactions: Object.fromEntries(others),
     clip: isRequester ? { ...clip, by: pseudonym.name } : clip,

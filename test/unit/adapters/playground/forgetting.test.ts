@@ -65,6 +65,19 @@ it('removes what only the person sees, with its files, and leaves what others se
   expect(shown[0]?.reactions).toEqual({ '👍': ['ben'] });
 });
 
+it('removes the CSV files of others, which may name the person', async () => {
+  const { house, directory, forget } = await start();
+  const path = join(directory, 'usage.csv');
+  await writeFile(path, 'evelyn,0.20');
+  const place = { team: 'playground', channel: 'general', address: {} };
+  const file = { path, name: 'dailies-2026-11.csv', bytes: 11, contentType: 'text/csv', description: '' };
+  const view = { kind: 'export', period: '2026-11', who: null } as never;
+  await house.platform.notify({ key: 'csv', place, replyTo: null, mention: null, onlyFor: BEN, files: [file], view });
+  await forget();
+  expect(await readdir(join(directory, 'playground'))).toEqual([]);
+  expect((await house.messages('general', '&user=ben'))[0]?.attachments).toEqual([]);
+});
+
 it('forgets the requester of a clip, and leaves that of others', async () => {
   const { house, origin, forget } = await start();
   for (const user of [EVELYN, BEN]) {
