@@ -7,6 +7,8 @@ import type { ComparisonRecord } from '../chat/comparisons/comparison-records.ts
 import { createSubscriptions } from '../chat/subscriptions.ts';
 import type { SignedLinks } from '../media/signed-links.ts';
 import type { Approvers } from '../money/approvers.ts';
+import type { AuditTrail } from '../money/audit.ts';
+import type { LoggedValue } from '../money/audit-entry.ts';
 import type { BudgetRepository } from '../money/budgets.ts';
 import type { TeamKey, TeamSettingsRepository } from '../money/team-settings.ts';
 import type { Draft } from '../pipeline/drafts.ts';
@@ -36,6 +38,7 @@ export interface PersonExportOptions {
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly budgets: Pick<BudgetRepository, 'get'>;
   readonly approvers: Pick<Approvers, 'list'>;
+  readonly audit: Pick<AuditTrail, 'page'>;
 }
 
 /** Writes what is stored about a person to a file. @returns its size in bytes. @throws `store_unavailable` */
@@ -55,11 +58,15 @@ type ExportLine = Readonly<Record<string, unknown>> & {
     | 'vote'
     | 'policy'
     | 'pause'
-    | 'review';
+    | 'review'
+    | 'decision'
+    | 'audit';
 };
 
 /** Number of task records in memory at once. */
 const TASKS_PER_READ = 200;
+/** Number of entries of the audit log in memory at once. */
+const ENTRIES_PER_READ = 200;
 
 /** Creates the writer of exports: JSON lines, gzipped on demand, written page by page. */
 export function createPersonExport(options: PersonExportOptions): WritePersonExport {
@@ -84,7 +91,8 @@ async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): Asy
   yield* cutLines(options, person);
   yield* draftLines(options, person);
   yield* libraryLines(options, person);
-  yield* reviewLines(options, person);
+  yield* decisionLines(options, person);
+  yield* auditLines(options, person);
   yield* roleLines(options, person);
 }
 
@@ -166,16 +174,42 @@ async function* libraryLines(
     if (by.id === user) yield { record: 'library', name, url, at: isoOf(addedAtMs) };
 }
 
-/** Yields the decisions that the person took as a reviewer, with their notes. */
-async function* reviewLines(
+/** Yields what the person decided about clips, as a reviewer or approver or by a button, with their notes and reasons. */
+async function* decisionLines(
   { store }: Pick<PersonExportOptions, 'store'>,
   { platform, team, user }: PersonOfTeam,
 ): AsyncGenerator<ExportLine> {
   for await (const page of store.contents.records('tasks')) {
     for (const { key, value } of page) {
       if (!isTask(value, key) || value.origin.platform !== platform || value.origin.team !== team) continue;
-      for (const { kind: decision, by, note, atMs } of value.review ?? [])
+      const { review = [], approval, declined, cancelledBy } = value;
+      for (const { kind: decision, by, note, atMs } of review)
         if (by.id === user) yield { record: 'review', clip: key, decision, ...note, at: isoOf(atMs) };
+      const approved = approval?.approved;
+      if (approved?.by.id === user)
+        yield { record: 'decision', clip: key, decision: 'approved', at: isoOf(approved.atMs) };
+      if (declined?.by?.id === user) {
+        const { how: decision, reason, atMs } = declined;
+        yield { record: 'decision', clip: key, decision, reason, at: isoOf(atMs) };
+      }
+      if (cancelledBy?.id === user) yield { record: 'decision', clip: key, decision: 'cancelled' };
+    }
+  }
+}
+
+/** Yields the changes in the audit log that the person made, without the names of others. */
+async function* auditLines(
+  { audit }: Pick<PersonExportOptions, 'audit'>,
+  { platform, team, user }: PersonOfTeam,
+): AsyncGenerator<ExportLine> {
+  const isShown = (value: LoggedValue): boolean => value.kind !== 'person' || value.person.id === user;
+  for (let offset = 0; ; offset += ENTRIES_PER_READ) {
+    const { entries } = await audit.page({ platform, team }, { offset, limit: ENTRIES_PER_READ });
+    if (entries.length === 0) return;
+    for (const { by, atMs, action, subject, before, after } of entries) {
+      if (by === null || by === 'erased' || by.id !== user) continue;
+      const [about, from, to] = [subject, before, after].map((values) => values.filter(isShown));
+      yield { record: 'audit', action, about, from, to, at: isoOf(atMs) };
     }
   }
 }

@@ -13,7 +13,7 @@ import { Drafts } from '#src/pipeline/drafts.ts';
 import { References } from '#src/studio/references/references.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { Person, Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
@@ -129,6 +129,35 @@ describe('the export of a person', () => {
     expect(JSON.stringify(hers)).not.toContain(BOB.name);
   });
 
+  it('has what they decided as an approver or by a button, with their reasons', async () => {
+    const denied = { how: 'denied', by: BOB, reason: 'too dear', atMs: NOON_MS } as const;
+    const approval = { above: null, askedOf: [], isPromptShown: false, requestedAtMs: 0, expiresAtMs: 0 };
+    const approved = { ...approval, approved: { by: BOB, atMs: NOON_MS } };
+    const at = '2026-11-21T12:00:00.000Z';
+    for (const [id, changes] of Object.entries({
+      a: { declined: denied },
+      b: { approval: approved },
+      c: { cancelledBy: BOB },
+      d: { declined: { ...denied, by: ADA }, cancelledBy: ADA },
+    }))
+      await store.commit(toChange(null, { ...finished({ id: id as TaskId }), ...changes }));
+    expect(await linesOf(BOB.id)).toEqual([
+      { record: 'decision', clip: 'a', decision: 'denied', reason: 'too dear', at },
+      { record: 'decision', clip: 'b', decision: 'approved', at },
+      { record: 'decision', clip: 'c', decision: 'cancelled' },
+    ]);
+  });
+
+  it('has their entries in the audit log, without the names of others', async () => {
+    const by = (person: Person) => ({ person, surface: 'command' }) as const;
+    const scope = { kind: 'person', ...TEAM, person: ADA } as const;
+    await money.budgets.change(scope, by(BOB), { part: 'hard', currency: 'USD', amount: 5_000_000n });
+    await money.settings.change(TEAM, by(ADA), { timeZone: 'Asia/Kathmandu' });
+    const lines = await linesOf(BOB.id);
+    expect(lines).toMatchObject([{ record: 'audit', action: 'budget', about: [] }]);
+    expect(JSON.stringify(lines)).not.toContain(ADA.name);
+  });
+
   it('has a clip that was removed, as far as it is still known', async () => {
     await put({});
     const task = (await store.keyv('tasks').get<Task>('clip')) as Task;
@@ -189,6 +218,7 @@ describe('the export of a person', () => {
     });
     expect(await linesOf()).toMatchObject([
       { record: 'draft', request },
+      { record: 'audit', action: 'pause', to: [{ text: 'paused' }, { text: 'rest' }] },
       { record: 'subscription', channel: 'clips', who: ADA, isYours: false },
       { record: 'approver', name: ADA.name },
       { record: 'budget', hard: { USD: '5' } },
