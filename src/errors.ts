@@ -34,10 +34,6 @@ export type ErrorCode =
   | 'store_unavailable'
   | 'store_locked'
   | 'record_damaged'
-  // A replica of an older version, which does not know budgets, holds a lease.
-  | 'older_version'
-  // Tasks of an earlier version are missing in the sums that budgets are compared with.
-  | 'uncounted'
   // The bucket that the clips are kept in.
   | 'storage_unavailable'
   // A chat platform.

@@ -68,8 +68,6 @@ export interface BotPorts {
   readonly libraryFiles: LibraryFiles;
   /** Default model, length and aspect ratio of people. */
   readonly defaults: Pick<PersonalDefaults, 'get' | 'change' | 'channelModel' | 'setChannelModel'>;
-  /** Returns whether a replica of an earlier version runs: it would show the models of comparisons, and knows no chained shots. */
-  readonly isOlderReplicaAlive: () => Promise<boolean>;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;

@@ -17,7 +17,6 @@ import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
 import { type Forbidden, forbiddenOrder } from '../policy/rules-here.ts';
-import { COMPARE_AFTER_UPDATE } from '../sentences/comparisons/words.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentences, SETS_NEED_MEMBER } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
@@ -75,8 +74,6 @@ async function placeAccepted(ports: BotPorts, caller: Caller, checked: Accepted,
   if (orderedBy(checked) !== null && caller.isGuest === true) return { ok: false, sentences: [SETS_NEED_MEMBER] };
   const forbidden = await refuseForbidden(ports, caller, { checked, ordering });
   if (forbidden !== null) return forbidden;
-  if (checked.compared !== undefined && (await ports.isOlderReplicaAlive()))
-    return { ok: false, sentences: [COMPARE_AFTER_UPDATE] };
   const place = { team, channel, address };
   const clips = (await labelled(ports, checked, key)).map((clip) => ({
     ...clip,

@@ -114,10 +114,6 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
       return 'Another program is using my database. Your administrator has to stop it first.';
     case 'record_damaged':
       return 'My record of this clip is damaged, so I can’t show or change it. Your administrator can find the details in the log.';
-    case 'older_version':
-      return 'An older version of me is still running beside this one and would not keep to budgets or policies, so nothing was ordered or changed. Try again once the update is complete.';
-    case 'uncounted':
-      return 'I’m still adding up what was spent before my last update, so nothing was ordered under a budget. Try again in a minute.';
     case 'message_gone':
       return 'The message this is about was deleted.';
     case 'missing_permission':

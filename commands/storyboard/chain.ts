@@ -8,13 +8,7 @@ import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import type { Accepted } from '../orders/what-fits.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import {
-  CHAIN_AFTER_UPDATE,
-  CHAINED_ELSEWHERE,
-  chainBroken,
-  chainNeeds,
-  NO_SHOT_BEFORE,
-} from '../sentences/studio/chain.ts';
+import { CHAINED_ELSEWHERE, chainBroken, chainNeeds, NO_SHOT_BEFORE } from '../sentences/studio/chain.ts';
 
 /** Has each shot but the first start with the last frame of the one before. */
 export function chainShots([first, ...rest]: readonly ShotDraft[]): readonly ShotDraft[] {
@@ -61,14 +55,13 @@ export async function resolveChain(
   if (orderedIn(checked).every(({ chain }) => chain === undefined)) return { checked };
   const chained = storyboard === undefined ? await resolveRetry(ports, caller, checked, retryOf) : { checked };
   const isShot = 'checked' in chained && orderedIn(chained.checked).some(({ chain }) => chain !== undefined);
-  const needs = isShot ? ((await notChainedHere(ports)) ?? chained) : chained;
+  const needs = isShot ? (notChainedHere(ports) ?? chained) : chained;
   if ('checked' in needs || (await ports.tasks.get(taskIdOf(key))) === undefined) return needs;
   return { checked: { ...checked, request: unframed(request) } };
 }
 
-async function notChainedHere({ frames, isOlderReplicaAlive }: BotPorts): Promise<{ readonly refusal: string } | null> {
-  if (frames.missing.length > 0) return { refusal: chainNeeds(frames.missing) };
-  return (await isOlderReplicaAlive()) ? { refusal: CHAIN_AFTER_UPDATE } : null;
+function notChainedHere({ frames }: BotPorts): { readonly refusal: string } | null {
+  return frames.missing.length > 0 ? { refusal: chainNeeds(frames.missing) } : null;
 }
 
 function orderedIn({ request, storyboard }: Accepted): readonly VideoRequest[] {

@@ -3,10 +3,8 @@ import type { Bot } from '#commands/bot-port.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import type { AppDeps } from '../app.ts';
 import { createSubscriptions } from '../chat/subscriptions.ts';
-import { KEEPING_BLIND } from '../cluster/membership.ts';
 import { PersonalDefaults } from '../library/personal-defaults.ts';
 import { Approvals } from '../money/approvals.ts';
-import { OlderReplicas } from '../money/older-replicas.ts';
 import { Drafts } from '../pipeline/drafts.ts';
 import { createLedger } from '../pipeline/ledger-reader.ts';
 import { STEERING } from '../sandbox/steering.ts';
@@ -27,7 +25,6 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
   const { pipeline, chat, cuts, money, statements, teamNotices, gallery, library } = parts;
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
-  const older = new OlderReplicas(store, KEEPING_BLIND);
   return createBot({
     ...deps,
     tasks: pipeline.tasks,
@@ -46,7 +43,6 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     reviews: createReviews({ ...deps, ...pipeline }),
     ...library,
     defaults: new PersonalDefaults(store),
-    isOlderReplicaAlive: () => older.areAlive(),
     enhancer: createAppEnhancer(deps),
     references: new References(store, clock),
     libraryFiles: relay.libraryFiles(parts.assertWritable),

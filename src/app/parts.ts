@@ -81,7 +81,7 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
   const approvals = createApprovalSweep({ store, repository: pipeline.repository, clock, logger });
   const reveals = createRevealSweep({ store, comparisons: chat.comparisons, clock, logger });
-  const bookkeeper = createBookkeeper({ ...money, store, repository: pipeline.repository, clock, logger });
+  const bookkeeper = createBookkeeper({ ...money, store, clock, logger });
   return [
     { name: 'the pages', start: () => addPages(deps, parts) },
     // Before any task is resumed, so that a start on an occupied port fails early.

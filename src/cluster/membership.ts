@@ -30,16 +30,7 @@ export interface MembershipOptions {
 }
 
 /** Prefix of the lease that every replica holds. */
-export const REPLICA = 'replica:';
-/** Prefix of the lease that every replica holds which counts money in the store's sums (see `money/older-replicas.ts`). */
-export const COUNTING_MONEY = 'counts-money:';
-/** Prefix of the lease that every replica holds which decides on requests for approval of a set as a whole. */
-export const DECIDING_SETS = 'decides-sets:';
-
-/** Prefix of the lease that every replica holds which orders nothing that a team's policy does not allow. */
-export const ENFORCING_POLICY = 'enforces-policy:';
-/** Prefix of the lease that every replica holds which keeps the models of comparisons hidden until their reveal. */
-export const KEEPING_BLIND = 'keeps-blind:';
+const REPLICA = 'replica:';
 
 /** TTL of a membership lease: the time for which an unresponsive process counts as alive. */
 const LEASE_MS = 15_000;
@@ -47,17 +38,10 @@ const LEASE_MS = 15_000;
 const MARGIN_MS = 1_000;
 const RETRY_MS = 500;
 
-/**
- * Creates the membership of one process, by a lease of its own. Further leases, taken before it, mark what the process
- * does that those of earlier versions do not: see {@link COUNTING_MONEY}, {@link DECIDING_SETS},
- * {@link ENFORCING_POLICY}, {@link KEEPING_BLIND}.
- */
+/** Creates the membership of one process, by a lease of its own. */
 export function createMembership({ leases, exclusive, clock }: MembershipOptions): Membership {
   const { owner } = leases;
   const own = new KeptLease({ leases, clock, name: nameOf(owner) });
-  const markers = [COUNTING_MONEY, DECIDING_SETS, ENFORCING_POLICY, KEEPING_BLIND].map(
-    (prefix) => new KeptLease({ leases, clock, name: `${prefix}${owner}` }),
-  );
 
   return {
     owner,
@@ -71,14 +55,8 @@ export function createMembership({ leases, exclusive, clock }: MembershipOptions
       const isOurs = (await leases.holder(nameOf(owner))) === owner;
       return isOurs && own.lease?.isHeld() === true && clock.monotonic() - own.lease.sinceMs >= LEASE_MS;
     },
-    async join() {
-      await Promise.all(markers.map((marker) => marker.take()));
-      await own.take();
-    },
-    async leave() {
-      await own.leave();
-      await Promise.all(markers.map((marker) => marker.leave()));
-    },
+    join: () => own.take(),
+    leave: () => own.leave(),
   };
 }
 

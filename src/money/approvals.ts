@@ -16,7 +16,6 @@ import { readTasks } from '../tasks/record-shape.ts';
 import { orderIdOf, type Person, type Price, type Task, type TaskEvent } from '../tasks/task.ts';
 import type { AuditTrail } from './audit.ts';
 import type { Actor, AuditEntry } from './audit-entry.ts';
-import type { BudgetRepository } from './budgets.ts';
 import { exceededLimits, type OverBudget } from './over-budget.ts';
 import { periodOf } from './period.ts';
 import { type Pause, pauseAt, type TeamKey, type TeamSettingsRepository } from './team-settings.ts';
@@ -57,7 +56,6 @@ export interface ApprovalsOptions {
   readonly repository: TaskRepository;
   readonly audit: AuditTrail;
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
-  readonly budgets: Pick<BudgetRepository, 'assertEnforced'>;
   readonly queue: WorkQueue;
   /** Rejects while clips cannot be stored: then nothing is approved. Default: never. */
   readonly assertWritable?: () => Promise<void>;
@@ -99,7 +97,7 @@ export class Approvals {
       const outcome = await this.#decline(tasks, declined, 'button', repriced);
       return outcome.kind === 'denied' ? { kind: 'repriced', tasks: outcome.tasks } : outcome;
     }
-    await Promise.all([this.#options.assertWritable?.(), this.#options.budgets.assertEnforced(task.origin)]);
+    await this.#options.assertWritable?.();
     const purchase: Purchase = { ...price, period: periodOf(atMs, rules.timeZone), atMs };
     return this.#buy(tasks, press, { purchase, prices: tasks.map(({ id }) => priceOf.get(id) ?? price) });
   }

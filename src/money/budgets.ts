@@ -1,5 +1,4 @@
 import type { Keyv } from 'keyv';
-import { DailiesError } from '../errors.ts';
 import type { Store, SumParts, Versioned } from '../store/store.ts';
 import { ZERO_SUM } from '../store/sums.ts';
 import { amountOf, type Micros } from '../tasks/amount.ts';
@@ -7,7 +6,6 @@ import { budgetsOf, everyoneBudget, type Purchase, type SpendOrigin, type SpendS
 import type { Person } from '../tasks/task.ts';
 import type { AuditedChange, AuditTrail } from './audit.ts';
 import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
-import { type OlderReplicas, olderVersion, type UncountedTasks } from './older-replicas.ts';
 
 /** Team as part of a budget's scope. */
 interface OfTeam {
@@ -86,8 +84,6 @@ export interface Limit {
 export interface BudgetsOptions {
   readonly store: Pick<Store, 'keyv' | 'scan' | 'sums'>;
   readonly audit: Pick<AuditTrail, 'commitAudited'>;
-  readonly older: Pick<OlderReplicas, 'areAlive'>;
-  readonly uncounted: Pick<UncountedTasks, 'mayExist'>;
 }
 
 /** Reads and changes budgets. Every method rejects with `store_unavailable`. */
@@ -160,17 +156,13 @@ export class BudgetRepository {
     return found.map(budgetOf).filter((budget) => budget !== null);
   }
 
-  /**
-   * Changes a team's budget, with an entry in its audit log. An amount below what is used is allowed.
-   * @throws `older_version` while a replica runs that would exceed it
-   */
+  /** Changes a team's budget, with an entry in its audit log. An amount below what is used is allowed. */
   async change(
     scope: Exclude<BudgetScope, { readonly kind: 'deployment' }>,
     actor: Actor,
     change: BudgetChange,
   ): Promise<ChangedBudget> {
     const { platform, team } = scope;
-    if (await this.#options.older.areAlive()) throw olderVersion('changing a budget');
     return this.#options.audit.commitAudited({ platform, team }, actor, () =>
       this.#prepare(scope, actor, (before) => changed(before, change)),
     );
@@ -183,25 +175,6 @@ export class BudgetRepository {
     return this.#options.audit.commitAudited('deployment', actor, () =>
       this.#prepare(scope, actor, () => ({ hard, soft: {} })),
     );
-  }
-
-  /**
-   * Asserts that no replica of an older version can exceed the budgets of an order's scopes, and that their sums have
-   * all spend from before.
-   * @throws `older_version`, or `uncounted`
-   */
-  async assertEnforced(origin: SpendOrigin): Promise<void> {
-    const { older, uncounted } = this.#options;
-    const isOlderAlive = await older.areAlive();
-    if (!isOlderAlive && !(await uncounted.mayExist())) return;
-    const keys = [...Object.values(budgetsOf(origin)), everyoneBudget(origin)];
-    const found = await this.#records.getMany<BudgetRecord>(keys);
-    if (!found.some((record) => hasHard(budgetOf(record)))) return;
-    if (isOlderAlive) throw olderVersion('ordering under a budget');
-    throw new DailiesError('ordering under a budget: tasks of an earlier version are not counted yet', {
-      code: 'uncounted',
-      retryable: true,
-    });
   }
 
   /** Returns the spend of scopes in a month, by currency, in the order of both. */

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { DECIDING_SETS, ENFORCING_POLICY } from '../cluster/membership.ts';
 import type { Config } from '../config/config.ts';
 import type { Store, Versioned } from '../store/store.ts';
 import { usedBeyondExtra } from '../store/sums.ts';
@@ -11,7 +10,6 @@ import { AuditTrail } from './audit.ts';
 import type { Actor, AuditEntry, AuditValue } from './audit-entry.ts';
 import { BudgetRepository } from './budgets.ts';
 import { CarriedSpend } from './forgetting/carried-spend.ts';
-import { OlderReplicas, olderVersion, UncountedTasks } from './older-replicas.ts';
 import { periodOf } from './period.ts';
 import { TeamSettingsRepository } from './team-settings.ts';
 
@@ -20,21 +18,11 @@ export interface Money {
   readonly audit: AuditTrail;
   readonly settings: TeamSettingsRepository;
   readonly budgets: BudgetRepository;
-  readonly older: OlderReplicas;
-  readonly uncounted: UncountedTasks;
   readonly approvers: Approvers;
   /** What forgotten people used of their budgets in the running month. */
   readonly carried: CarriedSpend;
-  /**
-   * Asserts, right before a purchase, that its budgets hold: with what a forgotten person used in this month.
-   * @throws as `BudgetRepository.assertEnforced`
-   */
-  readonly assertEnforced: (origin: SpendOrigin) => Promise<void>;
-  /**
-   * Asserts that no replica of an older version would decide on one task of a set alone.
-   * @throws `older_version`
-   */
-  readonly assertSetsDecided: () => Promise<void>;
+  /** Makes the sums of budgets include what the person of an order had used in this month before being forgotten. */
+  readonly restoreSpend: (origin: SpendOrigin) => Promise<void>;
   /** Sets the budget of the deployment, and logs what has changed in the environment since the last start. */
   readonly applyEnvironment: (environment: Environment) => Promise<void>;
   /**
@@ -50,32 +38,18 @@ type Environment = Pick<Config, 'budgetPerMonth' | 'admins' | 'refunds'>;
 /** Creates the settings, budgets and approvers on a store. */
 export function createMoney({ store, clock }: { readonly store: Store; readonly clock: Clock }): Money {
   const audit = new AuditTrail(store, clock);
-  const olderOfPolicies = new OlderReplicas(store, ENFORCING_POLICY);
-  const settings = new TeamSettingsRepository(store, audit, async () => {
-    if (await olderOfPolicies.areAlive()) throw olderVersion('changing a policy');
-  });
-  const [older, uncounted] = [new OlderReplicas(store), new UncountedTasks(store)];
-  const olderOfSets = new OlderReplicas(store, DECIDING_SETS);
-  const budgets = new BudgetRepository({ store, audit, older, uncounted });
+  const settings = new TeamSettingsRepository(store, audit);
+  const budgets = new BudgetRepository({ store, audit });
   const carried = new CarriedSpend({ store, clock });
   return {
     audit,
     settings,
     budgets,
-    older,
-    uncounted,
     approvers: new Approvers({ store, audit, clock }),
     carried,
-    assertEnforced: async (origin) => {
-      await carried.restore(origin);
-      await budgets.assertEnforced(origin);
-    },
-    assertSetsDecided: async () => {
-      if (await olderOfSets.areAlive()) throw olderVersion('requesting the approval of a set');
-    },
+    restoreSpend: (origin) => carried.restore(origin),
     applyEnvironment: async ({ budgetPerMonth, ...environment }) => {
       await budgets.setDeployment(budgetPerMonth);
-      if (!(await older.areAlive())) await uncounted.endIfEmpty();
       await logEnvironment(environment, { store, audit });
     },
     leftFor: async ({ origin, price: { currency } }) => {

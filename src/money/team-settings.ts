@@ -81,12 +81,9 @@ export function pauseAt({ pause, timeZone }: TeamSettings, nowMs: number): Pause
 export class TeamSettingsRepository {
   readonly #audit: AuditTrail;
   readonly #records: Keyv;
-  readonly #assertEnforced: () => Promise<void>;
 
-  /** @param assertEnforced rejects while a replica runs that would not keep to a policy. Default: none does. */
-  constructor(store: Pick<Store, 'keyv'>, audit: AuditTrail, assertEnforced: () => Promise<void> = async () => {}) {
+  constructor(store: Pick<Store, 'keyv'>, audit: AuditTrail) {
     this.#audit = audit;
-    this.#assertEnforced = assertEnforced;
     this.#records = store.keyv('settings');
   }
 
@@ -99,7 +96,6 @@ export class TeamSettingsRepository {
    * Changes settings, with an entry in the team's audit log for each one that differs.
    * @param patch a function gets the settings as they are, and is called again after a concurrent change.
    * @returns the new settings.
-   * @throws `older_version` where rules of a policy are added while a replica runs that does not know policies.
    */
   change(
     team: TeamKey,
@@ -112,7 +108,6 @@ export class TeamSettingsRepository {
       const expected = before.revision === 0 ? 'absent' : before.revision;
       const records = [{ namespace: 'settings', key: keyOf(team), value, expected }] as const;
       const entries = entriesOf(before, value);
-      if (entries.some(({ action }) => action === 'policy')) await this.#assertEnforced();
       return { change: { records }, entries, result: entries.length === 0 ? before : value };
     });
   }

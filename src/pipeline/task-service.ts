@@ -124,10 +124,8 @@ export interface TaskServiceOptions {
   readonly limits?: Limits;
   /** Rejects while clips cannot be stored: then no new task is claimed, and none is sent again. Default: never. */
   readonly assertWritable?: () => Promise<void>;
-  /** Rejects while a replica runs that would exceed the budgets of an order: then nothing is bought. Default: never. */
-  readonly assertEnforced?: (origin: Origin) => Promise<void>;
-  /** Rejects while a replica runs that would approve one task of a set alone: then no set is requested. Default: never. */
-  readonly assertSetsDecided?: () => Promise<void>;
+  /** Makes the sums of an order's budgets include what its requester had used before being forgotten. Default: nothing. */
+  readonly restoreSpend?: (origin: Origin) => Promise<void>;
   /** Reads the settings of a team: the time zone of its months, and the pause of its spending. Default: none changed. */
   readonly settingsOf?: (team: Pick<Origin, 'platform' | 'team'>) => Promise<TeamSettings>;
   /** Whether failed tasks count as refunded at once, or once a statement shows it. Default: `assumed`. */
@@ -219,7 +217,7 @@ class Service implements TaskService {
     const { purchase, paused, forbidden } = await this.#purchase({ origin: task.origin, request: task.request, price });
     if (paused !== null) return { done: false, task, paused };
     if (forbidden.length > 0) return { done: false, task, forbidden };
-    await Promise.all([this.#options.assertWritable?.(), this.#options.assertEnforced?.(task.origin)]);
+    await Promise.all([this.#options.assertWritable?.(), this.#options.restoreSpend?.(task.origin)]);
     return this.#decide(id, by, { kind: 'resubmit', afterSends, purchase });
   }
 
@@ -303,11 +301,10 @@ class Service implements TaskService {
     return { records: await this.#audit.append(origin, { person: by, surface: decision.surface }, [entry]) };
   }
 
-  /** Rejects while clips cannot be stored, or budgets and the approval of sets not enforced; not for a task claimed before. */
-  async #assertClaimable(id: TaskId, { origin, set, approval }: Order): Promise<void> {
-    const { assertWritable, assertEnforced, assertSetsDecided } = this.#options;
-    const decided = set === undefined || approval === undefined ? undefined : assertSetsDecided?.();
-    await Promise.all([assertWritable?.(), assertEnforced?.(origin), decided]).catch(async (thrown: unknown) => {
+  /** Rejects while clips cannot be stored, or budgets not enforced; not for a task claimed before. */
+  async #assertClaimable(id: TaskId, { origin }: Order): Promise<void> {
+    const { assertWritable, restoreSpend } = this.#options;
+    await Promise.all([assertWritable?.(), restoreSpend?.(origin)]).catch(async (thrown: unknown) => {
       if ((await this.get(id)) === undefined) throw thrown;
     });
   }

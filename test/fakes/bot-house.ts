@@ -71,12 +71,9 @@ export class BotHouse implements BotPorts {
   readonly audit = new AuditTrail(this.store, this.clock);
   readonly settings = new TeamSettingsRepository(this.store, this.audit);
   /** Whether a replica of a version without budgets runs. */
-  hasOlderReplica = false;
   readonly budgets = new BudgetRepository({
     store: this.store,
     audit: this.audit,
-    older: { areAlive: async () => this.hasOlderReplica },
-    uncounted: { mayExist: async () => false },
   });
   readonly carried = new CarriedSpend({ store: this.store, clock: this.clock });
   readonly approvers = new Approvers({ store: this.store, audit: this.audit, clock: this.clock });
@@ -330,7 +327,6 @@ export class BotHouse implements BotPorts {
   });
   /** Whether a replica of a version runs that knows no comparisons. */
   isBesideOlder = false;
-  readonly isOlderReplicaAlive = async (): Promise<boolean> => this.isBesideOlder;
 
   readonly chat: Chat = {
     comparisons: this.comparisons,

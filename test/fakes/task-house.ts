@@ -30,9 +30,7 @@ export interface TaskHouseOptions {
   /** Default: every clip can be stored. */
   readonly assertWritable?: () => Promise<void>;
   /** Default: every budget is enforced. */
-  readonly assertEnforced?: () => Promise<void>;
-  /** Default: every replica decides on sets as a whole. */
-  readonly assertSetsDecided?: () => Promise<void>;
+  readonly restoreSpend?: () => Promise<void>;
   readonly store?: Store;
   readonly videos?: ScriptedVideos;
   readonly clock?: ManualClock;
@@ -77,7 +75,7 @@ export class TaskHouse {
     this.videos = options.videos ?? new ScriptedVideos();
     this.clock = options.clock ?? new ManualClock(NOON_MS);
     const { clock, store, videos } = this;
-    const { exclusive = true, logger = pino({ level: 'silent' }), limits, assertWritable, assertEnforced } = options;
+    const { exclusive = true, logger = pino({ level: 'silent' }), limits, assertWritable, restoreSpend } = options;
     const concurrency = {
       send: 8,
       poll: 32,
@@ -102,8 +100,7 @@ export class TaskHouse {
       createTimeoutMs: 60_000,
       ...(limits === undefined ? {} : { limits }),
       ...(assertWritable === undefined ? {} : { assertWritable }),
-      ...(assertEnforced === undefined ? {} : { assertEnforced }),
-      ...(options.assertSetsDecided === undefined ? {} : { assertSetsDecided: options.assertSetsDecided }),
+      ...(restoreSpend === undefined ? {} : { restoreSpend }),
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
       links: options.links ?? null,

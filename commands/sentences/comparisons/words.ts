@@ -4,10 +4,6 @@ import type { Price, TaskId } from '#src/tasks/task.ts';
 import type { Card, CardButton } from '../../ui/card.ts';
 import { remakeButtonId } from '../../ui/comparison-buttons.ts';
 
-/** Refuses a comparison while a replica runs that would show the models. */
-export const COMPARE_AFTER_UPDATE =
-  'An update is in progress, and its older part would show which model made which clip. Compare again in a few minutes.';
-
 /** Refuses to tell, change or repeat a clip of a comparison before the reveal. */
 export const BLIND_UNTIL_REVEAL =
   'This clip is part of a comparison, so its model and price are shown after the reveal. Try that again then.';

@@ -44,10 +44,6 @@ export function chainNeeds(missing: readonly ('ffmpeg' | 'public_url')[]): strin
   return `chain: I can’t start a shot with the last frame of the one before. That needs ${all(needed)}, which your administrator can add. Nothing was bought.`;
 }
 
-/** Refuses to chain shots beside a replica that does not know their state. */
-export const CHAIN_AFTER_UPDATE =
-  'An update is in progress, and its older part can’t chain shots. Order it again in a few minutes, or without chain.';
-
 const NEEDED: Readonly<Record<'ffmpeg' | 'public_url', string>> = {
   ffmpeg: 'ffmpeg',
   public_url: 'a public address (PUBLIC_URL)',

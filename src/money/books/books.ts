@@ -20,16 +20,10 @@ export class Books {
   readonly #counted = new Map<string, Record<SumPart, Micros>>();
   readonly #stale: TaskId[] = [];
   #tasks = 0;
-  #uncounted = 0;
 
   /** Number of tasks. */
   get tasks(): number {
     return this.#tasks;
-  }
-
-  /** Number of tasks of an earlier version that the sums do not have yet. */
-  get uncounted(): number {
-    return this.#uncounted;
   }
 
   /** Tasks that count something else than their ledger says. */
@@ -40,8 +34,7 @@ export class Books {
   /** Adds a task. */
   add(task: Task): void {
     this.#tasks += 1;
-    if (task.money === undefined) this.#uncounted += 1;
-    else if (!isCounted(task)) this.#stale.push(task.id);
+    if (!isCounted(task)) this.#stale.push(task.id);
     for (const { sum, part, micros } of countedOf(task)) {
       const parts = this.#counted.get(sum) ?? { ...ZERO_SUM };
       parts[part] += micros;

@@ -9,8 +9,6 @@ import { Books, type Disagreement } from './books.ts';
 export interface BooksReport {
   readonly tasks: number;
   readonly sums: number;
-  /** Tasks of an earlier version that the sums do not have yet. */
-  readonly uncounted: number;
   /** Tasks that count something else than their ledger says. */
   readonly stale: readonly TaskId[];
   readonly disagreements: readonly Disagreement[];
@@ -35,7 +33,7 @@ export async function checkBooks(
   for await (const task of tasksOf(store, pause)) books.add(task);
   await addRestored(store, books);
   const sums = await sumsIn(store);
-  const { tasks, uncounted, stale } = books;
+  const { tasks, stale } = books;
   let suspects = namesOf(books.compare(sums));
   const disagreements: Disagreement[] = [];
   for (let attempt = 1; attempt <= MAX_ATTEMPTS && suspects.size > 0; attempt += 1) {
@@ -44,7 +42,7 @@ export async function checkBooks(
     disagreements.push(...still.filter(({ sum }) => !moved.has(sum)));
     suspects = namesOf(still.filter(({ sum }) => moved.has(sum)));
   }
-  return { tasks, sums: sums.length, uncounted, stale, disagreements, busy: [...suspects] };
+  return { tasks, sums: sums.length, stale, disagreements, busy: [...suspects] };
 }
 
 /** Returns the differences, and the sums of the tasks that changed between the two reads of all tasks. */

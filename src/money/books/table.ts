@@ -12,7 +12,7 @@ export function isRight({ disagreements, stale }: BooksReport, logs: BrokenLogs)
 
 /** Returns the outcome of a check as lines of text, with a table of the disagreements. */
 export function tableOf(report: BooksReport, logs: BrokenLogs): string {
-  const { tasks, sums, uncounted, stale, disagreements, busy } = report;
+  const { tasks, sums, stale, disagreements, busy } = report;
   const columns = [
     ['sum', 'part', 'in the store', 'by the tasks'],
     ...disagreements.map(({ sum, part, stored, counted }) => [sum, part, amountOf(stored), amountOf(counted)]),
@@ -22,9 +22,6 @@ export function tableOf(report: BooksReport, logs: BrokenLogs): string {
     ...(disagreements.length === 0 ? [] : aligned(columns)),
     ...stale.map((task) => `Task ${task} counts something else than its ledger says.`),
     ...logs.map(({ log }) => `The audit log of ${log} was changed.`),
-    ...(uncounted === 0
-      ? []
-      : [`${uncounted} tasks of an earlier version are not counted yet; a running bot counts them.`]),
     ...(busy.length === 0 ? [] : [`Not compared, since they kept changing: ${busy.join(', ')}.`]),
     isRight(report, logs)
       ? 'The books are right.'

@@ -35,7 +35,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
     const queue = new MemoryQueue({ clock, logger, concurrency });
     const money = createMoney({ store, clock });
     const approvals = new Approvals({ ...money, store, repository, queue, clock, logger });
-    return { repository, approvals, audit: money.audit, uncounted: money.uncounted };
+    return { repository, approvals, audit: money.audit };
   }
 
   type Decide = (on: ReturnType<typeof replica>, tasks: ApprovalTasks) => Promise<unknown>;
@@ -87,8 +87,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
 
   it('an approval of a set over a budget buys none of its tasks, and a grant covers all of them', async () => {
     const [store] = stores;
-    const { approvals, repository, uncounted } = replica(store, []);
-    await uncounted.end();
+    const { approvals, repository } = replica(store, []);
     await store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: '1000000' }, soft: {} });
     const tasks = requestOf('over', 4);
     await repository.claimAll(tasks);
@@ -111,8 +110,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
 
   it('a grant of more than the price of one task is divided: the refund of one leaves the others theirs', async () => {
     const [store] = stores;
-    const { approvals, repository, uncounted } = replica(store, []);
-    await uncounted.end();
+    const { approvals, repository } = replica(store, []);
     await store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: '500000' }, soft: {} });
     const tasks = requestOf('divided', 4);
     await repository.claimAll(tasks);

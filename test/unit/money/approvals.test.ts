@@ -26,12 +26,6 @@ async function house(changes: Partial<Task> = {}) {
   const audit = new AuditTrail(store, clock);
   const settings = new TeamSettingsRepository(store, audit);
   const events: string[] = [];
-  const older = { isAlive: false };
-  const budgets = {
-    assertEnforced: async () => {
-      if (older.isAlive) throw new DailiesError('approving', { code: 'older_version', retryable: true });
-    },
-  };
   const disk = { isFull: false };
   const assertWritable = async () => {
     if (disk.isFull) throw new DailiesError('approving', { code: 'data_full', retryable: true });
@@ -47,7 +41,7 @@ async function house(changes: Partial<Task> = {}) {
     return {
       repository,
       queue,
-      approvals: new Approvals({ store, repository, audit, settings, budgets, assertWritable, queue, clock, logger }),
+      approvals: new Approvals({ store, repository, audit, settings, assertWritable, queue, clock, logger }),
     };
   };
   const [one, two] = [replica(), replica()];
@@ -75,7 +69,7 @@ async function house(changes: Partial<Task> = {}) {
       after: after.map((value) => ('text' in value ? value.text : value)),
     }));
   };
-  return { store, clock, settings, older, disk, audit, one, two, task, events, budget, current, used, logged };
+  return { store, clock, settings, disk, audit, one, two, task, events, budget, current, used, logged };
 }
 
 function press(changes: Partial<ApprovalPress> = {}): ApprovalPress {
@@ -230,13 +224,6 @@ it('is refused while the audit log is damaged, rather than tried forever', async
   const { one, task, store, current } = await house();
   await store.keyv('audit').set('head:fake:T1', { damaged: true });
   await expect(one.approvals.approve([task], press())).rejects.toMatchObject({ code: 'overloaded' });
-  expect(await current()).toMatchObject({ state: 'requested' });
-});
-
-it('is refused while a replica of an older version could exceed the budgets', async () => {
-  const { one, task, older, current } = await house();
-  older.isAlive = true;
-  await expect(one.approvals.approve([task], press())).rejects.toMatchObject({ code: 'older_version' });
   expect(await current()).toMatchObject({ state: 'requested' });
 });
 

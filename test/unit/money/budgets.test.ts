@@ -19,16 +19,11 @@ const ORIGIN = { ...OF, channel: 'C1', user: BOB };
 let store: MemoryStore;
 let audit: AuditTrail;
 let budgets: BudgetRepository;
-let isOlderAlive: boolean;
-let isUncounted: boolean;
 
 beforeEach(() => {
   store = new MemoryStore();
   audit = new AuditTrail(store, new ManualClock());
-  isOlderAlive = false;
-  isUncounted = false;
-  const older = { areAlive: async () => isOlderAlive };
-  budgets = new BudgetRepository({ store, audit, older, uncounted: { mayExist: async () => isUncounted } });
+  budgets = new BudgetRepository({ store, audit });
 });
 
 const hard = (amount: string | null, currency?: string): BudgetChange => ({
@@ -210,45 +205,4 @@ describe('the limits of an order', () => {
     expect(own).not.toHaveProperty('hard');
     expect((await budgets.limiting(PERSON))?.scope).toEqual(PERSON);
   });
-});
-
-describe('while a replica of an older version runs', () => {
-  const refusal = { code: 'older_version', retryable: true };
-
-  it('no budget is changed', async () => {
-    isOlderAlive = true;
-    await expect(set(TEAM, hard('1', 'USD'))).rejects.toMatchObject(refusal);
-    expect([await budgets.get(TEAM), await logged()]).toEqual([null, []]);
-  });
-
-  it.each([
-    ['deployment', async (): Promise<void> => void (await budgets.setDeployment({ USD: 1n }))],
-    ['team', async (): Promise<void> => void (await set(TEAM, hard('1', 'USD')))],
-    ['everyone', async (): Promise<void> => void (await set(EVERYONE, hard('1', 'USD')))],
-    ['channel', async (): Promise<void> => void (await set(CHANNEL, hard('1', 'USD')))],
-    ['person', async (): Promise<void> => void (await set(PERSON, hard('1', 'USD')))],
-  ] as const)('orders under the budget of the %s are refused', async (_scope, begin: () => Promise<void>) => {
-    await begin();
-    isOlderAlive = true;
-    await expect(budgets.assertEnforced(ORIGIN)).rejects.toMatchObject(refusal);
-    isOlderAlive = false;
-    await budgets.assertEnforced(ORIGIN);
-  });
-
-  it('orders without a hard budget are not, nor while tasks are uncounted', async () => {
-    await set(TEAM, soft('1', 'USD'));
-    await set({ ...CHANNEL, channel: 'C2' }, hard('1', 'USD'));
-    [isOlderAlive, isUncounted] = [true, true];
-    await budgets.assertEnforced(ORIGIN);
-    isOlderAlive = false;
-    await budgets.assertEnforced(ORIGIN);
-  });
-});
-
-it('while tasks of an earlier version are uncounted, budgets are set, and orders under them refused', async () => {
-  isUncounted = true;
-  await set(TEAM, hard('1', 'USD'));
-  await expect(budgets.assertEnforced(ORIGIN)).rejects.toMatchObject({ code: 'uncounted', retryable: true });
-  isUncounted = false;
-  await budgets.assertEnforced(ORIGIN);
 });

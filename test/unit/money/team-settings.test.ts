@@ -1,5 +1,4 @@
 import { beforeEach, expect, it } from 'vitest';
-import { DailiesError } from '#src/errors.ts';
 import { AuditTrail } from '#src/money/audit.ts';
 import { pauseAt, type SettingsPatch, TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -20,18 +19,6 @@ beforeEach(() => {
 });
 
 const logged = async () => (await audit.page(TEAM, { offset: 0, limit: 100 })).entries;
-
-it('change a policy only while every replica keeps to it; other settings at any time', async () => {
-  const store = new MemoryStore();
-  const older = new DailiesError('changing a policy', { code: 'older_version', retryable: true });
-  const guarded = new TeamSettingsRepository(store, new AuditTrail(store, new ManualClock(0)), () =>
-    Promise.reject(older),
-  );
-  const policy = { team: { clips: 2 }, channels: {} };
-  await expect(guarded.change(TEAM, BY_ADA, { policy })).rejects.toBe(older);
-  expect(await guarded.change(TEAM, BY_ADA, { currency: 'EUR' })).toMatchObject({ currency: 'EUR' });
-  expect((await guarded.get(TEAM)).policy).toBeUndefined();
-});
 
 it('are defaults until they are changed, for each team alone', async () => {
   const defaults = { revision: 0, timeZone: 'UTC', alerts: true };

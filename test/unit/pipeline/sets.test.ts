@@ -174,19 +174,6 @@ describe('a set', () => {
     for (const id of idsOf(3)) expect((await house.task(id)).state).toBe('declined');
   });
 
-  it('is not requested while a replica runs that would approve one task of it alone', async () => {
-    let isOld = true;
-    const old = new DailiesError('requesting', { code: 'older_version', retryable: true });
-    const house = new TaskHouse({ assertSetsDecided: () => (isOld ? Promise.reject(old) : Promise.resolve()) });
-    await expect(house.submit(takesOf(4, { approval }))).rejects.toMatchObject({ code: 'older_version' });
-    expect(await house.store.count('history:fake:T1')).toBe(0);
-    await house.submit(orderOf({ key: 'one', approval }));
-    isOld = false;
-    const { task } = await house.submit(takesOf(4, { approval }));
-    isOld = true;
-    expect(await house.submit(takesOf(4, { approval }))).toMatchObject({ isNew: false, task: { id: task.id } });
-  });
-
   it('waits for an approval as a whole, and holds nothing meanwhile', async () => {
     const house = new TaskHouse().start();
     await house.submit(takesOf(4, { approval }));
@@ -266,7 +253,6 @@ describe('every limit refuses a set as a whole', () => {
     ['budget of the deployment', {}, 'deployment'],
     ['pause', { settingsOf: async () => ({ ...DEFAULT_SETTINGS, pause }) }, null],
     ['limit on the data', { assertWritable: gone }, null],
-    ['older replica', { assertEnforced: gone }, null],
   ];
 
   it.each(one)('%s', async (name, options, budget) => {

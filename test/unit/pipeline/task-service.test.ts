@@ -55,10 +55,10 @@ describe('an order', () => {
     expect(await house.store.count('history:fake:T1')).toBe(1);
   });
 
-  it('is rejected while budgets are not enforced, unless it was claimed before; so is Send again', async () => {
+  it('is rejected while the spend of its budgets cannot be restored, unless it was claimed before; so is Send again', async () => {
     let isOld = false;
-    const old = new DailiesError('a replica of an older version', { code: 'older_version', retryable: true });
-    const house = new TaskHouse({ assertEnforced: () => (isOld ? Promise.reject(old) : Promise.resolve()) }).start();
+    const old = new DailiesError('restoring', { code: 'store_unavailable', retryable: true });
+    const house = new TaskHouse({ restoreSpend: () => (isOld ? Promise.reject(old) : Promise.resolve()) }).start();
     house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
     const id = await house.order();
     isOld = true;

@@ -186,12 +186,6 @@ describe('/video budget', () => {
     expect(await said('<@U9|Gone> off')).toContain('budget of Gone was removed');
   });
 
-  it('changes nothing while a replica of an older version runs', async () => {
-    house.hasOlderReplica = true;
-    await expect(house.bot.text(admin(), 'budget team 5')).rejects.toMatchObject({ code: 'older_version' });
-    expect(await entries()).toBe(0);
-  });
-
   it('turns pages, for administrators only', async () => {
     for (let index = 0; index < 12; index += 1) await said(`<#C1${index}|c> 5`);
     const first = await house.bot.text(admin(), 'budget');

@@ -137,13 +137,6 @@ describe('/video compare', () => {
     expect(Object.fromEntries(amounts)).toEqual({ bare: '0.12', 'reel-2': '0.6', 'swift-1': '0.3' });
   });
 
-  it('is refused while a replica runs that would show the models', async () => {
-    const house = new BotHouse(CATALOG);
-    house.isBesideOlder = true;
-    expect(replyText(await house.bot.text(ada(), 'compare a fox --models swift-1,reel-2'))).toContain('update');
-    expect(house.records.size).toBe(0);
-  });
-
   it('completes the list of models', async () => {
     const house = new BotHouse(CATALOG);
     const suggest = async (typed: string) =>

@@ -28,8 +28,6 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   storage_unavailable: 'keep clips',
   store_locked: 'Another program',
   record_damaged: 'damaged',
-  older_version: 'older version',
-  uncounted: 'still adding up',
   message_gone: 'message',
   missing_permission: 'permission',
   too_large: 'too large',

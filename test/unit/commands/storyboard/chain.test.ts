@@ -138,16 +138,6 @@ describe('/video storyboard --chain', () => {
     expect(made.records.size).toBe(0);
   });
 
-  it('is refused beside a replica that does not know it, while other storyboards are ordered', async () => {
-    const made = house();
-    made.isBesideOlder = true;
-    const asked = await made.bot.text(ada(), 'storyboard --chain\na fox\nit runs');
-    expect(replyText(asked)).toContain('An update is in progress');
-    expect(made.records.size).toBe(0);
-    const plain = await made.bot.text(ada(), 'storyboard\na fox\nit runs');
-    expect((await made.bot.press(ada(), firstButton(plain))).kind).toBe('task');
-  });
-
   it('means nothing in a clip of its own', async () => {
     const made = house();
     const reply = await made.bot.command(ada(), 'create', { prompt: ['a fox'], image: [LAST_FRAME] });
