@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import type { Versioned } from '../store/store.ts';
 import type { Person, Price } from '../tasks/task.ts';
 
@@ -85,7 +85,7 @@ export interface LoggedEntry {
   readonly after: readonly LoggedValue[];
 }
 
-/** Value as it is chained: persons and notes by a random id, under which an erasable record has their content. */
+/** Value as it is chained: persons and notes by a {@link sealOf}, under which an erasable record has their content. */
 export type ChainedValue =
   | Exclude<AuditValue, { readonly kind: 'person' | 'note' }>
   | { readonly kind: 'person' | 'note'; readonly id: string };
@@ -95,13 +95,28 @@ export interface ChainedEntry extends Versioned {
   readonly number: number;
   readonly atMs: number;
   readonly action: AuditAction;
-  /** Random id of a person. */
+  /** {@link sealOf} a person. */
   readonly by: string | null;
   readonly surface: Surface;
   readonly subject: readonly ChainedValue[];
   readonly before: readonly ChainedValue[];
   readonly after: readonly ChainedValue[];
   readonly hash: string;
+}
+
+/** Content behind an id in the chain, in an erasable record. */
+export type Sealed = Extract<AuditValue, { readonly kind: 'person' | 'note' }> & {
+  /** Key of the {@link sealOf} that is its id. */
+  readonly salt: string;
+};
+
+/**
+ * Returns the id of a person or a note, which only this content has with this salt: another one in its place is found,
+ * and nothing leads from the id to the content once its record is erased.
+ */
+export function sealOf(sealed: Sealed): string {
+  const content = sealed.kind === 'person' ? sealed.person.id : sealed.text;
+  return createHmac('sha256', sealed.salt).update(`${sealed.kind}:${content}`).digest('hex').slice(0, 32);
 }
 
 /** Returns the hash of an entry and of all before it. */

@@ -14,6 +14,8 @@ import {
   hashOf,
   type LoggedEntry,
   type LoggedValue,
+  type Sealed,
+  sealOf,
 } from './audit-entry.ts';
 
 /** Result of checking a log: the number of its entries, or that of the first one that is missing or was changed. */
@@ -42,20 +44,18 @@ export interface AuditedChange<Result> {
 
 /**
  * Logs of administrative changes. An entry is written in the commit of its change, and contains the hash of the entry
- * before it, so that a later manipulation is found. Entries name persons by random ids: the person and the notes behind
- * an id can be erased without breaking the chain.
+ * before it, so that a later manipulation is found. Entries name persons by ids that seal them: the person and the notes
+ * behind an id can be erased without breaking the chain, but not replaced.
  */
 export class AuditTrail {
   readonly #store: Store;
   readonly #records: Keyv;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #randomId: () => string;
 
-  constructor(store: Store, clock: Pick<Clock, 'now'>, randomId: () => string = randomUUID) {
+  constructor(store: Store, clock: Pick<Clock, 'now'>) {
     this.#store = store;
     this.#records = store.keyv('audit');
     this.#clock = clock;
-    this.#randomId = randomId;
   }
 
   /**
@@ -84,7 +84,7 @@ export class AuditTrail {
   async append(log: AuditLog, actor: Actor, entries: readonly AuditEntry[]): Promise<readonly RecordWrite[]> {
     const name = nameOf(log);
     const head = await this.#records.get<Head>(headKey(name));
-    const references = new References(name, this.#records, this.#randomId);
+    const references = new References(name, this.#records);
     const by = actor.person === null ? null : await references.ofPerson(actor.person);
     const chained: ChainedEntry[] = [];
     let end = head?.hash ?? GENESIS;
@@ -188,6 +188,25 @@ export class AuditTrail {
     return checked.filter(({ result }) => !result.ok);
   }
 
+  /** Returns the heads of all logs: the number of entries, and the hash that stands for all of them. */
+  async heads(): Promise<readonly { readonly log: string; readonly entries: number; readonly hash: string }[]> {
+    const found: { log: string; entries: number; hash: string }[] = [];
+    for await (const page of this.#store.contents.records('audit')) {
+      for (const { key, value } of page) {
+        const { entries, hash } = value as Head;
+        if (key.startsWith(headKey(''))) found.push({ log: key.slice(headKey('').length), entries, hash });
+      }
+    }
+    return found;
+  }
+
+  /** Returns whether a log has the entry with a hash: then, if it is intact, it has all entries before it as well. */
+  async hasEntry(hash: string): Promise<boolean> {
+    for await (const page of this.#store.contents.records('audit'))
+      if (page.some(({ key, value }) => key.startsWith('entry:') && (value as ChainedEntry).hash === hash)) return true;
+    return false;
+  }
+
   async #verify(name: string): Promise<Verification> {
     let [previous, verified] = [GENESIS, 0];
     for (;;) {
@@ -195,11 +214,18 @@ export class AuditTrail {
       const entries = head?.entries ?? 0;
       for (let from = verified + 1; from <= entries; from += VERIFIED_PER_READ) {
         const numbers = Array.from({ length: Math.min(VERIFIED_PER_READ, entries - from + 1) }, (_, at) => from + at);
-        for (const [at, entry] of (await this.#entries(name, numbers)).entries()) {
+        const read = await this.#entries(name, numbers);
+        const replaced = await this.#replaced(
+          name,
+          new Set(read.flatMap((entry) => (entry === undefined ? [] : sealsOf(entry)))),
+        );
+        for (const [at, entry] of read.entries()) {
           const number = from + at;
           if (entry === undefined) return { ok: false, number, reason: 'missing' };
           previous = hashOf(previous, entry);
-          if (entry.number !== number || entry.hash !== previous) return { ok: false, number, reason: 'changed' };
+          const isIntact = entry.number === number && entry.hash === previous;
+          if (!isIntact || sealsOf(entry).some((id) => replaced.has(id)))
+            return { ok: false, number, reason: 'changed' };
         }
       }
       if (previous !== (head?.hash ?? GENESIS)) return { ok: false, number: entries, reason: 'changed' };
@@ -215,6 +241,13 @@ export class AuditTrail {
   async #entries(name: string, numbers: readonly number[]): Promise<readonly (ChainedEntry | undefined)[]> {
     if (numbers.length === 0) return [];
     return this.#records.getMany<ChainedEntry>(numbers.map((number) => entryKey(name, number)));
+  }
+
+  /** Returns the ids behind which there is another person or note than was logged; what was erased is none. */
+  async #replaced(name: string, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const all = [...ids];
+    const found = all.length === 0 ? [] : await this.#records.getMany<Sealed>(all.map((id) => referenceKey(name, id)));
+    return new Set(all.filter((id, at) => found[at] !== undefined && sealOf(found[at]) !== id));
   }
 
   async #logged(name: string, entry: ChainedEntry): Promise<LoggedEntry> {
@@ -235,22 +268,29 @@ export class AuditTrail {
 
   async #resolved(name: string, value: ChainedValue): Promise<LoggedValue> {
     if (!('id' in value)) return value;
-    return (await this.#records.get<LoggedValue>(referenceKey(name, value.id))) ?? { kind: 'erased' };
+    const found = await this.#records.get<Sealed>(referenceKey(name, value.id));
+    if (found === undefined) return { kind: 'erased' };
+    const { salt: _salt, ...content } = found;
+    return content;
   }
 }
 
-/** Random ids of the persons and notes of an append, with the records behind them. */
+/** Returns the ids of the persons and notes of an entry. */
+function sealsOf({ by, subject, before, after }: ChainedEntry): readonly string[] {
+  const ids = [...subject, ...before, ...after].flatMap((value) => ('id' in value ? [value.id] : []));
+  return by === null ? ids : [by, ...ids];
+}
+
+/** Ids of the persons and notes of an append, with the records behind them. */
 class References {
   readonly writes: RecordWrite[] = [];
   readonly #name: string;
   readonly #records: Keyv;
-  readonly #randomId: () => string;
   readonly #known = new Map<string, string>();
 
-  constructor(name: string, records: Keyv, randomId: () => string) {
+  constructor(name: string, records: Keyv) {
     this.#name = name;
     this.#records = records;
-    this.#randomId = randomId;
   }
 
   /** Returns the id of a person, who has one per log; a new name replaces the old one. */
@@ -258,11 +298,12 @@ class References {
     const seen = this.#known.get(person.id);
     if (seen !== undefined) return seen;
     const key = personKey(this.#name, person.id);
-    const found = await this.#records.get<{ readonly id: string }>(key);
-    const id = found?.id ?? this.#randomId();
+    const found = await this.#records.get<{ readonly id: string; readonly salt: string }>(key);
+    const sealed: Sealed = { kind: 'person', person, salt: found?.salt ?? randomUUID() };
+    const id = sealOf(sealed);
     this.#known.set(person.id, id);
-    if (found === undefined) this.#write(key, { revision: 1, id }, 'absent');
-    this.#write(referenceKey(this.#name, id), { kind: 'person', person } satisfies AuditValue, 'any');
+    if (found === undefined) this.#write(key, { revision: 1, id, salt: sealed.salt }, 'absent');
+    this.#write(referenceKey(this.#name, id), sealed, 'any');
     return id;
   }
 
@@ -270,13 +311,16 @@ class References {
     const chained: ChainedValue[] = [];
     for (const value of values) {
       if (value.kind === 'person') chained.push({ kind: 'person', id: await this.ofPerson(value.person) });
-      else chained.push(value.kind === 'note' ? { kind: 'note', id: this.#ofNote(value) } : value);
+      else
+        chained.push(
+          value.kind === 'note' ? { kind: 'note', id: this.#ofNote({ ...value, salt: randomUUID() }) } : value,
+        );
     }
     return chained;
   }
 
-  #ofNote(note: AuditValue): string {
-    const id = this.#randomId();
+  #ofNote(note: Sealed): string {
+    const id = sealOf(note);
     this.#write(referenceKey(this.#name, id), note, 'absent');
     return id;
   }
@@ -304,12 +348,12 @@ function entryKey(name: string, number: number): string {
   return `entry:${name}#${number}`;
 }
 
-/** Names the record of the content behind a random id. */
+/** Names the record of the content behind an id. */
 function referenceKey(name: string, id: string): string {
   return `reference:${name}:${id}`;
 }
 
-/** Names the record of the random id of a person in a log. */
+/** Names the record of the id of a person in a log. */
 function personKey(name: string, person: string): string {
   return `person:${name}:${person}`;
 }

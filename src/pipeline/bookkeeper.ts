@@ -12,6 +12,8 @@ const CHECK_EVERY_MS = 3_600_000;
 const FIRST_CHECK_MS = 5_000;
 /** TTL of the lease: another replica takes over within a minute from one that died. */
 const LEASE_MS = 30_000;
+/** Delay after which the heads of the audit logs are written to the log again, out of reach of whoever changes the store. */
+const HEADS_EVERY_MS = 86_400_000;
 /** Pause after each page, for other work. */
 const PAUSE_MS = 20;
 
@@ -24,19 +26,21 @@ interface LastCheck {
   readonly atMs: number;
   /** Number of disagreements that were found. */
   readonly disagreements: number;
+  /** Time at which the heads of the audit logs were last written to the log. */
+  readonly headsAtMs: number;
 }
 
 /** Options of {@link createBookkeeper}. */
 export interface BookkeeperOptions {
   readonly store: Store;
-  readonly audit: Pick<AuditTrail, 'verifyAll'>;
+  readonly audit: Pick<AuditTrail, 'verifyAll' | 'heads'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
  * Creates the bookkeeper of one process. Every hour, on one replica, it checks that the sums are what the tasks count and
- * that the audit logs are intact. It corrects no sum.
+ * that the audit logs are intact, and once a day it writes the heads of those to the log. It corrects no sum.
  */
 export function createBookkeeper(options: BookkeeperOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
   const { store, clock, logger } = options;
@@ -86,7 +90,13 @@ async function check({ store, audit, clock, logger }: BookkeeperOptions, stoppin
       'sums of spend are not what the tasks count, or an audit log was changed',
     );
   }
-  await store.keyv('waits').set(RECORD_KEY, { revision: 1, atMs: clock.now(), disagreements } satisfies LastCheck);
+  const nowMs = clock.now();
+  const last = await store.keyv('waits').get<LastCheck>(RECORD_KEY);
+  const isDue = last === undefined || nowMs - last.headsAtMs >= HEADS_EVERY_MS;
+  for (const head of isDue ? await audit.heads() : [])
+    logger.info({ event: 'audit_head', ...head }, 'the audit log has this head, for npm run check-books -- --head');
+  const headsAtMs = isDue ? nowMs : last.headsAtMs;
+  await store.keyv('waits').set(RECORD_KEY, { revision: 1, atMs: nowMs, disagreements, headsAtMs } satisfies LastCheck);
 }
 
 /** Returns the number of disagreements of a report. */

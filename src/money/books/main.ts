@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { systemClock as clock } from '../../clock.ts';
 import { loadEnvFile } from '../../config/env-file.ts';
 import { asDailiesError } from '../../errors.ts';
@@ -31,15 +32,28 @@ async function open(url: string): Promise<Store> {
   }
 }
 
+/** Reads `--head HASH`, which may be repeated: heads of audit logs that were noted before. */
+function headsGiven(): readonly string[] {
+  try {
+    return parseArgs({ options: { head: { type: 'string', multiple: true, default: [] } } }).values.head;
+  } catch (thrown) {
+    return fail(`reading the options: ${(thrown as Error).message}; npm run check-books takes --head HASH`);
+  }
+}
+
+const noted = headsGiven();
 const problems = loadEnvFile();
 if (problems.length > 0) fail(problems.join('\n'));
 const given = process.env['STORE_URL'];
 const store = await open(given === undefined || given.trim() === '' ? 'sqlite:data/dailies.db' : given);
 try {
   const report = await checkBooks(store);
-  const logs = await new AuditTrail(store, clock).verifyAll();
-  process.stdout.write(tableOf(report, logs));
-  if (!isRight(report, logs)) process.exitCode = 1;
+  const audit = new AuditTrail(store, clock);
+  const logs = await audit.verifyAll();
+  const missing: string[] = [];
+  for (const head of noted) if (!(await audit.hasEntry(head))) missing.push(head);
+  process.stdout.write(tableOf(report, { logs, missing }));
+  if (!isRight(report, { logs, missing })) process.exitCode = 1;
 } catch (thrown) {
   process.stderr.write(`${asDailiesError(thrown, 'checking the books').message}\n`);
   process.exitCode = 1;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditTrail } from '#src/money/audit.ts';
-import { type Actor, type AuditEntry, type ChainedValue, hashOf } from '#src/money/audit-entry.ts';
+import { type Actor, type AuditEntry, type ChainedEntry, type ChainedValue, hashOf } from '#src/money/audit-entry.ts';
 import { openStore } from '#src/store/open.ts';
 import type { RecordWrite, Store } from '#src/store/store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -190,6 +190,26 @@ describe.each([
       { number: 3, reason: 'changed' },
     ],
     [
+      'another person behind an id',
+      async () => {
+        const { id } = (await stored<{ readonly id: string }>('person:slack:T1:U1')) ?? { id: '' };
+        const record = (await stored<Record<string, unknown>>(`reference:slack:T1:${id}`)) ?? {};
+        const forged = { ...record, person: { id: 'U9', name: 'Eve' } };
+        await store.keyv('audit').set(`reference:slack:T1:${id}`, forged);
+      },
+      { number: 1, reason: 'changed' },
+    ],
+    [
+      'another note behind an id',
+      async () => {
+        const { after = [] } = (await stored<ChainedEntry>('entry:slack:T1#3')) ?? {};
+        const [{ id = '' } = {}] = after as readonly { readonly id?: string }[];
+        const record = (await stored<Record<string, unknown>>(`reference:slack:T1:${id}`)) ?? {};
+        await store.keyv('audit').set(`reference:slack:T1:${id}`, { ...record, text: 'she agreed' });
+      },
+      { number: 3, reason: 'changed' },
+    ],
+    [
       'a removed head',
       async () => void (await store.keyv('audit').delete('head:slack:T1')),
       { number: 1, reason: 'changed' },
@@ -197,10 +217,25 @@ describe.each([
   ];
 
   it.each(tamperings)('finds %s', async (_what, tamper, found) => {
-    await append(ADA, entry('USD', 'EUR'), entry('EUR', 'GBP'), entry('GBP', 'USD'));
+    const noted = { ...entry('GBP', 'USD'), after: [{ kind: 'note', text: 'she refused' } as const] };
+    await append(ADA, entry('USD', 'EUR'), entry('EUR', 'GBP'), noted);
     await tamper();
     expect(await trail.verify(TEAM)).toEqual({ ok: false, ...found });
     expect(await trail.verifyAll()).toEqual([{ log: 'slack:T1', result: { ok: false, ...found } }]);
+  });
+
+  it('is missed by a head that was noted before, once its end is cut off or it is deleted', async () => {
+    await append(ADA, entry('USD', 'EUR'), entry('EUR', 'GBP'));
+    const [noted] = await trail.heads();
+    expect(noted).toEqual({ log: 'slack:T1', entries: 2, hash: expect.any(String) });
+    await append(ADA, entry('GBP', 'USD'));
+    expect(await trail.hasEntry(noted?.hash ?? '')).toBe(true);
+    await store.keyv('audit').delete('entry:slack:T1#3');
+    await store.keyv('audit').delete('entry:slack:T1#2');
+    const { hash } = (await stored<ChainedEntry>('entry:slack:T1#1')) ?? { hash: '' };
+    await store.keyv('audit').set('head:slack:T1', { revision: 9, entries: 1, hash });
+    expect(await trail.verifyAll()).toEqual([]);
+    expect(await trail.hasEntry(noted?.hash ?? '')).toBe(false);
   });
 
   it('chains persons and notes by random ids alone, so that they can be erased', async () => {

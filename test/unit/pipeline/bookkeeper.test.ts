@@ -57,14 +57,15 @@ describe('a check of the books', () => {
         { sum: TEAM, part: 'extra', stored: -1n, counted: 0n },
       ],
     });
-    expect(isRight(report, [])).toBe(false);
-    expect(tableOf(report, [])).toBe(
+    expect(isRight(report, { logs: [], missing: [] })).toBe(false);
+    expect(tableOf(report, { logs: [], missing: ['a1'] })).toBe(
       [
         '5 tasks, 4 sums.',
         'sum                       part     in the store  by the tasks',
         'team:fake:T1:2026-11:USD  settled  0.7           0.6',
         'team:fake:T1:2026-11:USD  extra    -0.000001     0',
         'Task open counts something else than its ledger says.',
+        'No audit log has the head a1: its end was cut off, or it was deleted.',
         'The books disagree. docs/operations.md, MoneyDisagrees, says what to do.',
         '',
       ].join('\n'),
@@ -124,7 +125,8 @@ describe('the bookkeeper', () => {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
     const logs: { log: string; result: { ok: false; number: number; reason: 'changed' } }[] = [];
-    const audit = { verifyAll: async () => logs };
+    const heads = [{ log: 'slack:T1', entries: 2, hash: 'a1' }];
+    const audit = { verifyAll: async () => logs, heads: async () => heads };
     const keeper = createBookkeeper({ store, audit, clock, logger });
     return { clock, lines, logs, keeper };
   }
@@ -135,14 +137,14 @@ describe('the bookkeeper', () => {
     keeper.start();
     expect(await lastDisagreements(store)).toBe(0);
     await pass(clock, 60_000, 1_000);
-    expect(lines).toEqual([]);
+    expect(lines).toMatchObject([{ event: 'audit_head', log: 'slack:T1', entries: 2, hash: 'a1' }]);
     expect(await lastDisagreements(store)).toBe(0);
     const hers = { sum: 'person:fake:T1:U1:2026-11:USD', add: { held: 1n } };
     await store.commit({ records: [], sums: [{ sum: TEAM, add: { held: 1n } }, hers] });
     logs.push({ log: 'deployment', result: { ok: false, number: 1, reason: 'changed' } });
     await pass(clock, 3_610_000, 60_000);
     await pass(clock, 60_000, 1_000);
-    expect(lines[0]).toMatchObject({
+    expect(lines[1]).toMatchObject({
       event: 'money_disagrees',
       disagreements: 3,
       sums: [`${TEAM} held 300001 300000`, expect.stringContaining('person:fake:T1:[hidden]:2026-11:USD held ')],
