@@ -117,11 +117,15 @@ export class RelayFolder {
     }
     // A unique name: several processes may fetch the same file into one folder.
     const part = `${this.pathOf(id)}.${randomUUID()}${PART}`;
+    const output = createWriteStream(part);
+    // Also if it fails: only then, the file that it was about to open is there to be deleted.
+    const closed = new Promise<void>((resolve) => output.once('close', resolve));
     try {
-      await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), createWriteStream(part));
+      await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), output);
       this.#addedBytes += (await stat(part)).size;
       await rename(part, this.pathOf(id));
     } finally {
+      await closed;
       await rm(part, { force: true });
     }
   }
