@@ -202,6 +202,7 @@ export function ledgerOf(task: Task): readonly LedgerEntry[] {
     state: states[index] ?? 'released',
     ...(booked === undefined ? {} : { booked }),
     ...(counted === undefined ? {} : { counted }),
+    ...(isBlind(task) ? { isBlind: true } : {}),
     createdAtMs: atMs,
   }));
 }

@@ -36,6 +36,8 @@ export interface LedgerEntry {
   readonly booked?: BookedState;
   /** Part of the sums that holds the amount; absent: none, or a record of an earlier version. */
   readonly counted?: SpendPart;
+  /** Its comparison is not revealed: nobody is told the model, nor what would tell it. */
+  readonly isBlind?: true;
   /** Time of the purchase: the order, or *Send again*. */
   readonly createdAtMs: number;
 }

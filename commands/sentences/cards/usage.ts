@@ -86,6 +86,7 @@ const TOTALS: readonly (readonly [SpendState, (sum: string, clips: string) => Li
   ['reserved', (sum, clips) => [{ strong: sum }, ` in progress · ${clips}`]],
   ['awaiting_refund', (sum, clips) => [{ strong: sum }, ` awaiting refund · ${clips}`]],
   ['in_doubt', (sum, clips) => [{ strong: sum }, ` unconfirmed, may be billed · ${clips}`]],
+  ['blind', (_sum, clips) => [`In comparisons that are not revealed: ${clips}`]],
   ['refunded', (sum, clips) => [`Failed, refunded under the service’s rules: ${clips} (${sum})`]],
   ['released', (sum, clips) => [`Not charged: ${clips} (would have been ${sum})`]],
 ];

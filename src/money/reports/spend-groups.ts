@@ -5,8 +5,11 @@ import type { Price } from '../../tasks/task.ts';
 /** Property by which spend is grouped. */
 export type SpendKey = 'person' | 'model' | 'channel';
 
-/** State in which a group counts an entry. `awaiting_refund`: failed, and used until a statement shows the refund. */
-export type SpendState = LedgerState | 'awaiting_refund';
+/**
+ * State in which a group counts an entry. `awaiting_refund`: failed, and used until a statement shows the refund. `blind`:
+ * in a comparison that is not revealed, whatever its state, which would tell the model of one that failed.
+ */
+export type SpendState = LedgerState | 'awaiting_refund' | 'blind';
 
 /** Number of ledger entries, and their amounts by currency in the order of first appearance. */
 export interface StateTotal {
@@ -36,7 +39,7 @@ export class SpendGroups {
     this.#all.add(entry);
     const { user, userName, model, channel } = entry;
     const names = { person: [user, userName], model: [model, model], channel: [channel, channel] } as const;
-    for (const key of ['person', 'model', 'channel'] as const) {
+    for (const key of entry.isBlind === true ? (['person', 'channel'] as const) : KEYS) {
       const [id, name] = names[key];
       const group = this.#groups[key].get(id) ?? { name, totals: new Totals() };
       group.name = name;
@@ -72,6 +75,7 @@ export class SpendGroups {
   }
 }
 
+const KEYS = ['person', 'model', 'channel'] as const satisfies readonly SpendKey[];
 const BILLED: readonly SpendState[] = ['settled'];
 const OPEN: readonly SpendState[] = ['reserved', 'awaiting_refund', 'in_doubt'];
 
@@ -104,6 +108,7 @@ class Totals {
 }
 
 /** Returns the state in which an entry counts: by the decision on it, else by the task's events. */
-function stateOf({ state, booked, counted }: LedgerEntry): SpendState {
+function stateOf({ state, booked, counted, isBlind }: LedgerEntry): SpendState {
+  if (isBlind === true) return 'blind';
   return booked ?? (state === 'refunded' && counted === 'held' ? 'awaiting_refund' : state);
 }

@@ -47,6 +47,21 @@ const spend = (sum: string, add: Readonly<Record<keyof SumWrite['add'], string>>
 const limit = (amount: string, currency = 'USD') =>
   house.budgets.change(TEAM, ACTOR, { part: 'hard', currency, amount: microsOf(amount) });
 
+it('tells neither which model of a blind comparison failed nor what it would have cost', async () => {
+  const blind = { isBlind: true } as const;
+  house.entries.push(
+    { ...ENTRY, ...blind },
+    { ...ENTRY, ...blind, task: 'u' as TaskId, model: 'epic-pro', amount: '0.9', state: 'released' },
+    { ...ENTRY, task: 'v' as TaskId },
+  );
+  const text = await said();
+  expect(text).toContain('In comparisons that are not revealed: 2 clips');
+  expect(text).not.toContain('Not charged');
+  expect(text).not.toContain('0.9');
+  expect(text).not.toContain('Epic');
+  expect(text).toMatch(/Swift 1\D+0\.30\D+1 clip/u);
+});
+
 describe('what is used of a limit', () => {
   it('comes from the sums, with what is left and the pace', async () => {
     // Noon on the 20th: 19.5 of 30 days.
