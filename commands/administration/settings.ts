@@ -120,7 +120,10 @@ export const settings: Subcommand = {
     if (problem !== null) return refused(problem);
     const after = await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, patch);
     const isChanged = (name: ShownSetting): boolean => JSON.stringify(after[name]) !== JSON.stringify(before[name]);
-    return show(ports, caller, after, Object.values(SETTINGS).filter(isChanged));
+    const changed = Object.values(SETTINGS).filter(isChanged);
+    const isUnheard = changed.includes('approveAbove') && after.approveAbove !== undefined;
+    const lacksApprover = isUnheard && (await ports.approvers.list(teamOf(caller))).length === 0;
+    return show(ports, caller, after, changed, lacksApprover);
   },
 };
 
@@ -129,9 +132,11 @@ function show(
   { fields }: Caller,
   shown: TeamSettings,
   changed: readonly ShownSetting[] | null,
+  lacksApprover = false,
 ): Reply {
   const currency = currencyOf(shown, catalog().defaultModel.currency);
-  return privately(settingsCard({ settings: shown, currency, changed, command: nameOf(settings.declaration, fields) }));
+  const command = nameOf(settings.declaration, fields);
+  return privately(settingsCard({ settings: shown, currency, changed, command, lacksApprover }));
 }
 
 /** Returns the currency of amounts typed without one. @param standard that of the catalog's default model. */

@@ -2,6 +2,7 @@ import type { AppDeps } from '../app.ts';
 import { createAttachmentPlanner } from '../chat/attachment-plan.ts';
 import { ChatEngine } from '../chat/chat.ts';
 import { createSubscriptions } from '../chat/subscriptions.ts';
+import { BUILT_IN_ADMINS } from '../config/admins.ts';
 import { createKeptUntil } from '../library/retention-periods.ts';
 import { createFfmpegFitter } from '../media/ffmpeg.ts';
 import type { Parts } from './parts.ts';
@@ -42,6 +43,7 @@ export function createAppChat(
     deadlineMs: config.poll.deadlineMs,
     slowestPollMs: config.poll.maxMs,
     refundKnown: config.videoService === undefined,
+    admins: [...config.admins, ...BUILT_IN_ADMINS],
     leftFor: money.leftFor,
     reviewRules: (team) => money.settings.get(team),
     keptUntil: createKeptUntil({ ...deps, ...money, retention: config.retention }),

@@ -1,5 +1,6 @@
 import type { Keyv } from 'keyv';
 import type { MessageLock } from '../cluster/message-lock.ts';
+import type { Admin } from '../config/admins.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Approver } from '../tasks/approval.ts';
@@ -25,6 +26,8 @@ export interface ApprovalNoticesOptions {
   readonly records: Keyv;
   readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
   readonly platformOf: (task: Task) => Platform;
+  /** Persons named in `ADMINS`, who are pinged where there is no approver. */
+  readonly admins: readonly Admin[];
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
   readonly leftFor: (task: Task) => Promise<Price | null>;
   readonly logger: Logger;
@@ -63,8 +66,22 @@ export class ApprovalNotices {
     const groups = approval.askedOf.filter(({ kind }) => kind !== 'person');
     const unreached: Approver[] = [];
     for (const person of people) if (!(await this.#sendDirectly(request, person, isReminder))) unreached.push(person);
-    const below = [...groups, ...unreached];
+    const below = approval.askedOf.length === 0 ? await this.#administrators(task) : [...groups, ...unreached];
     if (below.length > 0 || people.length === 0) await this.#sendBelow(request, below, isReminder);
+  }
+
+  /** Returns the members of a task's team who are named in `ADMINS`, without its requester. */
+  async #administrators(task: Task): Promise<readonly Approver[]> {
+    const { platform, team, channel, address, user: requester } = task.origin;
+    const named = this.#options.admins.filter((admin) => admin.platform === platform && admin.user !== requester.id);
+    const place = { team, channel, address };
+    const isMember = ({ user }: Admin): Promise<boolean> =>
+      this.#options
+        .platformOf(task)
+        .isMember(place, user)
+        .catch(() => false);
+    const areMembers = await Promise.all(named.map(isMember));
+    return named.filter((_, at) => areMembers[at]).map(({ user }) => ({ kind: 'person', id: user, name: user }));
   }
 
   /** Returns the messages of a task's notices. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { MessageLocks } from '../cluster/message-lock.ts';
+import type { Admin } from '../config/admins.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
@@ -105,6 +106,8 @@ export interface ChatOptions extends Pick<ReviewNoticesOptions, 'reviewRules'> {
   readonly slowestPollMs: number;
   /** The video service is known to refund failed tasks. */
   readonly refundKnown: boolean;
+  /** Persons named in `ADMINS`, who are pinged where there is no approver. Default: none. */
+  readonly admins?: readonly Admin[];
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
   readonly leftFor: (task: Task) => Promise<Price | null>;
   /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
@@ -160,7 +163,7 @@ export class ChatEngine implements Chat {
       progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
     const shared = { ...messages, records: deliveries, comparisonRecords, sets: this.#sets, viewOf };
-    const approvals = new ApprovalNotices(shared);
+    const approvals = new ApprovalNotices({ ...shared, admins: options.admins ?? [] });
     const edits = new ProgressEdits({ ...shared, getTask: (id) => this.#sets.get(id) });
     this.#pause = new SubmissionPause(options);
     this.#views = new TaskViews({

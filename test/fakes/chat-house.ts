@@ -32,6 +32,8 @@ export interface ChatHouseOptions {
   readonly keptUntil?: ChatOptions['keptUntil'];
   /** Default: no team has reviews. */
   readonly reviewRules?: ChatOptions['reviewRules'];
+  /** Default: nobody is named in `ADMINS`. */
+  readonly admins?: ChatOptions['admins'];
   /** Finds a clip. Default: returns the clip's own location. */
   readonly find?: Clips['find'];
 }
@@ -78,6 +80,7 @@ export class ChatHouse {
       handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
       leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
       ...(options.keptUntil === undefined ? {} : { keptUntil: options.keptUntil }),
+      ...(options.admins === undefined ? {} : { admins: options.admins }),
       ...(options.reviewRules === undefined ? {} : { reviewRules: options.reviewRules }),
       durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: () => undefined,

@@ -17,6 +17,8 @@ export interface SettingsShown {
   readonly changed: readonly ShownSetting[] | null;
   /** The command as it is typed on the platform. */
   readonly command: string;
+  /** A threshold for approvals was just set, and there is no approver. Default: false. */
+  readonly lacksApprover?: boolean;
 }
 
 /** Labels of the settings, in the order of the card. */
@@ -39,7 +41,7 @@ export function savedBlocks(isChanged: boolean | null, saved = 'Saved.'): readon
 }
 
 /** Shows the settings of a team; those that were just changed first. */
-export function settingsCard({ settings, currency, changed, command }: SettingsShown): Card {
+export function settingsCard({ settings, currency, changed, command, lacksApprover = false }: SettingsShown): Card {
   const order = Object.keys(LABELS) as ShownSetting[];
   const lineOf = (setting: ShownSetting): Line => [
     { strong: LABELS[setting] },
@@ -47,7 +49,11 @@ export function settingsCard({ settings, currency, changed, command }: SettingsS
     ...valueLine(setting, settings, currency),
   ];
   const asBlock = (line: Line): Block => ({ kind: 'text', line });
-  const shown = changed?.includes('timeZone') === true ? [asBlock([ZONE_CHANGED])] : [];
+  const notes = [
+    ...(changed?.includes('timeZone') === true ? [ZONE_CHANGED] : []),
+    ...(lacksApprover ? [noApprover(command)] : []),
+  ];
+  const shown = notes.map((note) => asBlock([note]));
   const news: readonly Block[] =
     changed === null
       ? []
@@ -68,6 +74,11 @@ export function settingsCard({ settings, currency, changed, command }: SettingsS
 
 const ZONE_CHANGED =
   'Clips ordered from now on count in the months of the new time zone; earlier ones stay where they are.';
+
+function noApprover(command: string): string {
+  const approvers = command.replace(/settings$/u, 'approvers');
+  return `Nobody is an approver yet: a request waits until an administrator looks. Name who is to be told with ${approvers}.`;
+}
 
 function valueLine(setting: ShownSetting, settings: TeamSettings, currency: string): Line {
   switch (setting) {

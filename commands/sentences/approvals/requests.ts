@@ -41,7 +41,16 @@ export function requestedLines({ approval, price, set, members }: TaskView): rea
     above === null
       ? `${cost} would exceed the budget.`
       : `${cost} is above the team’s limit of ${formatPrice(above)}${set === undefined ? ' for a clip' : ''}.`;
-  return [['Waiting for approval by ', ...approverNames(askedOf), `: ${why} Expires `, { timeMs: expiresAtMs }, '.']];
+  const unnoticed: Line =
+    askedOf.length > 0
+      ? []
+      : [
+          ' Nobody else is an approver, so an administrator has to look, here or in ',
+          { code: '/video approvals' },
+          '.',
+        ];
+  const expires: Line = [' Expires ', { timeMs: expiresAtMs }, '.'];
+  return [['Waiting for approval by ', ...approverNames(askedOf), `: ${why}`, ...expires, ...unnoticed]];
 }
 
 /** Explains why a requested task was not approved. */

@@ -54,6 +54,14 @@ describe('the approvers of a request', () => {
     expect(posted(house)).toEqual([`ask:${id}: in clips below: prompt`]);
   });
 
+  it('are those named in ADMINS, if there are none, while they are members and did not request it', async () => {
+    const admins = ['ada', 'bob', 'gone'].map((user) => ({ platform: 'fake', user }));
+    const house = new ChatHouse({ admins: [...admins, { platform: 'other', user: 'eve' }] });
+    house.platform.left.add('gone');
+    const id = await house.task(asking([]));
+    expect(posted(house)).toEqual([`ask:${id}: in clips below: prompt bob`]);
+  });
+
   it('are pinged below the message where they accept no direct message', async () => {
     const house = new ChatHouse();
     const refusal = platformError('missing_permission', { retryable: false });

@@ -97,6 +97,16 @@ describe('/video settings', () => {
     expect((await type('settings --time_zone Europe/Berlin', house)).words).toContain('Nothing changed');
   });
 
+  it('advises to name an approver where a threshold for approvals finds none', async () => {
+    const advice = 'Nobody is an approver yet';
+    const { house, words } = await type('settings --approve_above 0.30');
+    expect(words).toContain(advice);
+    expect((await type('settings --confirm_above 0.30', house)).words).not.toContain(advice);
+    const actor = { person: admin().user, surface: 'command' } as const;
+    await house.approvers.add(admin(), actor, { kind: 'person', id: 'U2', name: 'Bob' });
+    expect((await type('settings --approve_above 0.40', house)).words).not.toContain(advice);
+  });
+
   it('completes time zones by any part of their name, at most 25, and currencies of the catalog', async () => {
     const { bot } = new BotHouse(CATALOG);
     const suggest = (option: string, typed: string) => bot.suggest(admin(), 'settings', option, typed, {});

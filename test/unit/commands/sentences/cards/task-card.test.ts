@@ -76,7 +76,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'over a budget, with administrators to ask',
       { approval: { ...requestOf([]), above: null } },
-      'Waiting for approval by an administrator: $0.30 would exceed the budget. Expires 2026-11-21T12:00.',
+      'Waiting for approval by an administrator: $0.30 would exceed the budget. Expires 2026-11-21T12:00. Nobody else is an approver, so an administrator has to look, here or in `/video approvals`.',
     ],
     [
       'with many approvers, a role among them',
