@@ -49,7 +49,10 @@ export function whatFits(catalog: Catalog, order: Accepted, room: Micros): Accep
   return fits.toSorted((one, other) => other.request.seconds - one.request.seconds)[0] ?? null;
 }
 
-/** Returns the longest clip of a model that is shorter than `below` and costs at most `room`. */
+/**
+ * Returns the longest clip of a model that is shorter than `below` and costs at most `room`; in its usual shape and
+ * resolution where it does not offer those of the request.
+ */
 function fitOf(
   catalog: Catalog,
   { model, request }: Pick<Accepted, 'model' | 'request'>,
@@ -58,8 +61,12 @@ function fitOf(
   const affordable = secondsOffered(model).filter((seconds) => seconds < below && costs(model, seconds) <= room);
   if (affordable.length === 0) return null;
   const seconds = Math.max(...affordable);
-  const checked = checkRequest(catalog, { ...draftOfRequest(request), model: model.name, seconds });
-  return checked.ok ? checked : null;
+  const { aspect: _aspect, resolution: _resolution, ...rest } = draftOfRequest(request);
+  for (const draft of [draftOfRequest(request), rest]) {
+    const checked = checkRequest(catalog, { ...draft, model: model.name, seconds });
+    if (checked.ok) return checked;
+  }
+  return null;
 }
 
 function costs(model: Model, seconds: number): Micros {

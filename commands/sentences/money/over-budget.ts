@@ -71,11 +71,12 @@ function partsOf({ price: { currency }, refunds }: OverBudgetShown, { held, doub
   ];
 }
 
-function fitSentence({ fit }: OverBudgetShown): string | null {
+function fitSentence({ fit, ordered }: OverBudgetShown): string | null {
   if (fit === null) return null;
   if (fit.ordered !== null) return `${setSize(fit.ordered)} for ${formatPrice(fit.price)} would fit.`;
   const model = fit.model === null ? '' : ` with ${fit.model}`;
-  return `${fit.seconds} s${model} for ${formatPrice(fit.price)} would fit.`;
+  const clip = ordered === null ? `${fit.seconds} s${model}` : `One clip of ${fit.seconds} s${model}`;
+  return `${clip} for ${formatPrice(fit.price)} would fit.`;
 }
 
 function reset({ figures, period, timeZone }: OverBudgetShown): string | null {
@@ -84,7 +85,8 @@ function reset({ figures, period, timeZone }: OverBudgetShown): string | null {
 }
 
 function raise({ whose, raisers, mayRaise, command }: OverBudgetShown): string {
-  if (whose === null) return mayRaise ? `${command} in the environment raises it.` : 'Only its operator can raise it.';
+  if (whose === null)
+    return mayRaise ? `${command} in the environment raises it.` : 'Only whoever runs this installation can raise it.';
   if (mayRaise) return `You can raise it: ${command}`;
   return raisers.length === 0 ? `An administrator can raise it with ${command}` : `${named(raisers)} can raise it.`;
 }
@@ -111,7 +113,7 @@ function missingCurrency(shown: OverBudgetShown): string {
 
 function addition({ whose, mayRaise, command, raisers }: OverBudgetShown): string {
   if (mayRaise) return `You can add one: ${command}`;
-  if (whose === null) return 'Only its operator can add one.';
+  if (whose === null) return 'Only whoever runs this installation can add one.';
   return raisers.length === 0 ? `An administrator can add one with ${command}` : `${named(raisers)} can add one.`;
 }
 

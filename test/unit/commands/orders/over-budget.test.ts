@@ -95,6 +95,13 @@ describe('an order over a budget', () => {
     expect(labels(reply)).toContain('Create 8 s with Draft · $0.00');
   });
 
+  it('proposes a cheaper model that does not offer the resolution of the request', async () => {
+    const sketch = { ...SWIFT, name: 'sketch', title: 'Sketch', price: '0.01', resolutions: [], default: false };
+    house.replaceCatalog(parseCatalog({ models: [SWIFT, sketch, EPIC] }));
+    house.over = { ...OVER, room: '0.1' };
+    expect(sentence(await order())).toContain('8 s with Sketch for $0.08 would fit.');
+  });
+
   it('says that a currency is missing, and never converts', async () => {
     house.over = { ...OVER, currency: 'EUR', missingCurrency: true, limit: '0', room: '-1' };
     expect(sentence(await order())).toBe(
@@ -160,7 +167,7 @@ describe('an order over a budget', () => {
     for (const mayAdminister of [false, true]) {
       const reply = await order(undefined, ada({ mayAdminister }));
       expect(sentence(reply)).toBe(
-        'The budget of this installation is used up. The budget resets on 1 December (Berlin time). Only its operator can raise it.',
+        'The budget of this installation is used up. The budget resets on 1 December (Berlin time). Only whoever runs this installation can raise it.',
       );
       expect(labels(reply)).toEqual(['Try again · $0.40']);
     }

@@ -101,6 +101,10 @@ describe('--takes', () => {
     };
     const reply = await house.bot.text(ada(), 'a red fox --seconds 6 --takes 4');
     expect(replyText(reply)).toContain('2 takes for $0.60 would fit.');
+    const whole = house.over;
+    house.over = { ...whole, room: '0.35' };
+    const one = await house.bot.text(ada(), 'a red fox --seconds 6 --takes 4');
+    expect(replyText(one)).toContain('One clip of 6 s for $0.30 would fit.');
     expect(house.records.size).toBe(0);
     const [fit] = reply.kind === 'refused' ? (reply.buttons ?? []) : [];
     expect(fit?.label).toBe('Create 2 takes · $0.60');
