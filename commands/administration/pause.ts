@@ -50,14 +50,12 @@ export const pause: Subcommand = {
     const { timeZone } = await ports.settings.get(teamOf(caller));
     const nowMs = ports.clock.now();
     const untilMs = until === undefined ? undefined : momentOf(until, timeZone, nowMs);
-    if (until !== undefined && (untilMs === null || untilMs === undefined))
-      return refused(notAnEnd(until, 'unreadable'));
-    if (until !== undefined && untilMs !== undefined && untilMs !== null && untilMs <= nowMs)
-      return refused(notAnEnd(until, 'past'));
-    const end = untilMs === undefined || untilMs === null ? {} : { untilMs };
-    const wanted: Pause = { reason, by: caller.user, atMs: nowMs, ...end };
+    // It stops first: a wrong end is asked about afterwards.
+    const isEnd = untilMs !== undefined && untilMs !== null && untilMs > nowMs;
+    const wanted: Pause = { reason, by: caller.user, atMs: nowMs, ...(isEnd ? { untilMs } : {}) };
     await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, { pause: wanted });
-    return show(ports, caller, 'paused');
+    const isWrong = until !== undefined && !isEnd;
+    return show(ports, caller, 'paused', isWrong ? notAnEnd(until, untilMs === null ? 'unreadable' : 'past') : null);
   },
 };
 
@@ -67,7 +65,12 @@ async function resume(ports: BotPorts, caller: Caller): Promise<Reply> {
   return show(ports, caller, before === null ? 'not_paused' : 'resumed');
 }
 
-async function show(ports: BotPorts, caller: Caller, outcome: PauseOutcome): Promise<Reply> {
+async function show(
+  ports: BotPorts,
+  caller: Caller,
+  outcome: PauseOutcome,
+  problem: string | null = null,
+): Promise<Reply> {
   const inEffect = pauseAt(await ports.settings.get(teamOf(caller)), ports.clock.now());
-  return privately(pauseCard(inEffect, outcome, nameOf(pause.declaration, caller.fields)));
+  return privately(pauseCard(inEffect, outcome, nameOf(pause.declaration, caller.fields), problem));
 }

@@ -23,7 +23,7 @@ function teamSentence({ platform, team }: AccessRefusal & { readonly reason: 'te
 const ADMINISTRATORS: Readonly<Record<string, string>> = {
   discord: 'members of this server with the “Manage Server” permission',
   slack: 'admins and owners of this workspace',
-  playground: 'operator',
+  playground: 'the operator, and people named in ADMINS,',
 };
 
 /** Refuses an administrative command or button to a user who may not administer the team. */

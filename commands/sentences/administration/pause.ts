@@ -9,8 +9,17 @@ export const REASON_LENGTH = 200;
 /** Outcome of `/video pause`; `null`: nothing was to be changed. */
 export type PauseOutcome = 'paused' | 'resumed' | 'not_paused' | null;
 
-/** Shows whether a team's spending is paused. @param command the command as it is typed on the platform. */
-export function pauseCard(pause: PauseInEffect | null, outcome: PauseOutcome, command: string): Card {
+/**
+ * Shows whether a team's spending is paused.
+ * @param command the command as it is typed on the platform.
+ * @param problem why the end that was given is none; `null`: it is one, or none was given.
+ */
+export function pauseCard(
+  pause: PauseInEffect | null,
+  outcome: PauseOutcome,
+  command: string,
+  problem: string | null,
+): Card {
   if (pause === null)
     return layOut([{ kind: 'text', line: [NOT_PAUSED[outcome ?? 'asked']] }, hint(command, 'a reason')]);
   const { reason, by, untilMs } = pause;
@@ -25,7 +34,13 @@ export function pauseCard(pause: PauseInEffect | null, outcome: PauseOutcome, co
         ...(untilMs === undefined ? [] : ([' · ends ', { timeMs: untilMs }] satisfies Line)),
       ],
     },
-    { kind: 'text', line: ['New clips, Send again and approvals are refused. Clips in progress go on.'] },
+    ...(problem === null ? [] : [{ kind: 'text', line: [problem] } as const]),
+    {
+      kind: 'text',
+      line: [
+        'New clips, Send again and approvals are refused. Clips in progress go on, the other shots of their storyboards included.',
+      ],
+    },
     hint(command, 'off'),
   ]);
 }
@@ -58,9 +73,9 @@ export function pausedSentence({ reason, by, untilMs, timeZone }: PauseInEffect)
 export const REASON_MISSING =
   'reason: say why, such as: we are over this month’s plan. Everyone who orders a clip reads it.';
 
-/** Refuses an end of the pause that can't be read, or has passed. */
+/** Says that a pause has no end, since the one that was given can't be read, or has passed. */
 export function notAnEnd(given: string, why: 'unreadable' | 'past'): string {
   const typed = shorten(given, 40);
   const problem = why === 'past' ? `“${typed}” is over already.` : `“${typed}” isn’t a time.`;
-  return `until: ${problem} Write 2h, 3 days, 14:00, 2026-11-30 or 2026-11-30 14:00.`;
+  return `The pause has no end: ${problem} Write 2h, 3 days, 14:00, 2026-11-30 or 2026-11-30 14:00.`;
 }

@@ -69,8 +69,17 @@ describe('/video pause', () => {
   });
 
   it.each([
-    ['pause x --until soon', 'until: “soon” isn’t a time.'],
-    ['pause x --until 2020-01-01', 'until: “2020-01-01” is over already.'],
+    ['soon', '“soon” isn’t a time.'],
+    ['2020-01-01', '“2020-01-01” is over already.'],
+  ])('stops first where the end can’t be read, and asks about the end: %s', async (until, problem) => {
+    const house = new BotHouse(CATALOG);
+    const text = await said(house, `pause the provider is down --until ${until}`);
+    expect(text).toContain('*Spending is paused*: ‹the provider is down›');
+    expect(text).toContain(`The pause has no end: ${problem} Write 2h`);
+    expect(await said(house, 'a fox', bob())).toContain('It lasts until an administrator ends it.');
+  });
+
+  it.each([
     ['pause --until 2h', 'reason: say why'],
     [`pause ${'x'.repeat(201)}`, 'reason: it has 201 characters; the limit is 200'],
   ])('%s gets one clear sentence and changes nothing', async (line, sentence) => {
