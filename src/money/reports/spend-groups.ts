@@ -53,9 +53,9 @@ export class SpendGroups {
     return this.#all.byState();
   }
 
-  /** Number of groups. */
+  /** Number of groups on all pages. */
   sizeOf(key: SpendKey): number {
-    return this.#groups[key].size;
+    return this.#listed(key).length;
   }
 
   /**
@@ -63,8 +63,7 @@ export class SpendGroups {
    * are compared by their numbers only.
    */
   page(key: SpendKey, { offset, length }: { readonly offset: number; readonly length: number }): readonly SpendGroup[] {
-    const groups = [...this.#groups[key]].map(([id, { name, totals }]) => ({ id, name, totals }));
-    const sorted = groups.toSorted(
+    const sorted = this.#listed(key).toSorted(
       (one, other) =>
         other.totals.sumOf(BILLED).cmp(one.totals.sumOf(BILLED)) ||
         other.totals.sumOf(OPEN).cmp(one.totals.sumOf(OPEN)),
@@ -72,6 +71,12 @@ export class SpendGroups {
     return sorted
       .slice(offset, offset + length)
       .map(({ id, name, totals }) => ({ id, name, totals: totals.byState() }));
+  }
+
+  /** Returns the groups that something was, or may be, charged for. */
+  #listed(key: SpendKey) {
+    const groups = [...this.#groups[key]].map(([id, { name, totals }]) => ({ id, name, totals }));
+    return groups.filter(({ totals }) => totals.hasAny([...BILLED, ...OPEN, 'blind']));
   }
 }
 
@@ -90,6 +95,10 @@ class Totals {
     total.clips += 1;
     total.amounts.set(currency, (total.amounts.get(currency) ?? new Big(0)).plus(amount));
     this.#states.set(state, total);
+  }
+
+  hasAny(states: readonly SpendState[]): boolean {
+    return states.some((state) => this.#states.has(state));
   }
 
   /** Returns the sum of the amounts in these states, of all currencies. */

@@ -62,6 +62,14 @@ it('tells neither which model of a blind comparison failed nor what it would hav
   expect(text).toMatch(/Swift 1\D+0\.30\D+1 clip/u);
 });
 
+it('has no row for whom nothing was charged', async () => {
+  house.entries.push(ENTRY, { ...ENTRY, task: 'u' as TaskId, user: 'U3', userName: 'Cleo', state: 'refunded' });
+  const text = await said();
+  expect(text).toContain('Ada');
+  expect(text).toContain('Failed, refunded');
+  expect(text).not.toContain('Cleo');
+});
+
 describe('what is used of a limit', () => {
   it('comes from the sums, with what is left and the pace', async () => {
     // Noon on the 20th: 19.5 of 30 days.
