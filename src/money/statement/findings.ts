@@ -47,11 +47,14 @@ export interface MonthSummary {
   readonly differs: Tally;
   readonly unknown: Tally;
   readonly missing: Tally;
+  /** Sends of the last month that ended after the last row, and were not compared. */
+  readonly later: number;
 }
 
 interface MonthTotals {
   rows: number;
   matched: number;
+  later: number;
   readonly billed: Map<string, Big>;
   readonly tallies: Record<Discrepancy['kind'], { count: number; by: readonly Price[] }>;
 }
@@ -71,6 +74,10 @@ export class Summary {
     this.#in(month).matched += rows;
   }
 
+  addLater(month: string): void {
+    this.#in(month).later += 1;
+  }
+
   /** @param count number of rows; of sends where none is in the statement */
   addDiscrepancy({ kind, month, by }: Pick<Discrepancy, 'kind' | 'month' | 'by'>, count: number): void {
     const tally = this.#in(month).tallies[kind];
@@ -82,11 +89,12 @@ export class Summary {
   months(): readonly MonthSummary[] {
     return [...this.#months]
       .toSorted(([one], [other]) => one.localeCompare(other))
-      .map(([month, { rows, matched, billed, tallies }]) => ({
+      .map(([month, { rows, matched, later, billed, tallies }]) => ({
         month,
         rows,
         billed: [...billed].map(([currency, amount]) => ({ amount: amount.toFixed(), currency })),
         matched,
+        later,
         ...tallies,
       }));
   }
@@ -96,7 +104,7 @@ export class Summary {
     if (known !== undefined) return known;
     const none = () => ({ count: 0, by: [] });
     const tallies = { differs: none(), unknown: none(), missing: none() };
-    const totals = { rows: 0, matched: 0, billed: new Map(), tallies };
+    const totals = { rows: 0, matched: 0, later: 0, billed: new Map(), tallies };
     this.#months.set(month, totals);
     return totals;
   }

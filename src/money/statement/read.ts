@@ -6,7 +6,7 @@ import type { Big } from 'big.js';
 import { CsvError, parse } from 'csv-parse';
 import { type Columns, columnsIn, type Field, isByNumber, type Mapping, shortened } from './columns.ts';
 import { StatementError } from './statement-error.ts';
-import { amountIn, type DecimalMark, isRefundKind, timeIn } from './values.ts';
+import { amountIn, type DecimalMark, endOf, isRefundKind, timeIn } from './values.ts';
 
 /** Row of a statement. */
 export interface Row {
@@ -17,6 +17,8 @@ export interface Row {
   /** What was billed; negative for a refund. */
   readonly amount: Big;
   readonly atMs: number;
+  /** The end of what it covers: of its day, where it has no time. */
+  readonly endMs: number;
   /** ISO 4217; absent without a column for it. */
   readonly currency?: string;
 }
@@ -108,6 +110,7 @@ function rowIn(record: readonly string[], { line, columns, decimal }: Place): Ro
     id: field(record, columns, 'id'),
     amount: isRefund ? amount.neg() : amount,
     atMs,
+    endMs: endOf(time, atMs),
     ...(currency === undefined ? {} : { currency }),
   };
 }

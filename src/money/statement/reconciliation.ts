@@ -78,10 +78,10 @@ interface Covered {
   toMs: number;
 }
 
-function extend(covered: Covered, { atMs }: Row): void {
+function extend(covered: Covered, { atMs, endMs }: Row): void {
   const at = new Date(atMs);
   covered.fromMs = Math.min(covered.fromMs, Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
-  covered.toMs = Math.max(covered.toMs, atMs);
+  covered.toMs = Math.max(covered.toMs, endMs);
 }
 
 /** One comparison in progress. */
@@ -151,7 +151,7 @@ class ComparisonRun {
   async addMissing(covered: Covered): Promise<void> {
     const { store } = this.#books;
     // The month of a send is that of its team's time zone: up to a day apart.
-    const [first, last] = [monthBefore(covered.fromMs), monthAfter(covered.toMs)];
+    const [first, last] = [monthOf(covered.fromMs - DAY_MS), monthOf(covered.toMs + DAY_MS)];
     for (const index of await store.contents.indexes()) {
       const scope = spendScopeOf(index);
       if (scope === null || scope.month < first || scope.month > last) continue;
@@ -168,14 +168,20 @@ class ComparisonRun {
     for (const { task: id, send } of entries) {
       const task = tasks.get(id);
       const entry = task === undefined ? undefined : ledgerOf(task).find((one) => one.send === send);
-      if (task === undefined || entry === undefined || !isDue(task, entry, covered)) continue;
+      const due = task === undefined || entry === undefined ? null : dueBy(task, entry, covered);
+      if (task === undefined || entry === undefined || due === null) continue;
       const findings = this.#findingsOf({ platform: entry.platform, team: entry.team });
       const ours = { amount: entry.amount, currency: entry.currency };
       const upstream = task.upstreamId === undefined || send !== task.sends ? {} : { id: task.upstreamId };
       const { period: month = new Date(entry.createdAtMs).toISOString().slice(0, 7) } = entry;
+      const summaries = [this.#all, findings.summary];
+      if (due === 'later') {
+        if (month === monthOf(covered.toMs)) for (const summary of summaries) summary.addLater(month);
+        continue;
+      }
       const found = { kind: 'missing', month, ...upstream, task: id, send, ours, by: [ours] } as const;
       findings.discrepancies.push(found);
-      for (const summary of [this.#all, findings.summary]) summary.addDiscrepancy(found, 1);
+      for (const summary of summaries) summary.addDiscrepancy(found, 1);
     }
   }
 
@@ -246,28 +252,28 @@ function bookedSendOf({ amount, currency, state, booked, counted }: LedgerEntry)
   return { price: { amount, currency }, state: booked ?? state, awaitsRefund };
 }
 
-/** Returns whether a statement of that time should bill a send: what ended after its last row may be on the next one. */
-function isDue(task: Task, entry: LedgerEntry, { fromMs, toMs }: Covered): boolean {
+/**
+ * Returns whether a statement of that time should bill a send: `now`, or `later`, since what ended after its last row may be
+ * on the next one; `null`: neither.
+ */
+function dueBy(task: Task, entry: LedgerEntry, { fromMs, toMs }: Covered): 'now' | 'later' | null {
   const send = bookedSendOf(entry);
-  if (!countedOf(send) || new Big(entry.amount).eq(0)) return false;
+  if (!countedOf(send) || new Big(entry.amount).eq(0)) return null;
   const isOver = entry.state === 'in_doubt' || isEnded(task) || entry.state === 'settled';
   const endMs = entry.state === 'in_doubt' ? entry.createdAtMs : (task.endedAtMs ?? entry.createdAtMs);
-  return isOver && entry.createdAtMs >= fromMs && endMs <= toMs;
+  if (!isOver || entry.createdAtMs < fromMs) return null;
+  return endMs <= toMs ? 'now' : 'later';
 }
 
 function lastMonthOf({ months }: Bill): { readonly month: string; readonly rows: number } {
   const rows = [...months.values()].reduce((sum, each) => sum + each.rows, 0);
-  return { month: [...months.keys()].at(-1) ?? '', rows };
+  return { month: [...months.keys()].toSorted().at(-1) ?? '', rows };
 }
 
 const DAY_MS = 86_400_000;
 
-function monthBefore(timeMs: number): string {
-  return new Date(timeMs - DAY_MS).toISOString().slice(0, 7);
-}
-
-function monthAfter(timeMs: number): string {
-  return new Date(timeMs + DAY_MS).toISOString().slice(0, 7);
+function monthOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 7);
 }
 
 function* chunked<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {

@@ -8,7 +8,7 @@ import type { Discrepancy, MonthSummary, Tally } from './findings.ts';
  * @param year the current year (UTC), which the line leaves out.
  */
 export function monthLine(summary: MonthSummary, year: number): string {
-  const { month, rows, billed, matched, differs, unknown, missing } = summary;
+  const { month, rows, billed, matched, differs, unknown, missing, later } = summary;
   const isClean = matched === rows && missing.count === 0;
   const sentences = [
     `${monthName(month, year)}: ${counted(rows, 'row')}${rows === 0 ? '' : `, ${amounts(billed)}`}.`,
@@ -16,8 +16,13 @@ export function monthLine(summary: MonthSummary, year: number): string {
     ...(differs.count === 0 ? [] : [differing(differs)]),
     ...(unknown.count === 0 ? [] : [`${number(unknown.count)} not in our records: ${amounts(unknown.by)}.`]),
     ...(missing.count === 0 ? [] : [`${number(missing.count)} missing from the statement: ${amounts(missing.by)}.`]),
+    ...(later === 0 ? [] : [`${counted(later, 'clip')} ended after the last row and ${was(later)} not compared.`]),
   ];
   return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
+function was(count: number): string {
+  return count === 1 ? 'was' : 'were';
 }
 
 function differing({ count, by }: Tally): string {

@@ -73,6 +73,12 @@ export function timeIn(text: string): number | null {
   );
 }
 
+/** Returns the last moment of a time that was read by {@link timeIn}: of a date without a time, the end of its day. */
+export function endOf(text: string, atMs: number): number {
+  const isDay = /^(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4})$/u.test(text.trim());
+  return isDay ? atMs + 86_400_000 - 1 : atMs;
+}
+
 function instant(year: string, month: string, day: string, clock: string, zone: string): number | null {
   const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   // `Date` takes 31 February as 3 March.

@@ -68,6 +68,7 @@ async function imported(discrepancies: readonly Discrepancy[], confirmed = 428, 
       differs: tally('differs'),
       unknown: tally('unknown'),
       missing: tally('missing'),
+      later: 0,
     },
   ];
   const matches = Array.from({ length: confirmed }, () => ({ task: 't' as TaskId, send: 1, book: 'settled' }) as const);

@@ -29,7 +29,7 @@ const month = { month: '2026-10', rows: 1, billed: [], matched: 1, ...none() };
 
 function none() {
   const tally = { count: 0, by: [] };
-  return { differs: tally, unknown: tally, missing: tally };
+  return { differs: tally, unknown: tally, missing: tally, later: 0 };
 }
 
 const match = (at: number): Match => ({

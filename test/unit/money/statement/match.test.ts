@@ -8,7 +8,7 @@ const AT_MS = Date.UTC(2026, 9, 3);
 function billed(...amounts: readonly string[]) {
   const bills = new Bills();
   for (const [at, amount] of amounts.entries())
-    bills.add({ line: at + 1, id: 'up-1', amount: new Big(amount), atMs: AT_MS });
+    bills.add({ line: at + 1, id: 'up-1', amount: new Big(amount), atMs: AT_MS, endMs: AT_MS });
   const [bill, another] = [...bills.all()];
   if (bill === undefined || another !== undefined) throw new TypeError('not one bill');
   return bill;
@@ -75,7 +75,7 @@ it('never converts currencies', () => {
 
 it('keeps rows without an id apart, and currencies of one id', () => {
   const bills = new Bills();
-  const row = { line: 1, id: '', amount: new Big(5), atMs: AT_MS };
+  const row = { line: 1, id: '', amount: new Big(5), atMs: AT_MS, endMs: AT_MS };
   bills.add(row);
   bills.add({ ...row, line: 2, amount: new Big(-5) });
   bills.add({ ...row, line: 3, id: 'up-1', currency: 'USD' });

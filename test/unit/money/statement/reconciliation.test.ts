@@ -118,9 +118,29 @@ it('leaves what may be on another statement: earlier clips, running ones, and wh
   await made('later', { atMs: OCTOBER_MS + 86_400_000 });
   await made('failed', { end: 'failed' });
   await made('free', { amount: '0' });
-  expect(await linesOf(['billed,0.30,2026-10-03T12:05:00Z'])).toEqual(['October: 1 row, $0.30. All match.']);
+  expect(await linesOf(['billed,0.30,2026-10-03T12:05:00Z'])).toEqual([
+    'October: 1 row, $0.30. All match. 1 clip ended after the last row and was not compared.',
+  ]);
   expect(await linesOf(['billed,0.30,2026-10-31'])).toEqual([
     'October: 1 row, $0.30. 1 matches. 1 missing from the statement: $0.30.',
+  ]);
+});
+
+it('takes a date without a time for the whole day', async () => {
+  await made('billed');
+  await made('evening', { atMs: OCTOBER_MS + 6 * 3_600_000 });
+  const [day = ''] = new Date(OCTOBER_MS).toISOString().split('T');
+  expect(await linesOf([`billed,0.30,${day}`])).toEqual([
+    'October: 1 row, $0.30. 1 matches. 1 missing from the statement: $0.30.',
+  ]);
+});
+
+it('counts what differs in the latest month of its rows, in whatever order they are', async () => {
+  await made('a', { amount: '0.40' });
+  const { months } = await reconciled(['a,0.30,2026-10-04', 'a,0.20,2026-01-05']);
+  expect(months.map(({ month, differs }) => [month, differs.count])).toEqual([
+    ['2026-01', 0],
+    ['2026-10', 2],
   ]);
 });
 
