@@ -86,8 +86,6 @@ export interface Caller {
   /** As in `Origin.platform`. */
   readonly platform: string;
   readonly team: string;
-  /** Team under which earlier versions stored the tasks of this channel, if it was a different one. */
-  readonly formerTeam?: string;
   readonly channel: string;
   /** As in `Origin.parentChannel`. */
   readonly parentChannel?: string;

@@ -20,8 +20,7 @@ export const TASK_ID: OptionDeclaration = {
  * a task that the caller may not see is treated as one that does not exist.
  */
 function maySee(caller: Caller, { origin }: Task): boolean {
-  const isHere = origin.team === caller.team || origin.team === caller.formerTeam;
-  if (origin.platform !== caller.platform || !isHere) return false;
+  if (origin.platform !== caller.platform || origin.team !== caller.team) return false;
   return isVisible(origin, visibleTo(caller).viewer);
 }
 

@@ -262,16 +262,6 @@ export class TaskRepository {
     return null;
   }
 
-  /**
-   * Counts tasks in the sums that an earlier version wrote, in one commit. Changes nothing that a chat shows.
-   * @returns `false` when one of them has changed meanwhile; then none is counted.
-   */
-  count(tasks: readonly Task[]): Promise<boolean> {
-    return this.#store.commit(
-      merged(tasks.map((task) => toChange(task, { ...recount(task), revision: task.revision + 1 }))),
-    );
-  }
-
   /** Commits a change. @returns `false` when the record has changed meanwhile, or over a budget. @throws `id_taken` */
   async #change(
     before: Task,

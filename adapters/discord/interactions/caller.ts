@@ -66,7 +66,6 @@ export async function callerOf(
   return {
     platform: PLATFORM,
     team,
-    ...formerTeam(guild, channelId),
     channel: channelId,
     ...parentIn(channel),
     user: personOf(interaction),
@@ -143,7 +142,6 @@ export function reactorOf(
   return {
     platform: PLATFORM,
     team,
-    ...formerTeam(guild, channel),
     channel,
     ...(parent === null ? {} : { parentChannel: parent }),
     user: { id: user, name: member === undefined ? user : nameOf(member.user, member) },
@@ -163,11 +161,6 @@ export function reactorOf(
       permissions: null,
     }),
   };
-}
-
-/** Returns the team of a direct message under earlier versions, which stored each one as its own team. */
-function formerTeam(guild: string | undefined, channel: string): Pick<Caller, 'formerTeam'> {
-  return guild === undefined ? { formerTeam: `dm:${channel}` } : {};
 }
 
 /** Returns whether these permissions let a member decide on other users’ clips. */

@@ -82,9 +82,8 @@ export class MessageStore {
 
   /** Returns the `ts` of the first message of a message's thread; its own if it is in none. */
   async rootOf(message: MessageRef): Promise<string> {
-    // Earlier versions stored a string.
-    const found = await this.#records.get<string | { readonly thread: string }>(threadKey(message));
-    return (typeof found === 'object' ? found.thread : found) ?? message.message;
+    const found = await this.#records.get<{ readonly thread: string }>(threadKey(message));
+    return found?.thread ?? message.message;
   }
 
   /** Returns the file of a task's message. */
@@ -141,12 +140,12 @@ export class MessageStore {
     { before, next, more = [] }: Writing<Record>,
   ): Promise<(Next<Record> & Versioned) | null> {
     const value = { ...next, revision: (before?.revision ?? 0) + 1 };
-    const records = [{ namespace: 'adapters', key, value, expected: expectedOf(before) } as const, ...more];
+    const records = [{ namespace: 'adapters', key, value, expected: before?.revision ?? 'absent' } as const, ...more];
     return (await this.#store.commit({ records })) ? value : null;
   }
 
   async #delete(key: string, there: Versioned): Promise<void> {
-    const record = { namespace: 'adapters', key, value: null, expected: expectedOf(there) } as const;
+    const record = { namespace: 'adapters', key, value: null, expected: there?.revision ?? 'absent' } as const;
     await this.#store.commit({ records: [record] });
   }
 
@@ -174,11 +173,6 @@ function outcomeOf(view: View): readonly unknown[] {
 /** Returns the idempotency key of a notification. */
 export function noticeKey(key: string): string {
   return `notice:${key}`;
-}
-
-/** Returns the expected revision; records of earlier versions have none, and no concurrent writer. */
-function expectedOf(there: Partial<Versioned> | undefined): RecordWrite['expected'] {
-  return there === undefined ? 'absent' : (there.revision ?? 'any');
 }
 
 function postKey(key: string): string {

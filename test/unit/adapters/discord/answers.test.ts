@@ -250,7 +250,6 @@ describe('the input of a user', () => {
     await house.answerTo(house.discord.people.slash('video models', {}, { channel, user: house.discord.users.bob }));
     expect(house.bot.heard.at(-1)?.caller).toMatchObject({
       team: house.discord.guildId,
-      formerTeam: `dm:${channel}`,
       address: { access: 'bot', direct: 'yes' },
     });
   });
