@@ -258,8 +258,8 @@ class Slack implements Adapter {
     return this.#permissions.rights(place, user);
   }
 
-  isMember(place: Place, user: string) {
-    return this.#permissions.isOfTeam(place, user);
+  isMember(place: Place, user: string, isFull?: boolean) {
+    return this.#permissions.isOfTeam(place, user, isFull);
   }
 
   /** Returns the address as it is: what it holds belongs to the channel. */

@@ -171,8 +171,11 @@ export interface Platform {
   audience(place: Place): Promise<Audience | null>;
   /** Returns a user's rights there; none where the channel is not in that team or the bot has no access to it. */
   rights(place: Place, user: string): Promise<MemberRights>;
-  /** Returns false for a user who left the team of a place, or never belonged to it; true where that cannot be known. */
-  isMember(place: Place, user: string): Promise<boolean>;
+  /**
+   * Returns false for a user who left the team of a place, or never belonged to it; true where that cannot be known.
+   * @param isFull `true`: false for guests as well, who belong to channels. Default: false.
+   */
+  isMember(place: Place, user: string, isFull?: boolean): Promise<boolean>;
   /**
    * Returns the address of an interaction without what only serves to respond to that interaction, such as its token, for
    * orders from elsewhere into its channel.

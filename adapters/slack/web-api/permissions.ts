@@ -127,10 +127,10 @@ export class Permissions {
     return { view: true, post: !channel.isArchived, manage: await this.manages(to, place.channel, user) };
   }
 
-  /** Returns false for deactivated users, and for those of other organisations. */
-  async isOfTeam(place: Place, user: string): Promise<boolean> {
-    const { isExternal, hasLeft } = await this.#options.profiles.of(teamOf(place), user);
-    return !isExternal && !hasLeft;
+  /** Returns false for deactivated users, for those of other organisations and, where `isFull` is asked, for guests. */
+  async isOfTeam(place: Place, user: string, isFull = false): Promise<boolean> {
+    const { isExternal, hasLeft, isGuest } = await this.#options.profiles.of(teamOf(place), user);
+    return !isExternal && !hasLeft && !(isFull && isGuest);
   }
 
   /** Returns whether a user created the channel or manages the workspace; `false` if that cannot be determined. */

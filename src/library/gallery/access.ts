@@ -165,7 +165,7 @@ export class GalleryAccess {
     const isMember =
       session.isExternal === true
         ? (await platform.rights(place, session.user.id)).view
-        : await platform.isMember(place, session.user.id);
+        : await platform.isMember(place, session.user.id, true);
     if (isMember) this.#checkedAt.set(session.id, nowMs);
     return isMember;
   }

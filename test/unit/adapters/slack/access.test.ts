@@ -173,4 +173,7 @@ it('knows members of the workspace from people who left it, and from those of ot
   const { alice, carol, erin } = slack.users;
   const isMember = (user: string) => house.platform.isMember(place, user);
   expect([await isMember(alice), await isMember(carol), await isMember(erin)]).toEqual([true, false, false]);
+  const { gwen } = slack.users;
+  const isFull = (user: string) => house.platform.isMember(place, user, true);
+  expect([await isMember(gwen), await isFull(gwen), await isFull(alice)]).toEqual([true, false, true]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { MemberRights } from '#src/chat/platform.ts';
+import type { MemberRights, Place } from '#src/chat/platform.ts';
 import { GalleryAccess, type GallerySession, type Opener } from '#src/library/gallery/access.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -12,14 +12,14 @@ const ADA: Opener = { platform: 'fake', team: 'T1', channel: 'C1', address: {}, 
 
 function setUp() {
   const [store, clock] = [new MemoryStore(), new ManualClock()];
-  const facts = { isMember: true, view: true, manage: false, isDown: false, asked: 0 };
+  const facts = { isMember: true, isGuest: false, view: true, manage: false, isDown: false, asked: 0 };
   const ask = async <Answer>(answer: Answer): Promise<Answer> => {
     facts.asked += 1;
     if (facts.isDown) throw platformError('platform_unavailable');
     return answer;
   };
   const fake = {
-    isMember: () => ask(facts.isMember),
+    isMember: (_place: Place, _user: string, isFull = false) => ask(facts.isMember && !(isFull && facts.isGuest)),
     rights: (): Promise<MemberRights> => ask({ view: facts.view, post: true, manage: facts.manage }),
     lastingAddress: () => ({}),
   };
@@ -102,6 +102,14 @@ it('checks the membership again each hour, and ends the session of a person who 
   clock.advance(1);
   expect(await access.session(key)).toBeNull();
   facts.isMember = true;
+  expect(await access.session(key)).toBeNull();
+});
+
+it('ends the session of a member who became a guest', async () => {
+  const { access, clock, facts, opened } = setUp();
+  const key = await opened();
+  facts.isGuest = true;
+  clock.advance(HOUR_MS);
   expect(await access.session(key)).toBeNull();
 });
 
