@@ -190,8 +190,9 @@ export class ProgressEdits {
       return edited ?? { isShown: false, pauseMs: Math.max(intervalMs, LOCKED_RETRY_MS) };
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
-      if (error.code === 'message_gone') await cards.gone(id);
-      if (error.code === 'message_gone' || error.code === 'missing_permission') this.#muted.set(id, true);
+      // Without the store, the next edit finds the message gone once more.
+      const isGone = error.code === 'message_gone' && (await settles(cards.gone(id)));
+      if (isGone || error.code === 'missing_permission') this.#muted.set(id, true);
       logger.debug({ event: 'progress_edit_failed', task: id, err: error }, 'failed to edit the progress of a task');
       return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? FAILED_RETRY_MS) };
     }
@@ -220,4 +221,11 @@ function nextChangeMs(view: TaskView, deadlineMs: number): number {
   const longer = view.usual === null || view.longerThanUsual ? Number.POSITIVE_INFINITY : view.usual.toMs;
   const overdue = view.overdue === null ? deadlineMs : Number.POSITIVE_INFINITY;
   return Math.min(longer, overdue);
+}
+
+function settles(work: Promise<void>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }

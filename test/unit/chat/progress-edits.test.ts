@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { MortalStore } from '#test/fakes/mortal-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, EVENTS, NOON_MS } from '#test/fakes/tasks.ts';
 
@@ -222,6 +224,24 @@ describe('a failed progress edit', () => {
       await house.pass(5_000, 5_000);
     }
     expect(house.platform.countOf('edit') - before).toBe(1);
+  });
+
+  it('of a deleted message is repeated where the store could not note that', async () => {
+    const mortal = new MortalStore(new MemoryStore());
+    const house = new ChatHouse({ store: mortal.store });
+    const id = await house.running();
+    await house.pass(3_000);
+    for (let edit = 0; edit < 2; edit += 1)
+      house.platform.fails('edit', 'before', platformError('message_gone', { retryable: false }), 'progress');
+    const before = house.platform.countOf('edit');
+    mortal.writesLeft = 0;
+    await house.poll(id, 44);
+    mortal.writesLeft = Number.POSITIVE_INFINITY;
+    for (let percent = 45; percent < 60; percent += 1) {
+      await house.pass(10_000, 5_000);
+      await house.poll(id, percent);
+    }
+    expect(house.platform.countOf('edit') - before).toBe(2);
   });
 
   it('never delays the delivery', async () => {
