@@ -1,8 +1,5 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import { resolve } from 'node:path';
 import { type CancelTimer, type Clock, within } from '../../clock.ts';
-import { withLease } from '../../cluster/with-lease.ts';
 import type { Config } from '../../config/config.ts';
 import { DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
@@ -10,13 +7,13 @@ import type { TaskObserver } from '../../pipeline/repository.ts';
 import { SingleFlight } from '../../single-flight.ts';
 import { sqlitePath } from '../../store/address.ts';
 import type { Store } from '../../store/store.ts';
-import { DATA_KINDS, type DataBytes, type DataKind, type DataPlace, measure, totalOf } from './data-files.ts';
+import { DATA_KINDS, type DataBytes, type DataPlace, measure, totalOf } from './data-files.ts';
 import { dataLimit } from './data-limit.ts';
 import { type Eviction, evict } from './eviction.ts';
 
 /** Interval in which each process looks whether the data folder has to be measured. */
 const LOOK_EVERY_MS = 60_000;
-/** Age at which a measurement is repeated, by one replica for all that share the folder. */
+/** Age at which a measurement is repeated. */
 const MEASURE_EVERY_MS = 600_000;
 /** The same above {@link NEARLY_FULL} of the limit. */
 const MEASURE_NEARLY_FULL_MS = 60_000;
@@ -29,17 +26,11 @@ const ORDER_TIMEOUT_MS = 1_000;
 const START_TIMEOUT_MS = 3_000;
 /** Share of the limit down to which files are evicted, so that not every order has to. */
 const EVICTED_TO = 0.95;
-/** TTL of the lease of the replica that measures. */
-const LEASE_MS = 30_000;
-/** File with the last measurement, for all replicas that share the folder. */
-const FILE = 'usage.json';
-
-const Bytes = z.number().int().nonnegative();
-const Measurement = z.object({
-  atMs: z.number(),
-  bytes: z.object(Object.fromEntries(DATA_KINDS.map((kind) => [kind, Bytes])) as Record<DataKind, typeof Bytes>),
-});
-type Measurement = z.output<typeof Measurement>;
+interface Measurement {
+  /** Time, in ms since the epoch. */
+  readonly atMs: number;
+  readonly bytes: DataBytes;
+}
 
 /** Options of {@link DataSpace}. */
 export interface DataSpaceOptions {
@@ -52,9 +43,8 @@ export interface DataSpaceOptions {
 }
 
 /**
- * The space that the data folder takes. One replica at a time measures it, and writes the result into the folder for
- * the others; what this process adds in between is counted. At the limit, files that can be rebuilt are evicted, then
- * orders are refused.
+ * The space that the data folder takes. Each process measures it; what it adds in between is counted. At the limit,
+ * files that can be rebuilt are evicted, then orders are refused.
  */
 export class DataSpace {
   /** Limit of the data folder in bytes; `null`: none. */
@@ -132,29 +122,16 @@ export class DataSpace {
 
   /** Measures the folder unless the last measurement is young enough. Never rejects. */
   #refresh(maxAgeMs: number): Promise<void> {
-    const { store, clock, logger } = this.#options;
-    const lease = { leases: store.leases, clock, name: 'data-usage', ttlMs: LEASE_MS, retryMs: 250 };
+    const { clock, logger } = this.#options;
     return this.#measuring.run('folder', async () => {
+      // One from the future is from before this clock was corrected.
+      if (this.#measured !== null && Math.abs(clock.now() - this.#measured.atMs) < maxAgeMs) return;
       try {
-        if (await this.#adopt(maxAgeMs)) return;
-        await withLease({ ...lease, timeoutMs: LEASE_MS }, async () => {
-          // Another replica may have measured meanwhile.
-          if (!(await this.#adopt(maxAgeMs))) await this.#measureNow();
-        });
+        await this.#measureNow();
       } catch (thrown) {
         logger.warn({ event: 'data_not_measured', err: thrown }, 'failed to measure the data folder, retrying');
       }
     });
-  }
-
-  /** Takes over the measurement in the folder if it is young enough. */
-  async #adopt(maxAgeMs: number): Promise<boolean> {
-    const text = await readFile(join(this.#place.dataDir, FILE), 'utf8').catch(() => 'null');
-    const { data } = Measurement.safeParse(parsed(text));
-    // One from the future is from before this clock was corrected.
-    if (data === undefined || Math.abs(this.#options.clock.now() - data.atMs) >= maxAgeMs) return false;
-    if (data.atMs !== this.#measured?.atMs) this.#set(data);
-    return true;
   }
 
   async #measureNow(): Promise<void> {
@@ -172,16 +149,9 @@ export class DataSpace {
         logger.info({ event: 'data_evicted', freed: Object.fromEntries(freed) }, 'deleted files that can be rebuilt');
     }
     // What was added while the folder was read may be missing in the measurement.
-    const during = this.#added - added;
-    this.#set({ atMs, bytes });
-    this.#added = during;
+    this.#added -= added;
+    this.#measured = { atMs, bytes };
     this.#report(maxBytes !== null && totalOf(bytes) >= maxBytes);
-    await this.#write({ atMs, bytes });
-  }
-
-  #set(measurement: Measurement): void {
-    this.#measured = measurement;
-    this.#added = 0;
   }
 
   /** Logs the beginning and the end of the time at the limit. */
@@ -192,26 +162,5 @@ export class DataSpace {
       logger.error({ event: 'data_full', maxBytes }, 'the data folder is at MAX_DATA_BYTES: no orders are taken');
     if (!isFull && this.#isFull) logger.info({ event: 'data_has_room', maxBytes }, 'the data folder has room again');
     this.#isFull = isFull;
-  }
-
-  /** Replaces the file of the measurement atomically: other replicas read it at any time. */
-  async #write(measurement: Measurement): Promise<void> {
-    const path = join(this.#place.dataDir, FILE);
-    const part = `${path}.${process.pid}.part`;
-    try {
-      await writeFile(part, JSON.stringify(measurement));
-      await rename(part, path);
-    } catch {
-      // On a full disk, say; then the other replicas measure for themselves.
-      await rm(part, { force: true }).catch(() => undefined);
-    }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
