@@ -57,8 +57,7 @@ async function signOff(
   if (rules.signOffOwn === false && caller.user.id === task.origin.user.id) return refused(OWN_CLIP);
   const isStale = (task.review?.length ?? 0) !== after;
   const [newest] = isStale ? [] : visibleAmong(caller, await ports.reviews.newer(task));
-  if (newest !== undefined && (versionOf(newest) ?? 0) > (asked ?? 0))
-    return privately(newerVersionCard(task, newest, after));
+  if (newest !== undefined && versionOf(newest) > (asked ?? 0)) return privately(newerVersionCard(task, newest, after));
   const decision = { kind: 'signed_off', by: caller.user, atMs: ports.clock.now() } as const;
   return decide(ports, { caller, task, after, decision }, async (now) =>
     privately(signedOffReply(now, destinationOf(now, rules))),

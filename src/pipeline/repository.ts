@@ -8,7 +8,7 @@ import { type BudgetLimit, limitsOn, type Purchase } from '../tasks/money.ts';
 import { total } from '../tasks/price.ts';
 import { readTask, readTasks } from '../tasks/record-shape.ts';
 import { recount } from '../tasks/recount.ts';
-import { lineageOf, numbered } from '../tasks/review/versions.ts';
+import { numbered, rootOf } from '../tasks/review/versions.ts';
 import { transition } from '../tasks/state-machine.ts';
 import type { SetPlace, Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
@@ -117,11 +117,12 @@ export class TaskRepository {
     const counted = claimed.map(recount);
     const purchases = purchasesOf(counted);
     const within = purchases.flatMap((purchase) => purchase.within);
-    const lineage = first.retryOf === undefined ? null : await lineageOf((id) => this.get(id), first.retryOf);
+    const original = first.retryOf === undefined ? undefined : await this.get(first.retryOf);
+    const root = original === undefined ? (first.retryOf ?? null) : rootOf(original);
     let bounds = boundsOf(limits, first);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { tasks, ...versions } = await numbered(this.#store, counted, lineage);
-      const change = merged([...tasks.map((task) => toChange(null, task)), { records: [], index: versions.index }]);
+      const { tasks, ...versions } = await numbered(this.#store, counted, root);
+      const change = merged(tasks.map((task) => toChange(null, task)));
       const all = [...bounds.map(({ bound }) => bound), ...versions.bounds];
       if (!isUnasked && (await this.#store.commit({ ...change, within, bounds: all }))) {
         for (const task of tasks) this.#notify(task, 'claimed', null);

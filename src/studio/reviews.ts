@@ -43,7 +43,7 @@ export function createReviews({
       return { done: recorded.done, task: recorded.task };
     },
     async newer(task) {
-      const ids = await newerVersions(store, (id) => repository.get(id), task);
+      const ids = await newerVersions(store, task);
       return (await readTasks(store.keyv('tasks'), ids)).filter(isLive);
     },
   };

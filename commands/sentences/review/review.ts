@@ -41,8 +41,10 @@ function decisionLine({ kind, by, note }: ReviewDecision): Line {
 }
 
 function earlierLine({ version, notes }: NonNullable<TaskView['earlierNotes']>): Line {
-  const which = version === null ? 'Notes on the clip before: ' : `Notes on v${version}: `;
-  return [which, ...notes.flatMap((note, index): Line => [index === 0 ? '' : ' · ', ...noteParts(note, SHORT_NOTE)])];
+  return [
+    `Notes on v${version}: `,
+    ...notes.flatMap((note, index): Line => [index === 0 ? '' : ' · ', ...noteParts(note, SHORT_NOTE)]),
+  ];
 }
 
 /** Returns the newest notes on a clip as the text beside the prompt of its next version; `null` if it has none. */
@@ -65,8 +67,8 @@ function noteParts({ text, atSeconds }: ReviewNote, length: number): Line {
 }
 
 /** Names a clip by its version and prompt: `v2 of “a red fox”`. */
-function clipName(version: number | null, prompt: string): Line {
-  return [...(version === null ? [] : [`v${version} of `]), { untrusted: `“${shorten(prompt, 80)}”` }];
+function clipName(version: number, prompt: string): Line {
+  return [`v${version} of `, { untrusted: `“${shorten(prompt, 80)}”` }];
 }
 
 /** Renders the notice of a decision. @param mention person to ping; `null` for none. */
@@ -109,7 +111,6 @@ function reviewButtonsOf(task: Task): readonly CardButton[] {
 
 /** Asks whether to sign off a version although there is a newer one. */
 export function newerVersionCard(task: Task, newest: Task, after: number): Card {
-  const newer = versionOf(newest);
   const isDone = newest.clip !== undefined;
   const this_ = versionWords(task);
   return layOut(
@@ -118,11 +119,15 @@ export function newerVersionCard(task: Task, newest: Task, after: number): Card 
         kind: 'text',
         line: [
           { strong: `Sign off ${this_}?` },
-          ` There is a newer version, v${newer}${isDone ? '' : ', which is still being made'}.`,
+          ` There is a newer version, ${versionWords(newest)}${isDone ? '' : ', which is still being made'}.`,
         ],
       },
     ],
-    { buttons: [{ id: signOffButtonId(task.id, after, newer ?? 0), label: `Sign off ${this_}`, style: 'primary' }] },
+    {
+      buttons: [
+        { id: signOffButtonId(task.id, after, versionOf(newest)), label: `Sign off ${this_}`, style: 'primary' },
+      ],
+    },
   );
 }
 
@@ -150,8 +155,7 @@ export function changesReply(task: Task, reviewer: Pick<Person, 'id'>): Card {
 }
 
 function versionWords(task: Task): string {
-  const version = versionOf(task);
-  return version === null ? 'this clip' : `v${version}`;
+  return `v${versionOf(task)}`;
 }
 
 /** Tells who decided since the reviewer saw the clip, with the buttons of the present state. */

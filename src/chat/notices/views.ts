@@ -84,7 +84,7 @@ export interface ReviewNotice {
   readonly requester: Person;
   readonly prompt: string;
   /** As in `versionOf`. */
-  readonly version: number | null;
+  readonly version: number;
   /** `null`: none, or its author was forgotten. */
   readonly note: ReviewNote | null;
   /** Who had signed the clip off before these changes were requested; `null` for nobody. */
@@ -99,7 +99,7 @@ export interface SignedOffNotice {
   readonly by: Person;
   readonly prompt: string;
   /** As in `versionOf`. */
-  readonly version: number | null;
+  readonly version: number;
   /** The clip's own message; `null` once it is gone. */
   readonly message: MessageRef | null;
   /** The clip's own channel. */

@@ -6,7 +6,7 @@ import type { Origin, Task, TaskId } from '../../tasks/task.ts';
 /** Notes on the version that a clip repeats. */
 export interface EarlierNotes {
   /** Number of that version; `null`: it has none. */
-  readonly version: number | null;
+  readonly version: number;
   readonly notes: readonly ReviewNote[];
 }
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { newerVersions, versionOf } from '#src/tasks/review/versions.ts';
+import { versionOf } from '#src/tasks/review/versions.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { REPLICA_STORES, type ReplicaStores } from '#test/fakes/replica-stores.ts';
@@ -49,22 +49,6 @@ describe('the number of a version', () => {
     }
     expect(versionOf((await repository.get(a.id)) as Task)).toBe(2);
     expect(versionOf(await claimed(repository, retryOf(a.id, 'b')))).toBe(3);
-  });
-
-  it('counts the retries that an earlier release made without numbers, along the chain', async () => {
-    const store = new MemoryStore();
-    const records = store.keyv('tasks');
-    const repository = new TaskRepository(store);
-    await records.set(ROOT, newTask({ id: ROOT }));
-    await records.set(taskIdOf('old-a'), retryOf(ROOT, 'old-a'));
-    await records.set(taskIdOf('old-b'), retryOf(taskIdOf('old-a'), 'old-b'));
-    const c = await claimed(repository, retryOf(taskIdOf('old-b'), 'c'));
-    expect(c.version).toEqual({ root: ROOT, number: 4 });
-    const d = await claimed(repository, retryOf(taskIdOf('old-a'), 'd'));
-    expect(d.version).toEqual({ root: ROOT, number: 5 });
-    const old = (await repository.get(taskIdOf('old-b'))) as Task;
-    expect(versionOf(old)).toBeNull();
-    expect(await newerVersions(store, (id) => repository.get(id), old)).toEqual([d.id, c.id]);
   });
 
   it('is the same for a redelivered order', async () => {

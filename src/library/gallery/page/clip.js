@@ -114,7 +114,7 @@ function Facts({ clip, onFilter, onSeek }) {
         : html`${placeIn(clip.set)} · <button type="button" class="plain-link" onClick=${() => onFilter({ set: clip.set.id })}>All clips of its ${SETS[clip.set.kind] ?? 'order'}</button>`,
     ],
     ['Price', clip.price],
-    ['Version', clip.version === null ? null : `v${clip.version}`],
+    ['Version', `v${clip.version}`],
     [
       'Review',
       clip.review === null
@@ -192,7 +192,7 @@ function Takes({ clip }) {
       ${all.map(
         ({ id, createdAtMs, by, version, isThis, hasClip, phase }) => html`
         <li key=${id} aria-current=${isThis ? 'true' : undefined}>
-          ${version !== null && `v${version} · `}${isThis ? 'This one' : hasClip ? html`<a href=${`#/clip/${id}`}>${TIME.format(createdAtMs)}</a>` : `${TIME.format(createdAtMs)} (${phase})`} · <bdi>${by}</bdi>
+          v${version} · ${isThis ? 'This one' : hasClip ? html`<a href=${`#/clip/${id}`}>${TIME.format(createdAtMs)}</a>` : `${TIME.format(createdAtMs)} (${phase})`} · <bdi>${by}</bdi>
         </li>`,
       )}
     </ol>

@@ -44,7 +44,7 @@ function Card({ clip, hasPosters }) {
         <${Poster} id=${clip.id} hasPosters=${hasPosters} />
         <span class="prompt" dir="auto">${clip.prompt}</span>
         <span class="small"><bdi>${clip.by}</bdi> · ${clip.model} · ${clip.seconds} s · ${clip.price}</span>
-        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? (clip.version === null ? ' · another take' : ` · v${clip.version}`) : ''}${clip.review === null ? '' : ` · ${REVIEWS[clip.review.state] ?? 'reviewed'}`}${clip.set === null ? '' : ` · ${placeIn(clip.set)}`}</span>
+        <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? ` · v${clip.version}` : ''}${clip.review === null ? '' : ` · ${REVIEWS[clip.review.state] ?? 'reviewed'}`}${clip.set === null ? '' : ` · ${placeIn(clip.set)}`}</span>
       </a>
     </li>
   `;
