@@ -1,4 +1,3 @@
-import { Big } from 'big.js';
 import type { SumLimit, SumPart, SumWrite } from '../store/store.ts';
 import { type Micros, microsOf } from './amount.ts';
 import type { LedgerState } from './ledger.ts';
@@ -45,11 +44,6 @@ export interface TaskMoney {
 /** Scope that spend is added up for. */
 export type SpendScope = 'deployment' | 'team' | 'channel' | 'person';
 
-/** Rounds an amount up to six decimals: earlier versions took prices with more. */
-function countable(amount: string): string {
-  return /\.\d{7}/.test(amount) ? new Big(amount).round(6, Big.roundUp).toFixed() : amount;
-}
-
 /**
  * Returns the money of a task with at least `count` sends. A send that the record lacks (of an earlier version, or lost
  * by the store) gets the month and the price of the one before; the first one those of the task, in UTC.
@@ -58,7 +52,7 @@ export function moneyOf({ money, price, createdAtMs }: Task, count = 1): TaskMon
   const known = money?.sends ?? [];
   const last: Purchase = known.at(-1) ?? {
     period: new Date(createdAtMs).toISOString().slice(0, 7),
-    amount: countable(price.amount),
+    amount: price.amount,
     currency: price.currency,
     atMs: createdAtMs,
   };

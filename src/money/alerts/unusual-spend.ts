@@ -5,7 +5,7 @@ import { amountOf, type Micros, microsOf } from '../../tasks/amount.ts';
 import type { Price } from '../../tasks/task.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
 import { dayOf, daysBefore, previousPeriod, startOfDay } from '../period.ts';
-import { entryMicros, kindOf } from '../reports/spend-of.ts';
+import { kindOf } from '../reports/spend-of.ts';
 
 /** Options of {@link UnusualSpendAlerts}. */
 export interface UnusualSpendOptions {
@@ -61,7 +61,7 @@ export class UnusualSpendAlerts {
           if (entry.currency !== currency || kind === 'refunded' || kind === 'released') continue;
           const back = starts.findIndex((startMs) => entry.createdAtMs >= startMs);
           if (back < 0) continue;
-          amounts[back] = (amounts[back] ?? 0n) + entryMicros(entry);
+          amounts[back] = (amounts[back] ?? 0n) + microsOf(entry.amount);
           if (back === 0) clips += 1;
         }
       }

@@ -2,7 +2,7 @@ import { type NamedSum, SUM_PARTS, type SumPart, type SumParts } from '../../sto
 import { ZERO_SUM } from '../../store/sums.ts';
 import type { Micros } from '../../tasks/amount.ts';
 import { countedOf } from '../../tasks/money.ts';
-import { isCounted } from '../../tasks/recount.ts';
+import { recount } from '../../tasks/recount.ts';
 import type { Task, TaskId } from '../../tasks/task.ts';
 
 /** A part of a sum that is not what the tasks count, or is negative. */
@@ -34,7 +34,7 @@ export class Books {
   /** Adds a task. */
   add(task: Task): void {
     this.#tasks += 1;
-    if (!isCounted(task)) this.#stale.push(task.id);
+    if (JSON.stringify(task.money) !== JSON.stringify(recount(task).money)) this.#stale.push(task.id);
     for (const { sum, part, micros } of countedOf(task)) {
       const parts = this.#counted.get(sum) ?? { ...ZERO_SUM };
       parts[part] += micros;

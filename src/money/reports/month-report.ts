@@ -1,8 +1,8 @@
 import type { BarChart, ReportRow, SpendReport, SpendTotals } from '../../chat/team-notice.ts';
-import { amountOf, type Micros } from '../../tasks/amount.ts';
+import { amountOf, type Micros, microsOf } from '../../tasks/amount.ts';
 import type { LedgerEntry } from '../../tasks/ledger.ts';
 import { endOfPeriod, startOfDay } from '../period.ts';
-import { entryMicros, kindOf } from './spend-of.ts';
+import { kindOf } from './spend-of.ts';
 
 /** Sums of one currency, in millionths. */
 interface Sums {
@@ -53,7 +53,7 @@ export class MonthReport {
     const kind = kindOf(entry);
     if (kind === 'released') return;
     const sums = this.#sumsOf(entry.currency);
-    const amount = entryMicros(entry);
+    const amount = microsOf(entry.amount);
     if (kind === 'refunded') {
       sums.refunded += amount;
       sums.refundedClips += 1;

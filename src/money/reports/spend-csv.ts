@@ -6,11 +6,11 @@ import { createGzip } from 'node:zlib';
 import { type Options, stringify } from 'csv-stringify';
 import { ledgerPages } from '../../pipeline/ledger-reader.ts';
 import type { Store } from '../../store/store.ts';
-import { amountOf } from '../../tasks/amount.ts';
+import { amountOf, microsOf } from '../../tasks/amount.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
 import type { LedgerEntry, LedgerScope } from '../../tasks/ledger.ts';
 import type { Task } from '../../tasks/task.ts';
-import { entryMicros, kindOf, type SpendKind } from './spend-of.ts';
+import { kindOf, type SpendKind } from './spend-of.ts';
 
 /** Columns of the CSV. @see https://focus.finops.org/focus-columns/ (those with `x_` are our own) */
 const COLUMNS = [
@@ -120,7 +120,7 @@ function rowOf(entry: LedgerEntry, task: Task | undefined, month: string): Row {
   return {
     ChargePeriodStart: new Date(entry.createdAtMs).toISOString(),
     BillingPeriod: month,
-    BilledCost: isCharged ? amountOf(entryMicros(entry)) : '0',
+    BilledCost: isCharged ? amountOf(microsOf(entry.amount)) : '0',
     BillingCurrency: entry.currency,
     ResourceId: isLast ? (task.upstreamId ?? '') : '',
     SkuId: entry.model,

@@ -1,5 +1,3 @@
-import { Big } from 'big.js';
-import { type Micros, microsOf } from '../../tasks/amount.ts';
 import type { LedgerEntry, LedgerState } from '../../tasks/ledger.ts';
 
 /** Kind of amount that a send is in a report. */
@@ -17,10 +15,4 @@ const KINDS: Readonly<Record<LedgerState, SpendKind>> = {
 export function kindOf({ counted, booked, state }: Pick<LedgerEntry, 'counted' | 'booked' | 'state'>): SpendKind {
   if (counted === 'held' && state === 'refunded') return 'awaiting_refund';
   return counted ?? KINDS[booked ?? state];
-}
-
-/** Returns the amount of a send; entries of earlier versions may have more decimals, which are rounded up. */
-export function entryMicros({ amount }: Pick<LedgerEntry, 'amount'>): Micros {
-  const decimals = amount.split('.')[1] ?? '';
-  return microsOf(decimals.length > 6 ? new Big(amount).round(6, Big.roundUp).toFixed() : amount);
 }

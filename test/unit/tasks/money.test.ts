@@ -71,10 +71,6 @@ describe('the money of a task', () => {
     expect(countedIn(again)).toEqual(['doubted 0.30', 'held 0.30']);
   });
 
-  it('rounds up the price of an older version with more than six decimals', () => {
-    expect(countedIn(newTask({ price: { amount: '0.0000001', currency: 'USD' } }))).toEqual(['held 0.000001']);
-  });
-
   it('changes the sums of all four scopes by what changed, and of the month and currency of each send', () => {
     const before = recount(lived(newTask(), send, lost));
     const after = recount(
