@@ -300,13 +300,13 @@ async function forgets(context: TestContext, redis: RedisServer | null): Promise
   await denyOnSlack(at);
   const onPage = await liveOnPage(first);
   const words = [WORD, 'alice', 'evelyn', discord.users.alice, slack.users.alice];
-  await forgetAll(at, first);
   const names = (left: ReadonlyMap<string, unknown>) => [...left.keys()];
   const before = await leftIn(at, [first]);
   expect(tracesIn(before, [WORD]).length, names(before).join()).toBeGreaterThan(4);
 
   // Killed while a message is being retracted, and continued by the next process.
   const release = discord.hold('PATCH /channels/:channel/messages/:message');
+  await forgetAll(at, first);
   await becomes(() => discord.held, 1);
   await first.kill();
   release();
