@@ -11,7 +11,7 @@ import type { Clock } from './clock.ts';
 import { createMembership } from './cluster/membership.ts';
 import { createMessageLocks, type WithMessageLock } from './cluster/message-lock.ts';
 import type { Config } from './config/config.ts';
-import { foldersOf, missing } from './http/readiness.ts';
+import { missing } from './http/readiness.ts';
 import { addStatusRoutes, createHttpServer, Draining } from './http/server.ts';
 import { createGallery } from './library/gallery/gallery.ts';
 import { createLibrary } from './library/library.ts';
@@ -175,4 +175,8 @@ function openAdapters(
     countWrongToken: deps.metrics.wrongToken,
   };
   return Promise.all(deps.platforms.map(({ open }) => open(adapterDeps)));
+}
+
+function foldersOf({ dataDir, playground }: AppDeps['config'], clips: string): Readonly<Record<string, string>> {
+  return playground.isOn ? { clips, 'playground files': resolve(join(dataDir, 'playground')) } : { clips };
 }

@@ -5,6 +5,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { MemberRights, MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import { isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
+import { servePage } from '#src/http/static-page.ts';
 import { deleteAbandonedParts } from '#src/media/partial-files.ts';
 import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 import { Guard, type GuardOptions } from './access.ts';
@@ -13,7 +14,6 @@ import { AttachmentFolder } from './files.ts';
 import { InteractionHandler, messageIdOf } from './interactions.ts';
 import { createMessageExpiry, type MessageExpiryOptions } from './message-expiry.ts';
 import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
-import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
 import { ResponseCache } from './response-cache.ts';
 import { expireMessage, forgetPerson, retractMessage } from './retraction.ts';
@@ -32,6 +32,8 @@ export interface PlaygroundOptions
   /** Limit of interactions in flight. Default 5,000. */
   readonly maxInFlight?: number;
 }
+
+const PAGE = join(import.meta.dirname, 'page');
 
 /** Channel that every page opens with. */
 const FIRST_CHANNEL = 'general';
@@ -84,7 +86,8 @@ class Playground implements Adapter {
       const guard = new Guard(options);
       scope.addHook('onRequest', guard.check);
       scope.addHook('preClose', () => streams.end());
-      await servePage(scope, options.clipLinks.origin);
+      const { origin: mediaOrigin } = options.clipLinks;
+      await servePage(scope, { folder: PAGE, path: '/', prefix: '/playground/', mediaOrigin });
       guard.addEntrance(scope);
       addRoutes(scope, { ...options, handler, messages, files, streams, closed });
     });

@@ -39,7 +39,7 @@ export async function pressApprove(ports: BotPorts, caller: Caller, press: Appro
   const found = await decidable(ports, caller, press.request);
   if ('reply' in found) return found.reply;
   const { tasks } = found;
-  // An older replica notified of each task of a set: its button names the price of that one alone.
+  // Such a press names the price of one clip alone.
   if (press.request !== requestId(tasks)) return privately(wholeSetCard(tasks));
   if (caller.acknowledged !== undefined && !(await caller.acknowledged(false)))
     return { kind: 'offer', id: `approve:${requestId(tasks)}`, card: lateApprovalCard(tasks, press) };

@@ -67,7 +67,7 @@ export async function offerRequest(
   { reason, alternative }: Question,
 ): Promise<Reply> {
   const command = reason.kind === 'slip' && reason.run !== null ? { command: reason.run } : {};
-  // A replica of an earlier version sends the prompt of a draft as it is.
+  // As it is asked: the style may change before the answer.
   const styled = (request: RequestDraft) => withStyle(ports.catalog(), request);
   const whole = draftOf(caller, { ...kept, request: styled(kept.request) });
   const other =

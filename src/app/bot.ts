@@ -3,6 +3,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import type { AppDeps } from '../app.ts';
 import { createSubscriptions } from '../chat/subscriptions.ts';
+import { createEnhancer } from '../enhancer/enhancer.ts';
 import { PersonalDefaults } from '../library/personal-defaults.ts';
 import { Approvals } from '../money/approvals.ts';
 import { Drafts } from '../pipeline/drafts.ts';
@@ -13,7 +14,6 @@ import { createReviews } from '../studio/reviews.ts';
 import { Boards } from '../studio/storyboards/boards.ts';
 import { createReferenceCheck } from '../videos/references/addresses.ts';
 import type { Parts } from './parts.ts';
-import { createAppEnhancer } from './services.ts';
 
 type BotParts = Pick<
   Parts,
@@ -24,7 +24,8 @@ type BotParts = Pick<
 export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
   const { pipeline, chat, cuts, money, statements, teamNotices, gallery, library } = parts;
   const { config, store, relay, service, clock, logger, metrics } = deps;
-  const publicUrl = config.links?.publicUrl;
+  const { improved } = metrics;
+  const { enhancer, links: { publicUrl } = {} } = config;
   return createBot({
     ...deps,
     tasks: pipeline.tasks,
@@ -43,7 +44,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     reviews: createReviews({ ...deps, ...pipeline }),
     ...library,
     defaults: new PersonalDefaults(store),
-    enhancer: createAppEnhancer(deps),
+    enhancer: enhancer === undefined ? null : createEnhancer(enhancer, { clock, logger, improved }),
     references: new References(store, clock),
     libraryFiles: relay.libraryFiles(parts.assertWritable),
     admins: config.admins,

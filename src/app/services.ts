@@ -1,6 +1,5 @@
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/config.ts';
-import { createEnhancer, type Enhancer } from '../enhancer/enhancer.ts';
 import { instrumentVideos } from '../metrics/calls.ts';
 import { openQueue } from '../queue/open.ts';
 import { queueNamesOf } from '../queue/queue.ts';
@@ -24,12 +23,6 @@ export function createVideos({ config, service, catalog, clock, random, logger, 
   const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: maxConcurrent.polls };
   const client = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
   return instrumentVideos(client, clock, metrics.meters.videos);
-}
-
-/** Creates the client that improves prompts; `null` without `ENHANCER_URL`. */
-export function createAppEnhancer({ config, clock, logger, metrics }: AppDeps): Enhancer | null {
-  const { enhancer } = config;
-  return enhancer === undefined ? null : createEnhancer(enhancer, { clock, logger, improved: metrics.improved });
 }
 
 /** Returns the key that scopes task ids to their video service; constant for the embedded one, whose URL changes. */

@@ -3,7 +3,6 @@ import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { RecordWrite } from '../store/store.ts';
-import { boardDeletion } from '../studio/storyboards/boards.ts';
 import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
 import type { Origin, SetPlace, Task } from '../tasks/task.ts';
 import { type ApprovalNotices, approvalNoticesKey } from './approval-notices.ts';
@@ -116,7 +115,8 @@ export class TaskRetraction {
     const { id } = card.set;
     const key = setNoticeKey(card.set);
     const notice: RecordWrite = { namespace: 'deliveries', key, value: null, expected: 'any' };
-    return [...own, ...(await this.#ownDeletions(card)), boardDeletion(id), comparisonRecords.deletion(id), notice];
+    const board: RecordWrite = { namespace: 'boards', key: id, value: null, expected: 'any' };
+    return [...own, ...(await this.#ownDeletions(card)), board, comparisonRecords.deletion(id), notice];
   }
 
   async #retractCard(task: Task, place: SetPlace, reason: RemovalReason): Promise<void> {

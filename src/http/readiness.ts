@@ -1,14 +1,7 @@
-import { join, resolve } from 'node:path';
 import type { Platform } from '../chat/platform.ts';
-import type { Config } from '../config/config.ts';
 import { asDailiesError } from '../errors.ts';
 import type { FolderCheck } from '../media/folder-check.ts';
 import type { Store } from '../store/store.ts';
-
-/** Returns the folders needed to store and show clips: absolute paths by the name that `/readyz` shows. */
-export function foldersOf({ dataDir, playground }: Config, clips: string): Readonly<Record<string, string>> {
-  return playground.isOn ? { clips, 'playground files': resolve(join(dataDir, 'playground')) } : { clips };
-}
 
 /** Dependencies that have to work before this process is ready. */
 export interface Needed {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
+import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DailiesError } from '../errors.ts';
 
@@ -13,22 +15,42 @@ const VENDOR = {
 } as const;
 
 /** Files that the pages share: the style of colours and elements. */
-export const SHARED_FOLDER = join(import.meta.dirname, 'shared-page');
+const SHARED_FOLDER = join(import.meta.dirname, 'shared-page');
 
-/** Adds the libraries of a page under a path, such as `/playground/vendor/`; needs fastify's `sendFile`. */
-export function addVendor(http: FastifyInstance, prefix: string): void {
-  for (const [name, path] of Object.entries(VENDOR)) {
-    const { folder, file } = installed(path);
-    http.get(`${prefix}${name}`, (_request, reply) => reply.sendFile(file, folder));
+/** A page of static files. */
+export interface StaticPage {
+  /** Absolute path of its files; `index.html` is the page. */
+  readonly folder: string;
+  /** Path of the page on the server. */
+  readonly path: string;
+  /** Path below which its files are, in `page/`, and its libraries, in `vendor/`; such as `/playground/`. */
+  readonly prefix: string;
+  /** Origin that its videos come from besides its own; `null`: none. */
+  readonly mediaOrigin: string | null;
+}
+
+/** Serves a page, its files and its libraries, under a content security policy that allows no other script. */
+export async function servePage(http: FastifyInstance, page: StaticPage): Promise<void> {
+  const { folder, path, prefix, mediaOrigin } = page;
+  const html = readFileSync(join(folder, 'index.html'), 'utf8');
+  const headers = pageHeaders(html, mediaOrigin);
+  http.addHook('onSend', async (_request, reply) => {
+    for (const [header, value] of Object.entries(headers)) if (!reply.hasHeader(header)) reply.header(header, value);
+  });
+  const root = [folder, SHARED_FOLDER];
+  await http.register(fastifyStatic, { root, prefix: `${prefix}page/`, index: false, cacheControl: false });
+  http.get(path, (_request, reply) => reply.type('text/html; charset=utf-8').send(html));
+  for (const [name, module] of Object.entries(VENDOR)) {
+    const { folder: home, file } = installed(module);
+    http.get(`${prefix}vendor/${name}`, (_request, reply) => reply.sendFile(file, home));
   }
 }
 
 /**
  * Returns the headers of a page's responses. The one inline script of the page is its import map, which browsers accept
  * inline only; the policy allows it by its hash, and no other script.
- * @param mediaOrigin origin that its videos come from besides its own; `null`: none.
  */
-export function pageHeaders(html: string, mediaOrigin: string | null): Readonly<Record<string, string>> {
+function pageHeaders(html: string, mediaOrigin: string | null): Readonly<Record<string, string>> {
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
   const hash = createHash('sha256').update(importMap).digest('base64');
   const policy = {

@@ -63,16 +63,6 @@ export function modelNotFound(name: string, known: readonly string[]): ErrorResp
   };
 }
 
-/** Error 404: no such task. */
-export function taskNotFound(id: string): ErrorResponse {
-  return { status: 404, code: 'task_not_found', message: `There is no task ${id}.` };
-}
-
-/** Error 404: no route with this path and method. */
-export function routeNotFound(method: string, path: string): ErrorResponse {
-  return { status: 404, code: 'not_found', message: `There is nothing at ${method} ${path}.` };
-}
-
 /** Error 409: the task has no clip, either yet or at all. */
 export function noContent(status: string): ErrorResponse {
   return {

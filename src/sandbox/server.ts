@@ -19,8 +19,6 @@ import {
   noSuchRange,
   Refused,
   refusalBody,
-  routeNotFound,
-  taskNotFound,
   unauthorised,
 } from './refusal.ts';
 import { type ReferenceAccess, SandboxService, type ServiceOptions } from './service.ts';
@@ -117,7 +115,9 @@ async function addRoutes(
     const isOpen = request.routeOptions.url === '/';
     if (!isOpen && !isAccepted(request.headers.authorization, tokens)) return refuse(reply, unauthorised);
   });
-  app.setNotFoundHandler((request, reply) => refuse(reply, routeNotFound(request.method, request.url)));
+  app.setNotFoundHandler(({ method, url }, reply) =>
+    refuse(reply, { status: 404, code: 'not_found', message: `There is nothing at ${method} ${url}.` }),
+  );
   app.setErrorHandler((error: HttpError | Refused, _request, reply) => {
     if (error instanceof Refused) return refuse(reply, error.response);
     if (error.statusCode === 416) return refuse(reply.headers(error.headers ?? {}), noSuchRange);
@@ -139,7 +139,8 @@ async function addRoutes(
   });
   const found = (id: string): SandboxTask => {
     const task = service.find(id);
-    if (task === undefined) throw new Refused(taskNotFound(id));
+    if (task === undefined)
+      throw new Refused({ status: 404, code: 'task_not_found', message: `There is no task ${id}.` });
     return task;
   };
   app.get<TaskRoute>('/v1/videos/:id', (request) => taskBody(service, found(request.params.id)));

@@ -1,10 +1,11 @@
+import { approvalCard } from '#commands/sentences/approvals/requests.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
+import type { ApprovalNotice } from '#src/chat/notices/views.ts';
 import type { MessageRef, Notice, Upload } from '#src/chat/platform.ts';
 import { type MessageStore, readAddress } from './message-store.ts';
 import type { Notice as PostedNotice, TaskPosts } from './posts.ts';
-import { noticeText, SUPPRESS_EMBEDS, storedName } from './render.ts';
-import { renderRequest } from './request-notice.ts';
+import { type Body, noticeText, renderCard, SUPPRESS_EMBEDS, storedName } from './render.ts';
 
 /** Options of {@link postNotice}. */
 export interface NoticeOptions {
@@ -41,6 +42,20 @@ export async function postNotice(
   const posted = await messages.followUp(replyTo, message);
   await records.remember(`notice:${key}`, posted);
   return posted;
+}
+
+/** Users, and roles, in `allowed_mentions`. @see https://discord.com/developers/docs/resources/message#allowed-mentions-object */
+const MAX_ALLOWED = 100;
+
+/** Renders the notice to the approvers of a request, which pings them only. */
+export function renderRequest(view: ApprovalNotice, guild: string | null): Body {
+  const idsOf = (isPerson: boolean): readonly string[] =>
+    view.pings
+      .filter(({ kind }) => (kind === 'person') === isPerson)
+      .slice(0, MAX_ALLOWED)
+      .map(({ id }) => id);
+  const allowed = { parse: [], users: idsOf(true), roles: idsOf(false), replied_user: false } as const;
+  return { ...renderCard(approvalCard(view), { guild }), allowed_mentions: allowed };
 }
 
 /** Returns the files of a new message with their alternative texts; an attachment's id is its position. */

@@ -39,14 +39,9 @@ const FAILED: Page = {
   sentence: 'Slack did not complete the installation. Open /slack/install to try again; the log of the bot says more.',
 };
 
-/** Responds with the page after a successful installation. */
-export function sendInstalled(response: ServerResponse): void {
-  send(response, INSTALLED);
-}
-
-/** Responds with the page after a failed installation. @param error the error of Bolt or the installation store */
-export function sendNotInstalled(error: Error, response: ServerResponse): void {
-  send(response, pageOf(error));
+/** Responds with the page after an installation. @param error of Bolt or the installation store; `null`: it succeeded */
+export function sendOutcome(response: ServerResponse, error: Error | null): void {
+  send(response, error === null ? INSTALLED : pageOf(error));
 }
 
 /** @see https://docs.slack.dev/tools/node-slack-sdk/oauth#handling-errors for the codes */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { SlackSettings } from '../config.ts';
-import { sendInstalled, sendNotInstalled } from '../installation/oauth-pages.ts';
+import { sendOutcome } from '../installation/oauth-pages.ts';
 import { createSdkLogger } from '../web-api/client.ts';
 
 /** Options of {@link createHttpReceiver}. */
@@ -131,9 +131,9 @@ function installerOf(settings: InstallationSettings, apiUrl: string | undefined)
       directInstall: true,
       callbackOptions: {
         success: (_installation: unknown, _options: unknown, _request: unknown, response: ServerResponse) =>
-          sendInstalled(response),
+          sendOutcome(response, null),
         failure: (error: Error, _options: unknown, _request: unknown, response: ServerResponse) =>
-          sendNotInstalled(error, response),
+          sendOutcome(response, error),
       },
       ...(apiUrl === undefined
         ? {}

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
 import { WrongTokens } from '../../http/access-tokens.ts';
+import { servePage } from '../../http/static-page.ts';
 import type { Logger } from '../../logger.ts';
 import type { GalleryAccess } from './access.ts';
 import { type ApiOptions, addApi } from './api.ts';
@@ -11,7 +13,6 @@ import { addPresses, type PressOptions } from './changes.ts';
 import { addDefaults, type DefaultsOptions } from './defaults.ts';
 import { addFiles, type FileOptions } from './files.ts';
 import { OPEN_PATH, sendNote, sendOpenPage } from './open-page.ts';
-import { addPage } from './page.ts';
 import { GALLERY_PATH, isForeign, sessionKeyOf, setCookie } from './requests.ts';
 import { createEnteredRoute } from './session-scope.ts';
 import { addSets, type SetRouteOptions } from './sets/routes.ts';
@@ -41,6 +42,8 @@ const HEADERS = {
 const ENDED = 'This link has been used, or is older than 10 minutes. Send /video gallery in the chat for a new one.';
 const FOREIGN = 'The gallery takes requests from its own pages only.';
 
+const PAGE = join(import.meta.dirname, 'page');
+
 const openQuery = z.object({ key: z.string().max(200).default('') });
 
 /** Serves the gallery: the redemption of its links, its page, clips and API, under {@link GALLERY_PATH}. */
@@ -56,7 +59,9 @@ export async function serveGallery(http: FastifyInstance, options: GalleryOption
     });
     scope.setErrorHandler((thrown, _request, reply) => sendError(thrown, reply, options.logger));
     addOpening(scope, options);
-    await addPage(scope, options.clipLinks.origin);
+    const { origin: mediaOrigin } = options.clipLinks;
+    // It shows nothing by itself: what it loads needs a session.
+    await servePage(scope, { folder: PAGE, path: GALLERY_PATH, prefix: `${GALLERY_PATH}/`, mediaOrigin });
     const route = createEnteredRoute(options.access);
     addApi(scope, route, options);
     addSets(scope, route, options);

@@ -1,5 +1,6 @@
 import { type Canvas, createCanvas, type Image, type SKRSContext2D } from '@napi-rs/canvas';
 import { css, hex, mix } from './colour.ts';
+import { dice } from './dice.ts';
 import { paintFigure } from './figure.ts';
 import { FONTS } from './fonts.ts';
 import { type FrameSize, frameSize, type RenderJob } from './job.ts';
@@ -7,7 +8,6 @@ import { createLayers, type Layer } from './layer.ts';
 import { paintReferences } from './reference.ts';
 import { type Scene, sceneOf } from './scene.ts';
 import { type Captioned, setCaption } from './title.ts';
-import { paintWeather } from './weather.ts';
 
 /** Frame of a clip. */
 export interface Frame extends FrameSize {
@@ -104,4 +104,34 @@ function paintTimeLine(ctx: SKRSContext2D, { margin, textSize }: Captioned, fram
   ctx.fillRect(margin, y, width - margin * 2, thick);
   ctx.fillStyle = 'rgba(255,255,255,0.9)';
   ctx.fillRect(margin, y, (width - margin * 2) * (seconds / duration), thick);
+}
+
+/** Paints what falls or floats in front of a scene: the nearer, the larger and the faster. */
+function paintWeather(ctx: SKRSContext2D, { weather, seed }: Scene, frame: Frame): void {
+  const { width, height, unit, seconds } = frame;
+  const { count, speed, wind, sway, size, colours } = weather;
+  const roll = dice(seed ^ 0x5e0f);
+  for (let index = 0; index < count; index++) {
+    const near = 0.35 + 0.65 * roll();
+    const phase = roll() * 7;
+    const swing = Math.sin(seconds * 1.4 + phase) * sway * unit;
+    const x = wrap(roll() * width + swing + seconds * wind * near * unit, width, unit * 0.05);
+    const y = wrap(roll() * height + seconds * speed * near * unit, height, unit * 0.05);
+    const radius = size * near * unit;
+    // Rain is so fast that it is seen as a streak; leaves and petals turn.
+    const length = Math.max(radius, Math.abs(speed) > 1 ? unit * 0.035 * near : 0);
+    const thin = size > 0.01 ? 0.3 + 0.5 * Math.abs(Math.sin(seconds * 1.7 + phase)) : 1;
+    ctx.globalAlpha = near;
+    ctx.fillStyle = colours[Math.floor(roll() * colours.length)] ?? '';
+    ctx.beginPath();
+    ctx.ellipse(x, y, radius * thin, length, length > radius ? Math.atan2(-wind, speed) : phase, 0, Math.PI * 2);
+    ctx.fill();
+  }
+  ctx.globalAlpha = 1;
+}
+
+/** Wraps a moving thing around the frame: it leaves on one side and re-enters on the other. */
+function wrap(at: number, span: number, margin: number): number {
+  const period = span + margin * 2;
+  return ((((at + margin) % period) + period) % period) - margin;
 }

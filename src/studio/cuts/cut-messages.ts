@@ -9,12 +9,12 @@ import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import type { RecordWrite, Store } from '../../store/store.ts';
-import type { RemovalReason } from '../../tasks/removal.ts';
-import type { Origin, Task, TaskId } from '../../tasks/task.ts';
+import { isContentRemoved, type RemovalReason } from '../../tasks/removal.ts';
+import { type Origin, type Task, type TaskId, typedPrompt } from '../../tasks/task.ts';
 import type { Clip } from '../../videos/service.ts';
 import type { Cut } from './cut.ts';
 import type { CutRepository } from './cut-repository.ts';
-import { cutViewOf, describeCut, standInOf } from './cut-view.ts';
+import { cutViewOf, standInOf } from './cut-view.ts';
 
 /** Options of {@link CutMessages}. */
 export interface CutMessagesOptions {
@@ -162,7 +162,8 @@ export class CutMessages {
     const platform = this.#platformOf(cut.origin);
     const shots = await this.#shotsOf(cut);
     const task = standInOf(cut, shots);
-    const texts = { name: fileNameOf(task), description: describeCut(shots) };
+    const prompts = shots.flatMap((shot) => (isContentRemoved(shot) ? [] : [typedPrompt(shot.request)]));
+    const texts = { name: fileNameOf(task), description: prompts.join(' · ') };
     let current = cut;
     const { handover, view } = await presentFile({
       task,

@@ -31,11 +31,6 @@ export function standInOf(cut: Cut, shots: readonly Task[]): Task {
   };
 }
 
-/** Returns the alternative text of a cut: the prompts of its shots. */
-export function describeCut(shots: readonly Task[]): string {
-  return shots.flatMap((shot) => (isContentRemoved(shot) ? [] : [typedPrompt(shot.request)])).join(' · ');
-}
-
 /** Builds the view of a cut's message; pure. */
 export function cutViewOf(
   cut: Cut,

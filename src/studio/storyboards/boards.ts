@@ -1,6 +1,6 @@
 import type { Keyv } from 'keyv';
 import { memberIds } from '../../pipeline/task-ids.ts';
-import type { RecordWrite, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { boardTakesIndex } from '../../tasks/indexes.ts';
 import { readTasks } from '../../tasks/record-shape.ts';
 import type { SetPlace, TaskId } from '../../tasks/task.ts';
@@ -67,9 +67,4 @@ export class Boards {
     const expected = revision === 0 ? 'absent' : revision;
     return this.#store.commit({ records: [{ namespace: 'boards', key: place.id, value, expected }] });
   }
-}
-
-/** Returns the write that deletes the record of a board. */
-export function boardDeletion(set: TaskId): RecordWrite {
-  return { namespace: 'boards', key: set, value: null, expected: 'any' };
 }
