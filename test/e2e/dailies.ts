@@ -46,7 +46,7 @@ export interface RunningDailies {
   readonly post: (path: string, body: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
   readonly messages: (channel?: string) => Promise<readonly ShownMessage[]>;
   readonly message: (id: string) => Promise<ShownMessage>;
-  /** Resolves once a message is in a state. */
+  /** Resolves once a message is in a state; `completed` once its clip is there, too, with the buttons that it brings. */
   readonly reaches: (id: string, state: string) => Promise<ShownMessage>;
   /** Sends SIGKILL: no chance to finish anything. */
   readonly kill: () => Promise<void>;
@@ -175,8 +175,10 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
     react: (id, emoji, more) =>
       post('/playground/reactions', { id: nextId(), user: 'ana', message: id, emoji, ...more }),
     async reaches(id, state) {
-      await vi.waitFor(async () => expect((await message(id)).state).toBe(state), { timeout: 60_000, interval: 25 });
-      return message(id);
+      const isReached = (shown: ShownMessage): boolean =>
+        shown.state === state &&
+        (state !== 'completed' || shown.buttons.some(({ id: button }) => button.startsWith('retry:')));
+      return vi.waitUntil(async () => [await message(id)].find(isReached), { timeout: 60_000, interval: 25 });
     },
     async kill() {
       await end('SIGKILL');
