@@ -16,16 +16,19 @@ export interface ErasableNotice {
   readonly platform: Pick<Platform, 'edit'>;
   readonly key: string;
   readonly view: EndNotice | ReviewNotice;
+  /** Number of its people who were forgotten. Default: 1. */
+  readonly forgotten?: number;
 }
 
 /**
- * Shows a posted notice again, once, without what a forgotten person wrote.
+ * Shows a posted notice again, once for each number of forgotten people, without their names and what they wrote.
  * @throws DailiesError, retryable
  */
-export async function eraseNotice({ task, records, recordKey, platform, key, view }: ErasableNotice): Promise<void> {
+export async function eraseNotice(notice: ErasableNotice): Promise<void> {
+  const { task, records, recordKey, platform, key, view, forgotten = 1 } = notice;
   const posted = (await records.get<readonly Posted[]>(recordKey)) ?? [];
   const message = posted[posted.indexOf(key) + 1];
-  const marker = `erased:${key}`;
+  const marker = forgotten === 1 ? `erased:${key}` : `erased:${key}:${forgotten}`;
   if (typeof message !== 'object' || posted.includes(marker)) return;
   await platform.edit(message, task.origin, view, 'final').catch((thrown: unknown) => {
     const error = asDailiesError(thrown, 'editing a notice');

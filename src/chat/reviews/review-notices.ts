@@ -3,6 +3,7 @@ import type { MessageLock } from '../../cluster/message-lock.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { Clips } from '../../pipeline/clip-files.ts';
+import { isPseudonym } from '../../tasks/forgetting/pseudonym.ts';
 import { isSignedOff, type ReviewDecision } from '../../tasks/review/review.ts';
 import type { ReviewRules } from '../../tasks/review/rules.ts';
 import { versionOf } from '../../tasks/review/versions.ts';
@@ -63,8 +64,9 @@ export class ReviewNotices {
     if (typeof message === 'object') {
       const { records, platformOf } = this.#options;
       const { recordKey } = reviewing;
-      if (decision.isErased === true)
-        await eraseNotice({ task, records, recordKey, platform: platformOf(task), key, view });
+      const forgotten = [view.by, view.takesBack].filter((person) => isPseudonym(person?.id ?? '')).length;
+      if (forgotten > 0)
+        await eraseNotice({ task, records, recordKey, platform: platformOf(task), key, view, forgotten });
       return;
     }
     const isOwn = decision.by.id === task.origin.user.id;
