@@ -5,10 +5,10 @@ import { SingleFlight } from '../single-flight.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
 import { isEnded } from '../tasks/state-machine.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
-import type { Origin, Task, TaskId } from '../tasks/task.ts';
+import type { Origin, Phase, Task, TaskId } from '../tasks/task.ts';
 import { hasCode } from './attachment-plan.ts';
 import { copyKey, directKey, type MessageRef, type Platform, type PlatformLimits } from './platform.ts';
-import type { TaskView } from './view.ts';
+import { isPending, type TaskView } from './view.ts';
 
 /** Stored record of a task's message. */
 export interface TaskMessageRecord {
@@ -205,6 +205,17 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
   const review = view.review?.map(({ kind, isErased }) => [kind, isErased === true]);
   const further = [review === undefined ? [] : [{ review }], comparison ?? [], blind ?? [], boardCut ?? []].flat();
   return JSON.stringify([...shown, ...retrying, ...more, ...further]);
+}
+
+/** Returns whether the record of a message, which may be damaged, says that it shows something in progress. */
+export function showsProgress(record: unknown): boolean {
+  try {
+    const { shown, isGone } = record as TaskMessageRecord;
+    const [, phase] = JSON.parse(shown ?? '[]') as [state: unknown, phase: Phase];
+    return isGone !== true && isPending(phase);
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the people whom the card of a set names besides its requester: they may be forgotten. */

@@ -104,6 +104,10 @@ class BullmqWorkQueue implements SharedWorkQueue {
     this.#inTheBackground(this.#queueOf(name).pause(forMs));
   }
 
+  pausedMs(name: QueueName): number {
+    return this.#queueOf(name).pausedMs();
+  }
+
   stats(name: QueueName): Promise<QueueStats> {
     return this.#queueOf(name).stats();
   }
