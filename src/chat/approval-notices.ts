@@ -99,17 +99,8 @@ export class ApprovalNotices {
   async retract({ set }: Task): Promise<void> {
     if (set === undefined) return;
     const card = await this.#options.sets.cardOf(set);
-    try {
-      const settled = await this.#settle(card);
-      if (settled.length > 0) await this.#options.records.set(approvalNoticesKey(card), settled);
-    } catch (thrown) {
-      const err = asDailiesError(thrown, `editing the notices of request ${card.id}`);
-      if (err.retryable) throw err;
-      this.#options.logger.warn(
-        { event: 'message_kept', task: card.id, err },
-        'a message of a removed task stays: the bot may not change it',
-      );
-    }
+    const settled = await this.#settle(card);
+    if (settled.length > 0) await this.#options.records.set(approvalNoticesKey(card), settled);
   }
 
   async #settle(task: Task): Promise<readonly Posted[]> {
@@ -122,8 +113,16 @@ export class ApprovalNotices {
       const prompt = isPromptShown ? typedPrompt(task.request) : null;
       const more = { price: task.price, prompt, ...(await this.#setOf(task, isPromptShown)), isReminder: false };
       const view: ApprovalNotice = { ...posted.view, ...more, decided };
-      await this.#options.platformOf(task).edit(posted.message, origin, view, 'final');
-      settled.push({ ...posted, view });
+      try {
+        await this.#options.platformOf(task).edit(posted.message, origin, view, 'final');
+        settled.push({ ...posted, view });
+      } catch (thrown) {
+        const err = asDailiesError(thrown, `editing a notice of request ${task.id}`);
+        if (err.retryable) throw err;
+        const about = { event: 'message_kept', task: task.id, err };
+        this.#options.logger.warn(about, 'a notice to an approver stays: it is gone, or the bot may not change it');
+        settled.push(posted);
+      }
     }
     return settled;
   }

@@ -284,7 +284,9 @@ export class ChatEngine implements Chat {
     if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
     else if (!INVISIBLE_EVENTS.has(event)) this.#edits.refresh(task.id);
     else if (event === 'remove' || (event === 'claimed' && task.takeOf !== undefined)) this.#refreshCard(task);
-    if (event === 'approve') this.#showApproval(task);
+    // One in the outbox is shown again with its notices.
+    const isForgotten = event === 'forget' && task.presented && !isContentRemoved(task);
+    if (event === 'approve' || isForgotten) this.#showApproval(task);
   }
 
   /** Shows an approval in the notices of its request. Where that fails, a press on them tells. */

@@ -61,11 +61,8 @@ export class ReviewNotices {
     const message = at < 0 ? undefined : posted[at + 1];
     const view = noticeOf(reviewing, decision, number);
     if (typeof message === 'object') {
-      const { records, platformOf } = this.#options;
-      const { recordKey } = reviewing;
-      if (decision.isErased === true)
-        await eraseNotice({ task, records, recordKey, platform: platformOf(task), key, view });
-      return;
+      const { records, platformOf, logger } = this.#options;
+      return eraseNotice({ ...reviewing, records, platform: platformOf(task), key, view, logger });
     }
     const isOwn = decision.by.id === task.origin.user.id;
     // What one decides about one's own clip, its card shows; a note is for everyone.

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import type { Task } from '#src/tasks/task.ts';
+import { cardText } from '#test/fakes/card-text.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, BOB, EVENTS, NOON_MS, requestedTask } from '#test/fakes/tasks.ts';
 
 const BEN: Approver = { kind: 'person', ...BOB };
 const CLEO: Approver = { kind: 'person', id: 'cleo', name: 'Cleo' };
+const SIGNED = { kind: 'signed_off', by: { id: 'cleo', name: 'Cleo' }, atMs: NOON_MS } as const;
 const LEADS: Approver = { kind: 'role', id: '99', name: '@leads' };
 
 /** Returns a request to these approvers. */
@@ -138,5 +141,32 @@ describe('the decision', () => {
     expect(house.platform.notices.filter(({ view }) => view.kind === 'end')).toEqual([]);
     expect(house.platform.settled[0]?.view.decided?.declined).toMatchObject({ how: 'withdrawn' });
     expect(await house.record(id)).toMatchObject({ state: 'declined', presented: true });
+  });
+
+  it('reaches the requester and the other approvers where one of their notices was deleted', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN, CLEO, LEADS]));
+    house.platform.gone.add(`ask:${id}:bob`);
+    await house.happen(id, EVENTS.decline);
+    expect(house.platform.settled.map(({ ref }) => ref.channel)).toEqual(['direct-cleo', 'clips']);
+    expect(house.platform.notices.at(-1)).toMatchObject({ key: `end:${id}:declined:0`, mention: ADA });
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    const messages = (await house.chat.retraction.messagesOf(await house.record(id))).map(({ message }) => message);
+    expect(messages).toContain(`ask:${id}:bob`);
+  });
+
+  it.each([
+    ['is running', []],
+    ['is done', [EVENTS.completed, EVENTS.fetched]],
+    ['is reviewed', [EVENTS.completed, EVENTS.fetched, { ...EVENTS.review, decision: SIGNED }]],
+  ])('no longer names an approver who is forgotten once the clip %s', async (_state, events) => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN, CLEO]));
+    await house.happen(id, EVENTS.approve, EVENTS.send, EVENTS.accepted, ...events);
+    const before = house.platform.settled.length;
+    await house.happen(id, EVENTS.forget);
+    const edits = house.platform.settled.slice(before);
+    expect(edits.map(({ ref }) => ref.channel)).toEqual(['direct-bob', 'direct-cleo']);
+    for (const { view } of edits) expect(cardText(cardOf(view))).toContain('Approved by Removed person');
   });
 });
