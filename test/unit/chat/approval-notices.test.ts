@@ -65,6 +65,23 @@ describe('the approvers of a request', () => {
     expect(posted(house)).toEqual([`ask:${id}: in clips below: prompt bob`]);
   });
 
+  it('are administrators once all of them have left; until then, those who stayed', async () => {
+    const house = new ChatHouse({ admins: [{ platform: 'fake', user: 'eve' }] });
+    house.platform.left.add('bob');
+    const id = await house.task(asking([BEN, CLEO]));
+    expect(posted(house)).toEqual([`ask:${id}:cleo in direct-cleo: prompt`]);
+    house.platform.left.add('cleo');
+    await house.happen(id, EVENTS.remind);
+    expect(posted(house).slice(1)).toEqual([`remind:${id}: in clips below: prompt eve`]);
+  });
+
+  it('are told although it is unknown whether they have left', async () => {
+    const house = new ChatHouse();
+    house.platform.isMember = () => Promise.reject(platformError('platform_unavailable'));
+    const id = await house.task(asking([BEN]));
+    expect(posted(house)).toEqual([`ask:${id}:bob in direct-bob: prompt`]);
+  });
+
   it('are pinged below the message where they accept no direct message', async () => {
     const house = new ChatHouse();
     const refusal = platformError('missing_permission', { retryable: false });

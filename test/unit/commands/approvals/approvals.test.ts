@@ -188,6 +188,16 @@ describe('a press on Approve', () => {
     expect(replyText(await there.bot.press(admin, approveId(there, task)))).toContain('Approved for');
   });
 
+  it('is asked of those who are still in the team, and of administrators once all have left', async () => {
+    const there = await house(ben, cleo);
+    there.outsiders.add(ben.user.id);
+    const task = await requested(there);
+    expect(there.task(task).approval?.askedOf).toEqual([{ kind: 'person', ...cleo.user }]);
+    there.outsiders.add(cleo.user.id);
+    const next = await requested(there, { ...ada, interaction: 'later' });
+    expect(there.task(next).approval?.askedOf).toEqual([]);
+  });
+
   it('is refused, and says why, where a group cannot be looked up', async () => {
     const there = await house();
     const add = (id: string, name: string) =>
