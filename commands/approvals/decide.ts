@@ -3,7 +3,7 @@ import type { ApprovalOutcome, ApprovalTasks } from '#src/money/approvals.ts';
 import { approversFor, whoDecides } from '#src/money/approvers.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import { asOf } from '#src/tasks/approval.ts';
-import { priceOf } from '#src/tasks/price.ts';
+import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -21,6 +21,7 @@ import {
   pausedApproval,
   repricedCard,
   requestId,
+  requestPrice,
   unreadGroup,
   wholeSetCard,
 } from '../sentences/approvals/answers.ts';
@@ -41,6 +42,8 @@ export async function pressApprove(ports: BotPorts, caller: Caller, press: Appro
   const { tasks } = found;
   // Such a press names the price of one clip alone.
   if (press.request !== requestId(tasks)) return privately(wholeSetCard(tasks));
+  // No button of ours has another price than its request.
+  if (!isSamePrice(press.price, requestPrice(tasks))) return refused(UNKNOWN_BUTTON);
   if (caller.acknowledged !== undefined && !(await caller.acknowledged(false)))
     return { kind: 'offer', id: `approve:${requestId(tasks)}`, card: lateApprovalCard(tasks, press) };
   const outcome = await ports.approvals.approve(tasks, {
