@@ -16,6 +16,7 @@ import { Boards } from '../studio/storyboards/boards.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
+import { newerVersions } from '../tasks/review/versions.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import type { Audience, Origin, Price, SetPlace, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
@@ -287,6 +288,20 @@ export class ChatEngine implements Chat {
     // One in the outbox is shown again with its notices.
     const isForgotten = event === 'forget' && task.presented && !isContentRemoved(task);
     if (event === 'approve' || isForgotten) this.#showApproval(task);
+    if (event === 'forget' && task.review !== undefined) this.#refreshNewer(task);
+  }
+
+  /** Schedules edits for the later versions of a clip: they show its notes. */
+  #refreshNewer(task: Task): void {
+    newerVersions(this.#options.store, task).then(
+      (ids) => {
+        for (const id of ids) this.#edits.refresh(id);
+      },
+      (thrown: unknown) => {
+        const about = { event: 'notes_display_failed', task: task.id, err: thrown };
+        this.#options.logger.warn(about, 'failed to update the notes in the messages of later versions');
+      },
+    );
   }
 
   /** Shows an approval in the notices of its request. Where that fails, a press on them tells. */

@@ -3,7 +3,7 @@ import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
-import { isPseudonym, pseudonymsIn } from '../tasks/forgetting/pseudonym.ts';
+import { pseudonymsIn } from '../tasks/forgetting/pseudonym.ts';
 import { isEnded } from '../tasks/state-machine.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import type { Origin, Task, TaskId } from '../tasks/task.ts';
@@ -197,15 +197,16 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
   const members = view.members?.map(({ view: one, message, shot }) => [
     fingerprintOf(one, { showsState }),
     message !== null,
-    ...pseudonymsIn(one),
     ...(shot === undefined ? [] : [one.task, shot]),
   ]);
   const more = members === undefined ? [] : [members];
   const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
-  const { boardCut, comparison, blind } = view;
-  const review = view.review?.map(({ kind, by }) => [kind, isPseudonym(by.id)]);
+  const { boardCut, comparison, blind, earlierNotes } = view;
+  const review = view.review?.map(({ kind }) => kind);
   const further = [review === undefined ? [] : [{ review }], comparison ?? [], blind ?? [], boardCut ?? []].flat();
-  return JSON.stringify([...shown, ...retrying, ...more, ...further]);
+  // A forgotten person's name is to go, and their notes, of which the key has no text.
+  const erased = [...pseudonymsIn(view), ...(earlierNotes?.notes.map(({ text }) => text.length) ?? [])];
+  return JSON.stringify([...shown, ...retrying, ...more, ...further, ...erased]);
 }
 
 /** Returns the percentages that the card of a set shows. */

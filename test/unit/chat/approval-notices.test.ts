@@ -182,6 +182,8 @@ describe('the decision', () => {
     await house.happen(id, EVENTS.approve, EVENTS.send, EVENTS.accepted, ...events);
     const before = house.platform.settled.length;
     await house.happen(id, EVENTS.forget);
+    await house.pass(10_000);
+    expect(house.platform.view.approval?.approved?.by.name).toBe('Removed person');
     const edits = house.platform.settled.slice(before);
     expect(edits.map(({ ref }) => ref.channel)).toEqual(['direct-bob', 'direct-cleo']);
     for (const { view } of edits) expect(cardText(cardOf(view))).toContain('Approved by Removed person');
