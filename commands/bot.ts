@@ -1,8 +1,8 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import { setOfCard } from '#src/chat/sets/set-view.ts';
 import { DailiesError } from '#src/errors.ts';
+import { isCutId } from '#src/orders/cut.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { isCutId } from '#src/studio/cuts/cut.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';

@@ -1,7 +1,7 @@
 import type { BudgetScope } from '#src/money/budgets.ts';
 import { paceOf } from '#src/money/pace.ts';
-import { endOfPeriod, startOfPeriod } from '#src/money/period.ts';
 import { type SpendGroup, SpendGroups, type SpendKey } from '#src/money/reports/spend-groups.ts';
+import { endOfPeriod, startOfPeriod } from '#src/period.ts';
 import { spendChannel } from '#src/tasks/money.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { titleOf } from '#src/videos/model.ts';

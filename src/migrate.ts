@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from './clock.ts';
 import { dataDirOf } from './config/config.ts';
+import { isStoreUrl, sqlitePath, withoutPassword } from './engine/store/address.ts';
+import { type Digest, migrate, type Part } from './engine/store/migrate/migration.ts';
+import { openStore } from './engine/store/open.ts';
+import type { Store } from './engine/store/store.ts';
 import { asDailiesError, DailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
-import { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
-import { type Digest, migrate, type Part } from './store/migrate/migration.ts';
-import { openStore } from './store/open.ts';
-import type { Store } from './store/store.ts';
 
 // `npm run migrate -- --from sqlite:… --to redis://…`: copies everything in a store to another one.
 

@@ -1,17 +1,17 @@
+import type { JobHandler, JobKind } from './engine/queue/queue.ts';
 import { createTakeLastFrame } from './media/ffmpeg.ts';
 import { LastFrames } from './media/last-frames.ts';
 import type { Relay } from './media/relay.ts';
 import type { SignedLinks } from './media/signed-links.ts';
+import { Boards } from './orders/boards.ts';
 import { type Clips, type ClipsOptions, createClips } from './pipeline/clip-files.ts';
+import { StoryboardPacing } from './pipeline/pacing.ts';
 import { createPoller, PollCache, type PollerOptions, type ProgressObserver } from './pipeline/poll.ts';
 import { TaskRepository } from './pipeline/repository.ts';
 import { createSubmitter, type SubmitterOptions } from './pipeline/submit.ts';
 import { createTaskService, type TaskService, type TaskServiceOptions } from './pipeline/task-service.ts';
-import type { JobHandler, JobKind } from './queue/queue.ts';
 import { deferUpload } from './storage/uploads.ts';
-import { Boards } from './studio/storyboards/boards.ts';
 import { Chaining } from './studio/storyboards/chaining.ts';
-import { StoryboardPacing } from './studio/storyboards/pacing.ts';
 
 /** Dependencies of {@link createPipeline}. */
 export interface PipelineDeps

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Topic } from '#src/cluster/topic.ts';
-import type { Store } from '#src/store/store.ts';
+import { Topic } from '#src/engine/cluster/topic.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import type { Message } from './message-store.ts';
 
 /** Change of a message, for the open pages. */

@@ -1,8 +1,8 @@
 import type { Clock } from '#src/clock.ts';
-import { OnOneReplica } from '#src/cluster/on-one-replica.ts';
+import { OnOneReplica } from '#src/engine/cluster/on-one-replica.ts';
+import { pagesOf } from '#src/engine/store/pages.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import type { Logger } from '#src/logger.ts';
-import { pagesOf } from '#src/store/pages.ts';
-import type { Store } from '#src/store/store.ts';
 import { readTasks } from '#src/tasks/record-shape.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { AttachmentFolder } from './files.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Exception } from '#src/chat/access.ts';
 import type { Given, PlatformConfig } from '#src/config/platform-config.ts';
 import type { TokenMistake } from '#src/config/tokens.ts';
-import { onOff, optional, serviceUrl, text } from '#src/config/variables.ts';
+import { onOff, optional, serviceUrl, text } from '#src/variables.ts';
 
 /** Credentials and URL of Slack. */
 export interface SlackSettings {

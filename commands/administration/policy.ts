@@ -1,4 +1,5 @@
-import { allowedCatalog } from '#src/policy/allowed-catalog.ts';
+import { spendChannel } from '#src/tasks/money.ts';
+import { allowedCatalog } from '#src/teams/policy/allowed-catalog.ts';
 import {
   changedPolicy,
   NO_POLICY,
@@ -7,8 +8,7 @@ import {
   type RulesPatch,
   rulesAt,
   valueRules,
-} from '#src/policy/policy.ts';
-import { spendChannel } from '#src/tasks/money.ts';
+} from '#src/teams/policy/policy.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { optionValue } from '../input/options.ts';

@@ -1,5 +1,5 @@
 import { asDailiesError } from '#src/errors.ts';
-import { endOfDay } from '#src/money/period.ts';
+import { endOfDay } from '#src/period.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';

@@ -1,10 +1,10 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
 import type { ApprovalOutcome, ApprovalTasks } from '#src/money/approvals.ts';
-import { approversFor, whoDecides } from '#src/money/approvers.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import { asOf } from '#src/tasks/approval.ts';
 import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import { approversFor, whoDecides } from '#src/teams/approvers.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import { titled } from '#src/videos/model.ts';
 import type { Caller, Reply } from '../bot-port.ts';

@@ -1,4 +1,4 @@
-import { previousPeriod } from '#src/money/period.ts';
+import { previousPeriod } from '#src/period.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { priceOf } from '#src/tasks/price.ts';
 import { holdsWords, type Price, type Task } from '#src/tasks/task.ts';

@@ -1,5 +1,5 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
-import { isCutId } from '#src/studio/cuts/cut.ts';
+import { isCutId } from '#src/orders/cut.ts';
 import { isBlind } from '#src/tasks/comparisons/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';

@@ -1,5 +1,5 @@
-import type { ChannelKey, MemberKey } from '#src/library/personal-defaults.ts';
 import { spendChannel } from '#src/tasks/money.ts';
+import type { ChannelKey, MemberKey } from '#src/teams/personal-defaults.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { checkDefaults, type Defaults, personalCatalog } from '#src/videos/personal-defaults.ts';
 import { orderDefaults } from '#src/videos/styles.ts';

@@ -1,9 +1,9 @@
-import { BUILT_IN_ADMINS } from '#src/config/admins.ts';
-import type { OverBudget } from '#src/money/over-budget.ts';
+import type { OverBudget } from '#src/pipeline/over-budget.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import { spendChannel } from '#src/tasks/money.ts';
 import type { Origin, Person } from '#src/tasks/task.ts';
+import { BUILT_IN_ADMINS } from '#src/teams/admins.ts';
 import { draftOfRequest } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
 import { knownPeople } from '../input/people.ts';

@@ -1,7 +1,7 @@
-import { approversFor } from '#src/money/approvers.ts';
 import { spendChannel } from '#src/tasks/money.ts';
 import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
+import { approversFor } from '#src/teams/approvers.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import { approvableBy } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';

@@ -1,6 +1,6 @@
-import type { PauseInEffect } from '#src/money/team-settings.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
+import type { PauseInEffect } from '#src/teams/team-settings.ts';
 import { type Checked, draftOfOrder } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';

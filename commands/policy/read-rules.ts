@@ -1,7 +1,7 @@
-import { isSameWord } from '#src/policy/forbidden-words.ts';
-import type { PolicyRules, RuleName, RulesPatch } from '#src/policy/policy.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import { MAX_SET_SIZE } from '#src/tasks/task.ts';
+import type { PolicyRules, RuleName, RulesPatch } from '#src/teams/policy/policy.ts';
+import { isSameWord } from '#src/videos/forbidden-words.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { RESOLUTIONS, type Resolution } from '#src/videos/request.ts';
 import { styleNamed } from '#src/videos/styles.ts';

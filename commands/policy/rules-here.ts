@@ -1,10 +1,10 @@
-import { allowedCatalog } from '#src/policy/allowed-catalog.ts';
-import { NO_POLICY, type PolicyPlace, type PolicyRules, rulesAt, valueRules } from '#src/policy/policy.ts';
-import { refusedBy } from '#src/policy/purchase-check.ts';
-import { type PolicyRefusal, policyRefusals } from '#src/policy/values.ts';
 import type { Person, Task } from '#src/tasks/task.ts';
+import { allowedCatalog } from '#src/teams/policy/allowed-catalog.ts';
+import { NO_POLICY, type PolicyPlace, type PolicyRules, rulesAt, valueRules } from '#src/teams/policy/policy.ts';
+import { refusedBy } from '#src/teams/policy/purchase-check.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
+import { type PolicyRefusal, policyRefusals } from '#src/videos/value-rules.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';

@@ -1,4 +1,3 @@
-import { clipsRefused } from '#src/policy/values.ts';
 import { formatPrice, priceOf, timesPrice } from '#src/tasks/price.ts';
 import { lengthOf, MAX_TAKES } from '#src/videos/check.ts';
 import {
@@ -13,6 +12,7 @@ import {
 } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind, type RequestSettings, type SettingName } from '#src/videos/request.ts';
 import { allowedStyles } from '#src/videos/styles.ts';
+import { clipsRefused } from '#src/videos/value-rules.ts';
 import type { FieldChoice, FormField, Suggestion } from '../bot-port.ts';
 import { either, formatCount, formatRange, shorten } from './format.ts';
 

@@ -1,4 +1,4 @@
-import { outdatedIn } from '#src/studio/storyboards/board.ts';
+import { outdatedIn } from '#src/orders/board.ts';
 import { isSamePrice, total } from '#src/tasks/price.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Price, SetPlace } from '#src/tasks/task.ts';

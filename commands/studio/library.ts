@@ -1,4 +1,4 @@
-import { MAX_IMAGES, referenceNameOf } from '#src/studio/references/references.ts';
+import { MAX_IMAGES, referenceNameOf } from '#src/teams/references.ts';
 import { isLastFrame } from '#src/videos/chain.ts';
 import { splitAddresses } from '#src/videos/references/addresses.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';

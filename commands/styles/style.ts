@@ -1,4 +1,4 @@
-import { NO_POLICY, type Policy } from '#src/policy/policy.ts';
+import { NO_POLICY, type Policy } from '#src/teams/policy/policy.ts';
 import { type Style, styleNamed } from '#src/videos/styles.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';

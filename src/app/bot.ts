@@ -4,14 +4,14 @@ import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import type { AppDeps } from '../app.ts';
 import { createSubscriptions } from '../chat/subscriptions.ts';
 import { createEnhancer } from '../enhancer/enhancer.ts';
-import { PersonalDefaults } from '../library/personal-defaults.ts';
 import { Approvals } from '../money/approvals.ts';
+import { Boards } from '../orders/boards.ts';
 import { Drafts } from '../pipeline/drafts.ts';
 import { createLedger } from '../pipeline/ledger-reader.ts';
 import { STEERING } from '../sandbox/steering.ts';
-import { References } from '../studio/references/references.ts';
 import { createReviews } from '../studio/reviews.ts';
-import { Boards } from '../studio/storyboards/boards.ts';
+import { PersonalDefaults } from '../teams/personal-defaults.ts';
+import { References } from '../teams/references.ts';
 import { createReferenceCheck } from '../videos/references/addresses.ts';
 import type { Parts } from './parts.ts';
 

@@ -1,8 +1,8 @@
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/config.ts';
+import { openQueue } from '../engine/queue/open.ts';
+import { queueNamesOf } from '../engine/queue/queue.ts';
 import { instrumentVideos } from '../metrics/calls.ts';
-import { openQueue } from '../queue/open.ts';
-import { queueNamesOf } from '../queue/queue.ts';
 import { createVideoClient } from '../videos/client.ts';
 import type { VideoService } from '../videos/service.ts';
 

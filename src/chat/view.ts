@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import type { CutFacts } from '../studio/cuts/facts.ts';
+import type { CutFacts } from '../orders/cut-facts.ts';
 import { type Approval, asOf, type Declined } from '../tasks/approval.ts';
 import { isBlind } from '../tasks/comparisons/blind.ts';
 import type { UsualDuration } from '../tasks/duration-estimates.ts';

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts';
+import { withoutPassword } from '../engine/store/address.ts';
+import { openStore } from '../engine/store/open.ts';
+import { RedisConnection } from '../engine/store/redis/connection.ts';
+import { type ReplicaState, restoreRequirement, waiveReplica } from '../engine/store/redis/replicas.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { AuditTrail } from '../money/audit.ts';
-import type { AuditEntry } from '../money/audit-entry.ts';
-import { withoutPassword } from '../store/address.ts';
-import { openStore } from '../store/open.ts';
-import { RedisConnection } from '../store/redis/connection.ts';
-import { type ReplicaState, restoreRequirement, waiveReplica } from '../store/redis/replicas.ts';
+import { AuditTrail } from '../teams/audit/audit.ts';
+import type { AuditEntry } from '../teams/audit/audit-entry.ts';
 
 /** Dependencies of {@link forgetReplica}. */
 export interface WaiverDeps {

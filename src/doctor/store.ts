@@ -2,14 +2,14 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { sqlitePath, withoutPassword } from '../engine/store/address.ts';
+import type { RedisInfo } from '../engine/store/redis/info.ts';
+import type { ReplicaState } from '../engine/store/redis/replicas.ts';
+import type { RedisSettings } from '../engine/store/redis/settings.ts';
+import { resolveDatabase } from '../engine/store/sqlite/location.ts';
+import { lockHolder } from '../engine/store/sqlite/lock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { sqlitePath, withoutPassword } from '../store/address.ts';
-import type { RedisInfo } from '../store/redis/info.ts';
-import type { ReplicaState } from '../store/redis/replicas.ts';
-import type { RedisSettings } from '../store/redis/settings.ts';
-import { resolveDatabase } from '../store/sqlite/location.ts';
-import { lockHolder } from '../store/sqlite/lock.ts';
 import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 import { formatBytes } from './machine.ts';
 
@@ -72,9 +72,9 @@ async function checkRedisStore(
 ): Promise<readonly Diagnosis[]> {
   // Imported on demand: the Redis client takes half a second to load, and SQLite does not need it.
   const [{ RedisConnection }, { readRedisSettings }, { readReplicaState }] = await Promise.all([
-    import('../store/redis/connection.ts'),
-    import('../store/redis/settings.ts'),
-    import('../store/redis/replicas.ts'),
+    import('../engine/store/redis/connection.ts'),
+    import('../engine/store/redis/settings.ts'),
+    import('../engine/store/redis/replicas.ts'),
   ]);
   const address = withoutPassword(url);
   const link = await RedisConnection.open(url, deps).catch((thrown: unknown) => asDailiesError(thrown, 'connecting'));

@@ -1,7 +1,7 @@
 import type { Platform } from '../chat/platform.ts';
+import type { Store } from '../engine/store/store.ts';
 import { asDailiesError } from '../errors.ts';
 import type { FolderCheck } from '../media/folder-check.ts';
-import type { Store } from '../store/store.ts';
 
 /** Dependencies that have to work before this process is ready. */
 export interface Needed {

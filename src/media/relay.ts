@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Keyv } from 'keyv';
+import type { Store } from '../engine/store/store.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
-import type { Store } from '../store/store.ts';
 import type { TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import { type LibraryFiles, LibraryFolder } from './library-files.ts';

@@ -2,8 +2,8 @@ import type { Keyv } from 'keyv';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Platform } from '../chat/platform.ts';
 import type { Clock } from '../clock.ts';
+import type { Namespace, Store } from '../engine/store/store.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
-import type { Namespace, Store } from '../store/store.ts';
 import type { VideoService } from '../videos/service.ts';
 
 const STORE_OPERATIONS = ['commit', 'scan', 'count', 'read', 'write', 'lease', 'ping'] as const;

@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DeliveryObserver } from '../chat/deliver.ts';
 import { VERSION } from '../config/version.ts';
+import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../engine/queue/queue.ts';
 import type { EnhancerFailure } from '../enhancer/enhancer.ts';
 import type { Entrance } from '../http/access-tokens.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
-import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
 import type { CutObserver } from '../studio/cuts/cuts.ts';
 import type { LimitReached } from '../tasks/limits.ts';
 import type { SpendScope } from '../tasks/money.ts';

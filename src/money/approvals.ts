@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts';
+import type { WorkQueue } from '../engine/queue/queue.ts';
+import { pagesOf } from '../engine/store/pages.ts';
+import type { Change, Store } from '../engine/store/store.ts';
 import type { Logger } from '../logger.ts';
+import { periodOf } from '../period.ts';
 import { scheduleNext } from '../pipeline/next-job.ts';
+import { exceededLimits, type OverBudget } from '../pipeline/over-budget.ts';
 import type { FurtherWrites, RecordedAll, TaskRepository } from '../pipeline/repository.ts';
-import { refusedBy } from '../policy/purchase-check.ts';
-import type { PolicyRefusal } from '../policy/values.ts';
-import type { WorkQueue } from '../queue/queue.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Change, Store } from '../store/store.ts';
 import { amountOf, type Micros, microsOf } from '../tasks/amount.ts';
 import { type Declined, isExpired } from '../tasks/approval.ts';
 import { openIndex } from '../tasks/indexes.ts';
@@ -14,11 +14,11 @@ import { type Grant, limitsOn, type Purchase, type SpendScope } from '../tasks/m
 import { sumOf } from '../tasks/price.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { orderIdOf, type Person, type Price, type Task, type TaskEvent } from '../tasks/task.ts';
-import type { AuditTrail } from './audit.ts';
-import type { Actor, AuditEntry } from './audit-entry.ts';
-import { exceededLimits, type OverBudget } from './over-budget.ts';
-import { periodOf } from './period.ts';
-import { type Pause, pauseAt, type TeamKey, type TeamSettingsRepository } from './team-settings.ts';
+import type { AuditTrail } from '../teams/audit/audit.ts';
+import type { Actor, AuditEntry } from '../teams/audit/audit-entry.ts';
+import { refusedBy } from '../teams/policy/purchase-check.ts';
+import { type Pause, pauseAt, type TeamKey, type TeamSettingsRepository } from '../teams/team-settings.ts';
+import type { PolicyRefusal } from '../videos/value-rules.ts';
 
 /** Tasks of a request for approval, in their order: one, or all of a set, which are decided on together. */
 export type ApprovalTasks = readonly [Task, ...(readonly Task[])];

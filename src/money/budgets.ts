@@ -1,11 +1,11 @@
 import type { Keyv } from 'keyv';
-import type { Store, SumParts, Versioned } from '../store/store.ts';
-import { ZERO_SUM } from '../store/sums.ts';
+import type { Store, SumParts, Versioned } from '../engine/store/store.ts';
+import { ZERO_SUM } from '../engine/store/sums.ts';
 import { amountOf, type Micros } from '../tasks/amount.ts';
 import { budgetsOf, everyoneBudget, type Purchase, type SpendOrigin, type SpendScope, sumsOf } from '../tasks/money.ts';
 import type { Person } from '../tasks/task.ts';
-import type { AuditedChange, AuditTrail } from './audit.ts';
-import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
+import type { AuditedChange, AuditTrail } from '../teams/audit/audit.ts';
+import type { Actor, AuditAction, AuditEntry, AuditValue } from '../teams/audit/audit-entry.ts';
 
 /** Team as part of a budget's scope. */
 interface OfTeam {

@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { Store, Versioned } from '../store/store.ts';
-import { usedBeyondExtra } from '../store/sums.ts';
+import type { Store, Versioned } from '../engine/store/store.ts';
+import { usedBeyondExtra } from '../engine/store/sums.ts';
+import { periodOf } from '../period.ts';
 import { amountOf } from '../tasks/amount.ts';
 import type { Refunds, SpendOrigin } from '../tasks/money.ts';
 import type { Price, Task } from '../tasks/task.ts';
-import { Approvers } from './approvers.ts';
-import { AuditTrail } from './audit.ts';
-import type { Actor, AuditEntry, AuditValue } from './audit-entry.ts';
+import { Approvers } from '../teams/approvers.ts';
+import { AuditTrail } from '../teams/audit/audit.ts';
+import type { Actor, AuditEntry, AuditValue } from '../teams/audit/audit-entry.ts';
+import { TeamSettingsRepository } from '../teams/team-settings.ts';
 import { BudgetRepository } from './budgets.ts';
 import { CarriedSpend } from './forgetting/carried-spend.ts';
-import { periodOf } from './period.ts';
-import { TeamSettingsRepository } from './team-settings.ts';
 
 /** Settings, budgets and approvers of the teams, with the log of their changes. */
 export interface Money {

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { Notice, Platform, Upload } from '../chat/platform.ts';
 import { isOnlyFile, type TeamNotice } from '../chat/team-notice.ts';
 import { type Clock, within } from '../clock.ts';
-import type { Lease } from '../cluster/leases.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import type { Lease } from '../engine/cluster/leases.ts';
+import { OnOneReplica } from '../engine/cluster/on-one-replica.ts';
+import { pagesOf } from '../engine/store/pages.ts';
+import type { Change, Store, Versioned } from '../engine/store/store.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { backoffMs } from '../retry.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Change, Store, Versioned } from '../store/store.ts';
 import type { Person } from '../tasks/task.ts';
 
 /** Recipients of a notice. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
-import type { Lease } from '../cluster/leases.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import type { Lease } from '../engine/cluster/leases.ts';
+import { OnOneReplica } from '../engine/cluster/on-one-replica.ts';
+import type { Store } from '../engine/store/store.ts';
 import type { Logger } from '../logger.ts';
-import type { Store } from '../store/store.ts';
 import type { Refunds } from '../tasks/money.ts';
 import type { Price } from '../tasks/task.ts';
 import { type AlertSettings, BudgetAlerts } from './alerts/budget-alerts.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { OnOneReplica } from '../engine/cluster/on-one-replica.ts';
+import { pagesOf } from '../engine/store/pages.ts';
+import type { Store } from '../engine/store/store.ts';
 import type { Logger } from '../logger.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Store } from '../store/store.ts';
 import { APPROVAL_TTL_MS, isExpired } from '../tasks/approval.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import type { TaskId } from '../tasks/task.ts';

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../clock.ts';
-import type { Leases } from '../cluster/leases.ts';
-import { withLease } from '../cluster/with-lease.ts';
+import type { Leases } from '../engine/cluster/leases.ts';
+import { withLease } from '../engine/cluster/with-lease.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';

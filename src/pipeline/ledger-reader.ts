@@ -1,5 +1,5 @@
-import { pagesOf } from '../store/pages.ts';
-import type { Bounds, Store } from '../store/store.ts';
+import { pagesOf } from '../engine/store/pages.ts';
+import type { Bounds, Store } from '../engine/store/store.ts';
 import { ledgerKey, ledgerOf, spendIndex } from '../tasks/indexes.ts';
 import type { Ledger, LedgerEntry, LedgerScope } from '../tasks/ledger.ts';
 import { readTasks } from '../tasks/record-shape.ts';

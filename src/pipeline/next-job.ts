@@ -1,5 +1,5 @@
+import type { QueueName, WorkQueue } from '../engine/queue/queue.ts';
 import type { DailiesError } from '../errors.ts';
-import type { QueueName, WorkQueue } from '../queue/queue.ts';
 import { isEnded, isFetching, rowOf } from '../tasks/state-machine.ts';
 import type { Task } from '../tasks/task.ts';
 

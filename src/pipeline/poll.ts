@@ -1,8 +1,8 @@
 import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
+import type { JobHandler, WorkQueue } from '../engine/queue/queue.ts';
 import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
 import { isFetching, isFollowedQuietly } from '../tasks/state-machine.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';

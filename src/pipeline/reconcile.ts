@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { OnOneReplica } from '../engine/cluster/on-one-replica.ts';
+import type { QueueName, WorkQueue } from '../engine/queue/queue.ts';
+import { pagesOf } from '../engine/store/pages.ts';
+import type { Bounds, Store } from '../engine/store/store.ts';
 import type { Logger } from '../logger.ts';
-import type { QueueName, WorkQueue } from '../queue/queue.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Bounds, Store } from '../store/store.ts';
 import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { rowOf, statesWhere } from '../tasks/state-machine.ts';

@@ -1,7 +1,6 @@
 import type { Keyv } from 'keyv';
+import type { Change, Store } from '../engine/store/store.ts';
 import { DailiesError } from '../errors.ts';
-import { exceededLimits, type OverBudget } from '../money/over-budget.ts';
-import type { Change, Store } from '../store/store.ts';
 import { toChange } from '../tasks/indexes.ts';
 import { boundsOf, type LimitReached, NO_LIMITS, roomWithin } from '../tasks/limits.ts';
 import { type BudgetLimit, limitsOn, type Purchase } from '../tasks/money.ts';
@@ -12,6 +11,7 @@ import { numbered, rootOf } from '../tasks/review/versions.ts';
 import { transition } from '../tasks/state-machine.ts';
 import type { SetPlace, Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
+import { exceededLimits, type OverBudget } from './over-budget.ts';
 import { memberIds } from './task-ids.ts';
 import { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
+import type { Change, IndexWrite, RecordWrite, Store } from '../engine/store/store.ts';
 import { DailiesError } from '../errors.ts';
-import type { Change, IndexWrite, RecordWrite, Store } from '../store/store.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
 import type { Task, TaskId } from '../tasks/task.ts';

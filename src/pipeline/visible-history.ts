@@ -1,4 +1,4 @@
-import type { IndexEntry, Store } from '../store/store.ts';
+import type { IndexEntry, Store } from '../engine/store/store.ts';
 import { channelHistoryIndex, historyIndex, sharedIndex } from '../tasks/indexes.ts';
 import type { Viewer } from '../tasks/visibility.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, within } from '../clock.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { OnOneReplica } from '../engine/cluster/on-one-replica.ts';
+import type { Store } from '../engine/store/store.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Store } from '../store/store.ts';
 import type { Catalog } from '../videos/model.ts';
 import { createSandbox, type Sandbox } from './server.ts';
 

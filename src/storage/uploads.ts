@@ -1,9 +1,9 @@
 import type { CancelTimer, Clock } from '../clock.ts';
+import { pagesOf } from '../engine/store/pages.ts';
+import type { Store } from '../engine/store/store.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Store } from '../store/store.ts';
 import { UPLOADS } from '../tasks/indexes.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import type { Task, TaskId } from '../tasks/task.ts';

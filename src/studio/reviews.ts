@@ -1,6 +1,6 @@
+import type { Store } from '../engine/store/store.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
-import type { Store } from '../store/store.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import type { ReviewDecision } from '../tasks/review/review.ts';
 import { newerVersions } from '../tasks/review/versions.ts';

@@ -1,5 +1,5 @@
+import type { Versioned } from '../engine/store/store.ts';
 import type { DailiesError, ErrorCode } from '../errors.ts';
-import type { Versioned } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { Clip, UpstreamId } from '../videos/service.ts';
 import type { Approval, Declined } from './approval.ts';

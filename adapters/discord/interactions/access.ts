@@ -6,8 +6,8 @@ import {
   Routes,
 } from 'discord.js';
 import { type AccessRefusal, type AccessRules, accessRefusal } from '#src/chat/access.ts';
-import { type AccessConfig, rulesOf } from '#src/config/access.ts';
 import { asDailiesError } from '#src/errors.ts';
+import { type AccessConfig, rulesOf } from '#src/teams/access-list.ts';
 import type { DiscordSettings } from '../config.ts';
 import type { Parts } from '../parts.ts';
 import type { DiscordRest } from '../rest/client.ts';

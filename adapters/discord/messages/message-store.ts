@@ -1,7 +1,7 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { IndexEntry, Store } from '#src/store/store.ts';
+import type { IndexEntry, Store } from '#src/engine/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { ShownClip } from './render.ts';
 

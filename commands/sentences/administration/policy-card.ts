@@ -1,7 +1,7 @@
-import { channelRules, type Policy, type PolicyRules, rulesAt } from '#src/policy/policy.ts';
-import { allowedSeconds } from '#src/policy/values.ts';
 import type { Approver } from '#src/tasks/approval.ts';
+import { channelRules, type Policy, type PolicyRules, rulesAt } from '#src/teams/policy/policy.ts';
 import { type Catalog, titleOf } from '#src/videos/model.ts';
+import { allowedSeconds } from '#src/videos/value-rules.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, either } from '../format.ts';
 import { savedBlocks } from './settings.ts';

@@ -1,6 +1,6 @@
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import type { ApprovalTasks } from '#src/money/approvals.ts';
-import type { OverBudget } from '#src/money/over-budget.ts';
+import type { OverBudget } from '#src/pipeline/over-budget.ts';
 import { amountOf } from '#src/tasks/amount.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import { formatPrice, sumOf } from '#src/tasks/price.ts';

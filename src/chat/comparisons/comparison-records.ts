@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
+import { changeRecord, type RecordEdit } from '../../engine/store/change-record.ts';
+import { pagesOf } from '../../engine/store/pages.ts';
+import type { RecordWrite, Store, Versioned } from '../../engine/store/store.ts';
 import { Serial } from '../../serial.ts';
-import { changeRecord, type RecordEdit } from '../../store/change-record.ts';
-import { pagesOf } from '../../store/pages.ts';
-import type { RecordWrite, Store, Versioned } from '../../store/store.ts';
 import type { Origin, SetPlace, TaskId } from '../../tasks/task.ts';
 
 /** Time after which a comparison is revealed without a press, in milliseconds. */

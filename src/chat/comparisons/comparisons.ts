@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
+import type { WorkQueue } from '../../engine/queue/queue.ts';
 import { deliverQueue } from '../../pipeline/next-job.ts';
 import type { TaskRepository } from '../../pipeline/repository.ts';
 import { memberIds, retryKey, taskIdOf } from '../../pipeline/task-ids.ts';
-import type { WorkQueue } from '../../queue/queue.ts';
 import { comparisonOf, isBlind, WAITS_FOR_OTHERS_MS } from '../../tasks/comparisons/blind.ts';
 import { phaseAtEnd } from '../../tasks/state-machine.ts';
 import { hasClip, type Phase, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';

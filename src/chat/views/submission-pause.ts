@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../engine/store/store.ts';
 import { parsePause, type StepRetry } from '../../tasks/step-retry.ts';
 
 /** Topic of the pauses of submissions that the video service asked for. */

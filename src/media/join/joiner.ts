@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { asDailiesError, DailiesError, overloaded } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import { syncFolder } from '../../storage/sync-folder.ts';
+import { syncFolder } from '../../sync-folder.ts';
 import type { Clip } from '../../videos/service.ts';
 import { deleteAbandonedParts } from '../partial-files.ts';
 import { runCopyProcess } from './copy-process.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
+import type { Store } from '../../engine/store/store.ts';
+import { dayOf, daysBefore, previousPeriod, startOfDay } from '../../period.ts';
 import { ledgerPages } from '../../pipeline/ledger-reader.ts';
-import type { Store } from '../../store/store.ts';
 import { amountOf, type Micros, microsOf } from '../../tasks/amount.ts';
 import type { Price } from '../../tasks/task.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
-import { dayOf, daysBefore, previousPeriod, startOfDay } from '../period.ts';
 import { kindOf } from '../reports/spend-of.ts';
 
 /** Options of {@link UnusualSpendAlerts}. */

@@ -1,5 +1,5 @@
-import { type NamedSum, SUM_PARTS, type SumPart, type SumParts } from '../../store/store.ts';
-import { ZERO_SUM } from '../../store/sums.ts';
+import { type NamedSum, SUM_PARTS, type SumPart, type SumParts } from '../../engine/store/store.ts';
+import { ZERO_SUM } from '../../engine/store/sums.ts';
 import type { Micros } from '../../tasks/amount.ts';
 import { countedOf } from '../../tasks/money.ts';
 import { recount } from '../../tasks/recount.ts';

@@ -1,4 +1,4 @@
-import type { NamedSum, Store } from '../../store/store.ts';
+import type { NamedSum, Store } from '../../engine/store/store.ts';
 import { sumsOf } from '../../tasks/money.ts';
 import { isTask } from '../../tasks/record-shape.ts';
 import type { Task, TaskId } from '../../tasks/task.ts';

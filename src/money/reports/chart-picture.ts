@@ -1,6 +1,6 @@
 import type { ChartConfiguration } from 'chart.js';
 import type { BarChart } from '../../chat/team-notice.ts';
-import { FONTS, loadFonts } from '../../sandbox/render/fonts.ts';
+import { FONTS, loadFonts } from '../../fonts.ts';
 import { formatPrice } from '../../tasks/price.ts';
 
 /** Twice the size at which chats show it, for dense screens. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Platform, Upload } from '../../chat/platform.ts';
 import { type BarChart, isOnlyFile, type TeamNotice } from '../../chat/team-notice.ts';
 import type { Clock } from '../../clock.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../engine/store/store.ts';
 import type { NoticeFiles, NoticeTeam } from '../notices.ts';
 import { type CsvQuery, writeSpendCsv } from './spend-csv.ts';
 

@@ -1,8 +1,8 @@
 import { Big } from 'big.js';
+import { pagesOf } from '../../engine/store/pages.ts';
+import type { Store } from '../../engine/store/store.ts';
 import { ledgerEntries } from '../../pipeline/ledger-reader.ts';
 import type { UpstreamIds } from '../../pipeline/upstream-ids.ts';
-import { pagesOf } from '../../store/pages.ts';
-import type { Store } from '../../store/store.ts';
 import { ledgerOf, spendScopeOf } from '../../tasks/indexes.ts';
 import type { LedgerEntry } from '../../tasks/ledger.ts';
 import { readTasks } from '../../tasks/record-shape.ts';

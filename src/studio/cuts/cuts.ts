@@ -1,19 +1,19 @@
-import { fileNameOf } from '../../chat/file-name.ts';
 import type { MessageRef } from '../../chat/platform.ts';
-import { OnOneReplica } from '../../cluster/on-one-replica.ts';
-import { withLease } from '../../cluster/with-lease.ts';
+import { OnOneReplica } from '../../engine/cluster/on-one-replica.ts';
+import { withLease } from '../../engine/cluster/with-lease.ts';
+import type { WorkQueue } from '../../engine/queue/queue.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
+import { fileNameOf } from '../../media/file-name.ts';
 import { type Joiner, ShotError } from '../../media/join/joiner.ts';
-import type { WorkQueue } from '../../queue/queue.ts';
+import { type Cut, cutIdOf, isCutId } from '../../orders/cut.ts';
+import type { CutFailure } from '../../orders/cut-facts.ts';
+import { CutRepository } from '../../orders/cut-repository.ts';
 import { backoffMs, FailureCounter } from '../../retry.ts';
 import type { RemovalReason } from '../../tasks/removal.ts';
 import type { Origin, TaskId } from '../../tasks/task.ts';
 import type { Clip } from '../../videos/service.ts';
-import { type Cut, cutIdOf, isCutId } from './cut.ts';
 import { CutMaker, type CutMakerOptions } from './cut-maker.ts';
 import { CutMessages, type CutMessagesOptions } from './cut-messages.ts';
-import { CutRepository } from './cut-repository.ts';
-import type { CutFailure } from './facts.ts';
 
 /** Clips to join. */
 export interface CutOrder {
