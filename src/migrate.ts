@@ -2,11 +2,17 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from './clock.ts';
-import { dataDirOf } from './config/config.ts';
-import { isStoreUrl, sqlitePath, withoutPassword } from './engine/store/address.ts';
-import { type Digest, migrate, type Part } from './engine/store/migrate/migration.ts';
-import { openStore } from './engine/store/open.ts';
-import type { Store } from './engine/store/store.ts';
+import { dataDirOf } from './config/index.ts';
+import {
+  type Digest,
+  isStoreUrl,
+  migrate,
+  openStore,
+  type Part,
+  type Store,
+  sqlitePath,
+  withoutPassword,
+} from './engine/index.ts';
 import { asDailiesError, DailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
 

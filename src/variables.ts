@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopbackHost } from './videos/addresses.ts';
+import { isLoopbackHost } from './videos/index.ts';
 
 function isSafeUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PlatformConfig } from '#src/config/platform-config.ts';
+import type { PlatformConfig } from '#src/config/index.ts';
 import { onOff, optional, serviceUrl, text } from '#src/variables.ts';
 
 /** Credentials and URL of Discord. */

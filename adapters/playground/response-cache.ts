@@ -1,8 +1,6 @@
 import type { FieldProblem, Form } from '#commands/bot-port.ts';
 import type { Clock } from '#src/clock.ts';
-import { withLease } from '#src/engine/cluster/with-lease.ts';
-import { pagesOf } from '#src/engine/store/pages.ts';
-import type { Store } from '#src/engine/store/store.ts';
+import { pagesOf, type Store, withLease } from '#src/engine/index.ts';
 import { overloaded } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
 

@@ -1,6 +1,6 @@
-import { spendChannel } from '#src/tasks/money.ts';
-import { allowedCatalog } from '#src/teams/policy/allowed-catalog.ts';
+import { spendChannel } from '#src/tasks/index.ts';
 import {
+  allowedCatalog,
   changedPolicy,
   NO_POLICY,
   type Policy,
@@ -8,7 +8,7 @@ import {
   type RulesPatch,
   rulesAt,
   valueRules,
-} from '#src/teams/policy/policy.ts';
+} from '#src/teams/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { optionValue } from '../input/options.ts';

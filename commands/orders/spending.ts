@@ -1,6 +1,5 @@
-import { amountLeft, isAbove } from '#src/tasks/price.ts';
-import type { Price } from '#src/tasks/task.ts';
-import type { PauseInEffect } from '#src/teams/team-settings.ts';
+import { amountLeft, isAbove, type Price } from '#src/tasks/index.ts';
+import type { PauseInEffect } from '#src/teams/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 

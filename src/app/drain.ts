@@ -1,5 +1,5 @@
-import type { Config } from '../config/config.ts';
-import type { WorkQueue } from '../engine/queue/queue.ts';
+import type { Config } from '../config/index.ts';
+import type { WorkQueue } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 
 /** Time that the drain adds to the timeout of a create, whose response has to be stored as well. */

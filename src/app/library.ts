@@ -1,13 +1,17 @@
-import { createRemover, type Remover, type RemoverOptions } from '../clips/remover.ts';
-import { createRetention, type RetentionOptions } from '../clips/retention.ts';
-import type { DataSpace } from '../clips/space/data-space.ts';
+import {
+  createRemover,
+  createRetention,
+  type DataSpace,
+  type Remover,
+  type RemoverOptions,
+  type RetentionOptions,
+} from '../clips/index.ts';
 import type { Clock } from '../clock.ts';
-import { OnOneReplica } from '../engine/cluster/on-one-replica.ts';
-import type { Store } from '../engine/store/store.ts';
+import { OnOneReplica, type Store } from '../engine/index.ts';
 import type { Run } from '../lifecycle.ts';
 import type { Logger } from '../logger.ts';
-import type { CarriedSpend } from '../money/forgetting/carried-spend.ts';
-import { Forgetting, type ForgettingOptions } from '../people/forgetting/forgetting.ts';
+import type { CarriedSpend } from '../money/index.ts';
+import { Forgetting, type ForgettingOptions } from '../people/index.ts';
 
 /** Periodic work of the library. */
 interface LibraryPart {

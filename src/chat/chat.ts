@@ -1,25 +1,33 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { WorkQueue } from '../engine/queue/queue.ts';
-import type { Store } from '../engine/store/store.ts';
+import type { Store, WorkQueue } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { Boards } from '../orders/boards.ts';
-import type { Cut } from '../orders/cut.ts';
-import { CutRepository } from '../orders/cut-repository.ts';
-import type { Clips } from '../pipeline/clip-files.ts';
-import { deliverQueue } from '../pipeline/next-job.ts';
-import type { ProgressObserver } from '../pipeline/poll.ts';
-import { ensureDeliveries } from '../pipeline/reconcile.ts';
-import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
-import type { DurationEstimates } from '../tasks/duration-estimates.ts';
-import { stateIndex } from '../tasks/indexes.ts';
-import { isContentRemoved } from '../tasks/removal.ts';
-import { newerVersions } from '../tasks/review/versions.ts';
-import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
-import type { Audience, Origin, Price, SetPlace, Task, TaskId } from '../tasks/task.ts';
-import type { Admin } from '../teams/admins.ts';
-import type { Model } from '../videos/model.ts';
+import { Boards, type Cut, CutRepository } from '../orders/index.ts';
+import {
+  type Clips,
+  deliverQueue,
+  ensureDeliveries,
+  type ProgressObserver,
+  type TaskObserver,
+  type TaskRepository,
+} from '../pipeline/index.ts';
+import {
+  type Audience,
+  type DurationEstimates,
+  isContentRemoved,
+  isWaitingFor,
+  newerVersions,
+  type Origin,
+  type Price,
+  type SetPlace,
+  type StepRetry,
+  stateIndex,
+  type Task,
+  type TaskId,
+} from '../tasks/index.ts';
+import type { Admin } from '../teams/index.ts';
+import type { Model } from '../videos/index.ts';
 import { ApprovalNotices } from './approval-notices.ts';
 import type { AttachmentPlanner, Links } from './attachment-plan.ts';
 import type { Audiences } from './audiences.ts';

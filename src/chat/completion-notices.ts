@@ -1,10 +1,7 @@
 import type { Keyv } from 'keyv';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { comparisonOf } from '../tasks/comparisons/blind.ts';
-import { pseudonymsIn } from '../tasks/forgetting/pseudonym.ts';
-import { phaseAtEnd } from '../tasks/state-machine.ts';
-import { type Task, typedPrompt } from '../tasks/task.ts';
+import { comparisonOf, phaseAtEnd, pseudonymsIn, type Task, typedPrompt } from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { MessageLock } from './message-lock.ts';
 import { eraseNotice, type Posted } from './notices/erased-notice.ts';

@@ -1,8 +1,7 @@
 import type { Clock } from '../clock.ts';
-import type { Lease, Leases } from '../engine/cluster/leases.ts';
-import { withLease } from '../engine/cluster/with-lease.ts';
+import { type Lease, type Leases, withLease } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
-import type { TaskId } from '../tasks/task.ts';
+import type { TaskId } from '../tasks/index.ts';
 
 /** A lock on the message or the notifications of one task. */
 export interface MessageLock {

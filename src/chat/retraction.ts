@@ -1,9 +1,8 @@
 import type { Keyv } from 'keyv';
-import type { RecordWrite } from '../engine/store/store.ts';
+import type { RecordWrite } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
-import type { Origin, SetPlace, Task } from '../tasks/task.ts';
+import { isContentRemoved, type Origin, type RemovalReason, type SetPlace, type Task } from '../tasks/index.ts';
 import { type ApprovalNotices, approvalNoticesKey } from './approval-notices.ts';
 import type { ComparisonRecords } from './comparisons/comparison-records.ts';
 import { type CompletionNotices, noticesKey } from './completion-notices.ts';

@@ -1,19 +1,12 @@
-import type { RetractionCount } from '../chat/retraction.ts';
+import type { RetractionCount } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import { OnOneReplica } from '../engine/cluster/on-one-replica.ts';
-import { withLease } from '../engine/cluster/with-lease.ts';
-import { pagesOf } from '../engine/store/pages.ts';
-import type { RecordWrite, Store, Versioned } from '../engine/store/store.ts';
+import { OnOneReplica, pagesOf, type RecordWrite, type Store, type Versioned, withLease } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import type { Clips } from '../pipeline/clip-files.ts';
-import { deleteDraftsOf } from '../pipeline/drafts.ts';
-import type { FurtherWrites, TaskRepository } from '../pipeline/repository.ts';
-import type { FilesOfClips } from '../storage/clip-storage.ts';
-import type { Cuts } from '../studio/cuts/cuts.ts';
-import { REMOVALS } from '../tasks/indexes.ts';
-import type { RemovalReason } from '../tasks/removal.ts';
-import type { Origin, Person, Task, TaskId } from '../tasks/task.ts';
-import type { AuditTrail } from '../teams/audit/audit.ts';
+import { type Clips, deleteDraftsOf, type FurtherWrites, type TaskRepository } from '../pipeline/index.ts';
+import type { FilesOfClips } from '../storage/index.ts';
+import type { Cuts } from '../studio/index.ts';
+import { type Origin, type Person, REMOVALS, type RemovalReason, type Task, type TaskId } from '../tasks/index.ts';
+import type { AuditTrail } from '../teams/index.ts';
 
 /** What to remove of a task, and why. */
 export interface RemovalOrder {

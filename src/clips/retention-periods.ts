@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { isSignedOff } from '../tasks/review/review.ts';
-import type { Task } from '../tasks/task.ts';
-import type { TeamSettings, TeamSettingsRepository } from '../teams/team-settings.ts';
+import { isSignedOff, type Task } from '../tasks/index.ts';
+import type { TeamSettings, TeamSettingsRepository } from '../teams/index.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Longest period that can be set: a hundred years. */

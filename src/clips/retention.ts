@@ -1,17 +1,19 @@
 import type { Clock } from '../clock.ts';
-import type { Lease } from '../engine/cluster/leases.ts';
-import { OnOneReplica } from '../engine/cluster/on-one-replica.ts';
-import { pagesOf } from '../engine/store/pages.ts';
-import type { Store, Versioned } from '../engine/store/store.ts';
+import { type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { historyIndex, signedOffIndex, teamOfHistory } from '../tasks/indexes.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import { isContentRemoved } from '../tasks/removal.ts';
-import { isSignedOff } from '../tasks/review/review.ts';
-import { isEnded } from '../tasks/state-machine.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
-import type { TeamKey, TeamSettingsRepository } from '../teams/team-settings.ts';
+import type { Metrics } from '../metrics/index.ts';
+import {
+  historyIndex,
+  isContentRemoved,
+  isEnded,
+  isSignedOff,
+  readTasks,
+  signedOffIndex,
+  type Task,
+  type TaskId,
+  teamOfHistory,
+} from '../tasks/index.ts';
+import type { TeamKey, TeamSettingsRepository } from '../teams/index.ts';
 import type { Remover } from './remover.ts';
 import { type Retention, retentionOf } from './retention-periods.ts';
 import { sweepBegins, sweepEnds } from './sweep-times.ts';

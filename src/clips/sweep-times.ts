@@ -1,4 +1,4 @@
-import type { Store, Versioned } from '../engine/store/store.ts';
+import type { Store, Versioned } from '../engine/index.ts';
 
 /** Periodic deletions whose last completion is recorded. */
 export const SWEEPS = ['retention'] as const;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type BucketVariables, readBucketAddress } from '../storage/bucket-address.ts';
-import type { MediaConfig } from '../storage/open.ts';
+import { type BucketVariables, type MediaConfig, readBucketAddress } from '../storage/index.ts';
 import { text, wholeNumber } from '../variables.ts';
 
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;

@@ -1,12 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { withoutPassword } from '../engine/store/address.ts';
-import { openStore } from '../engine/store/open.ts';
-import { RedisConnection } from '../engine/store/redis/connection.ts';
-import { type ReplicaState, restoreRequirement, waiveReplica } from '../engine/store/redis/replicas.ts';
+import { openStore, withoutPassword } from '../engine/index.ts';
+import { RedisConnection, type ReplicaState, restoreRequirement, waiveReplica } from '../engine/store/redis/index.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { AuditTrail } from '../teams/audit/audit.ts';
-import type { AuditEntry } from '../teams/audit/audit-entry.ts';
+import { type AuditEntry, AuditTrail } from '../teams/index.ts';
 
 /** Dependencies of {@link forgetReplica}. */
 export interface WaiverDeps {

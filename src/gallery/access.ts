@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import { BoundedMap } from '../bounded-map.ts';
-import type { Place, Platform } from '../chat/platform.ts';
+import type { Place, Platform } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import type { Store } from '../engine/store/store.ts';
-import type { Origin, Person } from '../tasks/task.ts';
-import type { Viewer } from '../tasks/visibility.ts';
-import { type Admin, isAmong } from '../teams/admins.ts';
+import type { Store } from '../engine/index.ts';
+import type { Origin, Person, Viewer } from '../tasks/index.ts';
+import { type Admin, isAmong } from '../teams/index.ts';
 
 /** Lifetime of a link to the gallery, in milliseconds. */
 const LINK_TTL_MS = 10 * 60_000;

@@ -1,14 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { formatPrice, priceOf } from '../tasks/price.ts';
-import { lastDecision } from '../tasks/review/review.ts';
-import { formatTimecode } from '../tasks/review/timecode.ts';
-import { versionOf } from '../tasks/review/versions.ts';
-import { isEnded, phaseAtEnd } from '../tasks/state-machine.ts';
-import { type Task, typedPrompt } from '../tasks/task.ts';
-import { checkAgain } from '../videos/check.ts';
-import { type Catalog, titleOf } from '../videos/model.ts';
-import { MEDIA_KINDS } from '../videos/request.ts';
+import {
+  formatPrice,
+  formatTimecode,
+  isEnded,
+  lastDecision,
+  phaseAtEnd,
+  priceOf,
+  type Task,
+  typedPrompt,
+  versionOf,
+} from '../tasks/index.ts';
+import { type Catalog, checkAgain, MEDIA_KINDS, titleOf } from '../videos/index.ts';
 import type { GalleryAccess } from './access.ts';
 import { type ClipFilter, type ClipTask, type GalleryClips, isClip } from './clips.ts';
 import type { Cursor } from './history.ts';

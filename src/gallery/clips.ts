@@ -1,12 +1,18 @@
 import type { Keyv } from 'keyv';
-import type { IndexEntry, Store } from '../engine/store/store.ts';
-import type { TaskRepository } from '../pipeline/repository.ts';
-import { retryKey, taskIdOf } from '../pipeline/task-ids.ts';
-import { isBlind } from '../tasks/comparisons/blind.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import { byCreation, holdsWords, type Task, type TaskId, typedPrompt } from '../tasks/task.ts';
-import { isVisible, type Viewer } from '../tasks/visibility.ts';
-import type { Clip } from '../videos/service.ts';
+import type { IndexEntry, Store } from '../engine/index.ts';
+import { retryKey, type TaskRepository, taskIdOf } from '../pipeline/index.ts';
+import {
+  byCreation,
+  holdsWords,
+  isBlind,
+  isVisible,
+  readTasks,
+  type Task,
+  type TaskId,
+  typedPrompt,
+  type Viewer,
+} from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
 import { type Cursor, entriesBefore, type HistoryScope } from './history.ts';
 
 /** A finished task whose clip is kept. */

@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { MemberKey, PersonalDefaults } from '../teams/personal-defaults.ts';
-import { listed, type Model, SETTINGS } from '../videos/model.ts';
-import { checkDefaults, type Defaults } from '../videos/personal-defaults.ts';
-import { ASPECT_RATIOS } from '../videos/request.ts';
+import type { MemberKey, PersonalDefaults } from '../teams/index.ts';
+import { ASPECT_RATIOS, checkDefaults, type Defaults, listed, type Model, SETTINGS } from '../videos/index.ts';
 import type { GallerySession } from './access.ts';
 import type { ApiOptions } from './api.ts';
 import { GALLERY_PATH } from './requests.ts';

@@ -1,6 +1,5 @@
-import type { Bounds, IndexEntry, Store } from '../engine/store/store.ts';
-import { channelHistoryIndex, historyIndex, sharedIndex } from '../tasks/indexes.ts';
-import type { Viewer } from '../tasks/visibility.ts';
+import type { Bounds, IndexEntry, Store } from '../engine/index.ts';
+import { channelHistoryIndex, historyIndex, sharedIndex, type Viewer } from '../tasks/index.ts';
 
 /** Place in a list of tasks, newest first: the entry after which it continues. */
 export type Cursor = IndexEntry;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { escapeHtml, NOTE_STYLE } from '../http/note-page.ts';
+import { escapeHtml, NOTE_STYLE } from '../http/index.ts';
 import { GALLERY_PATH } from './requests.ts';
 
 /** Path of a link, and of its redemption. */

@@ -1,4 +1,4 @@
-import type { Price, Task, TaskId } from '../tasks/task.ts';
+import type { Price, Task, TaskId } from '../tasks/index.ts';
 import type { GallerySession } from './access.ts';
 
 /** Press on the page of a clip. */

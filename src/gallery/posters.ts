@@ -1,11 +1,10 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TakePicture } from '../media/ffmpeg.ts';
-import { deleteOldest } from '../media/oldest-files.ts';
+import { deleteOldest, type TakePicture } from '../media/index.ts';
 import { Serial } from '../serial.ts';
 import { SingleFlight } from '../single-flight.ts';
-import type { TaskId } from '../tasks/task.ts';
-import type { Clip } from '../videos/service.ts';
+import type { TaskId } from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
 
 /** Options of {@link Posters}. */
 export interface PostersOptions {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isSameSecret } from '../http/access-tokens.ts';
+import { isSameSecret } from '../http/index.ts';
 import { SESSION_TTL_MS } from './access.ts';
 
 /** Path under which everything of the gallery is served, and to which its cookie is sent. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Viewer } from '../tasks/visibility.ts';
+import type { Viewer } from '../tasks/index.ts';
 import type { GalleryAccess, GallerySession } from './access.ts';
 import type { ViewScope } from './clips.ts';
 import { hasToken, sessionKeyOf } from './requests.ts';

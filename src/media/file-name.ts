@@ -1,4 +1,4 @@
-import { type Task, typedPrompt } from '../tasks/task.ts';
+import { type Task, typedPrompt } from '../tasks/index.ts';
 
 /** Limits of the prompt's part of a file name, in words and in characters. */
 const WORDS = 4;

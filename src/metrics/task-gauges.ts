@@ -1,16 +1,11 @@
 import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
-import type { Platform } from '../chat/platform.ts';
-import { DATA_KINDS } from '../clips/space/data-files.ts';
-import type { DataSpace } from '../clips/space/data-space.ts';
-import { SWEEPS, sweepAgeMs } from '../clips/sweep-times.ts';
+import type { Platform } from '../chat/index.ts';
+import { DATA_KINDS, type DataSpace, SWEEPS, sweepAgeMs } from '../clips/index.ts';
 import { type Clock, within } from '../clock.ts';
-import type { WorkQueue } from '../engine/queue/queue.ts';
-import type { Store } from '../engine/store/store.ts';
-import { lastDisagreements } from '../money/books/bookkeeper.ts';
-import { OUTBOX, stateIndex, UPLOADS } from '../tasks/indexes.ts';
-import { statesWhere } from '../tasks/state-machine.ts';
-import type { TaskState } from '../tasks/task.ts';
+import type { Store, WorkQueue } from '../engine/index.ts';
+import { lastDisagreements } from '../money/index.ts';
+import { OUTBOX, stateIndex, statesWhere, type TaskState, UPLOADS } from '../tasks/index.ts';
 
 /** Sources of the gauges, read at each scrape. */
 export interface GaugeSources {

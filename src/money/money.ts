@@ -1,15 +1,16 @@
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import type { Store, Versioned } from '../engine/store/store.ts';
-import { usedBeyondExtra } from '../engine/store/sums.ts';
+import type { Config } from '../config/index.ts';
+import { type Store, usedBeyondExtra, type Versioned } from '../engine/index.ts';
 import { periodOf } from '../period.ts';
-import { amountOf } from '../tasks/amount.ts';
-import type { Refunds, SpendOrigin } from '../tasks/money.ts';
-import type { Price, Task } from '../tasks/task.ts';
-import { Approvers } from '../teams/approvers.ts';
-import { AuditTrail } from '../teams/audit/audit.ts';
-import type { Actor, AuditEntry, AuditValue } from '../teams/audit/audit-entry.ts';
-import { TeamSettingsRepository } from '../teams/team-settings.ts';
+import { amountOf, type Price, type Refunds, type SpendOrigin, type Task } from '../tasks/index.ts';
+import {
+  type Actor,
+  Approvers,
+  type AuditEntry,
+  AuditTrail,
+  type AuditValue,
+  TeamSettingsRepository,
+} from '../teams/index.ts';
 import { BudgetRepository } from './budgets.ts';
 import { CarriedSpend } from './forgetting/carried-spend.ts';
 

@@ -1,7 +1,13 @@
-import type { Versioned } from '../engine/store/store.ts';
-import { isContentRemoved } from '../tasks/removal.ts';
-import { isEnded } from '../tasks/state-machine.ts';
-import { byCreation, hasClip, type SetPlace, type Task, type TaskId } from '../tasks/task.ts';
+import type { Versioned } from '../engine/index.ts';
+import {
+  byCreation,
+  hasClip,
+  isContentRemoved,
+  isEnded,
+  type SetPlace,
+  type Task,
+  type TaskId,
+} from '../tasks/index.ts';
 
 /** Stored record of a board, by the id of its set. Without one, the shots are in the order in which they were written. */
 export interface BoardRecord extends Versioned {

@@ -1,9 +1,7 @@
 import type { Keyv } from 'keyv';
-import type { Store } from '../engine/store/store.ts';
-import { memberIds } from '../pipeline/task-ids.ts';
-import { boardTakesIndex } from '../tasks/indexes.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import type { SetPlace, TaskId } from '../tasks/task.ts';
+import type { Store } from '../engine/index.ts';
+import { memberIds } from '../pipeline/index.ts';
+import { boardTakesIndex, readTasks, type SetPlace, type TaskId } from '../tasks/index.ts';
 import { type Board, type BoardRecord, boardOf } from './board.ts';
 
 /** Change of a board. */

@@ -1,4 +1,4 @@
-import type { ShotDifference } from '../media/join/shot.ts';
+import type { ShotDifference } from '../media/index.ts';
 
 /** Why clips could not be joined. Numbers of shots count from 1. */
 export type CutFailure =

@@ -1,7 +1,6 @@
 import type { Keyv } from 'keyv';
-import { pagesOf } from '../engine/store/pages.ts';
-import type { RecordWrite, Store } from '../engine/store/store.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
+import { pagesOf, type RecordWrite, type Store } from '../engine/index.ts';
+import type { Task, TaskId } from '../tasks/index.ts';
 import { type Cut, cutsOfTask, OPEN_CUTS } from './cut.ts';
 
 /** Reads and writes the records of cuts. */

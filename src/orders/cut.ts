@@ -1,8 +1,7 @@
-import type { RefusedUploads } from '../chat/attachment-plan.ts';
-import type { Handover } from '../chat/view.ts';
-import type { Versioned } from '../engine/store/store.ts';
-import { cutIdOf as idOfClips } from '../media/join/joiner.ts';
-import type { Origin, TaskId } from '../tasks/task.ts';
+import type { Handover, RefusedUploads } from '../chat/index.ts';
+import type { Versioned } from '../engine/index.ts';
+import { cutIdOf as idOfClips } from '../media/index.ts';
+import type { Origin, TaskId } from '../tasks/index.ts';
 import type { CutFailure } from './cut-facts.ts';
 
 /** Record of a cut: one file of several clips, and its message. */

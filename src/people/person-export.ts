@@ -3,26 +3,35 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { ComparisonRecord } from '../chat/comparisons/comparison-records.ts';
-import { createSubscriptions } from '../chat/subscriptions.ts';
-import type { Store } from '../engine/store/store.ts';
-import type { SignedLinks } from '../media/signed-links.ts';
-import type { BudgetRepository } from '../money/budgets.ts';
-import type { Cut } from '../orders/cut.ts';
-import type { Draft } from '../pipeline/drafts.ts';
-import { amountOf } from '../tasks/amount.ts';
-import { isBlind, labelAt } from '../tasks/comparisons/blind.ts';
-import { WRITTEN } from '../tasks/forgetting/written.ts';
-import { ledgerOf } from '../tasks/indexes.ts';
-import { isTask, readTasks } from '../tasks/record-shape.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
-import type { Approvers } from '../teams/approvers.ts';
-import type { AuditTrail } from '../teams/audit/audit.ts';
-import type { LoggedValue } from '../teams/audit/audit-entry.ts';
-import { PersonalDefaults } from '../teams/personal-defaults.ts';
-import { NO_POLICY, rulesNaming } from '../teams/policy/policy.ts';
-import { keyOf, type ReferenceImage } from '../teams/references.ts';
-import type { TeamKey, TeamSettingsRepository } from '../teams/team-settings.ts';
+import { type ComparisonRecord, createSubscriptions } from '../chat/index.ts';
+import type { Store } from '../engine/index.ts';
+import type { SignedLinks } from '../media/index.ts';
+import type { BudgetRepository } from '../money/index.ts';
+import type { Cut } from '../orders/index.ts';
+import type { Draft } from '../pipeline/index.ts';
+import {
+  amountOf,
+  isBlind,
+  isTask,
+  labelAt,
+  ledgerOf,
+  readTasks,
+  type Task,
+  type TaskId,
+  WRITTEN,
+} from '../tasks/index.ts';
+import {
+  type Approvers,
+  type AuditTrail,
+  keyOf,
+  type LoggedValue,
+  NO_POLICY,
+  PersonalDefaults,
+  type ReferenceImage,
+  rulesNaming,
+  type TeamKey,
+  type TeamSettingsRepository,
+} from '../teams/index.ts';
 import { tasksOfPerson } from './tasks-of-person.ts';
 
 /** Person in a team. */

@@ -1,9 +1,6 @@
-import { pagesOf } from '../engine/store/pages.ts';
-import type { Store } from '../engine/store/store.ts';
-import { ledgerPages } from '../pipeline/ledger-reader.ts';
-import { historyIndex, spendScopeOf } from '../tasks/indexes.ts';
-import type { LedgerScope } from '../tasks/ledger.ts';
-import type { TaskId } from '../tasks/task.ts';
+import { pagesOf, type Store } from '../engine/index.ts';
+import { ledgerPages } from '../pipeline/index.ts';
+import { historyIndex, type LedgerScope, spendScopeOf, type TaskId } from '../tasks/index.ts';
 
 /**
  * Returns every task that a person requested in a team, without those from which they were removed. A task without

@@ -1,8 +1,13 @@
-import type { BudgetAmounts, Store, SumParts } from '../engine/store/store.ts';
-import { isWithinBudget, usedBeyondExtra, ZERO_SUM } from '../engine/store/sums.ts';
+import {
+  type BudgetAmounts,
+  isWithinBudget,
+  type Store,
+  type SumParts,
+  usedBeyondExtra,
+  ZERO_SUM,
+} from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
-import { amountOf, type Micros, microsOf } from '../tasks/amount.ts';
-import type { BudgetLimit, Purchase, SpendScope } from '../tasks/money.ts';
+import { amountOf, type BudgetLimit, type Micros, microsOf, type Purchase, type SpendScope } from '../tasks/index.ts';
 
 /** A limit on spend that a purchase would exceed; amounts are decimal strings. */
 export interface OverBudget {

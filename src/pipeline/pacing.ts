@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { WorkQueue } from '../engine/queue/queue.ts';
-import { sinceMs, type Task, type TaskEvent } from '../tasks/task.ts';
+import type { WorkQueue } from '../engine/index.ts';
+import { sinceMs, type Task, type TaskEvent } from '../tasks/index.ts';
 import type { TaskObserver, TaskRepository } from './repository.ts';
 import { memberIdOf } from './task-ids.ts';
 

@@ -5,7 +5,7 @@ import { loadEnvFile } from '../env-file.ts';
 import { asDailiesError } from '../errors.ts';
 import { createLogger } from '../logger.ts';
 import { host, logLevel, wholeNumber } from '../variables.ts';
-import { parseCatalog } from '../videos/catalog.ts';
+import { parseCatalog } from '../videos/index.ts';
 import { sandboxCatalog } from './catalog.ts';
 import { curlLine } from './help.ts';
 import { createSandbox, type Sandbox } from './server.ts';

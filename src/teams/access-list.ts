@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AccessRules, Exception } from '../chat/access.ts';
-import type { PlatformConfig } from '../config/platform-config.ts';
+import type { AccessRules, Exception } from '../chat/index.ts';
+import type { PlatformConfig } from '../config/index.ts';
 
 /** Returns the schema of `ALLOW_TEAMS`, which keeps its text. */
 export function teamListOf(platforms: readonly Pick<PlatformConfig, 'name' | 'teamId' | 'teamExample'>[]) {

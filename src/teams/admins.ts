@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PlatformConfig } from '../config/platform-config.ts';
+import type { PlatformConfig } from '../config/index.ts';
 import { splitList } from './access-list.ts';
 
 /** Person named in `ADMINS`, who administers every team of the platform that they are a member of. */

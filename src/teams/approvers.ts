@@ -1,8 +1,7 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import type { Store, Versioned } from '../engine/store/store.ts';
-import type { Approver } from '../tasks/approval.ts';
-import type { Person } from '../tasks/task.ts';
+import type { Store, Versioned } from '../engine/index.ts';
+import type { Approver, Person } from '../tasks/index.ts';
 import type { AuditTrail } from './audit/audit.ts';
 import type { Actor, AuditValue } from './audit/audit-entry.ts';
 import type { TeamKey } from './team-settings.ts';
@@ -104,7 +103,7 @@ export async function whoDecides(
   approvers: readonly Approver[],
   isMember: (user: string) => Promise<boolean>,
 ): Promise<readonly Approver[]> {
-  const areThere = await Promise.all(approvers.map(({ kind, id }) => kind !== 'person' || isMember(id)));
+  const areThere = await Promise.all(approvers.map(async ({ kind, id }) => kind !== 'person' || isMember(id)));
   return approvers.filter((_, at) => areThere[at]);
 }
 

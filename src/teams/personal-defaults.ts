@@ -1,7 +1,6 @@
 import type { Keyv } from 'keyv';
-import { changeRecord } from '../engine/store/change-record.ts';
-import type { Store, Versioned } from '../engine/store/store.ts';
-import type { Defaults } from '../videos/personal-defaults.ts';
+import { changeRecord, type Store, type Versioned } from '../engine/index.ts';
+import type { Defaults } from '../videos/index.ts';
 import type { AuditTrail } from './audit/audit.ts';
 import type { Actor, AuditValue } from './audit/audit-entry.ts';
 

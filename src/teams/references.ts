@@ -1,8 +1,7 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import { changeRecord } from '../engine/store/change-record.ts';
-import type { Store, Versioned } from '../engine/store/store.ts';
-import type { Person } from '../tasks/task.ts';
+import { changeRecord, type Store, type Versioned } from '../engine/index.ts';
+import type { Person } from '../tasks/index.ts';
 
 /** Image of a team’s library, used as `@name`. */
 export interface ReferenceImage {

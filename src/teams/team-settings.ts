@@ -1,8 +1,7 @@
 import type { Keyv } from 'keyv';
-import type { Store, Versioned } from '../engine/store/store.ts';
-import type { ReviewRules } from '../tasks/review/rules.ts';
-import type { Person, Price } from '../tasks/task.ts';
-import type { Style } from '../videos/styles.ts';
+import type { Store, Versioned } from '../engine/index.ts';
+import type { Person, Price, ReviewRules } from '../tasks/index.ts';
+import type { Style } from '../videos/index.ts';
 import type { AuditTrail } from './audit/audit.ts';
 import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit/audit-entry.ts';
 import type { Policy } from './policy/policy.ts';

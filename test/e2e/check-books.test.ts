@@ -17,7 +17,9 @@ test('npm run check-books -- --head misses a noted head once the end of its audi
   /** Works on the store while no process checks it. */
   const onStore = async <Result>(work: (store: Store, trail: AuditTrail) => Promise<Result>): Promise<Result> => {
     const store = await openStore(`sqlite:${join(dir.path, 'data/dailies.db')}`, { logger: pino({ level: 'silent' }) });
-    return work(store, new AuditTrail(store, systemClock)).finally(() => store.close());
+    const result = await work(store, new AuditTrail(store, systemClock));
+    await store.close();
+    return result;
   };
   const check = (...args: readonly string[]) => runCommand('money/books/main.ts', { dir: dir.path, args });
   const heads = await onStore(async (_store, trail) => {

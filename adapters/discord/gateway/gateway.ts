@@ -1,7 +1,6 @@
 import type { APIInteraction, GatewayMessageReactionAddDispatchData } from 'discord.js';
 import { type CancelTimer, type Clock, sleep, within } from '#src/clock.ts';
-import type { Lease } from '#src/engine/cluster/leases.ts';
-import type { Store } from '#src/engine/store/store.ts';
+import type { Lease, Store } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { backoffMs } from '#src/retry.ts';

@@ -1,7 +1,7 @@
 import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
 import { accessSentence } from '#commands/sentences/access.ts';
-import { type AccessRules, accessRefusal } from '#src/chat/access.ts';
-import type { Store } from '#src/engine/store/store.ts';
+import { type AccessRules, accessRefusal } from '#src/chat/index.ts';
+import type { Store } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { TokenCipher } from './token-cipher.ts';
 

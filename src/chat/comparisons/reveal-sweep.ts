@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { OnOneReplica } from '../../engine/cluster/on-one-replica.ts';
-import type { Store } from '../../engine/store/store.ts';
+import { OnOneReplica, type Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
 import type { Comparisons } from './comparisons.ts';
 

@@ -1,13 +1,18 @@
 import type { Keyv } from 'keyv';
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import { fileNameOf } from '../../media/file-name.ts';
-import type { Clips } from '../../pipeline/clip-files.ts';
-import { isPseudonym } from '../../tasks/forgetting/pseudonym.ts';
-import { isSignedOff, type ReviewDecision } from '../../tasks/review/review.ts';
-import type { ReviewRules } from '../../tasks/review/rules.ts';
-import { versionOf } from '../../tasks/review/versions.ts';
-import { type Origin, type Task, typedPrompt } from '../../tasks/task.ts';
+import { fileNameOf } from '../../media/index.ts';
+import type { Clips } from '../../pipeline/index.ts';
+import {
+  isPseudonym,
+  isSignedOff,
+  type Origin,
+  type ReviewDecision,
+  type ReviewRules,
+  type Task,
+  typedPrompt,
+  versionOf,
+} from '../../tasks/index.ts';
 import type { AttachmentPlanner } from '../attachment-plan.ts';
 import type { MessageLock } from '../message-lock.ts';
 import { eraseNotice, type Posted } from '../notices/erased-notice.ts';

@@ -1,15 +1,17 @@
 import { asDailiesError } from '../../errors.ts';
-import { type Board, clipsOf, outdatedIn } from '../../orders/board.ts';
-import type { Boards } from '../../orders/boards.ts';
-import { cutIdOf } from '../../orders/cut.ts';
-import type { CutRepository } from '../../orders/cut-repository.ts';
-import type { TaskRepository } from '../../pipeline/repository.ts';
-import { memberIds } from '../../pipeline/task-ids.ts';
+import { type Board, type Boards, type CutRepository, clipsOf, cutIdOf, outdatedIn } from '../../orders/index.ts';
+import { memberIds, type TaskRepository } from '../../pipeline/index.ts';
 import { Serial } from '../../serial.ts';
-import { sumOf } from '../../tasks/price.ts';
-import { isContentRemoved } from '../../tasks/removal.ts';
-import { isEnded } from '../../tasks/state-machine.ts';
-import { hasClip, type Origin, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';
+import {
+  hasClip,
+  isContentRemoved,
+  isEnded,
+  type Origin,
+  type SetPlace,
+  sumOf,
+  type Task,
+  type TaskId,
+} from '../../tasks/index.ts';
 import { hasCode, unlessGone } from '../attachment-plan.ts';
 import { comparisonViewOf } from '../comparisons/comparison-view.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';

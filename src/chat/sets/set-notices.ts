@@ -1,8 +1,13 @@
 import type { Keyv } from 'keyv';
-import { isBlind } from '../../tasks/comparisons/blind.ts';
-import { pseudonymsIn } from '../../tasks/forgetting/pseudonym.ts';
-import { phaseAtEnd } from '../../tasks/state-machine.ts';
-import { type Phase, type SetPlace, type Task, typedPrompt } from '../../tasks/task.ts';
+import {
+  isBlind,
+  type Phase,
+  phaseAtEnd,
+  pseudonymsIn,
+  type SetPlace,
+  type Task,
+  typedPrompt,
+} from '../../tasks/index.ts';
 import { unlessGone } from '../attachment-plan.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';

@@ -1,6 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../config/index.ts';
 
 /** Share of the disk that the data folder may fill where `MAX_DATA_BYTES` is not set. */
 const SHARE_OF_DISK = 0.8;

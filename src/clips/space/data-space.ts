@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { type CancelTimer, type Clock, within } from '../../clock.ts';
-import type { Config } from '../../config/config.ts';
-import { sqlitePath } from '../../engine/store/address.ts';
-import type { Store } from '../../engine/store/store.ts';
+import type { Config } from '../../config/index.ts';
+import { type Store, sqlitePath } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import type { TaskObserver } from '../../pipeline/repository.ts';
+import type { TaskObserver } from '../../pipeline/index.ts';
 import { SingleFlight } from '../../single-flight.ts';
 import { DATA_KINDS, type DataBytes, type DataPlace, measure, totalOf } from './data-files.ts';
 import { dataLimit } from './data-limit.ts';

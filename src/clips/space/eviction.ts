@@ -1,13 +1,9 @@
 import { rm } from 'node:fs/promises';
-import { pagesOf } from '../../engine/store/pages.ts';
-import type { Store } from '../../engine/store/store.ts';
-import { relayIdIn } from '../../media/relay.ts';
-import { OPEN_CUTS } from '../../orders/cut.ts';
-import { OUTBOX, stateIndex } from '../../tasks/indexes.ts';
-import { readTasks } from '../../tasks/record-shape.ts';
-import { statesWhere } from '../../tasks/state-machine.ts';
-import type { Task } from '../../tasks/task.ts';
-import { MEDIA_KINDS } from '../../videos/request.ts';
+import { pagesOf, type Store } from '../../engine/index.ts';
+import { relayIdIn } from '../../media/index.ts';
+import { OPEN_CUTS } from '../../orders/index.ts';
+import { OUTBOX, readTasks, stateIndex, statesWhere, type Task } from '../../tasks/index.ts';
+import { MEDIA_KINDS } from '../../videos/index.ts';
 import { type DataFile, type DataKind, type DataPlace, filesIn } from './data-files.ts';
 
 /** Kinds of files that can be made or fetched again. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { Shot } from '../../orders/board.ts';
-import type { Cut } from '../../orders/cut.ts';
-import { typedPrompt } from '../../tasks/task.ts';
+import type { Cut, Shot } from '../../orders/index.ts';
+import { typedPrompt } from '../../tasks/index.ts';
 import { isClip } from '../clips.ts';
 import { GALLERY_PATH } from '../requests.ts';
 import type { EnteredRoute } from '../session-scope.ts';

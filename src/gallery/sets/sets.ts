@@ -1,10 +1,7 @@
-import type { Board } from '../../orders/board.ts';
-import type { Boards } from '../../orders/boards.ts';
-import type { Cut } from '../../orders/cut.ts';
-import type { TaskRepository } from '../../pipeline/repository.ts';
-import type { Cuts } from '../../studio/cuts/cuts.ts';
-import { byCreation, type Task, type TaskId } from '../../tasks/task.ts';
-import { isVisible } from '../../tasks/visibility.ts';
+import type { Board, Boards, Cut } from '../../orders/index.ts';
+import type { TaskRepository } from '../../pipeline/index.ts';
+import type { Cuts } from '../../studio/index.ts';
+import { byCreation, isVisible, type Task, type TaskId } from '../../tasks/index.ts';
 import {
   type ClipFilter,
   type ClipPage,

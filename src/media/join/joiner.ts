@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import { asDailiesError, DailiesError, overloaded } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { syncFolder } from '../../sync-folder.ts';
-import type { Clip } from '../../videos/service.ts';
+import type { Clip } from '../../videos/index.ts';
 import { deleteAbandonedParts } from '../partial-files.ts';
 import { runCopyProcess } from './copy-process.ts';
 import type { CopyOutcome } from './copy-worker.ts';

@@ -1,9 +1,8 @@
 import type { Clock } from '../../clock.ts';
-import type { Store } from '../../engine/store/store.ts';
+import type { Store } from '../../engine/index.ts';
 import { dayOf, daysBefore, previousPeriod, startOfDay } from '../../period.ts';
-import { ledgerPages } from '../../pipeline/ledger-reader.ts';
-import { amountOf, type Micros, microsOf } from '../../tasks/amount.ts';
-import type { Price } from '../../tasks/task.ts';
+import { ledgerPages } from '../../pipeline/index.ts';
+import { amountOf, type Micros, microsOf, type Price } from '../../tasks/index.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
 import { kindOf } from '../reports/spend-of.ts';
 

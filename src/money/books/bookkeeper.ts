@@ -1,8 +1,7 @@
 import { type Clock, sleep } from '../../clock.ts';
-import { OnOneReplica } from '../../engine/cluster/on-one-replica.ts';
-import type { Store } from '../../engine/store/store.ts';
+import { OnOneReplica, type Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
-import type { AuditTrail } from '../../teams/audit/audit.ts';
+import type { AuditTrail } from '../../teams/index.ts';
 import { loggableSum } from '../sum-name.ts';
 import { type BooksReport, checkBooks } from './check.ts';
 

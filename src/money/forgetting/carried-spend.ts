@@ -1,11 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { Change, RecordWrite, Store, Versioned } from '../../engine/store/store.ts';
+import type { Change, RecordWrite, Store, Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import { periodOf } from '../../period.ts';
-import { type Micros, microsOf } from '../../tasks/amount.ts';
-import { budgetsOf, type SpendOrigin } from '../../tasks/money.ts';
-import type { Task } from '../../tasks/task.ts';
+import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../../tasks/index.ts';
 import { type BudgetAmountsOf, budgetIndexOf, PERSON_ORDER } from '../budgets.ts';
 import { parseSumName } from '../sum-name.ts';
 

@@ -1,25 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import type { Platform } from '../../chat/platform.ts';
-import { createSubscriptions } from '../../chat/subscriptions.ts';
-import type { Remover } from '../../clips/remover.ts';
+import { createSubscriptions, type Platform } from '../../chat/index.ts';
+import type { Remover } from '../../clips/index.ts';
 import type { Clock } from '../../clock.ts';
-import type { Lease } from '../../engine/cluster/leases.ts';
-import { OnOneReplica } from '../../engine/cluster/on-one-replica.ts';
-import { pagesOf } from '../../engine/store/pages.ts';
-import type { Store, Versioned } from '../../engine/store/store.ts';
+import { type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
-import type { Relay } from '../../media/relay.ts';
-import type { CarriedSpend } from '../../money/forgetting/carried-spend.ts';
-import type { TaskRepository } from '../../pipeline/repository.ts';
-import type { Cuts } from '../../studio/cuts/cuts.ts';
-import { newPseudonym } from '../../tasks/forgetting/pseudonym.ts';
-import { FORGETTINGS, REMOVALS } from '../../tasks/indexes.ts';
-import { isTask } from '../../tasks/record-shape.ts';
-import { isEnded, transition } from '../../tasks/state-machine.ts';
-import type { Person, Task, TaskId } from '../../tasks/task.ts';
-import type { AuditTrail } from '../../teams/audit/audit.ts';
-import type { Actor } from '../../teams/audit/audit-entry.ts';
-import { MEDIA_KINDS } from '../../videos/request.ts';
+import type { Relay } from '../../media/index.ts';
+import type { CarriedSpend } from '../../money/index.ts';
+import type { TaskRepository } from '../../pipeline/index.ts';
+import type { Cuts } from '../../studio/index.ts';
+import {
+  FORGETTINGS,
+  isEnded,
+  isTask,
+  newPseudonym,
+  type Person,
+  REMOVALS,
+  type Task,
+  type TaskId,
+  transition,
+} from '../../tasks/index.ts';
+import type { Actor, AuditTrail } from '../../teams/index.ts';
+import { MEDIA_KINDS } from '../../videos/index.ts';
 import { tasksOfPerson } from '../tasks-of-person.ts';
 import { endRoles, type Forgotten, replaceInRecords } from './records.ts';
 

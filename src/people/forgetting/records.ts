@@ -1,14 +1,8 @@
-import { withoutVote } from '../../chat/comparisons/comparison-records.ts';
-import { setOfCard } from '../../chat/sets/set-view.ts';
-import type { Subscriptions } from '../../chat/subscriptions.ts';
-import type { Namespace, Store, StoredRecord, Versioned } from '../../engine/store/store.ts';
-import type { Draft } from '../../pipeline/drafts.ts';
-import { withoutPerson } from '../../tasks/forgetting/pseudonym.ts';
-import { readTask } from '../../tasks/record-shape.ts';
-import type { Person, TaskId } from '../../tasks/task.ts';
-import { defaultsKey } from '../../teams/personal-defaults.ts';
-import { policyWithout } from '../../teams/policy/policy.ts';
-import type { TeamSettings } from '../../teams/team-settings.ts';
+import { type Subscriptions, setOfCard, withoutVote } from '../../chat/index.ts';
+import type { Namespace, Store, StoredRecord, Versioned } from '../../engine/index.ts';
+import type { Draft } from '../../pipeline/index.ts';
+import { type Person, readTask, type TaskId, withoutPerson } from '../../tasks/index.ts';
+import { defaultsKey, policyWithout, type TeamSettings } from '../../teams/index.ts';
 
 /** Person of a team, and the pseudonym that replaces them. */
 export interface Forgotten {

@@ -1,17 +1,11 @@
-import type { MessageRef } from '../../chat/platform.ts';
-import { OnOneReplica } from '../../engine/cluster/on-one-replica.ts';
-import { withLease } from '../../engine/cluster/with-lease.ts';
-import type { WorkQueue } from '../../engine/queue/queue.ts';
+import type { MessageRef } from '../../chat/index.ts';
+import { OnOneReplica, type WorkQueue, withLease } from '../../engine/index.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
-import { fileNameOf } from '../../media/file-name.ts';
-import { type Joiner, ShotError } from '../../media/join/joiner.ts';
-import { type Cut, cutIdOf, isCutId } from '../../orders/cut.ts';
-import type { CutFailure } from '../../orders/cut-facts.ts';
-import { CutRepository } from '../../orders/cut-repository.ts';
+import { fileNameOf, type Joiner, ShotError } from '../../media/index.ts';
+import { type Cut, type CutFailure, CutRepository, cutIdOf, isCutId } from '../../orders/index.ts';
 import { backoffMs, FailureCounter } from '../../retry.ts';
-import type { RemovalReason } from '../../tasks/removal.ts';
-import type { Origin, TaskId } from '../../tasks/task.ts';
-import type { Clip } from '../../videos/service.ts';
+import type { Origin, RemovalReason, TaskId } from '../../tasks/index.ts';
+import type { Clip } from '../../videos/index.ts';
 import { CutMaker, type CutMakerOptions } from './cut-maker.ts';
 import { CutMessages, type CutMessagesOptions } from './cut-messages.ts';
 

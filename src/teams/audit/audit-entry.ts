@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
-import type { Versioned } from '../../engine/store/store.ts';
-import type { Person, Price } from '../../tasks/task.ts';
+import type { Versioned } from '../../engine/index.ts';
+import type { Person, Price } from '../../tasks/index.ts';
 
 /** Log that an entry belongs to: that of a team, or that of the deployment, for what its environment sets. */
 export type AuditLog = { readonly platform: string; readonly team: string } | 'deployment';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
-import type { Change, RecordWrite, Store, Versioned } from '../../engine/store/store.ts';
+import type { Change, RecordWrite, Store, Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
-import type { Person } from '../../tasks/task.ts';
+import type { Person } from '../../tasks/index.ts';
 import {
   type Actor,
   type AuditEntry,

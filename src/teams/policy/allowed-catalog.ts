@@ -1,5 +1,13 @@
-import { type Catalog, listed, type Model, type Range } from '../../videos/model.ts';
-import { allowsModel, allowsResolution, allowsSeconds, type ValueRules } from '../../videos/value-rules.ts';
+import {
+  allowsModel,
+  allowsResolution,
+  allowsSeconds,
+  type Catalog,
+  listed,
+  type Model,
+  type Range,
+  type ValueRules,
+} from '../../videos/index.ts';
 
 /**
  * Returns the catalog with what a policy allows of it: its models with their lengths and resolutions, and the first

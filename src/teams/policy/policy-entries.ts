@@ -1,5 +1,5 @@
-import type { Approver } from '../../tasks/approval.ts';
-import { allowedSeconds } from '../../videos/value-rules.ts';
+import type { Approver } from '../../tasks/index.ts';
+import { allowedSeconds } from '../../videos/index.ts';
 import type { AuditEntry, AuditValue } from '../audit/audit-entry.ts';
 import { channelRules, NO_POLICY, type Policy, type PolicyRules, type RuleName } from './policy.ts';
 

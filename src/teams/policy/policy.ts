@@ -1,7 +1,5 @@
-import type { Approver } from '../../tasks/approval.ts';
-import { spendChannel } from '../../tasks/money.ts';
-import type { Origin } from '../../tasks/task.ts';
-import type { ValueRules } from '../../videos/value-rules.ts';
+import { type Approver, type Origin, spendChannel } from '../../tasks/index.ts';
+import type { ValueRules } from '../../videos/index.ts';
 
 /** People, roles and user groups that a rule names; those who may administer the team always count. */
 export interface PeopleRules {

@@ -1,8 +1,6 @@
 import { periodOf } from '../../period.ts';
-import type { Purchase } from '../../tasks/money.ts';
-import type { Origin, Price } from '../../tasks/task.ts';
-import type { VideoRequest } from '../../videos/request.ts';
-import { type PolicyRefusal, policyRefusals } from '../../videos/value-rules.ts';
+import type { Origin, Price, Purchase } from '../../tasks/index.ts';
+import { type PolicyRefusal, policyRefusals, type VideoRequest } from '../../videos/index.ts';
 import { type PauseInEffect, pauseAt, type TeamSettings } from '../team-settings.ts';
 import { NO_POLICY, type PolicyPlace, rulesAt, valueRules } from './policy.ts';
 

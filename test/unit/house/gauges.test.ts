@@ -14,17 +14,17 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered.
  */
 const CEILINGS = {
-  lines: 76_400,
-  exports: 2_606,
+  lines: 77_000,
+  exports: 2_615,
   'exported functions with one call site': 569,
-  'knotted folders of src': 12,
+  'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,
-  'fields of TaskView': 46,
+  'fields of TaskView': 47,
   'fields of BotPorts': 36,
   'fields of Platform': 21,
   'fields of ChatOptions': 23,
-  'files that handle message_gone': 24,
+  'files that handle message_gone': 25,
   sweepers: 14,
   'loops of compare-and-set': 16,
   'terms of the glossary': 79,

@@ -40,15 +40,33 @@ describe('import rules', () => {
       `import '#src/errors.ts';`,
       'within a top-level folder, paths are relative',
     ],
-    ['tasks → chat', 'src/tasks/a.ts', `import '../chat/a.ts';`, 'tasks is pure'],
-    ['pipeline → chat', 'src/pipeline/a.ts', `import '../chat/a.ts';`, 'pipeline must not import chat'],
-    ['chat → videos', 'src/chat/a.ts', `import { type A } from '../videos/a.ts';`, 'except by import type'],
-    ['videos → tasks', 'src/videos/a.ts', `import '../tasks/a.ts';`, 'videos must not import tasks'],
-    ['videos → chat', 'src/videos/a.ts', `export type { A } from '../chat/a.ts';`, 'videos must not import chat'],
-    ['videos → store', 'src/videos/a.ts', `import '../store/a.ts';`, 'videos must not import store'],
-    ['sandbox → tasks', 'src/sandbox/a.ts', `import '../tasks/a.ts';`, 'sandbox must not import tasks'],
-    ['sandbox → chat', 'src/sandbox/a.ts', `import '../chat/a.ts';`, 'sandbox must not import chat'],
-    ['store → config', 'src/store/a.ts', `import type { A } from '../config.ts';`, 'store may import'],
+    ['tasks → chat', 'src/tasks/a.ts', `import '../chat/index.ts';`, 'tasks is pure'],
+    ['pipeline → chat', 'src/pipeline/a.ts', `import '../chat/index.ts';`, 'pipeline must not import chat'],
+    ['chat → videos', 'src/chat/a.ts', `import { type A } from '../videos/index.ts';`, 'except by import type'],
+    ['videos → tasks', 'src/videos/a.ts', `import '../tasks/index.ts';`, 'videos must not import tasks'],
+    ['videos → chat', 'src/videos/a.ts', `export type { A } from '../chat/index.ts';`, 'videos must not import chat'],
+    ['videos → engine', 'src/videos/a.ts', `import '../engine/index.ts';`, 'videos must not import engine'],
+    ['sandbox → pipeline', 'src/sandbox/a.ts', `import '../pipeline/index.ts';`, 'sandbox must not import pipeline'],
+    ['sandbox → chat', 'src/sandbox/a.ts', `import '../chat/index.ts';`, 'sandbox must not import chat'],
+    ['engine → config', 'src/engine/a.ts', `import type { A } from '../config.ts';`, 'engine may import'],
+    [
+      'a file of another folder',
+      'src/chat/a.ts',
+      `import '../pipeline/a.ts';`,
+      'others import src/pipeline/index.ts alone',
+    ],
+    [
+      'a file of a folder',
+      'commands/a.ts',
+      `import type { A } from '#src/chat/b.ts';`,
+      'others import src/chat/index.ts',
+    ],
+    [
+      'a file behind an inner door',
+      'src/doctor/a.ts',
+      `import '../engine/store/redis/a.ts';`,
+      'others import src/engine/store/redis/index.ts alone',
+    ],
     ['tasks → clock', 'src/tasks/a.ts', `import { a } from '../clock.ts';`, 'tasks is pure'],
     ['tasks → Node', 'src/tasks/a.ts', `import { a } from 'node:fs';`, 'tasks is pure'],
   ])('refuse %s', (_rule, path, source, expected) => {
@@ -66,14 +84,30 @@ describe('import rules', () => {
     expect(found).toEqual(['src/a.ts → src/b.ts → src/a.ts: import cycle']);
   });
 
+  it('report folders that import each other at run time', () => {
+    const found = check({
+      'src/chat/a.ts': `import '../pipeline/index.ts';`,
+      'src/pipeline/index.ts': `export { b } from './b.ts';`,
+      'src/pipeline/b.ts': `import { c } from '../tasks/index.ts';`,
+      'src/pipeline/d.ts': `import type { A } from '../chat/index.ts';`,
+      'src/tasks/index.ts': `import { z } from 'zod';`,
+    });
+    expect(found).toEqual([]);
+    expect(
+      check({ 'src/media/a.ts': `import '../http/index.ts';`, 'src/http/b.ts': `import '../media/index.ts';` }),
+    ).toEqual(['src/http → src/media → src/http: folders that import each other']);
+  });
+
   it.each([
     ['main loading the platforms', 'src/main.ts', `import '#adapters/registry.ts'; import './app.ts';`],
     ['the app wiring everything', 'src/app.ts', `import '#commands/bot.ts'; import './a.ts';`],
     ['the registry listing the adapters', 'adapters/registry.ts', `import './x/a.ts'; import './y/a.ts';`],
     ['an adapter using commands', 'adapters/x/a.ts', `import './b.ts'; import '#commands/a.ts';`],
-    ['chat naming a type of videos', 'src/chat/a.ts', `import type { A } from '../videos/a.ts';`],
+    ['chat naming a type of videos', 'src/chat/a.ts', `import type { A } from '../videos/index.ts';`],
     ['tasks naming a type and adding decimals', 'src/tasks/a.ts', `import { Big } from 'big.js'; import './b.ts';`],
-    ['the store reporting errors', 'src/store/a.ts', `import { Keyv } from 'keyv'; import '../errors.ts';`],
+    ['the engine reporting errors', 'src/engine/a.ts', `import { Keyv } from 'keyv'; import '../errors.ts';`],
+    ['the queue using the store', 'src/engine/queue/a.ts', `import '../store/redis/b.ts';`],
+    ['an inner door', 'src/doctor/a.ts', `import '../engine/store/redis/index.ts';`],
     ['tests using each other', 'test/unit/a.test.ts', `import '#test/fakes/a.ts'; import '../fakes/b.ts';`],
     ['a page script', 'adapters/x/page/a.js', `import { h } from 'preact'; import './b.js'; import('/c.js');`],
   ])('allow %s', (_what, path, source) => {

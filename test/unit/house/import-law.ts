@@ -22,28 +22,22 @@ interface Forbidden {
   readonly others: readonly string[];
   /** Allows type imports. */
   readonly types: boolean;
-  /** Files exempt from the rule. */
-  readonly except?: readonly string[];
 }
 
 /** Folders of `src` that a folder of `src` must not import. */
 const FORBIDDEN: readonly Forbidden[] = [
   { folder: 'pipeline', others: ['chat', 'media', 'http'], types: true },
-  { folder: 'queue', others: ['chat', 'pipeline'], types: true },
   { folder: 'chat', others: ['videos'], types: true },
-  { folder: 'videos', others: ['tasks', 'pipeline', 'chat', 'store'], types: false },
-  // The sandbox calculates prices in the same way.
-  { folder: 'sandbox', others: ['tasks', 'pipeline', 'chat'], types: false, except: ['src/tasks/price.ts'] },
+  { folder: 'videos', others: ['tasks', 'pipeline', 'chat', 'engine'], types: false },
+  // It calculates prices as tasks do.
+  { folder: 'sandbox', others: ['pipeline', 'chat', 'engine/queue'], types: false },
 ];
 
-/** Files outside of `src/engine/store` that it may import. */
-const STORE_MAY_IMPORT: readonly string[] = [
-  'src/errors.ts',
-  'src/clock.ts',
-  'src/logger.ts',
-  'src/engine/cluster/broadcast.ts',
-  'src/engine/cluster/leases.ts',
-];
+/** Files outside of `src/engine` that it may import: it knows no feature. */
+const ENGINE_MAY_IMPORT: readonly string[] = ['src/errors.ts', 'src/clock.ts', 'src/logger.ts', 'src/retry.ts'];
+
+/** Folders within a folder of `src` that have a public file of their own: what it loads is only needed with it. */
+const INNER_DOORS: readonly string[] = ['src/engine/store/redis'];
 
 /** Modules outside of `src/tasks` that it may import at run time, so that it stays pure. */
 const TASKS_MAY_RUN: readonly string[] = ['big.js', 'zod', 'src/errors.ts'];
@@ -54,12 +48,16 @@ const TASKS_MAY_RUN: readonly string[] = ['big.js', 'zod', 'src/errors.ts'];
  */
 export function breaches(imports: readonly Import[]): readonly string[] {
   const found = imports.flatMap((one) =>
-    [ring, adapter, crossing, forbidden, store, tasks].flatMap((rule) => {
+    [ring, adapter, crossing, forbidden, engine, door, tasks].flatMap((rule) => {
       const broken = rule(one);
       return broken === null ? [] : [`${one.from} imports ${one.specifier}: ${broken}`];
     }),
   );
-  return [...found, ...cycles(imports).map((cycle) => `${cycle.join(' → ')}: import cycle`)];
+  return [
+    ...found,
+    ...cycles(imports).map((cycle) => `${cycle.join(' → ')}: import cycle`),
+    ...cycles(imports.flatMap(betweenFolders)).map((cycle) => `${cycle.join(' → ')}: folders that import each other`),
+  ];
 }
 
 type Rule = (one: Import) => string | null;
@@ -99,20 +97,32 @@ const crossing: Rule = ({ from, to, specifier }) => {
 const forbidden: Rule = ({ from, to, typesOnly }) => {
   if (to === null) return null;
   const broken = FORBIDDEN.find(
-    ({ folder, others, types, except = [] }) =>
-      isIn(from, `src/${folder}`) &&
-      others.some((other) => isIn(to, `src/${other}`)) &&
-      !(types && typesOnly) &&
-      !except.includes(to),
+    ({ folder, others, types }) =>
+      isIn(from, `src/${folder}`) && others.some((other) => isIn(to, `src/${other}`)) && !(types && typesOnly),
   );
   if (broken === undefined) return null;
   return `${broken.folder} must not import ${folderOf(to)}${broken.types ? ', except by import type' : ''}`;
 };
 
-const store: Rule = ({ from, to }) => {
-  if (to === null || !isIn(from, 'src/engine/store') || isIn(to, 'src/engine/store') || STORE_MAY_IMPORT.includes(to))
-    return null;
-  return `store may import ${STORE_MAY_IMPORT.join(', ')} alone`;
+const engine: Rule = ({ from, to }) => {
+  if (to === null || !isIn(from, 'src/engine') || isIn(to, 'src/engine') || ENGINE_MAY_IMPORT.includes(to)) return null;
+  return `engine may import ${ENGINE_MAY_IMPORT.join(', ')} alone`;
+};
+
+/** Folder whose public file others import; `null` for a file that is its own. */
+function doorOf(file: string): string | null {
+  const inner = INNER_DOORS.find((folder) => isIn(file, folder));
+  if (inner !== undefined) return inner;
+  return topOf(file) === 'src' && folderOf(file) !== null ? `src/${folderOf(file)}` : null;
+}
+
+const door: Rule = ({ from, to }) => {
+  const folder = to === null ? null : doorOf(to);
+  // Page scripts run in the browser, which loads each file by its own address.
+  if (folder === null || to === `${folder}/index.ts` || topOf(from) === 'test' || from.endsWith('.js')) return null;
+  const own = doorOf(from);
+  const isInside = own !== null && (isIn(`${own}/`, folder) || isIn(`${folder}/`, own));
+  return isInside ? null : `others import ${folder}/index.ts alone`;
 };
 
 const tasks: Rule = ({ from, to, specifier, typesOnly }) => {
@@ -121,7 +131,17 @@ const tasks: Rule = ({ from, to, specifier, typesOnly }) => {
   return `tasks is pure: it may run ${TASKS_MAY_RUN.join(', ')} alone`;
 };
 
-/** Returns each cycle of run-time imports once, from its alphabetically first file back to it. */
+/** Returns an import of another folder of `src`, as one of the folder. */
+function betweenFolders(one: Import): readonly Import[] {
+  const folder = (file: string): string | null => {
+    const name = topOf(file) === 'src' ? folderOf(file) : null;
+    return name === null ? null : `src/${name}`;
+  };
+  const [from, to] = [folder(one.from), one.to === null ? null : folder(one.to)];
+  return from === null || to === null || from === to ? [] : [{ ...one, from, to }];
+}
+
+/** Returns each cycle of run-time imports once, from its alphabetically first file or folder back to it. */
 function cycles(imports: readonly Import[]): readonly (readonly string[])[] {
   const next = new Map<string, Set<string>>();
   for (const { from, to, typesOnly } of imports) {

@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@bull-board/fastify';
 import basicAuth from '@fastify/basic-auth';
 import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
-import { bearerOf, isSameSecret, type WrongTokens } from './access-tokens.ts';
+import { bearerOf, isSameSecret, type WrongTokens } from '../http/index.ts';
 
 const PATH = '/board';
 

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveBoard } from '#src/app/board.ts';
 import { systemClock } from '#src/clock.ts';
 import { openBullmqQueue, type SharedWorkQueue } from '#src/engine/queue/bullmq/queue.ts';
 import { queueNamesOf } from '#src/engine/queue/queue.ts';
-import { serveBoard } from '#src/http/board.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 
