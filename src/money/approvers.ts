@@ -104,7 +104,7 @@ export async function whoDecides(
   approvers: readonly Approver[],
   isMember: (user: string) => Promise<boolean>,
 ): Promise<readonly Approver[]> {
-  const areThere = await Promise.all(approvers.map(({ kind, id }) => kind !== 'person' || isMember(id)));
+  const areThere = await Promise.all(approvers.map(async ({ kind, id }) => kind !== 'person' || isMember(id)));
   return approvers.filter((_, at) => areThere[at]);
 }
 
