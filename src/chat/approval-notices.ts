@@ -9,6 +9,7 @@ import { isBlind } from '../tasks/comparisons/blind.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
 import { type Price, type Task, typedPrompt } from '../tasks/task.ts';
 import { isVisible } from '../tasks/visibility.ts';
+import type { Model } from '../videos/model.ts';
 import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
 import type { SetCards } from './sets/set-cards.ts';
@@ -27,6 +28,8 @@ export interface ApprovalNoticesOptions {
   readonly records: Keyv;
   readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
   readonly platformOf: (task: Task) => Platform;
+  /** Returns a model of the current catalog by its name. */
+  readonly modelOf: (name: string) => Model | undefined;
   /** Persons named in `ADMINS`, who are pinged where there is no approver. */
   readonly admins: readonly Admin[];
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
@@ -141,15 +144,19 @@ export class ApprovalNotices {
     const members = await this.#options.sets.members(set);
     const left = members.filter((task) => !isContentRemoved(task));
     const isSame = new Set(left.map(({ request }) => JSON.stringify(request))).size <= 1;
-    const tasks = members.map((task) => ({
-      model: task.request.model,
+    // The order of a comparison's tasks is that of its labels.
+    const shown = set.kind === 'comparison' ? members.toSorted(byModel) : members;
+    const tasks = shown.map((task) => ({
+      model: this.#titleOf(task),
       seconds: task.request.seconds,
       prompt: isPromptShown && !isContentRemoved(task) ? typedPrompt(task.request) : null,
       price: task.price,
     }));
-    // The order of a comparison's tasks is that of its labels.
-    if (set.kind === 'comparison') tasks.sort((one, other) => (one.model < other.model ? -1 : 1));
     return { set: { kind: set.kind, of: set.of, tasks: isSame ? [] : tasks } };
+  }
+
+  #titleOf({ request: { model } }: Task): string {
+    return this.#options.modelOf(model)?.title ?? model;
   }
 
   /** Returns a request as it is now, once it is decided. */
@@ -235,7 +242,7 @@ export class ApprovalNotices {
       task: id,
       by: origin.user,
       price,
-      model: isBlind(task) ? '' : request.model,
+      model: isBlind(task) ? '' : this.#titleOf(task),
       seconds: request.seconds,
       prompt: isPromptShown ? typedPrompt(request) : null,
       message: isPromptShown ? message : null,
@@ -250,6 +257,10 @@ export class ApprovalNotices {
   async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
     return (await this.#options.records.get<readonly Posted[]>(approvalNoticesKey(task))) ?? [];
   }
+}
+
+function byModel({ request: one }: Task, { request: other }: Task): number {
+  return one.model < other.model ? -1 : 1;
 }
 
 /** Returns a key apart from those of the delivery and of the completion notices. */

@@ -6,10 +6,10 @@ import type { RecordWrite, Store } from '../store/store.ts';
 import { pseudonymsIn } from '../tasks/forgetting/pseudonym.ts';
 import { isEnded } from '../tasks/state-machine.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
-import type { Origin, Task, TaskId } from '../tasks/task.ts';
+import type { Origin, Phase, Task, TaskId } from '../tasks/task.ts';
 import { hasCode } from './attachment-plan.ts';
 import { copyKey, directKey, type MessageRef, type Platform, type PlatformLimits } from './platform.ts';
-import type { TaskView } from './view.ts';
+import { isPending, type TaskView } from './view.ts';
 
 /** Stored record of a task's message. */
 export interface TaskMessageRecord {
@@ -207,6 +207,17 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
   // A forgotten person's name is to go, and their notes, of which the key has no text.
   const erased = [...pseudonymsIn(view), ...(earlierNotes?.notes.map(({ text }) => text.length) ?? [])];
   return JSON.stringify([...shown, ...retrying, ...more, ...further, ...erased]);
+}
+
+/** Returns whether the record of a message, which may be damaged, says that it shows something in progress. */
+export function showsProgress(record: unknown): boolean {
+  try {
+    const { shown, isGone } = record as TaskMessageRecord;
+    const [, phase] = JSON.parse(shown ?? '[]') as [state: unknown, phase: Phase];
+    return isGone !== true && isPending(phase);
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the percentages that the card of a set shows. */

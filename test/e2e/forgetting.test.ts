@@ -13,7 +13,7 @@ import { buttonsOf as buttonsOnDiscord, plainOf as discordText } from '#test/fak
 import { keepRunning } from '#test/fakes/discord-program.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { type FakeSlack, type Message as SlackMessage, startSlack, type View } from '#test/fakes/slack/index.ts';
-import { buttonsOf as buttonsOnSlack, plainOf as slackText } from '#test/fakes/slack-house.ts';
+import { buttonsOf as buttonsOnSlack, plainOf as slackText, whispersTo } from '#test/fakes/slack-house.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
 import { answered, buttonOf, makeDir, type RunningDailies, type ShownMessage, startDailies } from './dailies.ts';
 
@@ -132,7 +132,7 @@ async function liveOnSlack({ slack }: Deployment): Promise<void> {
   people.openHome({ user: slack.users.alice });
   await becomes(() => JSON.stringify(slack.forms.home(slack.users.alice)?.blocks ?? []).includes('alice'));
   people.slash('/video list');
-  await becomes(() => whispers(slack, slack.users.alice).length, 1);
+  await becomes(() => whispersTo(slack, slack.users.alice).length, 1);
 }
 
 /** Alice on Slack: a denial of a request by Carol, with a reason. */
@@ -195,9 +195,6 @@ async function liveOnPage(dailies: RunningDailies) {
   return order;
 }
 
-const whispers = (slack: FakeSlack, user: string): readonly SlackMessage[] =>
-  slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user);
-
 const buttonOnSlack = (message: SlackMessage | undefined, label: string): string =>
   buttonsOnSlack(message ?? { blocks: [] }).find((one) => one.label === label)?.id ?? '';
 
@@ -216,7 +213,7 @@ async function forgetAll({ discord, slack, upstream }: Deployment, dailies: Runn
   people.slash(`/video erase_person <@${users.alice}>`, { user: users.bob });
   const eraseOn = (card: SlackMessage) =>
     buttonsOnSlack(card).find(({ id }) => id.startsWith('privacy:erase:'))?.id ?? null;
-  const found = () => whispers(slack, users.bob).find((card) => eraseOn(card) !== null);
+  const found = () => whispersTo(slack, users.bob).find((card) => eraseOn(card) !== null);
   await becomes(() => found() !== undefined);
   const card = found() as SlackMessage;
   await slack.acknowledged(people.press(card.ts, eraseOn(card) ?? '', { user: users.bob }));

@@ -6,6 +6,7 @@ import { cardText } from '#test/fakes/card-text.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, BOB, EVENTS, NOON_MS, requestedTask } from '#test/fakes/tasks.ts';
+import { CATALOG } from '../videos/models.ts';
 
 const BEN: Approver = { kind: 'person', ...BOB };
 const CLEO: Approver = { kind: 'person', id: 'cleo', name: 'Cleo' };
@@ -30,7 +31,7 @@ function posted({ platform }: ChatHouse): readonly string[] {
 
 describe('the approvers of a request', () => {
   it('are notified once: people directly, groups below the task’s message', async () => {
-    const house = new ChatHouse();
+    const house = new ChatHouse({ modelOf: () => CATALOG.defaultModel });
     const id = await house.task(asking([BEN, LEADS, CLEO]));
     await house.pass(60_000, 5_000);
     expect(posted(house)).toEqual([
@@ -40,6 +41,7 @@ describe('the approvers of a request', () => {
     ]);
     expect(house.platform.notices[0]?.view).toMatchObject({
       by: ADA,
+      model: 'Swift 1',
       price: { amount: '0.30', currency: 'USD' },
       left: { amount: '36.20', currency: 'USD' },
       expiresAtMs: NOON_MS + 86_400_000,

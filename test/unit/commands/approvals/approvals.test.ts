@@ -271,6 +271,15 @@ describe('a press on Approve', () => {
     there.outcome = { kind: 'over', tasks: [there.task(task)], over: { ...over, scope: 'deployment' }, missing: null };
   });
 
+  it('of a model that takes the request no more names it by its title', async () => {
+    const there = await house(ben);
+    const task = await requested(there);
+    there.outcome = { kind: 'unavailable', tasks: [there.task(task)] };
+    expect(replyText(await there.bot.press(ben, approveId(there, task)))).toMatch(
+      /^refused: (?:Swift 1|Epic Pro) no longer takes this request/u,
+    );
+  });
+
   it('while purchases are paused keeps the request waiting', async () => {
     const there = await house(ben);
     const task = await requested(there);
