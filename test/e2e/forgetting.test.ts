@@ -337,11 +337,16 @@ async function forgets(context: TestContext, redis: RedisServer | null): Promise
   const at = await deploy(context, redis);
   const { discord, slack, upstream } = at;
   const first = await at.start();
-  const order = await liveOnDiscord(at);
-  await decideOnDiscord(at);
-  await liveOnSlack(at);
-  await denyOnSlack(at);
-  const onPage = await liveOnPage(first);
+  const onDiscord = async () => {
+    const asked = await liveOnDiscord(at);
+    await decideOnDiscord(at);
+    return asked;
+  };
+  const onSlack = async () => {
+    await liveOnSlack(at);
+    await denyOnSlack(at);
+  };
+  const [order, onPage] = await Promise.all([onDiscord(), liveOnPage(first), onSlack()]);
   const words = [WORD, 'alice', 'evelyn', discord.users.alice, slack.users.alice];
   const names = (left: ReadonlyMap<string, unknown>) => [...left.keys()];
   const before = await leftIn(at, [first]);
