@@ -97,7 +97,7 @@ export class CompletionNotices {
 
   async #sendEnd(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
     if (task.state === 'requested') return this.#options.approvals.send(task, isThere ? message : null, lock);
-    if (task.state === 'declined') await this.#options.approvals.settle(task);
+    if (task.state === 'declined') await this.#options.approvals.settle(task, lock);
     const set = comparisonOf(task) ?? task.set;
     if (set !== undefined && (await this.#options.setNotices.covers(task, set, this))) return;
     const phase = endPhaseOf(task);
