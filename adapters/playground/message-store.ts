@@ -132,8 +132,9 @@ export class MessageStore {
   }
 
   /** Returns the message, or `undefined`. */
-  get(id: string): Promise<Message | undefined> {
-    return this.#store.keyv('playground').get<Message>(recordKey(id));
+  async get(id: string): Promise<Message | undefined> {
+    const record = await this.#store.keyv('playground').get<Message>(recordKey(id));
+    return isObject(record) ? record : undefined;
   }
 
   /**
@@ -173,8 +174,7 @@ export class MessageStore {
       from = entries.at(-1);
       const keys = entries.map(({ member }) => recordKey(member));
       for (const message of await this.#store.keyv('playground').getMany<Message>(keys)) {
-        // A damaged record may be anything.
-        if (typeof message !== 'object' || message === null || !(user === undefined || maySee(message, user))) continue;
+        if (!isObject(message) || !(user === undefined || maySee(message, user))) continue;
         if (messages.length >= count) return { messages, hasMore: true };
         messages.push(message);
       }
@@ -205,7 +205,7 @@ export class MessageStore {
       while (entries.length > 0) {
         const keys = entries.map(({ member }) => recordKey(member));
         const found = await this.#store.keyv('playground').getMany<Message>(keys);
-        yield found.filter((message) => message !== undefined);
+        yield found.filter(isObject);
         entries = await this.#entriesAfter(channel, 'newest', entries.at(-1));
       }
     }
@@ -281,6 +281,11 @@ export class MessageStore {
     if (this.#listed.has(channel)) return [];
     return [{ index: CHANNELS_INDEX, member: channel, score: this.#clock.now() }];
   }
+}
+
+/** Returns whether a record may be a message: a damaged one may be anything. */
+function isObject(record: Message | null | undefined): record is Message {
+  return typeof record === 'object' && record !== null;
 }
 
 /** Returns whether `user` may see, press and react to `message`. */

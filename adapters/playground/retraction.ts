@@ -53,7 +53,7 @@ export async function expireMessage(
 async function retractCopies(messages: MessageStore, original: Message, card: KeptCard): Promise<void> {
   if (original.task === null) return;
   for await (const page of messages.all()) {
-    for (const message of page.filter((one) => isCopy(one, original))) {
+    for (const message of page.filter((one) => unlessDamaged(() => isCopy(one, original)) === true)) {
       if (message.visibleTo === null) await replace(messages, message.id, card);
       else await messages.remove(message.id);
     }
@@ -104,6 +104,8 @@ export async function forgetPerson(
 ): Promise<void> {
   for await (const page of messages.all()) {
     for (const message of page) {
+      const other = unlessDamaged(() => withoutUser(message, person, pseudonym));
+      if (other === undefined) continue;
       if (message.visibleTo === person.id) {
         for (const { name } of message.attachments) await files.remove(message.id, name);
         await messages.remove(message.id);
@@ -111,7 +113,7 @@ export async function forgetPerson(
       }
       const named = message.attachments.filter(({ name }) => NAMES_PEOPLE.test(name));
       for (const { name } of named) await files.remove(message.id, name);
-      if (withoutUser(message, person, pseudonym) !== message)
+      if (other !== message)
         await unlessGone(messages.change(message.id, (current) => withoutUser(current, person, pseudonym)));
     }
   }
@@ -138,6 +140,15 @@ function withoutUser(message: Message, person: Person, pseudonym: Person): Messa
     reactions: Object.fromEntries(others),
     clip: isRequester ? { ...clip, by: pseudonym.name } : clip,
   };
+}
+
+/** Returns what is read of a message; `undefined` where its record is damaged, which is shown to nobody. */
+function unlessDamaged<Read>(read: () => Read): Read | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Resolves once a change is done, also if the message was removed meanwhile. */

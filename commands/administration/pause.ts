@@ -32,11 +32,11 @@ const options: readonly OptionDeclaration[] = [
   { name: 'off', description: 'Ends the pause', kind: 'flag' },
 ];
 
-/** `/video pause`: stops all purchases of a team, or allows them again. */
+/** `/video pause`: stops the orders of a team, or allows them again. */
 export const pause: Subcommand = {
   declaration: {
     name: 'pause',
-    description: 'Stops all spending of the team for now, or ends that',
+    description: 'Stops new orders of the team, or ends that; what was ordered goes on, unsent shots too',
     example: '/video pause over this month’s plan --until 2026-12-01',
     options,
     visibility: 'private',

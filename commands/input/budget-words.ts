@@ -54,6 +54,7 @@ export async function budgetScope(
   { scope, given }: { readonly scope: string | null; readonly given: GivenOptions },
 ): Promise<TeamScope | string | null> {
   const named = [scope, optionValue(given, 'channel') ?? null, optionValue(given, 'person') ?? null];
+  const isPerson = named[2] !== null;
   const [first, another] = named.filter((one) => one !== null);
   if (first === undefined) return null;
   if (another !== undefined) return isScopeTwice(withoutMarkup(first), withoutMarkup(another));
@@ -62,7 +63,7 @@ export async function budgetScope(
   if (word === 'team' || word === 'everyone') return { kind: word, platform, team };
   if (named[1] !== null || /^(?:<#|#)/u.test(first))
     return { kind: 'channel', platform, team, channel: channelNamed(first) };
-  const person = await (first.startsWith('@') ? anyoneNamed : personNamed)(ports, caller, first);
+  const person = await (isPerson || first.startsWith('@') ? anyoneNamed : personNamed)(ports, caller, first);
   return person === null || person === 'everyone' ? unknownScope(first) : { kind: 'person', platform, team, person };
 }
 

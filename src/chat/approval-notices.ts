@@ -4,6 +4,7 @@ import type { MessageLock } from '../cluster/message-lock.ts';
 import type { Admin } from '../config/admins.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { whoDecides } from '../money/approvers.ts';
 import type { Approver } from '../tasks/approval.ts';
 import { isBlind } from '../tasks/comparisons/blind.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
@@ -68,26 +69,27 @@ export class ApprovalNotices {
     if (task === null || approval === undefined) return;
     const request = { task, message, lock };
     const isReminder = approval.remindedAtMs !== undefined && (await this.#posted(task)).length > 0;
-    const people = approval.askedOf.filter(({ kind }) => kind === 'person');
-    const groups = approval.askedOf.filter(({ kind }) => kind !== 'person');
+    // One who cannot be looked up now is told.
+    const deciders = await whoDecides(approval.askedOf, (user) => this.#isMember(task, user).catch(() => true));
+    const people = deciders.filter(({ kind }) => kind === 'person');
+    const groups = deciders.filter(({ kind }) => kind !== 'person');
     const unreached: Approver[] = [];
     for (const person of people) if (!(await this.#sendDirectly(request, person, isReminder))) unreached.push(person);
-    const below = approval.askedOf.length === 0 ? await this.#administrators(task) : [...groups, ...unreached];
+    const below = deciders.length === 0 ? await this.#administrators(task) : [...groups, ...unreached];
     if (below.length > 0 || people.length === 0) await this.#sendBelow(request, below, isReminder);
   }
 
   /** Returns the members of a task's team who are named in `ADMINS`, without its requester. */
   async #administrators(task: Task): Promise<readonly Approver[]> {
-    const { platform, team, channel, address, user: requester } = task.origin;
+    const { platform, user: requester } = task.origin;
     const named = this.#options.admins.filter((admin) => admin.platform === platform && admin.user !== requester.id);
-    const place = { team, channel, address };
-    const isMember = ({ user }: Admin): Promise<boolean> =>
-      this.#options
-        .platformOf(task)
-        .isMember(place, user)
-        .catch(() => false);
-    const areMembers = await Promise.all(named.map(isMember));
+    const areMembers = await Promise.all(named.map(({ user }) => this.#isMember(task, user).catch(() => false)));
     return named.filter((_, at) => areMembers[at]).map(({ user }) => ({ kind: 'person', id: user, name: user }));
+  }
+
+  #isMember(task: Task, user: string): Promise<boolean> {
+    const { team, channel, address } = task.origin;
+    return this.#options.platformOf(task).isMember({ team, channel, address }, user);
   }
 
   /** Returns the messages of a task's notices. */

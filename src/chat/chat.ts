@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { MessageLocks } from '../cluster/message-lock.ts';
 import type { Admin } from '../config/admins.ts';
@@ -16,6 +17,7 @@ import { Boards } from '../studio/storyboards/boards.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
+import { newerVersions } from '../tasks/review/versions.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import type { Audience, Origin, Price, SetPlace, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
@@ -33,9 +35,9 @@ import { createReviewContext } from './reviews/review-context.ts';
 import { ReviewNotices, type ReviewNoticesOptions } from './reviews/review-notices.ts';
 import { SetCards } from './sets/set-cards.ts';
 import { SetNotices } from './sets/set-notices.ts';
-import { setCardId, setOfCard } from './sets/set-view.ts';
+import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { TaskMessages } from './task-messages.ts';
+import { showsProgress, TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 import { SubmissionPause } from './views/submission-pause.ts';
 import { TaskViews } from './views/task-views.ts';
@@ -137,6 +139,9 @@ export class ChatEngine implements Chat {
   readonly #views: TaskViews;
   readonly comparisons: Comparisons;
   readonly #pause: SubmissionPause;
+  /** The search for outdated cards; it ends early once `#isStopping`. */
+  #catchUp: Promise<void> = Promise.resolve();
+  #isStopping = false;
 
   constructor(options: ChatOptions) {
     const { store, clock } = options;
@@ -284,7 +289,23 @@ export class ChatEngine implements Chat {
     if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
     else if (!INVISIBLE_EVENTS.has(event)) this.#edits.refresh(task.id);
     else if (event === 'remove' || (event === 'claimed' && task.takeOf !== undefined)) this.#refreshCard(task);
-    if (event === 'approve') this.#showApproval(task);
+    // One in the outbox is shown again with its notices.
+    const isForgotten = event === 'forget' && task.presented && !isContentRemoved(task);
+    if (event === 'approve' || isForgotten) this.#showApproval(task);
+    if (event === 'forget' && task.review !== undefined) this.#refreshNewer(task);
+  }
+
+  /** Schedules edits for the later versions of a clip: they show its notes. */
+  #refreshNewer(task: Task): void {
+    newerVersions(this.#options.store, task).then(
+      (ids) => {
+        for (const id of ids) this.#edits.refresh(id);
+      },
+      (thrown: unknown) => {
+        const about = { event: 'notes_display_failed', task: task.id, err: thrown };
+        this.#options.logger.warn(about, 'failed to update the notes in the messages of later versions');
+      },
+    );
   }
 
   /** Shows an approval in the notices of its request. Where that fails, a press on them tells. */
@@ -333,15 +354,23 @@ export class ChatEngine implements Chat {
     );
   }
 
-  /** Schedules the delivery of everything in the outbox, at startup. @returns the number of tasks in the outbox. */
+  /**
+   * Schedules the delivery of everything in the outbox, at startup, and in the background the edits of cards that missed
+   * the end of their tasks. @returns the number of tasks in the outbox.
+   */
   async resume(): Promise<number> {
-    return (await ensureDeliveries(this.#options)).there;
+    const { there } = await ensureDeliveries(this.#options);
+    this.#catchUp = this.#refreshOutdated().catch((thrown: unknown) =>
+      this.#options.logger.warn({ event: 'cards_not_compared', err: thrown }, 'failed to look for outdated cards'),
+    );
+    return there;
   }
 
   /** Cancels scheduled progress edits and waits for those in flight. */
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
+    this.#isStopping = true;
     this.#pause.close();
-    return this.#edits.stop();
+    await Promise.all([this.#catchUp, this.#edits.stop()]);
   }
 
   #platformOf({ platform }: Pick<Origin, 'platform'>): Platform {
@@ -351,6 +380,21 @@ export class ChatEngine implements Chat {
       code: 'platform_unavailable',
       retryable: true,
     });
+  }
+
+  /** Schedules edits for the cards that show tasks in progress although all of their set have ended, or need a decision. */
+  async #refreshOutdated(): Promise<void> {
+    const { store, platforms } = this.#options;
+    for await (const page of store.contents.records('cards')) {
+      for (const { key, value } of page) {
+        if (this.#isStopping) return;
+        const id = key as TaskId;
+        const card = setOfCard(id) !== null && showsProgress(value) ? await this.#sets.get(id) : undefined;
+        if (card?.set === undefined || !platforms.has(card.origin.platform)) continue;
+        if ((await this.#sets.members(card.set)).every(isSettled)) this.#edits.refresh(id);
+      }
+      await setImmediate();
+    }
   }
 
   /** Schedules edits for the messages of paused tasks, oldest first. */

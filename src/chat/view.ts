@@ -159,6 +159,8 @@ export interface TaskView {
   readonly lateOutcome: 'completed' | 'failed' | 'unknown' | null;
   readonly leftBy: Person | null;
   readonly handover: Handover | null;
+  /** Its clip is there, and nothing but two identical downloads says that it is complete. Absent: it is, or there is none. */
+  readonly isUnproven?: true;
   readonly retryOf: TaskId | null;
   /** Number of a retry among the versions of a clip. Absent: the first version, or unknown. */
   readonly version?: number;
@@ -338,6 +340,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     lateOutcome: task.lateOutcome ?? null,
     leftBy: task.leftBy ?? null,
     handover: phase === 'done' ? handoverOf(task, context) : null,
+    ...(phase === 'done' && task.removal === undefined && task.clip?.isUnproven === true ? { isUnproven: true } : {}),
     retryOf: task.retryOf ?? null,
     ...(task.version === undefined ? {} : { version: task.version.number }),
     ...(task.review === undefined ? {} : { review: task.review }),

@@ -2,7 +2,7 @@ import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
 import type { Membership } from '../cluster/membership.ts';
-import type { DailiesError } from '../errors.ts';
+import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { LastFrames } from '../media/last-frames.ts';
 import type { JobHandler, WorkQueue } from '../queue/queue.ts';
@@ -148,9 +148,10 @@ class Submitter {
     if (!begun.done) return this.#isUnposted(begun.task) ? 0 : null;
     const of = attemptOf(begun.task);
     this.#posted.set(id, lostOf(of));
-    const outcome = await videos.create(begun.task.request, { key: idempotencyKeyOf(begun.task), mayStillSend });
+    const answer = await videos.create(begun.task.request, { key: idempotencyKeyOf(begun.task), mayStillSend });
     // Before anything is recorded: the pause is about every task, whatever became of this one.
-    if (outcome.kind !== 'accepted') pauseIfAsked(queue, 'send', outcome.error);
+    if (answer.kind !== 'accepted') pauseIfAsked(queue, 'send', answer.error);
+    const outcome = this.#withPause(answer);
     const event = eventOf(outcome, of, clock.now());
     if (event.kind === 'accepted' || event.kind === 'lost') this.#posted.set(id, event);
     const ended = await this.#recordWithRetries(begun.task, event);
@@ -165,15 +166,27 @@ class Submitter {
     return this.#afterwards(ended, outcome);
   }
 
-  /** Returns a check, called right before the bytes leave: others may have given this replica up since now. */
+  /**
+   * Returns a check, called right before the bytes leave: since now, others may have given this replica up, or the
+   * service may have asked for a pause.
+   */
   #deadline(): () => boolean {
-    const { clock, membership, createTimeoutMs } = this.#options;
+    const { clock, queue, membership, createTimeoutMs } = this.#options;
     const startedAt = { ms: clock.monotonic(), timeOfDay: clock.now() };
     return () => {
       const elapsedMs = clock.monotonic() - startedAt.ms;
       const suspendedMs = clock.now() - startedAt.timeOfDay - elapsedMs;
+      if (queue.pausedMs('send') > 0) return false;
       return membership.isAlive(startedAt.ms) && elapsedMs < createTimeoutMs && suspendedMs < SUSPENDED_MS;
     };
+  }
+
+  /** Counts a create that was not sent during a pause as a wait for the busy service, not as a failed attempt. */
+  #withPause(outcome: CreateOutcome): CreateOutcome {
+    const retryAfterMs = this.#options.queue.pausedMs('send');
+    if (outcome.kind !== 'unsent' || outcome.error.code === 'rate_limited' || retryAfterMs === 0) return outcome;
+    const details = { code: 'rate_limited', retryable: true, retryAfterMs, cause: outcome.error } as const;
+    return { kind: 'unsent', error: new DailiesError('creating a task: the service asked for a pause', details) };
   }
 
   /** Stores the outcome of a POST, retrying until the store is back: a lost outcome costs money. */

@@ -102,6 +102,8 @@ export interface WorkQueue {
   ensure(wanted: JobOptions): Promise<number>;
   /** Pauses a queue for `forMs`, on every replica that shares it, as the service asked for. */
   pause(name: QueueName, forMs: number): void;
+  /** Remaining time of a queue's pause, in milliseconds, as far as this process asked for it; 0 without one. */
+  pausedMs(name: QueueName): number;
   /** Names of the queues whose jobs this process runs. */
   readonly names: readonly QueueName[];
   stats(name: QueueName): Promise<QueueStats>;

@@ -46,6 +46,8 @@ export interface Clip {
   readonly bytes: number;
   /** Media type, such as `video/mp4`. */
   readonly contentType: string;
+  /** Only that two downloads were identical says that it is complete. Absent: its length or its boxes do. */
+  readonly isUnproven?: true;
 }
 
 /** Port of the video service. Implemented by `client.ts`. */

@@ -126,6 +126,27 @@ describe('replicas on one Redis', () => {
     }
   });
 
+  it('pause a queue for all replicas once Redis accepts it', async () => {
+    const [one, other] = [await replica(), await replica()];
+    const polls = other.queue.queues().find(({ name }) => name.endsWith('poll'));
+    await server.command('CONFIG', 'SET', 'maxmemory', '1');
+    one.queue.pause('poll', HOUR_MS);
+    await expect.poll(() => loggedMessages()).toHaveLength(1);
+    await server.command('CONFIG', 'SET', 'maxmemory', '0');
+    await expect.poll(() => polls?.getRateLimitTtl(1), { timeout: 60_000 }).toBeGreaterThan(60_000);
+  });
+
+  it('keep to a pause of their own that Redis has lost', async () => {
+    const one = await replica();
+    const polls = one.queue.queues().find(({ name }) => name.endsWith('poll'));
+    one.queue.pause('poll', 5_000);
+    await expect.poll(() => polls?.getRateLimitTtl(1)).toBeGreaterThan(0);
+    await server.command('DEL', 'dailies:work:poll:limiter');
+    one.start().plan('poll', 'held').plan('send', 'free', 50);
+    await one.beginning(2);
+    expect(begun).toEqual(['send free', 'poll held']);
+  });
+
   it('keep to a rate limit that did not exist when a queue was paused', async () => {
     const without = await replica();
     const polls = without.queue.queues().find(({ name }) => name.endsWith('poll'));

@@ -262,6 +262,8 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       const one = (await replica()).start();
       one.queue.pause('poll', 5_000);
       one.queue.pause('poll', 1);
+      expect(one.queue.pausedMs('poll')).toBeGreaterThan(1);
+      expect(one.queue.pausedMs('send')).toBe(0);
       one.plan('poll', 'held').plan('send', 'free', 50);
       await one.beginning(2);
       expect(one.begun).toEqual(['send free', 'poll held']);

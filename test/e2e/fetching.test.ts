@@ -22,3 +22,19 @@ test('a finished clip that cannot be downloaded says why, and is fetched again b
   await dailies.press(message, refetch);
   await expect.poll(async () => (await dailies.message(message)).attachments.length).toBe(1);
 });
+
+test('a clip that the service sends without its length, cut off in the same place twice, is delivered with a warning', async ({
+  upstream,
+  start,
+}) => {
+  upstream.handlers.content = ({ response, service }) => {
+    response.shouldKeepAlive = false;
+    response.writeHead(200, { 'content-type': 'video/mp4', connection: 'close', 'transfer-encoding': 'identity' });
+    response.end(service.clip.subarray(0, 100_000));
+  };
+  const dailies = await start();
+  const message = answered(await dailies.interact('/video create a lighthouse in a storm'));
+  const shown = () => dailies.message(message);
+  await expect.poll(async () => (await shown()).attachments.length, { timeout: 60_000 }).toBe(1);
+  expect((await shown()).text).toContain('The video service didn’t say how long this file is, so it may be cut off.');
+});

@@ -19,7 +19,7 @@ import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../
 import { blindButtons, blindLines, comparisonButtons, comparisonLines } from '../comparisons/card.ts';
 import { failureLine, retryLines, unfetchedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
-import { handoverLines } from '../handover.ts';
+import { handoverLines, unprovenBlocks } from '../handover.ts';
 import { memberName, placeInSet, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
@@ -61,7 +61,7 @@ function taskCard(view: TaskView): Card {
   // A blind clip is retried for the highest price of its comparison.
   const actions = view.blind === undefined ? view.buttons : view.buttons.filter((action) => action !== 'retry');
   const buttons = actions.map((action) => taskButton(action, view));
-  return layOut([headline(view), ...lines, ...approvedBlocks(view)], {
+  return layOut([headline(view), ...lines, ...unprovenBlocks(view), ...approvedBlocks(view)], {
     progress: isPending(view.phase) ? view.progress : null,
     buttons: [...furtherButtons(view), ...buttons],
   });

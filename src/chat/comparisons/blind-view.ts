@@ -19,8 +19,8 @@ const SHOWN_AT_ONCE: ReadonlySet<Phase> = new Set(['requested', 'uncertain', 'ca
 export function blindViewOf(task: Task, seen: TaskView, isHeld: boolean): TaskView {
   const place = comparisonOf(task);
   if (place === null) return seen;
-  // The time of its removal follows from that of its end.
-  const { keptUntilMs: _keptUntilMs, ...view } = seen;
+  // The time of its removal follows from that of its end, and models may differ in the files that they send.
+  const { keptUntilMs: _keptUntilMs, isUnproven: _isUnproven, ...view } = seen;
   const price = place.upTo ?? view.price;
   const isShown = !isHeld || SHOWN_AT_ONCE.has(view.phase);
   const phase = isShown && view.phase !== 'queued' ? view.phase : 'running';

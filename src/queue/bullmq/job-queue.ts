@@ -1,6 +1,7 @@
 import { DelayedError, type Job, Queue, WaitingError, Worker } from 'bullmq';
 import { type Clock, sleep, within } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
+import { retry } from '../../retry.ts';
 import {
   type JobHandler,
   jobKindOf,
@@ -160,17 +161,27 @@ export class BullmqJobQueue {
     );
   }
 
-  /** Pauses the queue for `forMs`, on every replica. @throws `store_unavailable` */
+  /** Pauses the queue for `forMs`, here at once, and on every replica once Redis takes it. @throws `store_unavailable` */
   async pause(forMs: number): Promise<void> {
-    const { link, clock, limit } = this.#at;
+    const { link, clock, limit, stopping } = this.#at;
     const untilMs = clock.monotonic() + forMs;
     if (untilMs <= this.#pausedUntilMs) return;
     this.#pausedUntilMs = untilMs;
-    await link.calls.call('pausing a queue', async () => {
+    const write = async (): Promise<void> => {
       // BullMQ honours a pause only with a rate limit; one that is never reached costs a little at every later job.
       const limited = limit === undefined ? this.queue.setGlobalRateLimit(UNLIMITED, 1) : null;
-      await Promise.all([limited, pause(link.queues, this.queue, forMs)]);
-    });
+      await Promise.all([limited, pause(link.queues, this.queue, Math.max(1, untilMs - clock.monotonic()))]);
+    };
+    const failed = (thrown: unknown): void => {
+      if (stopping.aborted || this.pausedMs() === 0 || untilMs < this.#pausedUntilMs) throw thrown;
+    };
+    const pace = { firstMs: REFUSED_PAUSE_MS, maxMs: REFUSED_PAUSE_MS, random: () => 1 };
+    await retry({ ...pace, clock, failed }, () => link.calls.call('pausing a queue', write));
+  }
+
+  /** Returns how much of the longest pause that this process asked for is left, in milliseconds. */
+  pausedMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#at.clock.monotonic());
   }
 
   /** @throws `store_unavailable` */
@@ -255,6 +266,9 @@ export class BullmqJobQueue {
     const { clock, stopping } = this.#at;
     const id = idOf(job);
     if (stopping.aborted) return this.#handBack(job, token);
+    // Redis may have refused the pause, or lost it.
+    const pausedMs = this.pausedMs();
+    if (pausedMs > 0) return this.#delay(job, token, clock.now() + pausedMs);
     // Its lock expired, and it was taken over by the same process that is still running it.
     if (this.#running.has(id)) return this.#delay(job, token, clock.now() + REFUSED_PAUSE_MS);
     this.#lag = { lagMs: Math.max(0, clock.now() - job.data.atMs), seenAtMs: clock.monotonic() };

@@ -42,7 +42,7 @@ export interface SharedWorkQueue extends WorkQueue {
  * slot, and the jobs of a replica that died are taken over within 20 seconds. The reconciler restores jobs that Redis
  * did not accept.
  * @throws `store_unavailable` when Redis does not answer within 5 seconds, or is to keep a limit and takes no writes.
- * @see docs/decisions/0008-bullmq.md
+ * @see docs/decisions/0025-queue-on-bullmq.md
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<SharedWorkQueue> {
   const link = await connectBullmq(options.url, options);
@@ -102,6 +102,10 @@ class BullmqWorkQueue implements SharedWorkQueue {
 
   pause(name: QueueName, forMs: number): void {
     this.#inTheBackground(this.#queueOf(name).pause(forMs));
+  }
+
+  pausedMs(name: QueueName): number {
+    return this.#queueOf(name).pausedMs();
   }
 
   stats(name: QueueName): Promise<QueueStats> {

@@ -122,6 +122,10 @@ export class MemoryQueue implements WorkQueue {
     });
   }
 
+  pausedMs(name: QueueName): number {
+    return Math.max(0, this.#stateOf(name).pausedUntilMs - this.#options.clock.monotonic());
+  }
+
   get names(): readonly QueueName[] {
     return [...this.#states.keys()];
   }

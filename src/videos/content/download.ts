@@ -150,13 +150,14 @@ async function finish(
   }
   const clip = await clipAt(part);
   if (clip === null) throw await noVideo(wire, part, { bytes, memory });
-  if (totalBytes === null && !(await isProvenWhole(part)) && !(await isIdenticalAgain(part, memory))) {
+  const isUnproven = totalBytes === null && !(await isProvenWhole(part));
+  if (isUnproven && !(await isIdenticalAgain(part, memory))) {
     await rm(part, { force: true });
     throw broken(wire, `${bytes} bytes arrived, which may not be all`);
   }
   await rename(part, job.path);
   await syncFolder(dirname(job.path));
-  return { ...clip, path: job.path };
+  return { ...clip, path: job.path, ...(isUnproven ? { isUnproven } : {}) };
 }
 
 /**

@@ -125,6 +125,18 @@ describe('a review in the chat', () => {
     expect(house.platform.erased).toHaveLength(3);
   });
 
+  it('erases the notes of a reviewer who is forgotten from the next version, too', async () => {
+    const house = houseWith();
+    const id = await house.done();
+    await review(house, id, NOTE, { ...NOTE, by: ADA, note: { text: 'too slow' } });
+    const next = await house.done({ id: 'second' as TaskId, retryOf: id, origin: originOf({ interaction: 'i2' }) });
+    const shown = () => house.platform.messages.find(({ task }) => task === next)?.shown.at(-1)?.view.earlierNotes;
+    expect(shown()?.notes).toEqual([NOTE.note, { text: 'too slow' }]);
+    await house.happen(id, { kind: 'forget', person: BOB.id, pseudonym: PSEUDONYM });
+    await house.pass(10_000);
+    expect(shown()?.notes).toEqual([{ text: 'too slow' }]);
+  });
+
   it('retracts its notices with the clip', async () => {
     const house = houseWith({ signedOffChannel: 'final' });
     const id = await house.done();

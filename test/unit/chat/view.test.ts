@@ -107,6 +107,17 @@ describe('the view of a task', () => {
     expect(view).toMatchObject({ phase, buttons, state: lived(newTask(), ...events).state });
   });
 
+  it('says that the clip may be cut off, until it is removed', () => {
+    const clip = { ...EVENTS.fetched.clip, isUnproven: true } as const;
+    const handover = { kind: 'attached' } as const;
+    const there = [...polling, completed, { kind: 'fetched', clip }] as const;
+    expect(viewAfter([...there], { handover })).toMatchObject({ phase: 'done', isUnproven: true });
+    const removal = { reason: 'expired', atMs: NOON_MS, hasContent: true } as const;
+    const removed = viewOf({ ...lived(newTask(), ...there), removal }, { ...context, handover });
+    for (const view of [removed, viewAfter([...polling, completed, fetched], { handover })])
+      expect(view).not.toHaveProperty('isUnproven');
+  });
+
   it('has the request, the requester and the price', () => {
     const request = { ...newTask().request, aspectRatio: '16:9', resolution: '720p' } as const;
     expect(viewAfter([], {}, { request, retryOf: 'first' as TaskId })).toEqual({

@@ -60,6 +60,23 @@ describe('a service that asks for a pause', () => {
     expect(house.videos.posts).toHaveLength(2);
   });
 
+  it('receives none of those either that were about to leave, which wait without a failed attempt', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(unsent(20_000));
+    const onItsWay = deferred();
+    house.videos.onItsWay = onItsWay.promise;
+    const id = await house.order();
+    house.videos.onItsWay = Promise.resolve();
+    await house.order({ key: 'fake:i2' });
+    onItsWay.resolve();
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'claimed', sends: 0, unsentTries: 1, busyTries: 1 });
+    await house.pass(19_999, 1_000);
+    expect(house.videos.posts).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.posts).toHaveLength(3);
+  });
+
   it('receives none while its answer cannot be stored', async () => {
     const store = new FlakyStore(new MemoryStore());
     const house = new TaskHouse({ store }).start();

@@ -65,6 +65,21 @@ it('removes what only the person sees, with its files, and leaves what others se
   expect(shown[0]?.reactions).toEqual({ '👍': ['ben'] });
 });
 
+it.each([
+  ['no object', 7],
+  ['null', null],
+  ['a list', []],
+  ['an object without the fields of a message', {}],
+])('forgets a person beside a message whose record is %s', async (_, damage) => {
+  const { house, says, forget } = await start();
+  await says('ben', '/video models', { kind: 'public', card: { lines: [['models']], progress: null, buttons: [] } });
+  const [broken] = await house.messages();
+  await says('evelyn', '/video list', privately('clips of evelyn'));
+  await house.store.keyv('playground').set(`message:${broken?.id ?? ''}`, damage);
+  await forget();
+  expect(await storedIn(house.store)).not.toContain('evelyn');
+});
+
 it('removes the CSV files of others, which may name the person', async () => {
   const { house, directory, forget } = await start();
   const path = join(directory, 'usage.csv');

@@ -75,6 +75,11 @@ const offer = (prompt: string): Reply =>
       discard: 'discard:other',
     }),
   );
+/** Replaces the record of the newest message that a user sees. */
+const damage = async (user: string, record: unknown): Promise<void> => {
+  const newest = (await house.messages('general', `&user=${user}`)).at(-1);
+  await house.store.keyv('playground').set(`message:${newest?.id ?? ''}`, record);
+};
 const textsOf = async (user: string): Promise<readonly string[]> =>
   (await house.messages('general', `&user=${user}`)).map(({ text }) => text);
 
@@ -92,6 +97,23 @@ it('removes the private replies that show the task, and leaves the others', asyn
   expect(await textsOf('ben')).toEqual([REMOVED, expect.stringContaining('a blue whale')]);
   expect(await textsOf('cleo')).toEqual([REMOVED, expect.stringContaining('drawn by hand')]);
   expect(await storedIn(house.store)).not.toContain('running through snow');
+});
+
+it.each([
+  ['null', null],
+  ['an object without the fields of a message', { visibleTo: 'ben', task: null }],
+])('removes private replies beside one whose record is %s', async (_, record) => {
+  await reply('ben', listOf(task));
+  await damage('ben', record);
+  await reply('ben', listOf(task));
+  await retract();
+  expect(await textsOf('ben')).toEqual([REMOVED]);
+});
+
+it('ends where the record of the message is null', async () => {
+  await damage('ada', null);
+  await retract();
+  expect(await house.messages()).toEqual([]);
 });
 
 it('replaces the notices that an earlier version posted below the message, and no other task', async () => {

@@ -18,6 +18,7 @@ interface Making {
   readonly task: Partial<Task>;
   readonly context: Partial<ViewContext>;
   readonly handover: Handover;
+  readonly fetched: TaskEvent;
   readonly endedAtMs: number;
   readonly words: string;
 }
@@ -42,6 +43,7 @@ const SLOW: Making = {
     keptUntilMs: NOON_MS + 86_400_000 + 9_000,
   },
   handover: { kind: 'fitted', bytes: 30_000_000, limitBytes: 10_000_000, link: null },
+  fetched: { kind: 'fetched', clip: { ...EVENTS.fetched.clip, isUnproven: true } },
   endedAtMs: NOON_MS + 9_000,
   words: 'reel-2 is tired',
 };
@@ -50,6 +52,7 @@ const FAST: Making = {
   task: { request: withoutSettings, price: { amount: '0.33', currency: 'USD' } },
   context: { model: models[0], keptUntilMs: NOON_MS + 86_400_000 + 2_000 },
   handover: { kind: 'fitted', bytes: 12_000_000, limitBytes: null, link: null },
+  fetched: EVENTS.fetched,
   endedAtMs: NOON_MS + 2_000,
   words: 'swift-1 says no',
 };
@@ -60,9 +63,9 @@ const there = [send, accepted];
 const STATES: readonly (readonly [state: string, events: (made: Making) => readonly TaskEvent[], isHeld: boolean])[] = [
   ['queued', () => [], false],
   ['at the service', () => there, false],
-  ['held', ({ endedAtMs }) => [...there, { kind: 'completed', atMs: endedAtMs }, EVENTS.fetched], true],
+  ['held', ({ endedAtMs, fetched }) => [...there, { kind: 'completed', atMs: endedAtMs }, fetched], true],
   ['held as failed', ({ endedAtMs, words }) => [...there, failedAt(endedAtMs, words)], true],
-  ['done', ({ endedAtMs }) => [...there, { kind: 'completed', atMs: endedAtMs }, EVENTS.fetched], false],
+  ['done', ({ endedAtMs, fetched }) => [...there, { kind: 'completed', atMs: endedAtMs }, fetched], false],
   ['failed', ({ endedAtMs, words }) => [...there, failedAt(endedAtMs, words)], false],
   ['unconfirmed', () => [...there, disowned], false],
   ['cancelled', () => [...there, cancel], false],

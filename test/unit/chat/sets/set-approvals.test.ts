@@ -137,6 +137,18 @@ describe('the decision on a set', () => {
     for (const id of ids) expect(await house.record(id)).toMatchObject({ state: 'declined', presented: true });
   });
 
+  it('to deny it no longer names who did, or why, once they are forgotten', async () => {
+    const { house, ids } = await asking(FOUR);
+    await house.happen(ids[0] as TaskId, DECLINE);
+    await house.pass(10_000);
+    for (const id of ids) await house.happen(id, EVENTS.forget);
+    await house.pass(10_000);
+    const sentence = '@Ada your 4 takes of “a red fox running through snow” were denied by Removed person.';
+    expect(house.platform.erased.map(({ view }) => text(view))).toEqual([sentence]);
+    expect(house.platform.notices.filter(({ view }) => view.kind === 'end')).toHaveLength(1);
+    for (const id of ids) expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
   it('to withdraw it mentions no one; its expiry is told once', async () => {
     const withdrawn = await asking(FOUR);
     await withdrawn.house.happen(SET, { kind: 'decline', how: 'withdrawn', by: ADA, atMs: NOON_MS });

@@ -4,6 +4,7 @@ import { linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import type { TaskView } from '#src/chat/view.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
@@ -55,6 +56,43 @@ function text(house: ChatHouse): string {
 function notices(house: ChatHouse): readonly string[] {
   return house.platform.notices.map((notice) => plainText(linesOf(cardOf(notice.view, notice.mention))));
 }
+
+describe('the card of a set whose tasks ended under another version, which showed them only by themselves', () => {
+  /** Applies events without a chat, and takes the task out of the outbox. */
+  const elsewhere = async (house: ChatHouse, id: TaskId, events: readonly TaskEvent[]): Promise<void> => {
+    const repository = new TaskRepository(house.store);
+    for (const event of events) await repository.record(id, event);
+    const { revision } = await house.record(id);
+    await repository.record(id, { kind: 'presented', revision });
+  };
+
+  it('is shown again at the start', async () => {
+    const { house, ids } = await withSet(2);
+    for (const id of ids) await house.happen(id, ...RUNNING);
+    for (const id of ids) await elsewhere(house, id, [EVENTS.failed]);
+    expect(view(house).phase).toBe('queued');
+    const next = await house.restart();
+    await next.pass(5_000);
+    expect(view(next).phase).toBe('failed');
+    const { length } = next.platform.calls;
+    await (await next.restart()).pass(5_000);
+    expect(next.platform.calls).toHaveLength(length);
+  });
+
+  it('is shown again beside a damaged record', async () => {
+    const { house, ids } = await withSet(2);
+    for (const id of ids) await elsewhere(house, id, [EVENTS.send, EVENTS.refused]);
+    const cards = house.store.keyv('cards');
+    const card = await cards.get<object>(CARD);
+    await cards.delete(CARD);
+    for (const [index, record] of [null, 7, { shown: '[' }, { shown: '["", "unknown"]' }].entries())
+      await cards.set(`set-${index}`, record);
+    await cards.set(CARD, card);
+    const next = await house.restart();
+    await next.pass(5_000);
+    expect(view(next).phase).toBe('refused');
+  });
+});
 
 describe('a set', () => {
   it('has one card, which lists its tasks; a clip gets a message of its own below it', async () => {

@@ -22,6 +22,11 @@ describe('/video pause', () => {
     expect((await house.audit.page(admin(), { offset: 0, limit: 1 })).total).toBe(0);
   });
 
+  it('is described as what it stops, and what goes on', async () => {
+    const help = await said(new BotHouse(CATALOG), 'help pause');
+    expect(help).toContain('Stops new orders of the team, or ends that; what was ordered goes on, unsent shots too');
+  });
+
   it('shows the reason, the author and the end', async () => {
     const house = await paused();
     const expected = '*Spending is paused*: ‹over the plan›\nBy Ada · ends 2026-11-29T23:00';

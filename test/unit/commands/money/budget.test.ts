@@ -174,9 +174,11 @@ describe('/video budget', () => {
     expect([await house.budgets.list({ platform: 'slack', team: 'T1' }), await entries()]).toEqual([[], 0]);
   });
 
-  it('takes any @name on the chat page, also that of one who never ordered', async () => {
+  it('takes any @name or person on the chat page, also one who never ordered', async () => {
     const onPage = admin({ platform: 'playground' });
     expect(await said('@ana 5', onPage)).toContain('budget of ana is now $5.00');
+    expect(await said('5 --person ben', onPage)).toContain('budget of ben is now $5.00');
+    expect(await said('5 --person ben')).toContain('refused: scope: I don’t know “ben” here.');
     expect(await said('ana 5', onPage)).toContain('refused: scope: I don’t know “ana” here.');
   });
 

@@ -47,6 +47,12 @@ const spend = (sum: string, add: Readonly<Record<keyof SumWrite['add'], string>>
 const limit = (amount: string, currency = 'USD') =>
   house.budgets.change(TEAM, ACTOR, { part: 'hard', currency, amount: microsOf(amount) });
 
+it('takes any @name on the chat page, also that of one who never ordered', async () => {
+  const onPage = ada({ platform: 'playground' });
+  for (const name of ['ana', '@ana']) expect(await said(name, onPage)).toContain('· ana');
+  expect(await said('ana')).toContain('I don’t know anyone here called “ana”.');
+});
+
 it('tells neither which model of a blind comparison failed nor what it would have cost', async () => {
   const blind = { isBlind: true } as const;
   house.entries.push(

@@ -177,6 +177,11 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
       { ...ENDED, handover: { kind: 'withheld', right: 'uploads are off', link: null } },
       'Done in 2:14\nThe chat refused the clip here: ‹uploads are off›. The clip is safe; I’ll post it as soon as that works.',
     ],
+    [
+      'of a file that may be cut off',
+      { ...ENDED, handover: { kind: 'attached' }, isUnproven: true },
+      'Done in 2:14\nThe video service didn’t say how long this file is, so it may be cut off.',
+    ],
     ['within seconds', { ...ENDED, endedAtMs: NOON_MS + 10_400, handover: { kind: 'attached' } }, 'Done in 10 s'],
     [
       'unshown',
