@@ -1,4 +1,4 @@
-import type { Style } from '#src/videos/styles.ts';
+import type { Style } from '#src/videos/index.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { savedBlocks } from '../administration/settings.ts';
 import { either, formatCount, shorten } from '../format.ts';

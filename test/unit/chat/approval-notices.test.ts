@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import { replaceInRecords } from '#src/library/forgetting/records.ts';
+import { replaceInRecords } from '#src/people/forgetting/records.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { cardText } from '#test/fakes/card-text.ts';
