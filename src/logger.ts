@@ -10,11 +10,14 @@ const SECRET_FIELDS = ['token', 'authorization', 'Authorization', 'secret', 'pas
 
 /**
  * Serializes an error without its `words`: the remote side may quote a prompt there. Who asked for the clip reads them in
- * the chat.
+ * the chat. What its message repeats of its cause is there once.
  */
 function loggableError(thrown: Error): object {
   const { words: _words, ...shown } = stdSerializers.err(thrown);
-  return shown;
+  if (!(thrown instanceof Error && thrown.cause instanceof Error)) return shown;
+  const { message, cause } = thrown;
+  if (!message.endsWith(cause.message)) return shown;
+  return { ...shown, message: shown.message.replace(`${message}: ${cause.message}`, () => message) };
 }
 
 /** Returns whether standard output is a terminal. */

@@ -140,7 +140,7 @@ class Discord implements Adapter {
       messages: this.#messages,
       media: new ReferenceMedia(relay, clock),
       mostInHand,
-      isMemberOf: (guild) => this.#permissions.isMemberOf(guild),
+      isMemberOf: (...of) => this.#permissions.isMemberOf(...of),
     });
     const gateway = new Gateway({
       ...this.#options,

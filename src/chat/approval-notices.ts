@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -23,6 +24,8 @@ interface Posted {
   readonly key: string;
   readonly message: MessageRef;
   readonly view: ApprovalNotice;
+  /** Hash of the view that it is known to show, by which a forgotten person is told from the pseudonym. Absent: the first. */
+  readonly shown?: string;
 }
 
 /** Options of {@link ApprovalNotices}. */
@@ -97,42 +100,49 @@ export class ApprovalNotices {
     return (await this.#posted(task)).map(({ message }) => message);
   }
 
-  /** Shows the decision in every notice of a request, in place of its buttons; of a set, with its first task. */
-  async settle(given: Task): Promise<void> {
+  /**
+   * Shows the decision in every notice of a request, in place of its buttons; of a set, with its first task.
+   * @param lock held for its notices: what they show is recorded, and not shown again. Default: neither.
+   */
+  async settle(given: Task, lock?: MessageLock): Promise<void> {
     const task = await this.#requestOf(given);
-    if (task !== null) await this.#settle(task);
+    if (task !== null) await this.#settle(task, lock !== undefined);
   }
 
   /** Removes the prompt of a task of a set, whose content was removed, from the notices of the set's request. */
   async retract({ set }: Task): Promise<void> {
-    if (set === undefined) return;
-    const card = await this.#options.sets.cardOf(set);
-    const settled = await this.#settle(card);
-    if (settled.length > 0) await this.#options.records.set(approvalNoticesKey(card), settled);
+    if (set !== undefined) await this.#settle(await this.#options.sets.cardOf(set), true);
   }
 
-  async #settle(task: Task): Promise<readonly Posted[]> {
-    const { approval, declined, origin } = task;
-    if (approval === undefined) return [];
+  async #settle(task: Task, isRecorded: boolean): Promise<void> {
+    const { approval, declined } = task;
+    if (approval === undefined) return;
     const decided = { approval, declined: declined ?? null };
-    const settled: Posted[] = [];
-    for (const posted of await this.#posted(task)) {
+    const all = [...(await this.#posted(task))];
+    for (const [at, posted] of all.entries()) {
       const isPromptShown = posted.view.prompt !== null;
       const prompt = isPromptShown ? typedPrompt(task.request) : null;
       const more = { price: task.price, prompt, ...(await this.#setOf(task, isPromptShown)), isReminder: false };
       const view: ApprovalNotice = { ...posted.view, ...more, decided };
-      try {
-        await this.#options.platformOf(task).edit(posted.message, origin, view, 'final');
-        settled.push({ ...posted, view });
-      } catch (thrown) {
-        const err = asDailiesError(thrown, `editing a notice of request ${task.id}`);
-        if (err.retryable) throw err;
-        const about = { event: 'message_kept', task: task.id, err };
-        this.#options.logger.warn(about, 'a notice to an approver stays: it is gone, or the bot may not change it');
-        settled.push(posted);
-      }
+      const shown = hash('sha256', JSON.stringify(view), 'hex');
+      if (posted.shown === shown) continue;
+      await this.#edit(task, posted.message, view);
+      all[at] = { ...posted, view, shown };
+      if (isRecorded) await this.#options.records.set(approvalNoticesKey(task), all);
     }
-    return settled;
+  }
+
+  async #edit(task: Task, message: MessageRef, view: ApprovalNotice): Promise<void> {
+    try {
+      await this.#options.platformOf(task).edit(message, task.origin, view, 'final');
+    } catch (thrown) {
+      const err = asDailiesError(thrown, `editing the notices of request ${task.id}`);
+      if (err.retryable) throw err;
+      this.#options.logger.warn(
+        { event: 'message_kept', task: task.id, err },
+        'a notice of a request stays as it is: it is deleted, or the bot may not change it',
+      );
+    }
   }
 
   /** Returns the task of a request; for a set the stand-in of its card, and `null` for its tasks after the first one. */
@@ -224,7 +234,7 @@ export class ApprovalNotices {
     await this.#options.records.set(approvalNoticesKey(task), [...posted, { key, message, view: notice.view }]);
     // A decision that came before this record did not find the notice.
     const decided = await this.#decided(task);
-    if (decided !== null) await this.#settle(decided);
+    if (decided !== null) await this.#settle(decided, true);
   }
 
   /** Returns whether an approver may see the prompt, by the requester's consent or as a member of the channel. */

@@ -89,14 +89,14 @@ export class CompletionNotices {
     const isReview = task.review !== undefined && (await this.#posted(task)).includes(endKey(task, 'done'));
     if (!isReview) await this.#sendEnd(task, shown, lock);
     // The notices to the approvers name the one who decided.
-    if (pseudonymsIn(task.approval).size > 0) await this.#options.approvals.settle(task);
+    if (pseudonymsIn(task.approval).size > 0) await this.#options.approvals.settle(task, lock);
     if (task.review !== undefined)
       await this.#options.reviews.send({ ...shown, task, lock, recordKey: noticesKey(task) });
   }
 
   async #sendEnd(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
     if (task.state === 'requested') return this.#options.approvals.send(task, isThere ? message : null, lock);
-    if (task.state === 'declined') await this.#options.approvals.settle(task);
+    if (task.state === 'declined') await this.#options.approvals.settle(task, lock);
     const set = comparisonOf(task) ?? task.set;
     if (set !== undefined && (await this.#options.setNotices.covers(task, set, this))) return;
     const phase = endPhaseOf(task);

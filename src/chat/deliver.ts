@@ -15,7 +15,7 @@ import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
 import { hasOwnMessage, type SetCards } from './sets/set-cards.ts';
-import type { TaskMessages } from './task-messages.ts';
+import type { TaskMessageRecord, TaskMessages } from './task-messages.ts';
 import type { Handover, TaskView } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
@@ -127,7 +127,7 @@ export class Delivery {
 
   /** Shows a task in its own message. @returns whether that exists. */
   async #showOwn(task: Task, lock: MessageLock): Promise<boolean> {
-    const presented = this.#options.cards.open(task).then(({ message }) => this.#present(task, message, lock));
+    const presented = this.#options.cards.open(task).then((card) => this.#present(task, card, lock));
     if (await this.#unlessGone(task, presented)) return true;
     return this.#presentAgain(task, lock);
   }
@@ -168,21 +168,25 @@ export class Delivery {
     lock.assertHeld();
     // Written first, so that a repeated attempt opens the same message and attaches the clip to it.
     await this.#write(task.id, { ...rest, copies: copy, wantsMet: wants });
-    const presented = this.#options.cards.reopen(task, copy).then(({ message }) => this.#present(task, message, lock));
+    const presented = this.#options.cards.reopen(task, copy).then((card) => this.#present(task, card, lock));
     if (await this.#unlessGone(task, presented)) return true;
     await this.#write(task.id, { ...(await this.#read(task.id)), handover: { kind: 'unshown' } });
     return false;
   }
 
-  /** Updates the task's own message, with the clip where there is one. */
-  async #present(task: Task, message: MessageRef, lock: MessageLock): Promise<void> {
+  /** Updates the task's own message, unless it looks so already, with the clip where there is one. */
+  async #present(task: Task, card: TaskMessageRecord, lock: MessageLock): Promise<void> {
+    const { message } = card;
     const platform = this.#options.platformOf(task);
     const delivery = await this.#read(task.id);
-    const isWanted = delivery.handover?.kind === 'unshown' && (task.wants ?? 0) > (delivery.wantsMet ?? 0);
+    const isAsked = (task.wants ?? 0) > (delivery.wantsMet ?? 0);
+    const isWanted = delivery.handover?.kind === 'unshown' && isAsked;
     const isHandedOver = task.state !== 'completed' || (delivery.handover !== undefined && !isWanted);
     const clip = isHandedOver ? undefined : await this.#find(task);
     if (clip === undefined) {
       const view = await this.#options.viewOf(task, delivery.handover ?? null);
+      // The edit that somebody asked for tells whether the message is still there.
+      if (card.isGone !== true && !isAsked && this.#options.cards.isShown(card, task, view)) return;
       lock.assertHeld();
       await platform.edit(message, task.origin, view, 'final');
       return this.#options.cards.shown(task, view);

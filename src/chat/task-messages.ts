@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { RecordWrite, Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
@@ -35,7 +36,7 @@ export interface TaskMessageRecord {
   readonly isGone?: true;
   /** Messages of the task before this one. Absent: none, or a record of an earlier version. */
   readonly earlier?: readonly MessageRef[];
-  /** {@link fingerprintOf} of the view shown last; `null` while that is not certain. */
+  /** Fingerprint of the view shown last; `null` while that is not certain. */
   readonly shown: string | null;
 }
 
@@ -192,8 +193,17 @@ export class TaskMessages {
   }
 
   #fingerprint({ origin }: Task, view: TaskView): string {
-    return fingerprintOf(view, this.#options.platformOf(origin).limits);
+    const fingerprint = fingerprintOf(view, this.#options.platformOf(origin).limits);
+    const isMoving = view.members !== undefined || MOVING.has(view.phase);
+    return isMoving ? fingerprint : `${fingerprint} ${hash('sha256', JSON.stringify(view, withoutTimes), 'hex')}`;
   }
+}
+
+/** Phases in which {@link fingerprintOf} alone counts; in the others, a message may change in anything, but not by time. */
+const MOVING: ReadonlySet<TaskView['phase']> = new Set(['queued', 'running', 'fetching']);
+
+function withoutTimes(key: string, value: unknown): unknown {
+  return key === 'nowMs' || key === 'remindedAtMs' ? undefined : value;
 }
 
 /** Returns a key that is equal for views that look the same to users; elapsed time alone makes no difference. */

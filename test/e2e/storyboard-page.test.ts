@@ -62,6 +62,25 @@ async function board() {
   return { text: found?.text ?? '', labels: found?.buttons.map(({ label }) => label) ?? [] };
 }
 
+test('a form is filled from a text file in UTF-16, and refuses one that is no text', async () => {
+  const page = await open();
+  await page.fill('.composer textarea', '/video storyboard');
+  await page.press('.composer textarea', 'Enter');
+  const form = page.locator('dialog.form[open]');
+  const shots = form.locator('[name=shots]');
+  const text = { name: 'board.txt', mimeType: 'text/plain' };
+  const marked = Buffer.from('\uFEFFa fox\r\nit runs 🦊', 'utf16le');
+  await form.locator('input[type=file]').setInputFiles({ ...text, buffer: marked });
+  await expect.poll(() => shots.inputValue()).toBe('a fox\nit runs 🦊');
+  await form.locator('input[type=file]').setInputFiles({ ...text, buffer: Buffer.from('un zèbre', 'latin1') });
+  await form.locator('text=board.txt isn’t text in UTF-8.').waitFor();
+  expect(await shots.inputValue()).toBe('a fox\nit runs 🦊');
+  await form.locator('input[type=file]').setInputFiles({ ...text, buffer: marked.swap16() });
+  await expect.poll(() => form.locator('text=board.txt isn’t text in UTF-8.').count()).toBe(0);
+  expect(await shots.inputValue()).toBe('a fox\nit runs 🦊');
+  await page.close();
+});
+
 test('four shots from a form, one fails and is retried, all are reordered and joined', {
   timeout: 240_000,
 }, async () => {

@@ -48,3 +48,15 @@ it('leaves out what a remote side said, which may quote a prompt', async () => {
   expect(line).toMatchObject({ err: { message: 'HTTP 400', code: 'bad_request' } });
   expect(JSON.stringify(line)).not.toContain('fox');
 });
+
+it('says once what an error and its cause both say, and both where they differ', async () => {
+  const thrown = (message: string, cause: string) => `new Error('${message}', { cause: new Error('${cause}') })`;
+  const same = thrown('introducing the bot: invalid_auth', 'invalid_auth');
+  const other = thrown('reading the record', 'unexpected end');
+  const lines = await printed('info', `for (const err of [${same}, ${other}]) logger.warn({ err }, 'x')`);
+  expect(lines.map(({ err }) => (err as Error).message)).toEqual([
+    'introducing the bot: invalid_auth',
+    'reading the record: unexpected end',
+  ]);
+  expect(JSON.stringify(lines)).toContain('caused by: Error: invalid_auth');
+});

@@ -15,7 +15,7 @@ import type { MemberRights } from '#src/chat/index.ts';
 import type { Person } from '#src/tasks/index.ts';
 import { type MessageToken, writeAddress } from '../messages/message-store.ts';
 import { OPTION_FIELDS } from '../registration/commands.ts';
-import { memberRights } from '../rest/permissions.ts';
+import { memberRights, type Permissions } from '../rest/permissions.ts';
 
 /** Name of this platform. */
 export const PLATFORM = 'discord';
@@ -32,8 +32,8 @@ const VOICE: ReadonlySet<ChannelType> = new Set([ChannelType.GuildVoice, Channel
 export interface CallerContext {
   /** Its token, if its response is public. */
   readonly token: MessageToken | null;
-  /** Resolves to whether the bot is a member of the server. */
-  readonly isMemberOf: (guild: string) => Promise<boolean>;
+  /** As {@link Permissions.isMemberOf}. */
+  readonly isMemberOf: Permissions['isMemberOf'];
   /** Team whose account is charged. */
   readonly team: string;
 }
@@ -49,8 +49,8 @@ export function isBroughtAlong(interaction: APIInteraction): boolean {
 
 /** Returns whether the bot itself is there: it may also be a member of a server where a user install is used. */
 async function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['isMemberOf']): Promise<boolean> {
-  if (!isBroughtAlong(interaction)) return true;
-  return interaction.guild_id !== undefined && isMemberOf(interaction.guild_id);
+  const isInstalled = !isBroughtAlong(interaction);
+  return interaction.guild_id === undefined ? isInstalled : isMemberOf(interaction.guild_id, isInstalled);
 }
 
 /** Builds the caller of an interaction. */

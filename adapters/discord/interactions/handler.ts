@@ -25,6 +25,7 @@ import type { TaskPosts } from '../messages/posts.ts';
 import { renderCard, renderOffer, renderParts, renderSentence } from '../messages/render.ts';
 import { asBody, RENEWAL_BUTTON, type TokenRenewal } from '../messages/token-renewal.ts';
 import type { DiscordRest, DiscordTime } from '../rest/client.ts';
+import type { Permissions } from '../rest/permissions.ts';
 import { type Access, accessRequestOf } from './access.ts';
 import { imageIn, imageOfForm, openAnimateForm } from './animate.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
@@ -45,8 +46,8 @@ export interface InteractionHandlerOptions {
   readonly time: DiscordTime;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Resolves to whether the bot is a member of a server. Never rejects. */
-  readonly isMemberOf: (guild: string) => Promise<boolean>;
+  /** As {@link Permissions.isMemberOf}. */
+  readonly isMemberOf: Permissions['isMemberOf'];
   readonly access: Pick<Access, 'of'>;
   /** Maximum number of interactions in flight. Default 5,000. */
   readonly mostInHand?: number | undefined;

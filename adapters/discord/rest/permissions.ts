@@ -137,6 +137,8 @@ type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread' | 'parent' | 'isPriv
 
 /** TTL of the caches; a refusal is never based on a cached value alone. */
 const CACHE_TTL_MS = 60_000;
+/** Time for which the bot counts as no member of a server, without another check: without an intent for servers, no event tells. */
+const ABSENT_MS = 10 * 60_000;
 /** Timeout of the check whether the bot is a member of a server, which delays a response. */
 const MEMBERSHIP_TIMEOUT_MS = 1_000;
 
@@ -151,7 +153,8 @@ export class Permissions {
   readonly #ownRoles: TtlCache<readonly string[]>;
   /** By server and user. */
   readonly #members: TtlCache<APIGuildMember>;
-  readonly #memberships: TtlCache<boolean>;
+  /** By server, the time until which the bot counts as no member. */
+  readonly #absentUntilMs = new BoundedMap<string, number>(MAX_ENTRIES);
 
   constructor(options: Pick<Parts, 'rest' | 'clock' | 'self'>) {
     this.#options = options;
@@ -160,7 +163,6 @@ export class Permissions {
     this.#channels = new TtlCache(clock, CACHE_TTL_MS, (channel) => this.#fetchChannel(channel));
     this.#ownRoles = new TtlCache(clock, CACHE_TTL_MS, (guild) => this.#fetchOwnRoles(guild));
     this.#members = new TtlCache(clock, CACHE_TTL_MS, (key) => this.#fetchMember(key));
-    this.#memberships = new TtlCache(clock, CACHE_TTL_MS, (guild) => this.#fetchMembership(guild));
   }
 
   /** Returns the permission that the bot lacks to post there; `null` if none. @throws DailiesError */
@@ -243,10 +245,21 @@ export class Permissions {
     );
   }
 
-  /** Resolves to whether the bot is a member of a server. Never rejects: false on failure or timeout. */
-  async isMemberOf(guild: string): Promise<boolean> {
-    const known = this.#memberships.of(guild).catch(() => false);
-    return within(this.#options.clock, MEMBERSHIP_TIMEOUT_MS, known, false);
+  /**
+   * Resolves to whether the bot is a member of a server. Never rejects: false on failure or timeout.
+   * @param isInstalled an interaction shows that the server itself installed it
+   */
+  async isMemberOf(guild: string, isInstalled: boolean): Promise<boolean> {
+    const { clock } = this.#options;
+    if (isInstalled) this.#absentUntilMs.delete(guild);
+    if (isInstalled || clock.monotonic() < (this.#absentUntilMs.get(guild) ?? 0)) return isInstalled;
+    const note = (isMember: boolean): boolean => {
+      if (!isMember) this.#absentUntilMs.set(guild, clock.monotonic() + ABSENT_MS);
+      return isMember;
+    };
+    const known = this.#servers.of(guild).then(() => true, ifNoAccess(false));
+    const noted = known.then(note, () => false);
+    return within(clock, MEMBERSHIP_TIMEOUT_MS, noted, false);
   }
 
   /**
@@ -327,10 +340,6 @@ export class Permissions {
     const { user } = await this.#options.self();
     const route = Routes.guildMember(guild, user);
     return (await this.#get<APIGuildMember>(route, 'looking at my own roles')).roles;
-  }
-
-  #fetchMembership(guild: string): Promise<boolean> {
-    return this.#servers.of(guild).then(() => true, ifNoAccess(false));
   }
 
   #get<InteractionResponse>(route: RouteLike, doing: string): Promise<InteractionResponse> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import { replaceInRecords } from '#src/people/forgetting/records.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { cardText } from '#test/fakes/card-text.ts';
@@ -129,6 +130,53 @@ describe('the decision', () => {
     ]);
     expect(house.platform.notices.at(-1)).toMatchObject({ key: `end:${id}:declined:0`, mention: ADA });
     expect(house.platform.view).toMatchObject({ phase: 'declined' });
+  });
+
+  it('is not shown again by the next process where it is shown, but where that was not certain', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN, CLEO, LEADS]));
+    house.platform.dies('notify', 'before', 'end:');
+    // The second notice shows it, which nobody knows.
+    const edit = house.platform.edit.bind(house.platform);
+    house.platform.edit = async (ref, ...more) => {
+      await edit(ref, ...more);
+      if (ref.channel === 'direct-cleo' && house.platform.settled.length === 2)
+        throw platformError('platform_unavailable');
+    };
+    await house.happen(id, EVENTS.decline);
+    await house.pass(10_000);
+    const next = await house.restart();
+    expect(next.platform.settled.map(({ ref }) => ref.channel)).toEqual([
+      'direct-bob',
+      'direct-cleo',
+      'direct-cleo',
+      'clips',
+    ]);
+    expect(await next.record(id)).toMatchObject({ state: 'declined', presented: true });
+  });
+
+  it('is shown without an approver who is forgotten', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([LEADS]));
+    await house.happen(id, EVENTS.decline);
+    const of = { platform: 'fake', team: 'T1', person: BOB, pseudonym: EVENTS.forget.pseudonym };
+    await replaceInRecords(house.store, of);
+    await house.happen(id, EVENTS.forget);
+    expect(house.platform.settled.map(({ view }) => view.decided?.declined?.by)).toEqual([BOB, of.pseudonym]);
+  });
+
+  it('is told to the requester also where a notice is deleted', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([LEADS, BEN]));
+    const edit = house.platform.edit.bind(house.platform);
+    house.platform.edit = async (ref, ...more) => {
+      if (ref.channel === 'direct-bob') throw platformError('message_gone', { retryable: false });
+      await edit(ref, ...more);
+    };
+    await house.happen(id, EVENTS.decline);
+    await house.pass(10_000);
+    expect(house.platform.settled.map(({ ref }) => ref.channel)).toEqual(['clips']);
+    expect(await house.record(id)).toMatchObject({ state: 'declined', presented: true });
   });
 
   it('names the approver, and the clip goes on in the same message', async () => {

@@ -5,7 +5,7 @@ import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
-import { ADA, BOB, CLIP, EVENTS, newTask, originOf } from '#test/fakes/tasks.ts';
+import { ADA, BOB, CLIP, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
 import { errorOf } from '#test/fakes/videos.ts';
 
 const NAME = `red-fox-running-snow-${newTask().id.slice(0, 4)}.mp4`;
@@ -225,6 +225,49 @@ describe('a process crash', () => {
     await house.happen(id, EVENTS.failed);
     const next = await house.restart();
     expect(seen(next)).toEqual({ phase: 'failed', files: [], notices: [`end:${id}:failed:1`] });
+  });
+});
+
+describe('a message that shows its outcome already', () => {
+  it('is not edited again by a request that was posted with it, nor by the next process', async () => {
+    const house = new ChatHouse();
+    house.platform.dies('notify', 'before');
+    const id = await house.task(requestedTask());
+    expect(house.platform.countOf('edit')).toBe(0);
+    const next = await house.restart();
+    expect(await next.record(id)).toMatchObject({ presented: true });
+    expect(next.platform.countOf('edit')).toBe(0);
+  });
+
+  it('is not edited again by the next process where this one died before it recorded the delivery', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    house.platform.dies('notify', 'before');
+    await house.happen(id, EVENTS.failed);
+    const edits = house.platform.countOf('edit');
+    await house.store.keyv('deliveries').delete(id);
+    const next = await house.restart();
+    expect(await next.record(id)).toMatchObject({ presented: true });
+    expect(next.platform.countOf('edit')).toBe(edits);
+  });
+
+  it('is edited again where the response to the edit was lost', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    const edits = house.platform.countOf('edit');
+    house.platform.fails('edit', 'after', platformError('platform_unavailable'), 'final');
+    await house.happen(id, EVENTS.failed);
+    await house.pass(10_000);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    expect(house.platform.countOf('edit') - edits).toBe(2);
+  });
+
+  it('is edited for a person whom it names and who is forgotten', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.happen(id, EVENTS.cancel);
+    await house.happen(id, EVENTS.forget);
+    expect(house.platform.view.cancelledBy).toEqual(EVENTS.forget.pseudonym);
   });
 });
 

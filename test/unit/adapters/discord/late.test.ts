@@ -136,41 +136,71 @@ describe('an order acknowledged before a crash', () => {
   });
 });
 
-it('looks up the response to an interaction replayed by a resumed session before it responds', async () => {
-  house.bot.command = async () => ({ kind: 'private', card: { lines: [['Here.']], progress: null, buttons: [] } });
-  await house.platform.stop();
-  await house.discord.until(() => !house.discord.gateway.isConnected, 'the bot being away');
-  const asked = house.discord.people.slash('video models');
-  // A process that is killed right after the response.
-  await fetch(`${house.discord.apiUrl}/v10/interactions/${asked.id}/${asked.token}/callback`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'user-agent': 'DiscordBot (https://dailies.example, 1)' },
-    body: JSON.stringify({ type: 5, data: { flags: 64 } }),
-  });
-  await house.restart();
-  await house.discord.until(() => plainOf(house.discord.original(asked) ?? EMPTY).includes('Here.'), 'the answer');
-  expect(callbacks().map(({ status }) => status)).toEqual([204]);
-});
+describe('an interaction replayed by a resumed session', () => {
+  /** Responds to one that comes while the bot is away, as a process does that is killed right afterwards. */
+  async function answeredAway(type: number, data: object) {
+    await house.platform.stop();
+    await house.discord.until(() => !house.discord.gateway.isConnected, 'the bot being away');
+    const asked = house.discord.people.slash('video models');
+    await fetch(`${house.discord.apiUrl}/v10/interactions/${asked.id}/${asked.token}/callback`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'DiscordBot (https://dailies.example, 1)' },
+      body: JSON.stringify({ type, data }),
+    });
+    return asked;
+  }
 
-it('drops an interaction replayed by a resumed session that a form has answered', async () => {
-  const prompt = { name: 'prompt', label: 'Prompt', value: 'a fox', required: true, long: true };
-  const about = { title: 'Fix it', submit: 'Create', prices: '1a2b3c4d' };
-  house.bot.command = async () => ({ kind: 'form', form: { id: 'fix:0123456789abcdef', fields: [prompt], ...about } });
-  await house.platform.stop();
-  await house.discord.until(() => !house.discord.gateway.isConnected, 'the bot being away');
-  const answered = house.discord.people.slash('video models');
-  const input = { type: 4, custom_id: 'prompt', style: 1 };
-  const form = { custom_id: 'form', title: 'A form', components: [{ type: 18, label: 'Prompt', component: input }] };
-  await fetch(`${house.discord.apiUrl}/v10/interactions/${answered.id}/${answered.token}/callback`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'user-agent': 'DiscordBot (https://dailies.example, 1)' },
-    body: JSON.stringify({ type: 9, data: form }),
+  /** Shortens what the store has of the session: the killed process had not recorded how it was established. */
+  async function rewind(sequence: number): Promise<void> {
+    const adapters = house.store.keyv('adapters');
+    const record = await adapters.get<{ revision: number; session: object }>('discord:session:0/1');
+    expect(await adapters.set('discord:session:0/1', { ...record, session: { ...record?.session, sequence } })).toBe(
+      true,
+    );
+  }
+
+  const HERE: Reply = { kind: 'private', card: { lines: [['Here.']], progress: null, buttons: [] } };
+
+  it('is answered after a look at the response that it has', async () => {
+    house.bot.command = async () => HERE;
+    const asked = await answeredAway(5, { flags: 64 });
+    await house.restart();
+    await house.discord.until(() => plainOf(house.discord.original(asked) ?? EMPTY).includes('Here.'), 'the answer');
+    expect(callbacks().map(({ status }) => status)).toEqual([204]);
   });
-  const open = house.discord.people.slash('video models');
-  await house.restart();
-  await house.discord.answered(open);
-  await house.platform.stop();
-  expect(callbacks().map(({ status }) => status)).toEqual([204, 204]);
+
+  it.each([
+    ['RESUMED', 1],
+    ['READY and RESUMED', 0],
+  ])('is answered after a look also where an earlier %s is replayed before it', async (_events, sequence) => {
+    house.bot.command = async () => HERE;
+    await house.restart();
+    const asked = await answeredAway(5, { flags: 64 });
+    await rewind(sequence);
+    // Younger than what is looked up in any case.
+    clock.advance(900);
+    await house.restart();
+    await house.discord.until(() => plainOf(house.discord.original(asked) ?? EMPTY).includes('Here.'), 'the answer');
+    expect(house.discord.gateway.resumptions.at(-1)?.seq).toBe(sequence);
+    expect(callbacks().map(({ status }) => status)).toEqual([204]);
+  });
+
+  it('is dropped where a form has answered it', async () => {
+    const prompt = { name: 'prompt', label: 'Prompt', value: 'a fox', required: true, long: true };
+    const about = { title: 'Fix it', submit: 'Create', prices: '1a2b3c4d' };
+    house.bot.command = async () => ({
+      kind: 'form',
+      form: { id: 'fix:0123456789abcdef', fields: [prompt], ...about },
+    });
+    const input = { type: 4, custom_id: 'prompt', style: 1 };
+    const components = [{ type: 18, label: 'Prompt', component: input }];
+    await answeredAway(9, { custom_id: 'form', title: 'A form', components });
+    const open = house.discord.people.slash('video models');
+    await house.restart();
+    await house.discord.answered(open);
+    await house.platform.stop();
+    expect(callbacks().map(({ status }) => status)).toEqual([204, 204]);
+  });
 });
 
 const EMPTY = { content: '', components: [] };

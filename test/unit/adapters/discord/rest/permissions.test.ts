@@ -2,6 +2,7 @@ import { PermissionFlagsBits as Right } from 'discord.js';
 import { describe, expect, it } from 'vitest';
 import { writeAddress } from '#adapters/discord/messages/message-store.ts';
 import { type ChannelFacts, missingAmong, Permissions, permissionsIn } from '#adapters/discord/rest/permissions.ts';
+import { DailiesError } from '#src/errors.ts';
 import { DiscordHouse } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
@@ -143,4 +144,53 @@ describe('the audience of a channel', () => {
 it('does not need Attach Files for text', () => {
   expect(missingAmong(all & ~Right.AttachFiles, false, 'words')).toBeNull();
   expect(missingAmong(all & ~Right.SendMessages, false, 'words')).toMatchObject({ right: 'Send Messages' });
+});
+
+describe('whether the bot is a member of a server where somebody brought it along', () => {
+  function asking() {
+    const clock = new ManualClock();
+    const guilds = new Set<string>();
+    const asked: string[] = [];
+    const fails: DailiesError[] = [];
+    const call = async ({ route }: { readonly route: string }) => {
+      asked.push(route);
+      const failure = fails.pop();
+      if (failure !== undefined) throw failure;
+      const guild = route.slice(route.lastIndexOf('/') + 1);
+      if (!guilds.has(guild)) throw new DailiesError('Unknown Guild', { code: 'message_gone', retryable: false });
+      return { owner_id: '1', roles: [], premium_tier: 0 };
+    };
+    const permissions = new Permissions({ rest: { call } as never, clock, self: async () => ({}) as never });
+    return { clock, guilds, asked, fails, permissions };
+  }
+
+  it('is asked once in ten minutes while it is none', async () => {
+    const { clock, guilds, asked, permissions } = asking();
+    for (let minute = 0; minute < 10; minute += 1) {
+      expect(await permissions.isMemberOf('7', false)).toBe(false);
+      clock.advance(59_000);
+    }
+    expect(asked).toEqual(['/guilds/7']);
+    guilds.add('7');
+    clock.advance(60_000);
+    expect(await permissions.isMemberOf('7', false)).toBe(true);
+  });
+
+  it('is known at once from an interaction of the server’s own install', async () => {
+    const { guilds, asked, permissions } = asking();
+    expect(await permissions.isMemberOf('7', false)).toBe(false);
+    guilds.add('7');
+    expect(await permissions.isMemberOf('7', true)).toBe(true);
+    expect(asked).toHaveLength(1);
+    expect(await permissions.isMemberOf('7', false)).toBe(true);
+  });
+
+  it('is asked again after a failed lookup', async () => {
+    const { guilds, asked, permissions, fails } = asking();
+    guilds.add('7');
+    fails.push(new DailiesError('HTTP 502', { code: 'platform_unavailable', retryable: true }));
+    expect(await permissions.isMemberOf('7', false)).toBe(false);
+    expect(await permissions.isMemberOf('7', false)).toBe(true);
+    expect(asked).toHaveLength(2);
+  });
 });

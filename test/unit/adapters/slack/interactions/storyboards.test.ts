@@ -40,14 +40,24 @@ it('takes the shots of every text file that is attached', async () => {
   expect((await house.heard()).what).toBe('storyboard --aspect 16:9\na fox wakes up\nit runs');
 });
 
-it('refuses a file that cannot be fetched', async () => {
-  slack.removeScopes(['files:read']);
-  const file = slack.people.upload({ name: 'board.txt', content: Buffer.from('a fox') });
+it.each([
+  ['UTF-16LE', Buffer.from('\uFEFFa fox\nit runs 🦊', 'utf16le')],
+  ['UTF-16BE', Buffer.from('\uFEFFa fox\nit runs 🦊', 'utf16le').swap16()],
+])('takes the shots of a text file in %s', async (_encoding, content) => {
+  slack.people.mention('storyboard', { files: [slack.people.upload({ name: 'board.txt', content })] });
+  expect((await house.heard()).what).toBe('storyboard\na fox\nit runs 🦊');
+});
+
+it.each([
+  ['cannot be fetched', 'a fox', 'I couldn’t fetch board.txt'],
+  ['is no text', 'a fox\0', 'board.txt isn’t text in UTF-8'],
+])('refuses a file that %s', async (_what, content, sentence) => {
+  if (sentence.includes('fetch')) slack.removeScopes(['files:read']);
+  const file = slack.people.upload({ name: 'board.txt', content: Buffer.from(content) });
   slack.people.mention('storyboard', { files: [file] });
   const { alice } = slack.users;
   await slack.until(
-    () =>
-      house.whispers(alice, slack.channels.general).some((one) => plainOf(one).includes('I couldn’t fetch board.txt')),
+    () => house.whispers(alice, slack.channels.general).some((one) => plainOf(one).includes(sentence)),
     'a refusal',
   );
   expect(house.bot.heard).toEqual([]);
