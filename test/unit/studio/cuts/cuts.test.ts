@@ -219,6 +219,41 @@ describe('the delivery of a cut', () => {
   });
 });
 
+describe.each(['message_gone', 'missing_permission'] as const)('a channel that takes no message: %s', (code) => {
+  it('has the cut sent to who asked for it, once, also over a restart', async () => {
+    const house = open();
+    const requested = await house.request(await house.shots(2));
+    if (requested.kind !== 'accepted') throw new TypeError(requested.kind);
+    const { platform } = house.house;
+    platform.closed.set('clips', code);
+    platform.lacking = { kind: 'uninvited', to: 'channel', type: '/invite @bot' };
+    platform.fails('attach', 'after', platformError('platform_unavailable'), 'cut-');
+    while (platform.countOf('attach') === 0) await house.cuts.run(requested.cut, new AbortController().signal);
+    const next = house.again();
+    next.jobs.add(requested.cut);
+    await next.work();
+    expect(next.messages.map(({ ref, files }) => [ref.channel, files.map(({ name }) => name)])).toEqual([
+      [`direct-${ADA.id}`, [expect.stringMatching(NAME)]],
+    ]);
+    expect(next.shown.phase).toBe('done');
+    expect(await next.cuts.get(requested.cut)).toMatchObject({ presented: true });
+  });
+
+  it('has the cut sent to who asked for it where the channel had its message', async () => {
+    const house = open();
+    const requested = await house.request(await house.shots(2));
+    if (requested.kind !== 'accepted') throw new TypeError(requested.kind);
+    await house.cuts.show(requested.cut);
+    house.house.platform.closed.set('clips', code);
+    await house.work();
+    expect(house.messages.map(({ ref, files }) => [ref.channel, files.length])).toEqual([
+      ['clips', 0],
+      [`direct-${ADA.id}`, 1],
+    ]);
+    expect(await house.cuts.get(requested.cut)).toMatchObject({ presented: true });
+  });
+});
+
 describe('a restart', () => {
   it('goes on with a join, and with a delivery', async () => {
     const house = open();
