@@ -43,6 +43,17 @@ describe('offer', () => {
     expect(house.records.size).toBe(1);
   });
 
+  it('names the task of a repeated confirmation by its message, or by its id without one', async () => {
+    const { house, create } = await offered();
+    await house.bot.press(ada(), create);
+    const id = taskIdOf('slack:i-fox');
+    expect(replyText(await house.bot.press(ada(), create))).toBe(`This was already requested. [See it here → m-${id}]`);
+    house.chat.messageOf = async () => undefined;
+    expect(replyText(await house.bot.press(ada(), create))).toBe(
+      `This was already requested, as \`${id.slice(0, 8)}\``,
+    );
+  });
+
   it('gives the same reply to a redelivered confirmation', async () => {
     const { house, create } = await offered();
     const caller = ada({ interaction: 'press' });

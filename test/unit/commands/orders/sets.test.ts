@@ -130,6 +130,17 @@ it('are clips in lists, status and details, with their place', async () => {
   expect(replyText(await house.bot.press(ada(), `details:${ids[2]}`))).toContain('6 s · 16:9 · 720p · take 3 of 4');
 });
 
+it('have details together: their total, state and id, and the details of each', async () => {
+  const { house, ids, card } = await withTakes(3);
+  for (const event of DONE) house.happen(ids[0] as TaskId, event);
+  const reply = await house.bot.press(ada(), `details:${card}`);
+  expect(replyText(reply)).toContain('3 takes · $0.90 · Ada');
+  expect(replyText(reply)).toContain(`ID \`${card}\``);
+  expect(replyText(reply)).toMatch(/Take 1\* · Done in .*\n\*Take 2\* · Queued/u);
+  const buttons = reply.kind === 'private' ? buttonsOf(reply.card).map(({ id }) => id) : [];
+  expect(buttons).toEqual([...ids.map((id) => `details:${id}`), `show:${card}`]);
+});
+
 it('are offered as what they are: a slip, a late order, and a prompt without letters', async () => {
   const house = new BotHouse(CATALOG);
   const slip = await house.bot.text(ada(), 'crate a red fox --seconds 6 --takes 3');
