@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createAttachmentPlanner } from '#src/chat/attachment-plan.ts';
+import { taskOfKey } from '#src/chat/platform.ts';
 import { createMessageLocks } from '#src/cluster/message-lock.ts';
 import { DailiesError } from '#src/errors.ts';
 import { cutIdOf as fileOf, type JoinedClip, type JoinInput } from '#src/media/join/joiner.ts';
@@ -162,7 +163,7 @@ export class CutHouse {
 
   /** Returns the messages of the cuts. */
   get messages() {
-    return this.house.platform.messages.filter(({ task }) => isCutId(task.replace(/~\d+$/u, '')));
+    return this.house.platform.messages.filter(({ task }) => isCutId(taskOfKey(task)));
   }
 
   /** Returns what the newest message of a cut shows, and its files. */
