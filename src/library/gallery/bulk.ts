@@ -15,10 +15,11 @@ import type { EnteredRoute } from './session-scope.ts';
 /** Clips and bytes of one download at most. */
 const MAX_CLIPS = 200;
 const MAX_BYTES = 4 * 1024 ** 3;
-/** Downloads of several clips at once, per process: each keeps a file open and the disk busy. */
-const MAX_AT_ONCE = 3;
+/** Downloads of several clips at once, per process, of which each person has one: each keeps a file open and the disk busy. */
+const MAX_AT_ONCE = 10;
 
 const TOO_LARGE = 'These clips have more than 4 GB together. Choose fewer.';
+const OWN = 'You are downloading many clips already. Wait until that has ended, or cancel it, then try again.';
 const BUSY = 'Others are downloading many clips just now. Try again in a minute.';
 const ids = z.object({
   ids: z
@@ -37,25 +38,28 @@ interface Entry {
 
 /** Adds the download of several clips as one archive, not compressed, with a table of them. */
 export function addBulk(http: FastifyInstance, route: EnteredRoute, { clips, fileOf }: FileOptions): void {
-  let running = 0;
+  const running = new Set<string>();
   http.get(
     `${GALLERY_PATH}/zip`,
     // A HEAD request would read every clip and send none of it.
     { exposeHeadRoute: false },
-    route(async ({ scope }, request, reply) => {
+    route(async ({ scope, session: { platform, team, user } }, request, reply) => {
       const { ids: wanted } = ids.parse(request.query);
       const found = await Promise.all(wanted.map((id) => clips.findClip(scope, id)));
       const tasks = found.filter((task) => task !== undefined);
       if (tasks.length === 0) return reply.code(404).send({ error: 'There are no such clips.' });
       const bytes = tasks.reduce((sum, { clip }) => sum + clip.bytes, 0);
       if (bytes > MAX_BYTES) return reply.code(413).send({ error: TOO_LARGE });
-      if (running >= MAX_AT_ONCE) return reply.code(429).header('retry-after', '60').send({ error: BUSY });
-      running += 1;
-      reply.raw.once('close', () => {
-        running -= 1;
-      });
+      const person = JSON.stringify([platform, team, user.id]);
+      const error = running.has(person) ? OWN : BUSY;
+      if (error === OWN || running.size >= MAX_AT_ONCE)
+        return reply.code(429).header('retry-after', '60').send({ error });
+      running.add(person);
       const left = new AbortController();
-      reply.raw.once('close', () => left.abort());
+      reply.raw.once('close', () => {
+        running.delete(person);
+        left.abort();
+      });
       return reply
         .type('application/zip')
         .header('content-disposition', 'attachment; filename="dailies-clips.zip"')
