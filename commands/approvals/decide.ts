@@ -6,6 +6,7 @@ import { asOf } from '#src/tasks/approval.ts';
 import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
+import { titled } from '#src/videos/model.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
@@ -74,7 +75,7 @@ export async function submitDeny(
   return replyTo(ports, caller, await ports.approvals.deny(found.tasks, caller.user, reason));
 }
 
-function replyTo({ clock }: BotPorts, { user, fields }: Caller, outcome: ApprovalOutcome): Reply {
+function replyTo({ clock, catalog }: BotPorts, { user, fields }: Caller, outcome: ApprovalOutcome): Reply {
   const { tasks } = outcome;
   switch (outcome.kind) {
     case 'approved':
@@ -85,7 +86,7 @@ function replyTo({ clock }: BotPorts, { user, fields }: Caller, outcome: Approva
     case 'repriced':
       return privately(repricedCard(tasks));
     case 'unavailable':
-      return refused(outOfCatalog(tasks[0]));
+      return refused(outOfCatalog(titled(catalog(), tasks[0])));
     case 'over':
       return privately(overBudgetCard(tasks, outcome.over, outcome.missing));
     case 'paused':

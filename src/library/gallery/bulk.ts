@@ -7,6 +7,8 @@ import { ZipFile } from 'yazl';
 import { z } from 'zod';
 import { fileNameOf } from '../../chat/file-name.ts';
 import { typedPrompt } from '../../tasks/task.ts';
+import { type Catalog, titleOf } from '../../videos/model.ts';
+import type { ApiOptions } from './api.ts';
 import type { ClipTask } from './clips.ts';
 import type { FileOptions } from './files.ts';
 import { GALLERY_PATH } from './requests.ts';
@@ -36,8 +38,12 @@ interface Entry {
   readonly name: string | null;
 }
 
+/** Options of {@link addBulk}. */
+type BulkOptions = Pick<FileOptions, 'clips' | 'fileOf'> & Pick<ApiOptions, 'catalog'>;
+
 /** Adds the download of several clips as one archive, not compressed, with a table of them. */
-export function addBulk(http: FastifyInstance, route: EnteredRoute, { clips, fileOf }: FileOptions): void {
+export function addBulk(http: FastifyInstance, route: EnteredRoute, options: BulkOptions): void {
+  const { clips } = options;
   const running = new Set<string>();
   http.get(
     `${GALLERY_PATH}/zip`,
@@ -63,17 +69,17 @@ export function addBulk(http: FastifyInstance, route: EnteredRoute, { clips, fil
       return reply
         .type('application/zip')
         .header('content-disposition', 'attachment; filename="dailies-clips.zip"')
-        .send(archiveOf(tasks, fileOf, left.signal));
+        .send(archiveOf(tasks, options, left.signal));
     }),
   );
 }
 
 /** Returns an archive that is made while it is read. A failure ends it early; the browser reports it as failed. */
-function archiveOf(tasks: readonly ClipTask[], fileOf: FileOptions['fileOf'], signal: AbortSignal): Readable {
+function archiveOf(tasks: readonly ClipTask[], options: BulkOptions, signal: AbortSignal): Readable {
   const zip = new ZipFile();
   const stream = zip.outputStream as Readable;
   zip.on('error', (thrown: Error) => stream.destroy(thrown));
-  fill(zip, tasks, { fileOf, signal }).catch((thrown: unknown) => zip.emit('error', thrown));
+  fill(zip, tasks, { ...options, signal }).catch((thrown: unknown) => zip.emit('error', thrown));
   return stream;
 }
 
@@ -84,7 +90,7 @@ function archiveOf(tasks: readonly ClipTask[], fileOf: FileOptions['fileOf'], si
 async function fill(
   zip: ZipFile,
   tasks: readonly ClipTask[],
-  { fileOf, signal }: Pick<FileOptions, 'fileOf'> & { readonly signal: AbortSignal },
+  { fileOf, catalog, signal }: BulkOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const entries: Entry[] = [];
   for (const [at, task] of tasks.entries()) {
@@ -99,7 +105,7 @@ async function fill(
     zip.addReadStream(content, name, { compress: false, size: found.bytes, mtime: new Date(task.createdAtMs) });
     await sent;
   }
-  zip.addBuffer(Buffer.from(manifestOf(entries)), 'manifest.csv', { compress: false });
+  zip.addBuffer(Buffer.from(manifestOf(entries, catalog())), 'manifest.csv', { compress: false });
   zip.end();
 }
 
@@ -114,12 +120,12 @@ async function opened(
 }
 
 /** Returns the table of an archive. Texts of users that a spreadsheet would run as a formula are escaped. */
-function manifestOf(entries: readonly Entry[]): string {
+function manifestOf(entries: readonly Entry[], catalog: Catalog): string {
   const rows = entries.map(({ task, name }) => ({
     file: name ?? '',
     id: task.id,
     prompt: typedPrompt(task.request),
-    model: task.request.model,
+    model: titleOf(catalog, task.request.model),
     seconds: task.request.seconds,
     aspect: task.request.aspectRatio ?? '',
     resolution: task.request.resolution ?? '',

@@ -260,6 +260,14 @@ describe('a press on Approve', () => {
     there.outcome = { kind: 'over', tasks: [there.task(task)], over: { ...over, scope: 'deployment' }, missing: null };
   });
 
+  it('of a model that takes the request no longer names it by its title', async () => {
+    const there = await house(ben);
+    const task = await requested(there);
+    there.outcome = { kind: 'unavailable', tasks: [there.task(task)] };
+    const reply = await there.bot.press(ben, approveId(there, task));
+    expect(replyText(reply)).toContain('refused: Swift 1 no longer takes this request');
+  });
+
   it('while purchases are paused keeps the request waiting', async () => {
     const there = await house(ben);
     const task = await requested(there);

@@ -266,7 +266,7 @@ it('sends several clips as one archive with a table, in which no text is a formu
   // Stored as it is, so the bytes are in the archive.
   expect(sent.rawPayload.indexOf(BYTES)).toBeGreaterThan(0);
   const table = sent.rawPayload.toString('utf8');
-  expect(table).toContain(`"'=HYPERLINK(""http://evil.example"")",swift-1`);
+  expect(table).toContain(`"'=HYPERLINK(""http://evil.example"")",Swift 1`);
   expect(table).toMatch(/,style,sent_prompt\r\n/u);
   expect(table).toContain(`,house,"'=HYPERLINK(""http://evil.example"") on film"\r\n`);
   expect(table).toContain(lost.id);
