@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Task } from '#src/tasks/task.ts';
 import type { Clip } from '#src/videos/service.ts';
 import { wholeClip } from '#test/fakes/clip.ts';
@@ -309,7 +309,7 @@ it('downloads many clips for each person once at a time, and for ten people', as
   const [first = '', ...others] = cookies;
   const download = (cookie: string) => house.get(`zip?ids=${id}`, cookie);
   const started = [download(first)];
-  await vi.waitFor(() => expect(begun).toBe(1));
+  await expect.poll(() => begun).toBe(1);
   const again = await house.open({ ...OPENER, user: people[1] ?? BOB });
   for (const cookie of [first, again]) {
     const refused = await download(cookie);
@@ -317,7 +317,7 @@ it('downloads many clips for each person once at a time, and for ten people', as
     expect(refused.json()).toEqual({ error: expect.stringContaining('You are downloading many clips already.') });
   }
   started.push(...others.map(download));
-  await vi.waitFor(() => expect(begun).toBe(10));
+  await expect.poll(() => begun).toBe(10);
   expect((await download(last)).json()).toEqual({ error: expect.stringContaining('Others are downloading') });
   release.resolve();
   for (const { statusCode } of await Promise.all(started)) expect(statusCode).toBe(200);
