@@ -61,6 +61,8 @@ export interface ErrorDetails {
   readonly limitBytes?: number;
   /** The remote side's own message, without tokens. Shown to users, so at most 500 characters. */
   readonly words?: string;
+  /** A person takes no direct message of the bot. Default: false. */
+  readonly isUnreachable?: boolean;
   /** The error of the underlying library. */
   readonly cause?: unknown;
 }
@@ -76,6 +78,7 @@ export class DailiesError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly limitBytes: number | undefined;
   readonly words: string | undefined;
+  readonly isUnreachable: boolean | undefined;
 
   constructor(message: string, details: ErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -83,6 +86,7 @@ export class DailiesError extends Error {
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs;
     this.limitBytes = details.limitBytes;
+    this.isUnreachable = details.isUnreachable;
     // The cut may split a surrogate pair, and a chat platform rejects half of one.
     this.words = details.words?.slice(0, 500).toWellFormed();
   }

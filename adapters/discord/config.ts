@@ -16,13 +16,21 @@ export const discordConfig: PlatformConfig<DiscordSettings> = {
   name: 'discord',
   title: 'Discord',
   variables: z.object({
-    DISCORD_TOKEN: text.optional(),
-    DISCORD_API_URL: serviceUrl.optional(),
+    DISCORD_TOKEN: text.optional().meta({ description: 'turns Discord on', unset: 'off' }),
+    DISCORD_API_URL: serviceUrl
+      .optional()
+      .meta({ description: 'REST base without the version', unset: 'Discord’s own' }),
     DISCORD_GUILD_ID: z
       .string()
       .regex(/^\d{5,20}$/, 'the id of a Discord server (digits)')
-      .optional(),
-    DISCORD_USER_INSTALL: onOff,
+      .optional()
+      .meta({
+        description: 'the one server that may use the bot; the commands are registered there only',
+        unset: 'globally',
+      }),
+    DISCORD_USER_INSTALL: onOff.describe(
+      '`on`: people may install the app for themselves, and use it as members of an allowed server',
+    ),
   }),
   teamId: /^\d{5,20}$/,
   teamExample: 'discord:123456789012345678',

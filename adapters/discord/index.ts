@@ -161,11 +161,11 @@ class Discord implements Adapter {
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
-    if (view.kind === 'review')
-      return this.#messages.replace(message, replacing(renderCard(cardOf(view), { guild: null })));
+    const { hasBot, guild } = readAddress(origin.address);
+    // A notice is no response of its own, and may have been posted as text.
+    if (view.kind !== 'task') return this.#messages.replace(message, replacing(renderCard(cardOf(view), { guild })));
     const record = await this.#records.message(message.message);
     const plain = this.#render(view, origin, record?.clip);
-    const { hasBot } = readAddress(origin.address);
     const body = hasBot ? plain : this.#renewal.withPrompt(record, plain, isOpen(view));
     await this.#messages.edit(message, origin, { body: { ...body, ...kept(record) }, urgency });
     await this.#renewable(message, origin, view, plain);

@@ -32,15 +32,21 @@ export const slackConfig: PlatformConfig<SlackSettings> = {
   name: 'slack',
   title: 'Slack',
   variables: z.object({
-    SLACK_BOT_TOKEN: text.optional(),
-    SLACK_APP_TOKEN: text.optional(),
-    SLACK_SIGNING_SECRET: text.optional(),
-    SLACK_CLIENT_ID: text.optional(),
-    SLACK_CLIENT_SECRET: text.optional(),
-    SLACK_STATE_SECRET: text.optional(),
-    SLACK_API_URL: serviceUrl.optional(),
-    SLACK_GUESTS: onOff,
-    SLACK_EXTERNAL: onOff,
+    SLACK_BOT_TOKEN: text.optional().meta({ description: 'turns Slack on (single workspace)', unset: 'off' }),
+    SLACK_APP_TOKEN: text.optional().meta({ description: 'Socket Mode', unset: 'HTTP mode' }),
+    SLACK_SIGNING_SECRET: text
+      .optional()
+      .meta({ description: 'HTTP mode: requests at `POST /slack/events`', unset: 'required in HTTP mode' }),
+    SLACK_CLIENT_ID: text
+      .optional()
+      .meta({ description: 'installation by several workspaces', unset: 'single workspace' }),
+    SLACK_CLIENT_SECRET: text.optional().meta({ description: 'its secret', unset: 'required with `SLACK_CLIENT_ID`' }),
+    SLACK_STATE_SECRET: text
+      .optional()
+      .meta({ description: 'key that signs the state of an installation', unset: 'required with `SLACK_CLIENT_ID`' }),
+    SLACK_API_URL: serviceUrl.optional().meta({ description: 'Web API base', unset: 'Slack’s own' }),
+    SLACK_GUESTS: onOff.describe('`on`: guests may order'),
+    SLACK_EXTERNAL: onOff.describe('`on`: people of other organisations (Slack Connect) may order'),
   }),
   teamId: /^[TE][A-Z0-9]+$/,
   teamExample: 'slack:T0123ABC',

@@ -1,9 +1,9 @@
 import { setOfCard } from '#src/chat/sets/set-view.ts';
 import type { ApprovalOutcome, ApprovalTasks } from '#src/money/approvals.ts';
-import { approversFor } from '#src/money/approvers.ts';
+import { approversFor, whoDecides } from '#src/money/approvers.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import { asOf } from '#src/tasks/approval.ts';
-import { priceOf } from '#src/tasks/price.ts';
+import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import { titled } from '#src/videos/model.ts';
@@ -22,6 +22,7 @@ import {
   pausedApproval,
   repricedCard,
   requestId,
+  requestPrice,
   unreadGroup,
   wholeSetCard,
 } from '../sentences/approvals/answers.ts';
@@ -42,6 +43,8 @@ export async function pressApprove(ports: BotPorts, caller: Caller, press: Appro
   const { tasks } = found;
   // Such a press names the price of one clip alone.
   if (press.request !== requestId(tasks)) return privately(wholeSetCard(tasks));
+  // No button of ours has another price than its request.
+  if (!isSamePrice(press.price, requestPrice(tasks))) return refused(UNKNOWN_BUTTON);
   if (caller.acknowledged !== undefined && !(await caller.acknowledged(false)))
     return { kind: 'offer', id: `approve:${requestId(tasks)}`, card: lateApprovalCard(tasks, press) };
   const outcome = await ports.approvals.approve(tasks, {
@@ -75,7 +78,7 @@ export async function submitDeny(
   return replyTo(ports, caller, await ports.approvals.deny(found.tasks, caller.user, reason));
 }
 
-function replyTo({ clock, catalog }: BotPorts, { user, fields }: Caller, outcome: ApprovalOutcome): Reply {
+function replyTo({ catalog, clock }: BotPorts, { user, fields }: Caller, outcome: ApprovalOutcome): Reply {
   const { tasks } = outcome;
   switch (outcome.kind) {
     case 'approved':
@@ -137,20 +140,12 @@ async function rightOf(
   const { platform, user } = caller;
   const { team, channel, address } = origin;
   const isNamed = approvers.some(({ kind, id }) => kind === 'person' && id === user.id);
+  const isMember = (id: string) => ports.chat.isMember(platform, { team, channel, address }, id);
   // Roles and administrative rights are those in the team of the interaction; a person may have left that of the task.
-  if (team !== caller.team)
-    return { mayApprove: isNamed && (await ports.chat.isMember(platform, { team, channel, address }, user.id)) };
+  if (team !== caller.team) return { mayApprove: isNamed && (await isMember(user.id)) };
   const { isAmong, unread } = await membershipIn(ports, caller, approvers);
-  const mayApprove = isAmong || (caller.mayAdminister && (await haveAllLeft(ports, caller, approvers)));
+  const mayApprove = isAmong || (caller.mayAdminister && (await whoDecides(approvers, isMember)).length === 0);
   return { mayApprove, ...(unread === null ? {} : { unread: unreadGroup(unread.name, unread.reason) }) };
-}
-
-/** Returns whether there is no approver, or all of them are people who left the team. */
-async function haveAllLeft({ chat }: BotPorts, caller: Caller, approvers: readonly Approver[]): Promise<boolean> {
-  const { platform, team, channel, address } = caller;
-  for (const { kind, id } of approvers)
-    if (kind !== 'person' || (await chat.isMember(platform, { team, channel, address }, id))) return false;
-  return true;
 }
 
 /** Returns the price of each task by the current catalog; `null` where it no longer accepts one of the requests. */

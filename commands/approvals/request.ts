@@ -1,7 +1,7 @@
-import { approversFor } from '#src/money/approvers.ts';
+import { approversFor, whoDecides } from '#src/money/approvers.ts';
 import type { NewDraft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { ApprovalRequest } from '#src/tasks/approval.ts';
+import type { ApprovalRequest, Approver } from '#src/tasks/approval.ts';
 import type { Audience, Price } from '#src/tasks/task.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
@@ -32,7 +32,7 @@ export async function approvalRequest(
   { above, audience, isPromptShown }: Requested,
 ): Promise<ApprovalRequest | null> {
   if (audience === 'channel' && isPromptShown === null) return null;
-  const askedOf = approversFor(await ports.approvers.list(teamOf(caller)), caller.user.id);
+  const askedOf = await deciders(ports, caller);
   return { above, askedOf, isPromptShown: isPromptShown === true };
 }
 
@@ -45,7 +45,7 @@ export async function askForPrompt(
 ): Promise<Reply> {
   const { draft } = await ports.drafts.save(kept);
   if (draft.isDiscarded === true) return refused(DISCARDED);
-  const askedOf = approversFor(await ports.approvers.list(teamOf(caller)), caller.user.id);
+  const askedOf = await deciders(ports, caller);
   const card = askCard(
     { price, ordered, above, askedOf },
     {
@@ -55,4 +55,11 @@ export async function askForPrompt(
     },
   );
   return { kind: 'offer', id: taskIdOf(`${draft.key}:ask`), card };
+}
+
+/** Returns those who decide on a request of the caller; also one who cannot be looked up now. */
+async function deciders({ approvers, chat }: BotPorts, caller: Caller): Promise<readonly Approver[]> {
+  const { platform, team, channel, address, user } = caller;
+  const isMember = (id: string) => chat.isMember(platform, { team, channel, address }, id).catch(() => true);
+  return whoDecides(approversFor(await approvers.list(teamOf(caller)), user.id), isMember);
 }

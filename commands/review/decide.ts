@@ -13,6 +13,7 @@ import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { mayNotReview } from '../policy/rules-here.ts';
+import { editAgainButton } from '../sentences/offers.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import {
   afterTheEnd,
@@ -32,7 +33,7 @@ import {
   TOO_MANY_DECISIONS,
 } from '../sentences/review/review.ts';
 import { formId } from '../ui/form-ids.ts';
-import type { ReviewPress } from '../ui/review-buttons.ts';
+import { changesId, type ReviewPress } from '../ui/review-buttons.ts';
 
 /** Longest time that can be typed, in UTF-16 units. */
 const TIME_LENGTH = 20;
@@ -90,8 +91,9 @@ export async function submitChanges(
   const read = readNote(typed, (values['at'] ?? '').trim(), task.request.seconds);
   if ('problem' in read) {
     // Discord's forms do not stay open.
-    const { sentence, problems = [] } = refusedWith([read.problem]);
-    return { kind: 'refused', sentence: typed === '' ? sentence : `${sentence}\n${noteGivenBack(typed)}`, problems };
+    const refusal = refusedWith([read.problem]);
+    const sentence = typed === '' ? refusal.sentence : `${refusal.sentence}\n${noteGivenBack(typed)}`;
+    return { ...refusal, sentence, buttons: [editAgainButton(changesId(task.id, after))] };
   }
   const decision = { kind: 'changes_requested', by: caller.user, atMs: ports.clock.now(), note: read.note } as const;
   return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now, caller.user)));

@@ -159,6 +159,11 @@ export function fixButton(id: string): CardButton {
   return { id, label: FIX, style: 'plain' };
 }
 
+/** Returns a refusal's button that opens anew the form that was refused. */
+export function editAgainButton(id: string): CardButton {
+  return { id, label: 'Edit again', style: 'plain' };
+}
+
 /** Returns a refusal's button that sends the same request again after its obstacle is removed. */
 export function againButton(id: string, price: Price): CardButton {
   return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };

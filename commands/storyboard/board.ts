@@ -6,6 +6,7 @@ import type { Caller, FieldProblem, FormField, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
+import { editAgainButton } from '../sentences/offers.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import {
   BOARD_CHANGED,
@@ -18,6 +19,7 @@ import {
   takeLabel,
 } from '../sentences/studio/boards.ts';
 import { joinShots } from '../studio/join.ts';
+import { taskButtonId } from '../ui/buttons.ts';
 import { formId } from '../ui/form-ids.ts';
 
 /** Joins the chosen clips of a storyboard, below its card; buys nothing. */
@@ -51,7 +53,9 @@ export async function submitBoard(
   if (place === undefined) return refused(UNKNOWN_BUTTON);
   const board = await ports.boards.get(place);
   const read = readOrder(board, values['order']);
-  if ('problem' in read) return refusedWith([read.problem]);
+  // Discord's forms do not stay open.
+  const buttons = [editAgainButton(taskButtonId('board', setCardId(task)))];
+  if ('problem' in read) return { ...refusedWith([read.problem]), buttons };
   const choice = choiceOf(board, values['take'] ?? '');
   const nowMs = ports.clock.now();
   const edit: BoardEdit = { ...read.edit, ...(choice === null ? {} : { choice: { ...choice, atMs: nowMs } }) };
@@ -59,7 +63,8 @@ export async function submitBoard(
     // The same form may have changed it: platforms deliver one again.
     return privately(said(board.revision === revision ? BOARD_UNCHANGED : BOARD_EDITED));
   // Someone else's edit is not overwritten by a form that did not show it.
-  if (board.revision !== revision || !(await ports.boards.change(board, edit))) return refused(BOARD_CHANGED);
+  if (board.revision !== revision || !(await ports.boards.change(board, edit)))
+    return { kind: 'refused', sentence: BOARD_CHANGED, buttons };
   await ports.chat.updateBoard(place).catch((thrown: unknown) => {
     const { platform } = caller;
     ports.logger.warn({ event: 'board_display_failed', err: thrown, platform }, 'failed to show a changed board');

@@ -3,11 +3,13 @@ import type { MessageLock } from '../cluster/message-lock.ts';
 import type { Admin } from '../config/admins.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { whoDecides } from '../money/approvers.ts';
 import type { Approver } from '../tasks/approval.ts';
 import { isBlind } from '../tasks/comparisons/blind.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
 import { type Price, type Task, typedPrompt } from '../tasks/task.ts';
 import { isVisible } from '../tasks/visibility.ts';
+import type { Model } from '../videos/model.ts';
 import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
 import type { SetCards } from './sets/set-cards.ts';
@@ -26,6 +28,8 @@ export interface ApprovalNoticesOptions {
   readonly records: Keyv;
   readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
   readonly platformOf: (task: Task) => Platform;
+  /** Returns a model of the current catalog by its name. */
+  readonly modelOf: (name: string) => Model | undefined;
   /** Persons named in `ADMINS`, who are pinged where there is no approver. */
   readonly admins: readonly Admin[];
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
@@ -62,26 +66,27 @@ export class ApprovalNotices {
     if (task === null || approval === undefined) return;
     const request = { task, message, lock };
     const isReminder = approval.remindedAtMs !== undefined && (await this.#posted(task)).length > 0;
-    const people = approval.askedOf.filter(({ kind }) => kind === 'person');
-    const groups = approval.askedOf.filter(({ kind }) => kind !== 'person');
+    // One who cannot be looked up now is told.
+    const deciders = await whoDecides(approval.askedOf, (user) => this.#isMember(task, user).catch(() => true));
+    const people = deciders.filter(({ kind }) => kind === 'person');
+    const groups = deciders.filter(({ kind }) => kind !== 'person');
     const unreached: Approver[] = [];
     for (const person of people) if (!(await this.#sendDirectly(request, person, isReminder))) unreached.push(person);
-    const below = approval.askedOf.length === 0 ? await this.#administrators(task) : [...groups, ...unreached];
+    const below = deciders.length === 0 ? await this.#administrators(task) : [...groups, ...unreached];
     if (below.length > 0 || people.length === 0) await this.#sendBelow(request, below, isReminder);
   }
 
   /** Returns the members of a task's team who are named in `ADMINS`, without its requester. */
   async #administrators(task: Task): Promise<readonly Approver[]> {
-    const { platform, team, channel, address, user: requester } = task.origin;
+    const { platform, user: requester } = task.origin;
     const named = this.#options.admins.filter((admin) => admin.platform === platform && admin.user !== requester.id);
-    const place = { team, channel, address };
-    const isMember = ({ user }: Admin): Promise<boolean> =>
-      this.#options
-        .platformOf(task)
-        .isMember(place, user)
-        .catch(() => false);
-    const areMembers = await Promise.all(named.map(isMember));
+    const areMembers = await Promise.all(named.map(({ user }) => this.#isMember(task, user).catch(() => false)));
     return named.filter((_, at) => areMembers[at]).map(({ user }) => ({ kind: 'person', id: user, name: user }));
+  }
+
+  #isMember(task: Task, user: string): Promise<boolean> {
+    const { team, channel, address } = task.origin;
+    return this.#options.platformOf(task).isMember({ team, channel, address }, user);
   }
 
   /** Returns the messages of a task's notices. */
@@ -99,17 +104,8 @@ export class ApprovalNotices {
   async retract({ set }: Task): Promise<void> {
     if (set === undefined) return;
     const card = await this.#options.sets.cardOf(set);
-    try {
-      const settled = await this.#settle(card);
-      if (settled.length > 0) await this.#options.records.set(approvalNoticesKey(card), settled);
-    } catch (thrown) {
-      const err = asDailiesError(thrown, `editing the notices of request ${card.id}`);
-      if (err.retryable) throw err;
-      this.#options.logger.warn(
-        { event: 'message_kept', task: card.id, err },
-        'a message of a removed task stays: the bot may not change it',
-      );
-    }
+    const settled = await this.#settle(card);
+    if (settled.length > 0) await this.#options.records.set(approvalNoticesKey(card), settled);
   }
 
   async #settle(task: Task): Promise<readonly Posted[]> {
@@ -122,8 +118,16 @@ export class ApprovalNotices {
       const prompt = isPromptShown ? typedPrompt(task.request) : null;
       const more = { price: task.price, prompt, ...(await this.#setOf(task, isPromptShown)), isReminder: false };
       const view: ApprovalNotice = { ...posted.view, ...more, decided };
-      await this.#options.platformOf(task).edit(posted.message, origin, view, 'final');
-      settled.push({ ...posted, view });
+      try {
+        await this.#options.platformOf(task).edit(posted.message, origin, view, 'final');
+        settled.push({ ...posted, view });
+      } catch (thrown) {
+        const err = asDailiesError(thrown, `editing a notice of request ${task.id}`);
+        if (err.retryable) throw err;
+        const about = { event: 'message_kept', task: task.id, err };
+        this.#options.logger.warn(about, 'a notice to an approver stays: it is gone, or the bot may not change it');
+        settled.push(posted);
+      }
     }
     return settled;
   }
@@ -140,15 +144,19 @@ export class ApprovalNotices {
     const members = await this.#options.sets.members(set);
     const left = members.filter((task) => !isContentRemoved(task));
     const isSame = new Set(left.map(({ request }) => JSON.stringify(request))).size <= 1;
-    const tasks = members.map((task) => ({
-      model: task.request.model,
+    // The order of a comparison's tasks is that of its labels.
+    const shown = set.kind === 'comparison' ? members.toSorted(byModel) : members;
+    const tasks = shown.map((task) => ({
+      model: this.#titleOf(task),
       seconds: task.request.seconds,
       prompt: isPromptShown && !isContentRemoved(task) ? typedPrompt(task.request) : null,
       price: task.price,
     }));
-    // The order of a comparison's tasks is that of its labels.
-    if (set.kind === 'comparison') tasks.sort((one, other) => (one.model < other.model ? -1 : 1));
     return { set: { kind: set.kind, of: set.of, tasks: isSame ? [] : tasks } };
+  }
+
+  #titleOf({ request: { model } }: Task): string {
+    return this.#options.modelOf(model)?.title ?? model;
   }
 
   /** Returns a request as it is now, once it is decided. */
@@ -234,7 +242,7 @@ export class ApprovalNotices {
       task: id,
       by: origin.user,
       price,
-      model: isBlind(task) ? '' : request.model,
+      model: isBlind(task) ? '' : this.#titleOf(task),
       seconds: request.seconds,
       prompt: isPromptShown ? typedPrompt(request) : null,
       message: isPromptShown ? message : null,
@@ -249,6 +257,10 @@ export class ApprovalNotices {
   async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
     return (await this.#options.records.get<readonly Posted[]>(approvalNoticesKey(task))) ?? [];
   }
+}
+
+function byModel({ request: one }: Task, { request: other }: Task): number {
+  return one.model < other.model ? -1 : 1;
 }
 
 /** Returns a key apart from those of the delivery and of the completion notices. */

@@ -17,6 +17,7 @@ import { Boards } from '../studio/storyboards/boards.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import { isContentRemoved } from '../tasks/removal.ts';
+import { newerVersions } from '../tasks/review/versions.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import type { Audience, Origin, Price, SetPlace, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
@@ -288,7 +289,23 @@ export class ChatEngine implements Chat {
     if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
     else if (!INVISIBLE_EVENTS.has(event)) this.#edits.refresh(task.id);
     else if (event === 'remove' || (event === 'claimed' && task.takeOf !== undefined)) this.#refreshCard(task);
-    if (event === 'approve') this.#showApproval(task);
+    // One in the outbox is shown again with its notices.
+    const isForgotten = event === 'forget' && task.presented && !isContentRemoved(task);
+    if (event === 'approve' || isForgotten) this.#showApproval(task);
+    if (event === 'forget' && task.review !== undefined) this.#refreshNewer(task);
+  }
+
+  /** Schedules edits for the later versions of a clip: they show its notes. */
+  #refreshNewer(task: Task): void {
+    newerVersions(this.#options.store, task).then(
+      (ids) => {
+        for (const id of ids) this.#edits.refresh(id);
+      },
+      (thrown: unknown) => {
+        const about = { event: 'notes_display_failed', task: task.id, err: thrown };
+        this.#options.logger.warn(about, 'failed to update the notes in the messages of later versions');
+      },
+    );
   }
 
   /** Shows an approval in the notices of its request. Where that fails, a press on them tells. */

@@ -3,7 +3,7 @@ import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { comparisonOf } from '../tasks/comparisons/blind.ts';
-import { isPseudonym } from '../tasks/forgetting/pseudonym.ts';
+import { pseudonymsIn } from '../tasks/forgetting/pseudonym.ts';
 import { phaseAtEnd } from '../tasks/state-machine.ts';
 import { type Task, typedPrompt } from '../tasks/task.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
@@ -92,6 +92,8 @@ export class CompletionNotices {
     // Who subscribes after the end is not notified of it because of a review.
     const isReview = task.review !== undefined && (await this.#posted(task)).includes(endKey(task, 'done'));
     if (!isReview) await this.#sendEnd(task, shown, lock);
+    // The notices to the approvers name the one who decided.
+    if (pseudonymsIn(task.approval).size > 0) await this.#options.approvals.settle(task);
     if (task.review !== undefined)
       await this.#options.reviews.send({ ...shown, task, lock, recordKey: noticesKey(task) });
   }
@@ -121,10 +123,8 @@ export class CompletionNotices {
     const posted = await this.#posted(task);
     const platform = this.#options.platformOf(task);
     if (posted.includes(key)) {
-      const { records } = this.#options;
-      if (isPseudonym(view.declined?.by?.id ?? ''))
-        await eraseNotice({ task, records, recordKey: noticesKey(task), platform, key, view });
-      return;
+      const { records, logger } = this.#options;
+      return eraseNotice({ task, records, recordKey: noticesKey(task), platform, key, view: notice.view, logger });
     }
     lock.assertHeld();
     // The requester is mentioned once, in the task's channel; notices in other channels have no mention.

@@ -3,6 +3,7 @@ import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
+import { pseudonymsIn } from '../tasks/forgetting/pseudonym.ts';
 import { isEnded } from '../tasks/state-machine.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import type { Origin, Phase, Task, TaskId } from '../tasks/task.ts';
@@ -197,15 +198,16 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
   const members = view.members?.map(({ view: one, message, shot }) => [
     fingerprintOf(one, { showsState }),
     message !== null,
-    ...peopleIn(one),
     ...(shot === undefined ? [] : [one.task, shot]),
   ]);
   const more = members === undefined ? [] : [members];
   const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
-  const { boardCut, comparison, blind } = view;
-  const review = view.review?.map(({ kind, isErased }) => [kind, isErased === true]);
+  const { boardCut, comparison, blind, earlierNotes } = view;
+  const review = view.review?.map(({ kind }) => kind);
   const further = [review === undefined ? [] : [{ review }], comparison ?? [], blind ?? [], boardCut ?? []].flat();
-  return JSON.stringify([...shown, ...retrying, ...more, ...further]);
+  // A forgotten person's name is to go, and their notes, of which the key has no text.
+  const erased = [...pseudonymsIn(view), ...(earlierNotes?.notes.map(({ text }) => text.length) ?? [])];
+  return JSON.stringify([...shown, ...retrying, ...more, ...further, ...erased]);
 }
 
 /** Returns whether the record of a message, which may be damaged, says that it shows something in progress. */
@@ -217,11 +219,6 @@ export function showsProgress(record: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-/** Returns the people whom the card of a set names besides its requester: they may be forgotten. */
-function peopleIn({ approval, declined, cancelledBy }: TaskView): readonly (string | null)[] {
-  return [approval?.approved?.by, declined?.by, cancelledBy].map((person) => person?.id ?? null);
 }
 
 /** Returns the percentages that the card of a set shows. */

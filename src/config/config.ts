@@ -17,7 +17,7 @@ import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
 import { dataSize, host, logLevel, optional, text, wholeNumber } from './variables.ts';
 
-/** The complete configuration, validated and with defaults filled in. Variables are listed in the README's table. */
+/** The complete configuration, validated and with defaults filled in. `docs/configuration.md` lists the variables. */
 export interface Config {
   /** Absent: the embedded sandbox. */
   readonly videoService?: { readonly baseUrl: string; readonly token: string };
@@ -98,56 +98,161 @@ function isEnhancerUrl(text: string): boolean {
   }
 }
 
+/** A small model of OpenAI's own; another service needs the name of its own. */
+const ENHANCER_MODEL = 'gpt-4o-mini';
+
+const POLL_MS = 5_000;
+/** The embedded sandbox runs in this process: polling it is free, and a clip that takes 10 s shows its progress. */
+const SANDBOX_POLL_MS = 1_000;
+const POLL_MAX_MS = 30_000;
+const POLL_UNSET = `\`${POLL_MS}\`; with the embedded sandbox \`${SANDBOX_POLL_MS}\``;
+
+/**
+ * The variables: their metadata are the rows of `docs/configuration.md`, `unset` being what applies without the variable
+ * where the schema has no default.
+ */
 const Environment = z.object({
   VIDEO_API_BASE_URL: z
     .string()
     .refine(isBaseUrl, 'an https:// address (http:// for loopback hosts alone) without /v1, password, ? and #')
-    .optional(),
-  VIDEO_API_TOKEN: text.regex(TOKEN, 'a token without blanks').optional(),
+    .optional()
+    .meta({
+      description: 'base of the video service, without `/v1`; HTTPS, or `http://` on loopback',
+      unset: 'the embedded sandbox',
+    }),
+  VIDEO_API_TOKEN: text
+    .regex(TOKEN, 'a token without blanks')
+    .optional()
+    .meta({ description: 'bearer token of the video service', unset: 'required with the base URL' }),
+  MODEL_CATALOG: text.optional().meta({
+    description:
+      'path of the [model catalog](#model-catalog); read again on SIGHUP (on a terminal, SIGHUP stops the bot)',
+    unset: 'the sandbox’s own',
+  }),
   ENHANCER_URL: z
     .string()
     .refine(isEnhancerUrl, 'an https:// address (http:// for loopback hosts alone) without password, ? and #')
-    .optional(),
-  ENHANCER_TOKEN: text.regex(TOKEN, 'a token without blanks').optional(),
-  ENHANCER_MODEL: text.optional(),
-  MODEL_CATALOG: text.optional(),
+    .optional()
+    .meta({
+      description:
+        'turns on **Improve**: base of an OpenAI-compatible service (`https://api.openai.com/v1`), or its whole ' +
+        '`…/chat/completions`; HTTPS, or `http://` on loopback. Each press sends it that prompt',
+      unset: 'off',
+    }),
+  ENHANCER_TOKEN: text
+    .regex(TOKEN, 'a token without blanks')
+    .optional()
+    .meta({ description: 'with `ENHANCER_URL`: bearer token', unset: 'none' }),
+  ENHANCER_MODEL: text
+    .optional()
+    .meta({ description: 'with `ENHANCER_URL`: the model', unset: `\`${ENHANCER_MODEL}\`` }),
   STORE_URL: z
     .string()
     .refine(isStoreUrl, 'sqlite:PATH, redis://HOST:PORT or rediss://HOST:PORT')
-    .default('sqlite:data/dailies.db'),
-  ALLOW_TEAMS: z.string().optional(),
-  ADMINS: z.string().optional(),
-  HOST: host,
-  PORT: wholeNumber(0, 65_535).default(3_000),
-  PUBLIC_URL: z.string().refine(isWebAddress, 'an http:// or https:// address').optional(),
-  LINK_SECRET: z.string().min(16, 'at least 16 characters').optional(),
-  POLL_FIRST_MS: wholeNumber(0, MAX_MS).optional(),
-  POLL_MIN_MS: wholeNumber(10, MAX_MS).optional(),
-  POLL_MAX_MS: wholeNumber(10, MAX_MS).optional(),
-  TASK_DEADLINE_MS: milliseconds(1, 1_800_000),
-  CREATE_TIMEOUT_MS: milliseconds(1, 60_000),
-  REQUEST_TIMEOUT_MS: milliseconds(1, 30_000),
-  MAX_CONCURRENT_CREATES: wholeNumber(1, 10_000).default(8),
-  MAX_CONCURRENT_POLLS: wholeNumber(1, 10_000).default(32),
-  MAX_CONCURRENT_DELIVERIES: wholeNumber(1, 10_000).default(4),
-  MAX_CREATES_PER_MINUTE: wholeNumber(0, 1_000_000).default(0),
-  MAX_POLLS_PER_SECOND: wholeNumber(0, 1_000_000).default(0),
-  MAX_OPEN_PER_PERSON: wholeNumber(0, 10_000).default(5),
-  MAX_OPEN_PER_CHANNEL: wholeNumber(0, 10_000).default(20),
-  MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000).default(10),
-  MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(30),
-  KEEP_CLIPS_DAYS: wholeNumber(0, MAX_DAYS).default(0),
-  KEEP_PROMPTS_DAYS: wholeNumber(0, MAX_DAYS).default(0),
-  MAX_DATA_BYTES: dataSize.optional(),
-  REFUNDS: z.enum(['assumed', 'by_statement'], 'assumed or by_statement').default('assumed'),
-  BUDGET_PER_MONTH: budgetList.optional(),
-  PROGRESS_EDIT_MS: milliseconds(0, 3_000),
-  PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional(),
-  PLAYGROUND_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
-  BOARD_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
-  LOG_LEVEL: logLevel,
-  FFMPEG_PATH: text.optional(),
+    .default('sqlite:data/dailies.db')
+    .describe('`sqlite:PATH`, or `redis://…` / `rediss://…`'),
   ...mediaVariables,
+  BOARD_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional().meta({
+    description: 'with Redis: turns on `/board`, which shows the queues; its password, at least 16 characters',
+    unset: 'off',
+  }),
+  ALLOW_TEAMS: z.string().optional().meta({
+    description: 'the Slack workspaces and Discord servers that may use the bot (`slack:T1,discord:123`); `*`: all',
+    unset: 'Slack’s single workspace; the Discord servers of the first start; required with `SLACK_CLIENT_ID`',
+  }),
+  ADMINS: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'people who administer every team of their platform (`slack:U1,discord:2,playground:ada`), besides Discord ' +
+        'members with *Manage Server*, Slack admins and owners, and the playground’s `operator`',
+      unset: 'none',
+    }),
+  HOST: host.describe('host name or address on which the bot’s HTTP server listens'),
+  PORT: wholeNumber(0, 65_535).default(3_000).describe('port of the bot’s HTTP server'),
+  PUBLIC_URL: z.string().refine(isWebAddress, 'an http:// or https:// address').optional().meta({
+    description: 'public address of that server; needed for signed links and for relaying private reference media',
+    unset: 'off',
+  }),
+  LINK_SECRET: z
+    .string()
+    .min(16, 'at least 16 characters')
+    .optional()
+    .meta({ description: 'key of the signed links, at least 16 characters', unset: 'required with `PUBLIC_URL`' }),
+  PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional().meta({
+    description: '`on` or `off`: the chat page at `/`',
+    unset: '`on` only when neither Discord nor Slack is configured',
+  }),
+  PLAYGROUND_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional().meta({
+    description: 'access token of the chat page, at least 16 characters, 5 of them different',
+    unset: 'required when the page is on and `HOST` or `PUBLIC_URL` leads beyond loopback',
+  }),
+  POLL_FIRST_MS: wholeNumber(0, MAX_MS)
+    .optional()
+    .meta({ description: 'delay before the first poll', unset: POLL_UNSET }),
+  POLL_MIN_MS: wholeNumber(10, MAX_MS)
+    .optional()
+    .meta({ description: 'lower bound of the adaptive interval between polls', unset: POLL_UNSET }),
+  POLL_MAX_MS: wholeNumber(10, MAX_MS)
+    .optional()
+    .meta({ description: 'upper bound of that interval', unset: `\`${POLL_MAX_MS}\`` }),
+  TASK_DEADLINE_MS: milliseconds(1, 1_800_000).describe(
+    'after this a running task is reported as overdue and polled at the slowest rate',
+  ),
+  CREATE_TIMEOUT_MS: milliseconds(1, 60_000).describe('timeout of a create'),
+  REQUEST_TIMEOUT_MS: milliseconds(1, 30_000).describe('timeout of any other call to the service'),
+  PROGRESS_EDIT_MS: milliseconds(0, 3_000).describe('minimum interval between two progress edits of one message'),
+  MAX_CONCURRENT_CREATES: wholeNumber(1, 10_000).default(8).describe('most creates in flight, per process'),
+  MAX_CONCURRENT_POLLS: wholeNumber(1, 10_000).default(32).describe('most polls in flight, per process'),
+  MAX_CONCURRENT_DELIVERIES: wholeNumber(1, 10_000)
+    .default(4)
+    .describe('most deliveries in flight, per process; the bot downloads up to twice as many clips at once'),
+  MAX_CREATES_PER_MINUTE: wholeNumber(0, 1_000_000)
+    .default(0)
+    .describe('rate limit of creates, across all replicas; `0`: no limit but the service’s own'),
+  MAX_POLLS_PER_SECOND: wholeNumber(0, 1_000_000).default(0).describe('rate limit of polls, likewise'),
+  MAX_OPEN_PER_PERSON: wholeNumber(0, 10_000)
+    .default(5)
+    .describe(
+      'most orders of a person in progress, undecided ones included; clips ordered together count as one; `0`: no limit',
+    ),
+  MAX_OPEN_PER_CHANNEL: wholeNumber(0, 10_000).default(20).describe('most orders in progress in a channel, likewise'),
+  MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000)
+    .default(10)
+    .describe('most orders of a person within a minute; `0`: no limit'),
+  MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(30).describe('most orders within a minute in a channel'),
+  REFUNDS: z
+    .enum(['assumed', 'by_statement'], 'assumed or by_statement')
+    .default('assumed')
+    .describe(
+      '`assumed`: a failed clip counts as refunded at once; `by_statement`: it counts as used until a statement of the ' +
+        'service shows the refund',
+    ),
+  KEEP_CLIPS_DAYS: wholeNumber(0, MAX_DAYS)
+    .default(0)
+    .describe('days after which the bot removes its copy of a clip; `0`: kept. See [retention](#retention)'),
+  KEEP_PROMPTS_DAYS: wholeNumber(0, MAX_DAYS)
+    .default(0)
+    .describe('days after which it removes a clip with its prompt; `0`: kept. See [retention](#retention)'),
+  MAX_DATA_BYTES: dataSize.optional().meta({
+    description:
+      'most that the data folder may hold, such as `200GB` (1 GB = 1024 MB); `0`: no limit. See ' +
+      '[the data folder](#the-data-folder)',
+    unset: '80 % of the disk',
+  }),
+  BUDGET_PER_MONTH: budgetList.optional().meta({
+    description:
+      'most that all teams together may spend in a calendar month (`500 USD`, or `500 USD, 200 EUR`): it stands above ' +
+      'the budgets of `/video budget`. A model billed in another currency is refused',
+    unset: 'no limit',
+  }),
+  LOG_LEVEL: logLevel.describe('pino level'),
+  FFMPEG_PATH: text.optional().meta({
+    description:
+      'fits a clip to the platform’s upload limit, joins shots that differ, and chains the shots of storyboards',
+    unset: '`ffmpeg` where found on PATH',
+  }),
 });
 
 type Environment = z.output<typeof Environment>;
@@ -157,13 +262,9 @@ const PollBounds = Environment.pick({ POLL_MIN_MS: true, POLL_MAX_MS: true });
 /** Names of the variables whose values are never printed in an error. */
 const SECRETS = /TOKEN|SECRET|STORE_URL|ACCESS_KEY/;
 
-/** Variables that only `npm run sandbox` reads. */
-const SANDBOX_VARIABLES = ['SANDBOX_PORT', 'SANDBOX_TOKENS', 'SANDBOX_DATA'] as const;
-
-/** Returns the names of all variables that Dailies reads. */
-export function knownVariables(platforms: readonly PlatformConfig[]): readonly string[] {
-  const own = Object.keys(Environment.shape);
-  return [...own, ...platforms.flatMap(({ variables }) => Object.keys(variables.shape)), ...SANDBOX_VARIABLES];
+/** Returns the schemas of all variables that the bot reads, by name. */
+export function variablesOf(platforms: readonly PlatformConfig[]): Readonly<Record<string, z.ZodType>> {
+  return Object.assign({}, Environment.shape, ...platforms.map(({ variables }) => variables.shape));
 }
 
 function isWebAddress(text: string): boolean {
@@ -279,9 +380,6 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
   };
 }
 
-/** A small model of OpenAI's own; another service needs the name of its own. */
-const ENHANCER_MODEL = 'gpt-4o-mini';
-
 function enhancerOf({
   ENHANCER_URL: url,
   ENHANCER_TOKEN: token,
@@ -290,11 +388,6 @@ function enhancerOf({
   if (url === undefined) return {};
   return { enhancer: { url, ...optional('token', token), model: model ?? ENHANCER_MODEL } };
 }
-
-const POLL_MS = 5_000;
-/** The embedded sandbox runs in this process: polling it is free, and a clip that takes 10 s shows its progress. */
-const SANDBOX_POLL_MS = 1_000;
-const POLL_MAX_MS = 30_000;
 
 /** Returns the polling intervals. Where only one bound is given, the default of the other one is adjusted to it. */
 function pollOf(env: Environment): Config['poll'] {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Config, knownVariables } from '../config/config.ts';
+import { type Config, variablesOf } from '../config/config.ts';
 import { ENV_FILE, isEnvFileReadable } from '../config/env-file.ts';
 import type { Given, PlatformConfig } from '../config/platform-config.ts';
 import type { Catalog } from '../videos/model.ts';
@@ -9,7 +9,9 @@ import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 /** Names of variables whose values are never printed. */
 const SECRETS = /TOKEN|SECRET/;
 const SUBJECT = 'Configuration';
-const README = 'README.md lists the variables, and .env.example explains them.';
+const DOCUMENT = 'docs/configuration.md explains the variables.';
+/** Variables that only `npm run sandbox` reads. */
+const SANDBOX_VARIABLES = ['SANDBOX_PORT', 'SANDBOX_TOKENS', 'SANDBOX_DATA'];
 /** Beginnings of our names that no other program uses for its own. */
 const FAMILIES = /^(?:DISCORD|SLACK|VIDEO_API|PLAYGROUND)_/;
 /** Names from this length on may differ in two letters; shorter ones would resemble `PATH` or `HOME`. */
@@ -30,7 +32,7 @@ export interface Environment {
 /** Reports all invalid variables at once, unknown ones that resemble ours, and a readable file of tokens. */
 export function checkEnvironment({ given, platforms, problems, distance }: Environment): readonly Diagnosis[] {
   const from = existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
-  const known = knownVariables(platforms);
+  const known = [...Object.keys(variablesOf(platforms)), ...SANDBOX_VARIABLES];
   const set = known.filter((name) => (given[name] ?? '').trim() !== '');
   const count = set.length === 0 ? 'no variable is set, so the defaults apply' : `${set.length} variable(s)`;
   const invalid = problems.map((problem) => wrong(SUBJECT, problem, `Correct it in ${from}.`));
@@ -59,7 +61,7 @@ function unknownVariables(
     const most = family !== undefined ? FAMILY_DISTANCE : name.length >= LONG_NAME ? 2 : 1;
     const best = ranked.find(({ changes }) => changes <= most)?.one;
     if (family === undefined && best === undefined) return [];
-    const fix = best === undefined ? `Ours are ${candidates.join(', ')}.` : `Did you mean ${best}? ${README}`;
+    const fix = best === undefined ? `Ours are ${candidates.join(', ')}.` : `Did you mean ${best}? ${DOCUMENT}`;
     return [warning(name, 'Dailies has no such variable, so it has no effect', fix)];
   });
 }

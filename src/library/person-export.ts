@@ -18,6 +18,7 @@ import type { Cut } from '../studio/cuts/cut.ts';
 import { keyOf, type ReferenceImage } from '../studio/references/references.ts';
 import { amountOf } from '../tasks/amount.ts';
 import { isBlind, labelAt } from '../tasks/comparisons/blind.ts';
+import { WRITTEN } from '../tasks/forgetting/written.ts';
 import { ledgerOf } from '../tasks/indexes.ts';
 import { isTask, readTasks } from '../tasks/record-shape.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
@@ -182,17 +183,8 @@ async function* decisionLines(
   for await (const page of store.contents.records('tasks')) {
     for (const { key, value } of page) {
       if (!isTask(value, key) || value.origin.platform !== platform || value.origin.team !== team) continue;
-      const { review = [], approval, declined, cancelledBy } = value;
-      for (const { kind: decision, by, note, atMs } of review)
-        if (by.id === user) yield { record: 'review', clip: key, decision, ...note, at: isoOf(atMs) };
-      const approved = approval?.approved;
-      if (approved?.by.id === user)
-        yield { record: 'decision', clip: key, decision: 'approved', at: isoOf(approved.atMs) };
-      if (declined?.by?.id === user) {
-        const { how: decision, reason, atMs } = declined;
-        yield { record: 'decision', clip: key, decision, reason, at: isoOf(atMs) };
-      }
-      if (cancelledBy?.id === user) yield { record: 'decision', clip: key, decision: 'cancelled' };
+      const all = Object.values(WRITTEN).flatMap(({ decisions }) => decisions(value));
+      for (const { by, atMs, ...line } of all) if (by.id === user) yield { ...line, clip: key, at: isoOf(atMs) };
     }
   }
 }

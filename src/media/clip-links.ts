@@ -49,7 +49,7 @@ export function createClipLinks({ storage, links, repository, logger }: ClipLink
     async forClip(task) {
       const own = links?.sign(task.id) ?? null;
       const link = await straight(task, LINK_LIFETIME_MS);
-      if (link === null || own === null) return own ?? link;
+      if (link === null || own === null) return own ?? (isBlind(task) ? null : link);
       // Links signed by temporary credentials end with them; ours redirects to a new one.
       const isLasting = link.expiresAtMs >= own.expiresAtMs && !isBlind(task);
       return isLasting && (await storage.isLinked(task.id)) ? link : own;

@@ -95,6 +95,19 @@ export function approversFor(approvers: readonly TeamApprover[], requester: stri
     .map(({ kind, id, name }) => ({ kind, id, name }));
 }
 
+/**
+ * Returns who decides on a request and is told of it: those of its approvers who are still in the team. Empty: administrators
+ * do, since all have left, or there was none.
+ * @param isMember asked about people; roles and groups stay.
+ */
+export async function whoDecides(
+  approvers: readonly Approver[],
+  isMember: (user: string) => Promise<boolean>,
+): Promise<readonly Approver[]> {
+  const areThere = await Promise.all(approvers.map(({ kind, id }) => kind !== 'person' || isMember(id)));
+  return approvers.filter((_, at) => areThere[at]);
+}
+
 function isValid({ untilMs }: TeamApprover, nowMs: number): boolean {
   return untilMs === undefined || nowMs < untilMs;
 }

@@ -202,8 +202,15 @@ export class AuditTrail {
 
   /** Returns whether a log has the entry with a hash: then, if it is intact, it has all entries before it as well. */
   async hasEntry(hash: string): Promise<boolean> {
-    for await (const page of this.#store.contents.records('audit'))
-      if (page.some(({ key, value }) => key.startsWith('entry:') && (value as ChainedEntry).hash === hash)) return true;
+    const heads = new Map((await this.heads()).map(({ log, entries }) => [log, entries]));
+    for await (const page of this.#store.contents.records('audit')) {
+      for (const { key, value } of page) {
+        const [, log = '', number] = /^entry:(.+)#(\d+)$/u.exec(key) ?? [];
+        // An entry beyond the head is left over from an end that was cut off.
+        const isLogged = Number(number) <= (heads.get(log) ?? 0);
+        if (isLogged && (value as ChainedEntry).hash === hash) return true;
+      }
+    }
     return false;
   }
 

@@ -170,8 +170,7 @@ export class Notices {
     const failures = record.failures + 1;
     const about = { notice: id, kind: record.notice.kind, platform: record.of.platform, err: error };
     if (!error.retryable || clock.now() - record.createdAtMs > MAX_AGE_MS) {
-      // The person may have closed their direct messages: nothing for an operator to do.
-      const state = error.code === 'missing_permission' ? 'undeliverable' : 'failed';
+      const state = error.isUnreachable === true ? 'undeliverable' : 'failed';
       await this.#write(id, { ...record, failures, state }, null);
       if (record.to.kind === 'person') {
         logger.warn({ event: 'notice_not_accepted', ...about }, 'gave up a notice to a person');

@@ -1,4 +1,5 @@
 import type { Approval, Declined } from './approval.ts';
+import { withoutPerson } from './forgetting/pseudonym.ts';
 import { isSignedOff } from './review/review.ts';
 import type { Person, Task, TaskEvent } from './task.ts';
 
@@ -48,7 +49,8 @@ export function removedBy(task: Task, event: RemovalEvent): Task | null {
   const { clip: _clip, ...rest } = task;
   const hasContent = keepsContent && !isContentRemoved(task);
   const removed = { ...rest, removal: { reason, atMs, hasContent } };
-  return withPerson(isContentTaken ? withoutContent(removed) : removed, person);
+  const left = isContentTaken ? withoutContent(removed) : removed;
+  return person === undefined ? left : withoutPerson(left, left.origin.user.id, person);
 }
 
 /** Events that need the clip of a task, or bring it back. */
@@ -96,18 +98,4 @@ function withoutRecipients({ expiresAtMs, approved }: Approval): Approval {
 
 function withoutReason({ reason: _reason, ...rest }: Declined): Declined {
   return rest;
-}
-
-/** Replaces the requester wherever the record names them. */
-function withPerson(task: Task, person: Person | undefined): Task {
-  if (person === undefined) return task;
-  const { origin, cancelledBy, leftBy, declined } = task;
-  const isRequester = (one: Person | undefined): boolean => one?.id === origin.user.id;
-  return {
-    ...task,
-    origin: { ...origin, user: person },
-    ...(isRequester(cancelledBy) ? { cancelledBy: person } : {}),
-    ...(isRequester(leftBy) ? { leftBy: person } : {}),
-    ...(declined !== undefined && isRequester(declined.by) ? { declined: { ...declined, by: person } } : {}),
-  };
 }

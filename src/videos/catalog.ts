@@ -110,7 +110,7 @@ export function catalogJsonSchema(): object {
  * Validates the catalog of a parsed file.
  * @param json the parsed file.
  * @throws CatalogError with every problem, each with its path.
- * @see README.md "Configuration": the model catalog
+ * @see docs/configuration.md "Model catalog"
  */
 export function parseCatalog(json: unknown): Catalog {
   const parsed = catalogSchema.safeParse(json, { reportInput: true, error: messageOf });

@@ -257,7 +257,7 @@ function promptOf({ draft, model, policy, refuse }: CheckContext): string | unde
     return refuse({
       reason: 'too_long',
       option: 'prompt',
-      model: model.name,
+      model: model.title,
       given,
       max,
       ...styleField(styled(draft)),
@@ -283,7 +283,7 @@ function settingOf({ draft, model, refuse }: CheckContext, setting: Setting): nu
   const allowed = offerInWords(offer);
   const isWithheld = model.whole !== undefined && offeredValue(setting.offerOf(model.whole), value) !== undefined;
   if (isWithheld) return refuse({ reason: 'not_allowed', option, given, allowed });
-  return refuse({ reason: 'not_offered', option, model: model.name, given, allowed });
+  return refuse({ reason: 'not_offered', option, model: model.title, given, allowed });
 }
 
 /** Returns an entered value as the offer has it; undefined if it has none. */
@@ -317,7 +317,7 @@ function mediaOf(asked: CheckContext, option: MediaKind): readonly string[] {
   const given = addresses.length + ('isChained' in framed ? 1 : 0);
   const { min, max } = model.media[option];
   if (given < min || given > max)
-    refuse({ reason: 'media_count', option, model: model.name, given, min, max, ...framed });
+    refuse({ reason: 'media_count', option, model: model.title, given, min, max, ...framed });
   return addresses;
 }
 

@@ -110,7 +110,7 @@ function notShared(
   models: readonly Model[],
   { given, all }: { readonly given: string | null; readonly all: readonly (string | number)[] },
 ): Refusal {
-  const offers = models.map((model) => ({ model: model.name, allowed: offerInWords(offerOf(model)) }));
+  const offers = models.map((model) => ({ model: model.title, allowed: offerInWords(offerOf(model)) }));
   return { reason: 'not_shared', option, given, offers, shared: all.map(String) };
 }
 

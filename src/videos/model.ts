@@ -22,7 +22,7 @@ export interface Range {
 /** Values of a setting that a model offers: a list, or a range. */
 export type Offer = readonly (number | string)[] | Range;
 
-/** Model of the catalog. @see README.md "Configuration": the model catalog */
+/** Model of the catalog. @see docs/configuration.md "Model catalog" */
 export interface Model {
   /** Full name, as the video service requires it. */
   readonly name: string;

@@ -89,6 +89,7 @@ type RefusalReason =
   | {
       readonly reason: 'too_long';
       readonly option: 'prompt';
+      /** Title of the model, as in the refusals below. */
       readonly model: string;
       readonly given: number;
       readonly max: number;

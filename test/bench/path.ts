@@ -1,10 +1,12 @@
 /**
- * `node test/bench/path.ts`: product files and functions that run for one `/video create` on Discord, from the gateway
- * packet to the POST at the service and the card in the channel. Measured by V8's precise coverage in a warm process.
+ * `node test/bench/path.ts`: product files and functions that run for one `/video create` on Discord, and its reads and
+ * commits, from the gateway packet to the POST at the service and the card in the channel. Measured by V8's precise
+ * coverage in a warm process. `--json`: the four figures alone, which `test/unit/house/gauges.test.ts` compares.
  */
 import { Session } from 'node:inspector/promises';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Keyv } from 'keyv';
 import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { createApp } from '#src/app.ts';
 import { systemClock as clock } from '#src/clock.ts';
@@ -15,18 +17,59 @@ import { createMetrics } from '#src/metrics/metrics.ts';
 import type { TaskObserver } from '#src/pipeline/repository.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { openStore } from '#src/store/open.ts';
+import type { Namespace, Store } from '#src/store/store.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
 import { inFolder, startUpstream } from './house.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PRODUCT = /^(?:src|commands|adapters)\//;
-const MOST_FILES = 50;
 /** Keeps the poller out of the measured window. */
 const HOUR_MS = '3600000';
 
+/** Accesses to a store. */
+interface Accesses {
+  /** Records read one by one or in a batch, scans and counts of an index, and reads of sums. */
+  reads: number;
+  /** Commits, and records that are set or deleted without one. */
+  commits: number;
+}
+
+/** Counts the accesses to a store. */
+function counting(store: Store, accesses: Accesses): Store {
+  const counted = <Call extends (...args: never[]) => unknown>(kind: keyof Accesses, call: Call): Call =>
+    ((...args) => {
+      accesses[kind] += 1;
+      return call(...args);
+    }) as Call;
+  const keyvs = new Map<Namespace, Keyv>();
+  const keyvOf = (namespace: Namespace): Keyv => {
+    const keyv = store.keyv(namespace);
+    const [get, getMany] = [keyv.get.bind(keyv), keyv.getMany.bind(keyv)].map((call) => counted('reads', call));
+    const [set, remove] = [keyv.set.bind(keyv), keyv.delete.bind(keyv)].map((call) => counted('commits', call));
+    return Object.assign(Object.create(keyv), { get, getMany, set, delete: remove });
+  };
+  return {
+    exclusive: store.exclusive,
+    leases: store.leases,
+    broadcast: store.broadcast,
+    contents: store.contents,
+    keyv(namespace) {
+      const known = keyvs.get(namespace) ?? keyvOf(namespace);
+      keyvs.set(namespace, known);
+      return known;
+    },
+    commit: counted('commits', (change) => store.commit(change)),
+    scan: counted('reads', (index, range) => store.scan(index, range)),
+    count: counted('reads', (index, bounds) => store.count(index, bounds)),
+    sums: counted('reads', (names) => store.sums(names)),
+    ping: () => store.ping(),
+    close: () => store.close(),
+  };
+}
+
 /** Starts the whole app in this process, on SQLite. */
-async function startApp(folder: string, discord: FakeDiscord, baseUrl: string) {
+async function startApp(folder: string, discord: FakeDiscord, baseUrl: string, accesses: Accesses) {
   const config = readConfig(
     {
       STORE_URL: `sqlite:${join(folder, 'store.db')}`,
@@ -41,7 +84,7 @@ async function startApp(folder: string, discord: FakeDiscord, baseUrl: string) {
     PLATFORM_CONFIGS,
   );
   const logger = createLogger('error');
-  const store = await openStore(config.storeUrl, { logger });
+  const store = counting(await openStore(config.storeUrl, { logger }), accesses);
   const catalog = parseCatalog(sandboxCatalog);
   const metrics = createMetrics();
   let accepted = 0;
@@ -103,7 +146,10 @@ async function takeFunctions(session: Session): Promise<ReadonlyMap<string, read
   return files;
 }
 
-const { values } = parseArgs({ options: { functions: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: { functions: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+});
+const accesses: Accesses = { reads: 0, commits: 0 };
 const upstream = await startUpstream();
 await inFolder(async (folder) => {
   const session = new Session();
@@ -111,17 +157,23 @@ await inFolder(async (folder) => {
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   const discord = await startDiscord();
-  const app = await startApp(folder, discord, upstream.baseUrl);
+  const app = await startApp(folder, discord, upstream.baseUrl, accesses);
   await discord.botReady();
   await order(discord, app, 'a red fox running through snow, to warm up');
   await takeFunctions(session);
+  const before = { ...accesses };
   await order(discord, app, 'a red fox running through snow');
+  const [reads, commits] = [accesses.reads - before.reads, accesses.commits - before.commits];
   const files = await takeFunctions(session);
   const functions = [...files.values()].reduce((sum, ran) => sum + ran.length, 0);
-  for (const [file, ran] of [...files].toSorted(([a], [b]) => a.localeCompare(b))) {
+  const listed = values.json ? [] : [...files].toSorted(([a], [b]) => a.localeCompare(b));
+  for (const [file, ran] of listed)
     process.stdout.write(`${String(ran.length).padStart(4)} ${file}${values.functions ? `: ${ran.join(', ')}` : ''}\n`);
-  }
-  process.stdout.write(`${files.size} files (target: at most ${MOST_FILES}), ${functions} functions\n`);
+  process.stdout.write(
+    values.json
+      ? JSON.stringify({ files: files.size, functions, reads, commits })
+      : `${files.size} files, ${functions} functions, ${reads} reads, ${commits} commits\n`,
+  );
   await app.stop();
   await discord.close();
 });

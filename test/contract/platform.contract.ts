@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import type { MessageRef, Notice, Platform, Upload } from '#src/chat/platform.ts';
-import type { TaskView } from '#src/chat/view.ts';
+import type { TaskView, View } from '#src/chat/view.ts';
+import type { Declined } from '#src/tasks/approval.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import {
@@ -420,6 +421,36 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const [notification] = await seen(harness.otherChannel);
         expect(notification?.pings).toEqual([]);
         expect(await seen()).toEqual([]);
+      });
+
+      it('edits every kind of notice, also after a restart', async () => {
+        const message = await open();
+        const by = { id: 'forgotten-1', name: 'Removed person' };
+        const declined = { how: 'denied', by, atMs: 1 } as const;
+        const denied = { ...declined, by: { id: 'U9', name: 'Ben' }, reason: 'too dark' };
+        const views: Readonly<Record<Exclude<View['kind'], 'task'>, (is: Declined) => Exclude<View, TaskView>>> = {
+          end: (is) => endNotice(origin, { phase: 'declined', handover: null, declined: is }),
+          approval: (is) => approvalNotice({ task, message, decided: { approval: null, declined: is } }),
+          review: ({ reason, ...is }) =>
+            reviewNotice({ task, requester: origin.user, by: is.by ?? by, note: reason ? { text: reason } : null }),
+        };
+        const posted = await Promise.all(
+          Object.entries(views).map(async ([kind, viewOf]) => {
+            const ref = await harness.platform.notify({
+              ...notice(`${kind}:1`),
+              replyTo: message,
+              view: viewOf(denied),
+            });
+            return { ref, view: viewOf(declined) };
+          }),
+        );
+        for (const { text } of (await seen()).slice(1)) expect(text).toContain('too dark');
+        await harness.restart();
+        for (const { ref, view } of posted) await harness.platform.edit(ref, origin, view, 'final');
+        const [, ...shown] = await seen();
+        expect(shown.map(({ id }) => id).toSorted()).toEqual(posted.map(({ ref }) => ref.message).toSorted());
+        for (const { text } of shown) expect(text).toContain('Removed person');
+        expect(await harness.everything()).not.toMatch(/too dark|Ben/u);
       });
     });
 

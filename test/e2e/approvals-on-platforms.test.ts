@@ -3,7 +3,7 @@ import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { startDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf as discordButtons, plainOf as discordText } from '#test/fakes/discord-house.ts';
 import { type FakeSlack, startSlack, type View } from '#test/fakes/slack/index.ts';
-import { buttonsOf as slackButtons, plainOf as slackText } from '#test/fakes/slack-house.ts';
+import { buttonsOf as slackButtons, plainOf as slackText, whispersTo } from '#test/fakes/slack-house.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
@@ -113,11 +113,7 @@ async function slackChat(): Promise<Chat & { readonly slack: FakeSlack }> {
         .messages(slack.dm(bob))
         .filter(({ visibleTo }) => visibleTo === bob)
         .map(({ ts }) => ts),
-    whispers: async () =>
-      slack
-        .messages(channel)
-        .filter(({ visibleTo }) => visibleTo === alice)
-        .map(({ ts }) => ts),
+    whispers: async () => whispersTo(slack, alice, channel).map(({ ts }) => ts),
     hasClip: async (ts) => JSON.stringify(slack.message(ts).blocks).includes('/permalinks/files/'),
     async close() {
       expect(slack.violations).toEqual([]);

@@ -4,7 +4,7 @@ import type { FakeDiscord, Interaction } from '#test/fakes/discord/index.ts';
 import { buttonsOf as buttonsOnDiscord, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
 import { Onlooker } from '#test/fakes/discord-program.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
-import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack } from '#test/fakes/slack-house.ts';
+import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack, whispersTo } from '#test/fakes/slack-house.ts';
 import { FLAGS_IN_PROMPTS, MISSPELT } from '#test/fakes/slips.ts';
 import { test } from './fixtures.ts';
 
@@ -13,8 +13,7 @@ import { test } from './fixtures.ts';
 const SLIPS = [...MISSPELT, ...FLAGS_IN_PROMPTS];
 
 describe('on Slack', () => {
-  const ephemeralsOf = (slack: FakeSlack) => (user: string) =>
-    slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user);
+  const ephemeralsOf = (slack: FakeSlack) => (user: string) => whispersTo(slack, user);
 
   test('asks about misspelt commands and options, privately and with a next step', async ({
     upstream,

@@ -9,11 +9,11 @@ import { openStore } from '#src/store/open.ts';
 import type { NamedSum } from '#src/store/store.ts';
 import { FORGETTINGS, REMOVALS } from '#src/tasks/indexes.ts';
 import { type FakeDiscord, fileOf, startDiscord } from '#test/fakes/discord/index.ts';
-import { buttonsOf as buttonsOnDiscord } from '#test/fakes/discord-house.ts';
+import { buttonsOf as buttonsOnDiscord, plainOf as discordText } from '#test/fakes/discord-house.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { type FakeSlack, type Message as SlackMessage, startSlack, type View } from '#test/fakes/slack/index.ts';
-import { buttonsOf as buttonsOnSlack, plainOf as slackText } from '#test/fakes/slack-house.ts';
+import { buttonsOf as buttonsOnSlack, plainOf as slackText, whispersTo } from '#test/fakes/slack-house.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
 import { answered, buttonOf, makeDir, type RunningDailies, type ShownMessage, startDailies } from './dailies.ts';
 
@@ -93,6 +93,36 @@ async function liveOnDiscord({ discord }: Deployment) {
   return asked;
 }
 
+/** Alice on Discord: two requests of Bob's, of which she denies one with a reason, and approves the other. */
+async function decideOnDiscord({ discord }: Deployment): Promise<void> {
+  const { people, users } = discord;
+  const { alice, bob, carol } = users;
+  const shownIn = (channel: string, words: string) => () =>
+    discord.messages(channel).find((message) => discordText(message).includes(words));
+  const administer = async (command: string, options: Readonly<Record<string, string>>, words: string) => {
+    const asked = people.slash(command, options, { user: carol, permissions: ['MANAGE_GUILD'] });
+    await becomes(() => discordText(discord.original(asked) ?? { content: '', components: [] }).includes(words));
+  };
+  await administer('video-admin settings', { approve_above: '0.20' }, '$0.20');
+  for (const who of [alice, carol]) await administer('video-admin approvers', { who }, 'may approve from now on');
+  const ask = async (prompt: string) => {
+    people.slash('video create', { prompt, seconds: 8 }, { user: bob });
+    for (const who of [alice, carol]) await becomes(() => shownIn(discord.dm(who), prompt)() !== undefined);
+    const asked = shownIn(discord.dm(alice), prompt)();
+    const buttons = asked === undefined ? [] : buttonsOnDiscord(asked);
+    return (label: string) =>
+      people.press(asked?.id ?? '', buttons.find((one) => one.label.startsWith(label))?.id ?? '', { user: alice });
+  };
+  const opened = (await ask('a grey heron'))('Deny');
+  await discord.answered(opened);
+  people.submitModal(opened, { reason: `too many ${WORD}s` });
+  await becomes(() => discord.pings.length, 3);
+  (await ask('a white stork'))('Approve');
+  await becomes(() => discord.pings.length, 4);
+  for (const words of ['Denied by', 'Approved by'])
+    await becomes(() => shownIn(discord.dm(carol), words)() !== undefined);
+}
+
 /** Alice on Slack: a clip with a reference file, and one that is running when Bob erases her. */
 async function liveOnSlack({ slack }: Deployment): Promise<void> {
   const { people, channels } = slack;
@@ -102,7 +132,7 @@ async function liveOnSlack({ slack }: Deployment): Promise<void> {
   people.openHome({ user: slack.users.alice });
   await becomes(() => JSON.stringify(slack.forms.home(slack.users.alice)?.blocks ?? []).includes('alice'));
   people.slash('/video list');
-  await becomes(() => whispers(slack, slack.users.alice).length, 1);
+  await becomes(() => whispersTo(slack, slack.users.alice).length, 1);
 }
 
 /** Alice on Slack: a denial of a request by Carol, with a reason. */
@@ -165,9 +195,6 @@ async function liveOnPage(dailies: RunningDailies) {
   return order;
 }
 
-const whispers = (slack: FakeSlack, user: string): readonly SlackMessage[] =>
-  slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user);
-
 const buttonOnSlack = (message: SlackMessage | undefined, label: string): string =>
   buttonsOnSlack(message ?? { blocks: [] }).find((one) => one.label === label)?.id ?? '';
 
@@ -186,7 +213,7 @@ async function forgetAll({ discord, slack, upstream }: Deployment, dailies: Runn
   people.slash(`/video erase_person <@${users.alice}>`, { user: users.bob });
   const eraseOn = (card: SlackMessage) =>
     buttonsOnSlack(card).find(({ id }) => id.startsWith('privacy:erase:'))?.id ?? null;
-  const found = () => whispers(slack, users.bob).find((card) => eraseOn(card) !== null);
+  const found = () => whispersTo(slack, users.bob).find((card) => eraseOn(card) !== null);
   await becomes(() => found() !== undefined);
   const card = found() as SlackMessage;
   await slack.acknowledged(people.press(card.ts, eraseOn(card) ?? '', { user: users.bob }));
@@ -216,7 +243,13 @@ async function inStore({ storeUrl, redis }: Deployment, isLater: boolean) {
 async function filesIn(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
-  return new Map(await Promise.all(paths.map(async (path) => [relative(folder, path), await readFile(path)] as const)));
+  // A part of a file may have been renamed since.
+  const contents = await Promise.all(paths.map((path) => readFile(path).catch(unlessMissing)));
+  return new Map(paths.map((path, at) => [relative(folder, path), contents[at] ?? Buffer.of()] as const));
+}
+
+function unlessMissing(thrown: unknown): undefined {
+  if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown;
 }
 
 const READ_BY_TYPE: ReadonlyMap<string, readonly string[]> = new Map([
@@ -263,8 +296,17 @@ function tracesIn(found: ReadonlyMap<string, Buffer | string>, words: readonly s
 /** Everything that is left: in the store, the data folder, the output and the chats. */
 async function leftIn(at: Deployment, dailies: readonly RunningDailies[], isRunning = true) {
   const { discord, slack, redis, dir } = at;
-  const inChannels = [discord.channels.general, discord.dm(discord.users.alice)].flatMap((id) => discord.messages(id));
-  const onDiscord = inChannels.filter(({ author, visibleTo }) => author.isBot && visibleTo !== discord.users.alice);
+  const { alice, carol } = discord.users;
+  const inChannels = [discord.channels.general, discord.dm(alice), discord.dm(carol)].flatMap((id) =>
+    discord.messages(id),
+  );
+  const onDiscord = inChannels.filter(
+    (message) =>
+      message.author.isBot &&
+      message.visibleTo !== alice &&
+      // Told to Carol alone, in a message that ends with her session.
+      !discordText(message).includes('may approve from now on'),
+  );
   const onSlack = [slack.channels.general, slack.dm(slack.users.alice)]
     .flatMap((id) => slack.messages(id))
     .filter(({ authorId, visibleTo }) => authorId === slack.team.botUserId && visibleTo !== slack.users.alice);
@@ -296,6 +338,7 @@ async function forgets(context: TestContext, redis: RedisServer | null): Promise
   const { discord, slack, upstream } = at;
   const first = await at.start();
   const order = await liveOnDiscord(at);
+  await decideOnDiscord(at);
   await liveOnSlack(at);
   await denyOnSlack(at);
   const onPage = await liveOnPage(first);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { fileOf } from '#test/fakes/discord/index.ts';
 import { buttonsOf as buttonsOnDiscord, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
-import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack } from '#test/fakes/slack-house.ts';
+import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack, whispersTo } from '#test/fakes/slack-house.ts';
 import { test } from './fixtures.ts';
 
 // Two users: alice orders in a private channel and in direct messages, bob is in neither. No command of his may reveal
@@ -34,7 +34,7 @@ test('Slack: private channels and direct messages are visible to their members o
   const { users, channels, people } = slack;
   slack.leave(channels.secret, users.bob);
   await start({ ...slack.env, ...LINKS });
-  const whispers = (user: string) => slack.messages(channels.general).filter(({ visibleTo }) => visibleTo === user);
+  const whispers = (user: string) => whispersTo(slack, user);
   const says = async (user: string, text: string): Promise<string> => {
     const before = whispers(user).length;
     people.slash(`/video ${text}`, { user });

@@ -42,7 +42,7 @@ test('three takes: one card, three clips below it, one mention; also over a kill
 });
 
 /** What betrays a model before the reveal: its name or title, its own price, its time, the words of the service. */
-const BETRAYING = /swift-1|reel-2|epic-pro|Swift 1|Reel 2|Epic Pro|0\.20|0\.44|:0\.2|tired|made in|Done in/u;
+const BETRAYING = /swift-1|reel-2|epic-pro|Swift 1|Reel 2|Epic Pro|\b0\.20\b|\b0\.44\b|:0\.2\b|tired|made in|Done in/u;
 
 /** Users, messages and presses of a platform, in its own form. */
 interface Side {

@@ -32,6 +32,8 @@ export interface ChatHouseOptions {
   readonly keptUntil?: ChatOptions['keptUntil'];
   /** Default: no team has reviews. */
   readonly reviewRules?: ChatOptions['reviewRules'];
+  /** Default: the catalog has no models. */
+  readonly modelOf?: ChatOptions['modelOf'];
   /** Default: nobody is named in `ADMINS`. */
   readonly admins?: ChatOptions['admins'];
   /** Finds a clip. Default: returns the clip's own location. */
@@ -83,7 +85,7 @@ export class ChatHouse {
       ...(options.admins === undefined ? {} : { admins: options.admins }),
       ...(options.reviewRules === undefined ? {} : { reviewRules: options.reviewRules }),
       durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
-      modelOf: () => undefined,
+      modelOf: options.modelOf ?? (() => undefined),
       observer: {
         delivered: (task, handover, lagMs) => this.delivered.push({ task, handover, lagMs }),
         failedOnce: (_task, { code }) => this.failed.push(code),

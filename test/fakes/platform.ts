@@ -1,4 +1,4 @@
-import type { ApprovalNotice, ReviewNotice } from '#src/chat/notices/views.ts';
+import type { ApprovalNotice, EndNotice, ReviewNotice } from '#src/chat/notices/views.ts';
 import type {
   MemberRights,
   MessageRef,
@@ -73,8 +73,10 @@ export class FakePlatform implements Platform {
   readonly groups = new Map<string, readonly string[]>();
   /** Edits of the notices to approvers. */
   readonly settled: { readonly ref: MessageRef; readonly view: ApprovalNotice }[] = [];
-  /** Edits of the notices about reviews. */
-  readonly erased: { readonly ref: MessageRef; readonly view: ReviewNotice }[] = [];
+  /** Keys of notices whose messages were deleted. */
+  readonly gone = new Set<string>();
+  /** Edits of the notices about ends and reviews. */
+  readonly erased: { readonly ref: MessageRef; readonly view: EndNotice | ReviewNotice }[] = [];
   /** Retracted messages, each once. */
   readonly expired: { readonly ref: MessageRef; readonly view: TaskView | RemovedView }[] = [];
   readonly retracted: { readonly ref: MessageRef; readonly view: RemovedView }[] = [];
@@ -137,8 +139,9 @@ export class FakePlatform implements Platform {
     return this.#act('edit', urgency, () => {
       if (this.retracted.some((one) => one.ref.message === ref.message))
         throw new TypeError(`editing ${ref.message}, which is retracted`);
+      if (this.gone.has(ref.message)) throw platformError('message_gone', { retryable: false });
       if (view.kind === 'approval') return void this.settled.push({ ref, view });
-      if (view.kind === 'review') return void this.erased.push({ ref, view });
+      if (view.kind !== 'task') return void this.erased.push({ ref, view });
       this.#find(ref).shown.push({ view: taskViewOf(view), by: urgency });
     });
   }

@@ -191,6 +191,13 @@ function unmarked(mrkdwn: string): string {
     .replace(/&(lt|gt|amp);/g, (_entity, name: string) => ({ lt: '<', gt: '>' })[name] ?? '&');
 }
 
+/** Returns what a user alone sees in a channel, without the notice before an answer that takes longer than 1.8 s. */
+export function whispersTo(slack: FakeSlack, user: string, channel = slack.channels.general): readonly Message[] {
+  return slack
+    .messages(channel)
+    .filter((message) => message.visibleTo === user && !plainOf(message).startsWith('Still working on this.'));
+}
+
 /** Returns the buttons of a message. */
 export function buttonsOf({ blocks }: Pick<Message, 'blocks'>): readonly { id: string; label: string }[] {
   return blocks.flatMap((block) => {

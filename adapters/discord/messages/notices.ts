@@ -1,6 +1,7 @@
 import { approvalCard } from '#commands/sentences/approvals/requests.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
+import { withoutDirection } from '#commands/ui/card.ts';
 import type { ApprovalNotice } from '#src/chat/notices/views.ts';
 import type { MessageRef, Notice, Upload } from '#src/chat/platform.ts';
 import { type MessageStore, readAddress } from './message-store.ts';
@@ -65,7 +66,7 @@ function attaching(files: readonly Upload[]): Pick<PostedNotice, 'files' | 'atta
   const attachments = sent.map(({ name, description }, id) => ({
     id,
     filename: name,
-    description: beginning(description, DESCRIPTION_LENGTH),
+    description: beginning(withoutDirection(description), DESCRIPTION_LENGTH),
   }));
   return { files: sent, attachments };
 }

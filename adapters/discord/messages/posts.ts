@@ -197,7 +197,7 @@ export class TaskPosts {
    */
   async replace(ref: MessageRef, body: Body): Promise<void> {
     const { rest, records } = this.#options;
-    const doing = `retracting message ${ref.message}`;
+    const doing = `replacing message ${ref.message}`;
     const own = await records.message(ref.message);
     const hasBot = ((own ?? (await this.#ofNotice(ref)))?.shown ?? null) === null;
     const token = this.#alive(own?.token ?? (await records.followUpToken(ref.message)) ?? null);

@@ -16,7 +16,7 @@ import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
 /** Names and descriptions in other languages, by the English text they stand for. None is written yet. */
 export type Translations = Readonly<Record<string, LocalizationMap>>;
 
-/** Attachment options by kind of reference media. @see README.md "Commands" */
+/** Attachment options by kind of reference media. @see docs/commands.md */
 export const ATTACHMENT_OPTIONS = {
   image: ['image', 'image2', 'image3'],
   audio: ['audio'],

@@ -1,4 +1,10 @@
-import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes } from 'discord.js';
+import {
+  CannotSendMessagesToThisUserErrorCodes as CLOSED,
+  DiscordAPIError,
+  HTTPError,
+  RateLimitError,
+  RESTJSONErrorCodes,
+} from 'discord.js';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
 /** Pause before the next edit of a message older than an hour; Discord allows about 3 in 6 s. @see 30046 */
@@ -74,8 +80,10 @@ export function translate(thrown: unknown, doing: string): DailiesError {
     case 'platform_unavailable':
     case 'unauthorised':
       return new DailiesError(message, { code, retryable: true, cause });
-    default:
-      return new DailiesError(message, { code, retryable: false, words: cause.message, cause });
+    default: {
+      const isUnreachable = CLOSED.some((one) => one === cause.code);
+      return new DailiesError(message, { code, retryable: false, words: cause.message, cause, isUnreachable });
+    }
   }
 }
 

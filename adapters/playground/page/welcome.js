@@ -74,7 +74,7 @@ export function Connect({ onClose }) {
   return html`
     <dialog class="form connect" ref=${dialog} onClose=${onClose} aria-labelledby="connect-title">
       <h2 id="connect-title">Connect Discord or Slack</h2>
-      <p class="quiet">Settings are environment variables; the README lists all of them.</p>
+      <p class="quiet">Settings are environment variables; docs/configuration.md lists all of them.</p>
       ${GUIDES.map(
         ({ title, steps }) => html`
         <section key=${title}>

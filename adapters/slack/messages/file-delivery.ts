@@ -1,5 +1,6 @@
 import type { DirectReason } from '#commands/sentences/cards/notice.ts';
 import { beginning } from '#commands/sentences/format.ts';
+import { withoutDirection } from '#commands/ui/card.ts';
 import type { MessageRef, Upload } from '#src/chat/platform.ts';
 import { sleep } from '#src/clock.ts';
 import type { Lease } from '#src/cluster/leases.ts';
@@ -106,7 +107,8 @@ export class Files {
       operation: 'asking where to upload a clip',
       run: (client) => {
         // The SDK names this argument `alt_text`, which Slack ignores.
-        const upload = { filename: name, length: bytes, alt_txt: beginning(description, 1000) };
+        const alt = beginning(withoutDirection(description), 1000);
+        const upload = { filename: name, length: bytes, alt_txt: alt };
         return client.files.getUploadURLExternal(upload);
       },
     });

@@ -66,6 +66,15 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 /** Reason for an unlisted code, which only the log shows. */
 const UNEXPLAINED = 'it gave no reason that I understand';
 
+/** Errors of a person who takes no direct message. @see https://docs.slack.dev/reference/methods/conversations.open#errors */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'cannot_dm_bot',
+  'user_disabled',
+  'user_not_found',
+  'user_not_visible',
+  'invalid_user_combination',
+]);
+
 /** Errors after which the call may or may not have taken effect. */
 const AMBIGUOUS: ReadonlySet<string> = new Set([
   'internal_error',
@@ -103,7 +112,7 @@ export function translate(thrown: unknown, operation: string): DailiesError {
   const isRefusal =
     code === 'missing_permission' || (code === 'internal' && thrown instanceof webApi.WebAPIPlatformError);
   const words = isRefusal ? { words: reasonOf(error, needed) } : {};
-  return new DailiesError(message, { code, retryable, cause, ...words });
+  return new DailiesError(message, { code, retryable, cause, isUnreachable: UNREACHABLE.has(error), ...words });
 }
 
 /** Creates the error of a call that Slack, or a local limit, deferred. */

@@ -94,12 +94,12 @@ const TOTALS: readonly (readonly [SpendState, (sum: string, clips: string) => Li
 /** Part of the sums that holds the amounts of a state; `held` also holds those that await a refund. */
 const PARTS = { settled: 'settled', reserved: 'held', in_doubt: 'doubted' } as const;
 
-/** Lists the totals by state: amounts by the sums where these have them, numbers of clips by the ledger. */
+/** Lists the totals by state: amounts by the sums where these have them and no blind clips, numbers of clips by the ledger. */
 function totalLines(totals: UsageShown['totals'], sums: readonly Spend[]): readonly Line[] {
   return TOTALS.flatMap(([state, words]) => {
     const total = totals.get(state);
     if (total === undefined) return [];
-    const summed = isSummed(state) ? summedAmounts(state, totals, sums) : [];
+    const summed = isSummed(state) && !totals.has('blind') ? summedAmounts(state, totals, sums) : [];
     return [words(sumOf(summed.length === 0 ? total.amounts : summed), count(total.clips, 'clip'))];
   });
 }

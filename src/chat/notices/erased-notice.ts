@@ -1,5 +1,7 @@
 import type { Keyv } from 'keyv';
-import { asDailiesError } from '../../errors.ts';
+import { asDailiesError, type ErrorCode } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import { pseudonymsIn } from '../../tasks/forgetting/pseudonym.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { MessageRef, Platform } from '../platform.ts';
 import type { EndNotice, ReviewNotice } from './views.ts';
@@ -16,21 +18,32 @@ export interface ErasableNotice {
   readonly platform: Pick<Platform, 'edit'>;
   readonly key: string;
   readonly view: EndNotice | ReviewNotice;
+  readonly logger: Logger;
 }
 
+/** Codes of a message, or of the right to change it, that is gone. */
+const GONE: ReadonlySet<ErrorCode> = new Set(['message_gone', 'missing_permission']);
+
 /**
- * Shows a posted notice again, once, without what a forgotten person wrote.
+ * Shows a posted notice again, once for each number of forgotten people in it, without their names and what they wrote.
  * @throws DailiesError, retryable
  */
-export async function eraseNotice({ task, records, recordKey, platform, key, view }: ErasableNotice): Promise<void> {
+export async function eraseNotice(notice: ErasableNotice): Promise<void> {
+  const { task, records, recordKey, platform, key, view, logger } = notice;
+  const forgotten = pseudonymsIn(view).size;
+  if (forgotten === 0) return;
   const posted = (await records.get<readonly Posted[]>(recordKey)) ?? [];
   const message = posted[posted.indexOf(key) + 1];
-  const marker = `erased:${key}`;
+  const marker = forgotten === 1 ? `erased:${key}` : `erased:${key}:${forgotten}`;
   if (typeof message !== 'object' || posted.includes(marker)) return;
   await platform.edit(message, task.origin, view, 'final').catch((thrown: unknown) => {
-    const error = asDailiesError(thrown, 'editing a notice');
-    // The message, or the right to change it, is gone.
-    if (error.retryable) throw error;
+    const err = asDailiesError(thrown, 'editing a notice');
+    if (err.retryable) throw err;
+    if (!GONE.has(err.code))
+      logger.warn(
+        { event: 'notice_not_erased', task: task.id, err },
+        'a notice still names a person who was forgotten',
+      );
   });
   await records.set(recordKey, [...posted, marker]);
 }

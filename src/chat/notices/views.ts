@@ -58,7 +58,7 @@ export interface ApprovalNotice {
   readonly set?: Pick<SetPlace, 'kind' | 'of'> & {
     readonly tasks: readonly Pick<ApprovalNotice, 'model' | 'seconds' | 'prompt' | 'price'>[];
   };
-  /** Name of the model; of a set, that of its first task. */
+  /** Title of the model; of a set, that of its first task. */
   readonly model: string;
   readonly seconds: number;
   /** `null` for recipients outside of a private channel. */

@@ -3,6 +3,7 @@ import type { MessageLock } from '../../cluster/message-lock.ts';
 import { asDailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { Clips } from '../../pipeline/clip-files.ts';
+import { isPseudonym } from '../../tasks/forgetting/pseudonym.ts';
 import { isSignedOff, type ReviewDecision } from '../../tasks/review/review.ts';
 import type { ReviewRules } from '../../tasks/review/rules.ts';
 import { versionOf } from '../../tasks/review/versions.ts';
@@ -62,15 +63,12 @@ export class ReviewNotices {
     const message = at < 0 ? undefined : posted[at + 1];
     const view = noticeOf(reviewing, decision, number);
     if (typeof message === 'object') {
-      const { records, platformOf } = this.#options;
-      const { recordKey } = reviewing;
-      if (decision.isErased === true)
-        await eraseNotice({ task, records, recordKey, platform: platformOf(task), key, view });
-      return;
+      const { records, platformOf, logger } = this.#options;
+      return eraseNotice({ ...reviewing, records, platform: platformOf(task), key, view, logger });
     }
     const isOwn = decision.by.id === task.origin.user.id;
     // What one decides about one's own clip, its card shows; a note is for everyone.
-    if (at >= 0 || decision.isErased === true || (isOwn && decision.note === undefined)) return;
+    if (at >= 0 || isPseudonym(decision.by.id) || (isOwn && decision.note === undefined)) return;
     const { team, channel, address } = task.origin;
     const mention = isOwn ? null : task.origin.user;
     await this.#notify(reviewing, { key, place: { team, channel, address }, mention, view });

@@ -1,6 +1,7 @@
 import type { Keyv } from 'keyv';
 import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
 import { isBlind } from '../../tasks/comparisons/blind.ts';
+import { pseudonymsIn } from '../../tasks/forgetting/pseudonym.ts';
 import { phaseAtEnd } from '../../tasks/state-machine.ts';
 import { type Phase, type SetPlace, type Task, typedPrompt } from '../../tasks/task.ts';
 import { unlessGone } from '../attachment-plan.ts';
@@ -61,7 +62,8 @@ export class SetNotices {
     const { records, sets, cards, comparisons } = this.#options;
     const key = setNoticeKey(place);
     const before = await records.get<readonly string[]>(key);
-    if (before !== undefined) return before.includes(endOf(task));
+    // The notice of a denial is shown again without whoever was forgotten.
+    if (before !== undefined && pseudonymsIn(card.declined).size === 0) return before.includes(endOf(task));
     const isComparison = place.kind === 'comparison';
     const members = await (isComparison ? comparisons.entries(place) : sets.members(place));
     // The clips of a comparison may have appeared without those that are late.

@@ -42,7 +42,7 @@ export class ShotsDifferError extends DailiesError {
   }
 }
 
-/** A shot is no video or damaged, or ffmpeg failed to convert it: perhaps since it cannot map HDR. */
+/** A shot is no video or damaged, or ffmpeg failed to convert it; `hdr`: since it cannot map HDR. */
 export class ShotError extends DailiesError {
   /** Its number in the cut, from 1. */
   readonly shot: number;
@@ -173,7 +173,8 @@ async function encodeAll({ ffmpeg, inputs, shots, part, signal }: EncodingOfAll)
       const output = part.replace(/part$/, `${at + 1}.part`);
       encoded.push({ path: output, seconds: count / FRAMES_PER_SECOND });
       await encodeShot({ ffmpeg, path, shot, frames: count, first, output, signal }).catch((thrown: unknown) => {
-        throw new ShotError(at + 1, shot.picture.hdr === null ? 'not_converted' : 'hdr', thrown);
+        const isHdr = shot.picture.hdr !== null && isWithoutToneMapping(thrown);
+        throw new ShotError(at + 1, isHdr ? 'hdr' : 'not_converted', thrown);
       });
     }
     const joined = checked(await runCopyProcess({ shots: encoded, output: part }, signal));
@@ -182,6 +183,12 @@ async function encodeAll({ ffmpeg, inputs, shots, part, signal }: EncodingOfAll)
   } finally {
     await Promise.all(encoded.map(({ path }) => rm(path, { force: true })));
   }
+}
+
+/** Returns whether ffmpeg failed for want of a filter that maps HDR. Its command line names them, too. */
+function isWithoutToneMapping(thrown: unknown): boolean {
+  const said = thrown instanceof Error && 'stderr' in thrown ? String(thrown.stderr) : '';
+  return /No such filter: '(?:zscale|tonemap)'/u.test(said);
 }
 
 type Readable = Extract<CopyOutcome, { readonly kind: 'copied' | 'differing' }>;

@@ -30,6 +30,8 @@ const MAX_ROWS = 15;
 /** Models with bars of their own; the others share one. A chart of Slack takes six series. */
 const MAX_SERIES = 5;
 const OTHER_MODELS = 'Other models';
+/** Stands for the models of comparisons that are not revealed. */
+const IN_COMPARISON = 'In comparison';
 const LABEL_LENGTH = 20;
 const WEEK_DAYS = 7;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -65,8 +67,9 @@ export class MonthReport {
       sums.clips += 1;
       if (kind === 'held') sums.held += amount;
       if (kind === 'awaiting_refund') sums.awaited += amount;
-      this.#addRow(entry, amount);
-      this.#addBar(entry, amount);
+      const shown = entry.isBlind === true ? { ...entry, model: IN_COMPARISON } : entry;
+      this.#addRow(shown, amount);
+      this.#addBar(shown, amount);
     }
   }
 

@@ -73,10 +73,10 @@ export class SpendGroups {
       .map(({ id, name, totals }) => ({ id, name, totals: totals.byState() }));
   }
 
-  /** Returns the groups that something was, or may be, charged for. */
+  /** Returns the groups that something was, or may be, charged for, besides blind clips. */
   #listed(key: SpendKey) {
     const groups = [...this.#groups[key]].map(([id, { name, totals }]) => ({ id, name, totals }));
-    return groups.filter(({ totals }) => totals.hasAny([...BILLED, ...OPEN, 'blind']));
+    return groups.filter(({ totals }) => totals.hasAny([...BILLED, ...OPEN]));
   }
 }
 

@@ -42,7 +42,7 @@ export interface SharedWorkQueue extends WorkQueue {
  * slot, and the jobs of a replica that died are taken over within 20 seconds. The reconciler restores jobs that Redis
  * did not accept.
  * @throws `store_unavailable` when Redis does not answer within 5 seconds, or is to keep a limit and takes no writes.
- * @see docs/decisions/0008-bullmq.md
+ * @see docs/decisions/0025-queue-on-bullmq.md
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<SharedWorkQueue> {
   const link = await connectBullmq(options.url, options);

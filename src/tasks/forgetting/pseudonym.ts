@@ -12,6 +12,13 @@ export function isPseudonym(id: string): boolean {
   return id.startsWith(PREFIX);
 }
 
+/** Returns the ids of the forgotten people whom a JSON value names by their pseudonyms. */
+export function pseudonymsIn(value: unknown): ReadonlySet<string> {
+  if (typeof value !== 'object' || value === null) return new Set();
+  const own = 'id' in value && typeof value.id === 'string' && isPseudonym(value.id) ? [value.id] : [];
+  return new Set([...own, ...Object.values(value).flatMap((one) => [...pseudonymsIn(one)])]);
+}
+
 /**
  * Replaces a person wherever a JSON value names them by id and name.
  * @returns the same value if it does not.

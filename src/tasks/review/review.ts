@@ -18,8 +18,6 @@ export interface ReviewDecision {
   readonly atMs: number;
   /** Set with `changes_requested`, unless its author was forgotten. */
   readonly note?: ReviewNote;
-  /** Its author was forgotten: `by` is a pseudonym, and the note is deleted. */
-  readonly isErased?: true;
 }
 
 /** Decides on a finished clip; counts only after exactly that many decisions, which is what the reviewer saw. */
@@ -50,16 +48,4 @@ export function lastDecision({ review }: Pick<Task, 'review'>): ReviewDecision |
 /** Returns whether a clip is signed off. */
 export function isSignedOff(task: Pick<Task, 'review'>): boolean {
   return lastDecision(task)?.kind === 'signed_off';
-}
-
-/** Returns the decisions without a person: those of theirs keep their place and lose their note. */
-export function withoutReviewer(
-  review: readonly ReviewDecision[],
-  person: string,
-  pseudonym: Person,
-): readonly ReviewDecision[] {
-  if (review.every(({ by }) => by.id !== person)) return review;
-  return review.map(({ kind, by, atMs, ...rest }) =>
-    by.id === person ? { kind, by: pseudonym, atMs, isErased: true } : { kind, by, atMs, ...rest },
-  );
 }

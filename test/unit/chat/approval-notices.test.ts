@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import type { Task } from '#src/tasks/task.ts';
+import { cardText } from '#test/fakes/card-text.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, BOB, EVENTS, NOON_MS, requestedTask } from '#test/fakes/tasks.ts';
+import { CATALOG } from '../videos/models.ts';
 
 const BEN: Approver = { kind: 'person', ...BOB };
 const CLEO: Approver = { kind: 'person', id: 'cleo', name: 'Cleo' };
+const SIGNED = { kind: 'signed_off', by: { id: 'cleo', name: 'Cleo' }, atMs: NOON_MS } as const;
 const LEADS: Approver = { kind: 'role', id: '99', name: '@leads' };
 
 /** Returns a request to these approvers. */
@@ -27,7 +31,7 @@ function posted({ platform }: ChatHouse): readonly string[] {
 
 describe('the approvers of a request', () => {
   it('are notified once: people directly, groups below the task’s message', async () => {
-    const house = new ChatHouse();
+    const house = new ChatHouse({ modelOf: () => CATALOG.defaultModel });
     const id = await house.task(asking([BEN, LEADS, CLEO]));
     await house.pass(60_000, 5_000);
     expect(posted(house)).toEqual([
@@ -37,6 +41,7 @@ describe('the approvers of a request', () => {
     ]);
     expect(house.platform.notices[0]?.view).toMatchObject({
       by: ADA,
+      model: 'Swift 1',
       price: { amount: '0.30', currency: 'USD' },
       left: { amount: '36.20', currency: 'USD' },
       expiresAtMs: NOON_MS + 86_400_000,
@@ -60,6 +65,23 @@ describe('the approvers of a request', () => {
     house.platform.left.add('gone');
     const id = await house.task(asking([]));
     expect(posted(house)).toEqual([`ask:${id}: in clips below: prompt bob`]);
+  });
+
+  it('are administrators once all of them have left; until then, those who stayed', async () => {
+    const house = new ChatHouse({ admins: [{ platform: 'fake', user: 'eve' }] });
+    house.platform.left.add('bob');
+    const id = await house.task(asking([BEN, CLEO]));
+    expect(posted(house)).toEqual([`ask:${id}:cleo in direct-cleo: prompt`]);
+    house.platform.left.add('cleo');
+    await house.happen(id, EVENTS.remind);
+    expect(posted(house).slice(1)).toEqual([`remind:${id}: in clips below: prompt eve`]);
+  });
+
+  it('are told although it is unknown whether they have left', async () => {
+    const house = new ChatHouse();
+    house.platform.isMember = () => Promise.reject(platformError('platform_unavailable'));
+    const id = await house.task(asking([BEN]));
+    expect(posted(house)).toEqual([`ask:${id}:bob in direct-bob: prompt`]);
   });
 
   it('are pinged below the message where they accept no direct message', async () => {
@@ -138,5 +160,34 @@ describe('the decision', () => {
     expect(house.platform.notices.filter(({ view }) => view.kind === 'end')).toEqual([]);
     expect(house.platform.settled[0]?.view.decided?.declined).toMatchObject({ how: 'withdrawn' });
     expect(await house.record(id)).toMatchObject({ state: 'declined', presented: true });
+  });
+
+  it('reaches the requester and the other approvers where one of their notices was deleted', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN, CLEO, LEADS]));
+    house.platform.gone.add(`ask:${id}:bob`);
+    await house.happen(id, EVENTS.decline);
+    expect(house.platform.settled.map(({ ref }) => ref.channel)).toEqual(['direct-cleo', 'clips']);
+    expect(house.platform.notices.at(-1)).toMatchObject({ key: `end:${id}:declined:0`, mention: ADA });
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    const messages = (await house.chat.retraction.messagesOf(await house.record(id))).map(({ message }) => message);
+    expect(messages).toContain(`ask:${id}:bob`);
+  });
+
+  it.each([
+    ['is running', []],
+    ['is done', [EVENTS.completed, EVENTS.fetched]],
+    ['is reviewed', [EVENTS.completed, EVENTS.fetched, { ...EVENTS.review, decision: SIGNED }]],
+  ])('no longer names an approver who is forgotten once the clip %s', async (_state, events) => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN, CLEO]));
+    await house.happen(id, EVENTS.approve, EVENTS.send, EVENTS.accepted, ...events);
+    const before = house.platform.settled.length;
+    await house.happen(id, EVENTS.forget);
+    await house.pass(10_000);
+    expect(house.platform.view.approval?.approved?.by.name).toBe('Removed person');
+    const edits = house.platform.settled.slice(before);
+    expect(edits.map(({ ref }) => ref.channel)).toEqual(['direct-bob', 'direct-cleo']);
+    for (const { view } of edits) expect(cardText(cardOf(view))).toContain('Approved by Removed person');
   });
 });

@@ -106,6 +106,37 @@ describe('a review in the chat', () => {
     expect(house.platform.erased).toHaveLength(1);
   });
 
+  it('erases the name of a forgotten signer from the notice that takes the sign-off back, and later its author’s', async () => {
+    const house = houseWith();
+    const id = await house.done();
+    const CAI = { id: 'U3', name: 'Cai' };
+    await review(house, id, SIGNED, { ...NOTE, by: CAI });
+    await house.happen(id, { kind: 'forget', person: BOB.id, pseudonym: PSEUDONYM });
+    expect(house.platform.erased).toMatchObject([
+      { ref: { message: `review:${id}:1` }, view: { by: PSEUDONYM } },
+      { ref: { message: `review:${id}:2` }, view: { by: CAI, note: NOTE.note, takesBack: PSEUDONYM } },
+    ]);
+    const another = { ...PSEUDONYM, id: 'forgotten-2' };
+    await house.happen(id, { kind: 'forget', person: CAI.id, pseudonym: another });
+    expect(house.platform.erased.slice(2)).toMatchObject([
+      { ref: { message: `review:${id}:2` }, view: { by: another, note: null, takesBack: PSEUDONYM } },
+    ]);
+    await review(house, id, { ...SIGNED, by: ADA });
+    expect(house.platform.erased).toHaveLength(3);
+  });
+
+  it('erases the notes of a reviewer who is forgotten from the next version, too', async () => {
+    const house = houseWith();
+    const id = await house.done();
+    await review(house, id, NOTE, { ...NOTE, by: ADA, note: { text: 'too slow' } });
+    const next = await house.done({ id: 'second' as TaskId, retryOf: id, origin: originOf({ interaction: 'i2' }) });
+    const shown = () => house.platform.messages.find(({ task }) => task === next)?.shown.at(-1)?.view.earlierNotes;
+    expect(shown()?.notes).toEqual([NOTE.note, { text: 'too slow' }]);
+    await house.happen(id, { kind: 'forget', person: BOB.id, pseudonym: PSEUDONYM });
+    await house.pass(10_000);
+    expect(shown()?.notes).toEqual([{ text: 'too slow' }]);
+  });
+
   it('retracts its notices with the clip', async () => {
     const house = houseWith({ signedOffChannel: 'final' });
     const id = await house.done();

@@ -202,7 +202,7 @@ describe('/video create', () => {
     const house = new BotHouse(CATALOG);
     expect(await house.bot.submit(ada(), 'create', { prompt: 'a fox', seconds: '7' })).toMatchObject({
       kind: 'refused',
-      sentence: 'seconds: swift-1 can’t make 7 s. Choose 4, 6 or 8.',
+      sentence: 'seconds: Swift 1 can’t make 7 s. Choose 4, 6 or 8.',
       buttons: [{ label: 'Fix it', id: expect.stringMatching(/^fix:/) }],
     });
   });

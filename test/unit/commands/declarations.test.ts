@@ -57,14 +57,14 @@ describe('declarations', () => {
 });
 
 describe('documentation', () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../../docs/commands.md', import.meta.url), 'utf8');
 
-  it.each(declarations)('the README has a row for $name with its options', ({ name, options }) => {
+  it.each(declarations)('docs/commands.md has a row for $name with its options', ({ name, options }) => {
     const words = options.map((option) => {
       const word = option.repeated ? `${option.name}…` : option.name;
       return option.required ? word : `[${word}]`;
     });
-    expect(readme).toContain(`| \`${['/video', name, ...words].join(' ')}\` |`);
+    expect(document).toContain(`| \`${['/video', name, ...words].join(' ')}\` |`);
   });
 
   it('the hint in Slack’s manifest names every command', () => {

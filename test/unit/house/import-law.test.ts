@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { breaches } from './import-law.ts';
 import { readImports } from './imports.ts';
@@ -55,14 +55,6 @@ describe('import rules', () => {
     const found = check({ [path]: source });
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(expected);
-  });
-
-  it('limit every folder of product source to 16 files', () => {
-    const files = globSync('{src,commands,adapters}/**/*.{ts,js}', { cwd: TOP });
-    const byFolder = Map.groupBy(files, (file) => dirname(file));
-    const tooLarge = [...byFolder].filter(([, inside]) => inside.length > 16).map(([folder]) => folder);
-    expect(byFolder.size).toBeGreaterThan(20);
-    expect(tooLarge).toEqual([]);
   });
 
   it('report a cycle once, with its path', () => {

@@ -138,13 +138,15 @@ describe('the export of a person', () => {
       a: { declined: denied },
       b: { approval: approved },
       c: { cancelledBy: BOB },
-      d: { declined: { ...denied, by: ADA }, cancelledBy: ADA },
+      d: { leftBy: BOB },
+      e: { declined: { ...denied, by: ADA }, cancelledBy: ADA, leftBy: ADA },
     }))
       await store.commit(toChange(null, { ...finished({ id: id as TaskId }), ...changes }));
     expect(await linesOf(BOB.id)).toEqual([
       { record: 'decision', clip: 'a', decision: 'denied', reason: 'too dear', at },
       { record: 'decision', clip: 'b', decision: 'approved', at },
       { record: 'decision', clip: 'c', decision: 'cancelled' },
+      { record: 'decision', clip: 'd', decision: 'dismissed' },
     ]);
   });
 

@@ -54,10 +54,11 @@ it('lead to the bot where clips are in a folder, and nowhere without PUBLIC_URL'
   expect(await linksOf(null, own).redirectFor(task.id)).toBeNull();
 });
 
-it('lead to the bot for a clip of a blind comparison, since a bucket tells when it was stored', async () => {
+it('lead to the bot or nowhere for a clip of a blind comparison, since a bucket tells when it was stored', async () => {
   const links = linksOf(BUCKET, own);
   expect(new URL((await links.forClip(blind))?.url ?? 'none:').host).toBe('bot.example');
   expect(await links.redirectFor(blind.id)).toBeNull();
+  expect(await linksOf(BUCKET, null).forClip(blind)).toBeNull();
 });
 
 it('lead straight to the bucket, for a week, also without PUBLIC_URL', async () => {

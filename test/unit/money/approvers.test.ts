@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Approvers, approversFor } from '#src/money/approvers.ts';
+import { Approvers, approversFor, whoDecides } from '#src/money/approvers.ts';
 import { AuditTrail } from '#src/money/audit.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -75,4 +75,17 @@ it('asks nobody to approve their own clip: without anyone else, administrators',
   const all = await approvers.list(TEAM);
   expect(approversFor(all, ADA.id)).toEqual([ben]);
   expect(approversFor(all, BOB.id)).toEqual([]);
+});
+
+it('decide as long as one of them is in the team; roles stay', async () => {
+  const isMember =
+    (...there: readonly string[]) =>
+    async (user: string) =>
+      there.includes(user);
+  const cleo = { kind: 'person', id: 'cleo', name: 'Cleo' } as const;
+  expect(await whoDecides([ben, cleo], isMember('bob', 'cleo'))).toEqual([ben, cleo]);
+  expect(await whoDecides([ben, cleo], isMember('cleo'))).toEqual([cleo]);
+  expect(await whoDecides([ben, leads], isMember())).toEqual([leads]);
+  expect(await whoDecides([ben, cleo], isMember())).toEqual([]);
+  await expect(whoDecides([ben], () => Promise.reject(new Error('away')))).rejects.toThrow('away');
 });

@@ -230,12 +230,17 @@ describe.each([
     expect(noted).toEqual({ log: 'slack:T1', entries: 2, hash: expect.any(String) });
     await append(ADA, entry('GBP', 'USD'));
     expect(await trail.hasEntry(noted?.hash ?? '')).toBe(true);
-    await store.keyv('audit').delete('entry:slack:T1#3');
+    const [last] = (await trail.heads()).map(({ hash }) => hash);
     await store.keyv('audit').delete('entry:slack:T1#2');
     const { hash } = (await stored<ChainedEntry>('entry:slack:T1#1')) ?? { hash: '' };
     await store.keyv('audit').set('head:slack:T1', { revision: 9, entries: 1, hash });
     expect(await trail.verifyAll()).toEqual([]);
     expect(await trail.hasEntry(noted?.hash ?? '')).toBe(false);
+    // The last entry is still there, and nothing leads to it.
+    expect(await trail.hasEntry(last ?? '')).toBe(false);
+    const orphan = (await stored<ChainedEntry>('entry:slack:T1#3')) ?? {};
+    await store.keyv('audit').set('entry:slack:T1#3', { ...orphan, number: 1 });
+    expect(await trail.hasEntry(last ?? '')).toBe(false);
   });
 
   it('chains persons and notes by random ids alone, so that they can be erased', async () => {

@@ -87,6 +87,17 @@ describe('a report', () => {
     });
   });
 
+  it('counts blind clips in the sums, and names none of their models in rows and bars', () => {
+    const blind = { isBlind: true, amount: '1' } as const;
+    const report = reportOf([entry({ ...blind }), entry({ ...blind, model: 'epic-pro' }), entry()]);
+    expect(report.totals).toMatchObject([{ spent: '2.3', clips: 3 }]);
+    expect(report.rows).toMatchObject([
+      { model: 'In comparison', clips: 2, amount: '2' },
+      { model: 'swift-1', clips: 1, amount: '0.3' },
+    ]);
+    expect(report.chart?.series).toMatchObject([{ name: 'In comparison' }, { name: 'swift-1' }]);
+  });
+
   it('draws the weeks of the month in the team’s time zone', () => {
     const lastHour = Date.UTC(2026, 9, 7, 22, 30);
     const late = entry({ createdAtMs: lastHour, amount: '1' });

@@ -263,8 +263,15 @@ describe('a notice that someone waits for', () => {
 
   it('reports that the person cannot be reached', async () => {
     const notices = noticesOf(crew.join());
-    platform.fails('notify', 'before', platformError('missing_permission', { retryable: false }));
+    platform.fails('notify', 'before', platformError('missing_permission', { retryable: false, isUnreachable: true }));
     expect(await notices.postNow(order)).toBe('undeliverable');
+    expect([events(), await waiting()]).toEqual([['notice_not_accepted'], 0]);
+  });
+
+  it('reports a file that the chat refuses as failed: the person’s direct messages are open', async () => {
+    const notices = noticesOf(crew.join());
+    platform.fails('notify', 'before', platformError('missing_permission', { retryable: false }));
+    expect(await notices.postNow(order)).toBe('failed');
     expect([events(), await waiting()]).toEqual([['notice_not_accepted'], 0]);
   });
 

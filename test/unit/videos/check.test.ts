@@ -44,7 +44,7 @@ describe('checkRequest', () => {
   it('counts Unicode characters: an emoji is one', () => {
     expect(refusals({ prompt: '🦊'.repeat(2000) })).toEqual([]);
     expect(refusals({ prompt: '🦊'.repeat(2001) })).toEqual([
-      { reason: 'too_long', option: 'prompt', model: 'swift-1', given: 2001, max: 2000 },
+      { reason: 'too_long', option: 'prompt', model: 'Swift 1', given: 2001, max: 2000 },
     ]);
   });
 
@@ -52,7 +52,7 @@ describe('checkRequest', () => {
     const epic = { model: 'epic-pro', image: ['https://a.example/1.png'] };
     expect(refusals({ ...epic, prompt: 'x'.repeat(20_000) })).toEqual([]);
     expect(refusals({ ...epic, prompt: 'x'.repeat(20_001) })).toEqual([
-      { reason: 'too_long', option: 'prompt', model: 'epic-pro', given: 20_001, max: 20_000 },
+      { reason: 'too_long', option: 'prompt', model: 'Epic Pro', given: 20_001, max: 20_000 },
     ]);
   });
 
@@ -68,37 +68,37 @@ describe('checkRequest', () => {
     [
       'seconds that are not offered',
       { seconds: 30 },
-      { reason: 'not_offered', option: 'seconds', model: 'swift-1', given: '30', allowed: ['4', '6', '8'] },
+      { reason: 'not_offered', option: 'seconds', model: 'Swift 1', given: '30', allowed: ['4', '6', '8'] },
     ],
     [
       'half seconds',
       { seconds: '4.5' },
-      { reason: 'not_offered', option: 'seconds', model: 'swift-1', given: '4.5', allowed: ['4', '6', '8'] },
+      { reason: 'not_offered', option: 'seconds', model: 'Swift 1', given: '4.5', allowed: ['4', '6', '8'] },
     ],
     [
       'negative seconds',
       { seconds: -4 },
-      { reason: 'not_offered', option: 'seconds', model: 'swift-1', given: '-4', allowed: ['4', '6', '8'] },
+      { reason: 'not_offered', option: 'seconds', model: 'Swift 1', given: '-4', allowed: ['4', '6', '8'] },
     ],
     [
       'seconds off the step',
       { model: 'epic-pro', seconds: 7, image: ['https://a.example/1.png'] },
-      { reason: 'not_offered', option: 'seconds', model: 'epic-pro', given: '7', allowed: ['5 to 15 in steps of 5'] },
+      { reason: 'not_offered', option: 'seconds', model: 'Epic Pro', given: '7', allowed: ['5 to 15 in steps of 5'] },
     ],
     [
       'an aspect ratio that is not offered',
       { aspect: '4:3' },
-      { reason: 'not_offered', option: 'aspect', model: 'swift-1', given: '4:3', allowed: ['16:9', '9:16', '1:1'] },
+      { reason: 'not_offered', option: 'aspect', model: 'Swift 1', given: '4:3', allowed: ['16:9', '9:16', '1:1'] },
     ],
     [
       'a resolution that is not offered',
       { resolution: '1080p' },
-      { reason: 'not_offered', option: 'resolution', model: 'swift-1', given: '1080p', allowed: ['480p', '720p'] },
+      { reason: 'not_offered', option: 'resolution', model: 'Swift 1', given: '1080p', allowed: ['480p', '720p'] },
     ],
     [
       'a resolution for a model without resolutions',
       { model: 'plain', resolution: '720p' },
-      { reason: 'not_offered', option: 'resolution', model: 'plain', given: '720p', allowed: [] },
+      { reason: 'not_offered', option: 'resolution', model: 'Plain', given: '720p', allowed: [] },
     ],
     [
       'a URL with another scheme',
@@ -119,17 +119,17 @@ describe('checkRequest', () => {
     [
       'too many images',
       { image: ['https://a.example/1', 'https://a.example/2', 'https://a.example/3'] },
-      { reason: 'media_count', option: 'image', model: 'swift-1', given: 3, min: 0, max: 2 },
+      { reason: 'media_count', option: 'image', model: 'Swift 1', given: 3, min: 0, max: 2 },
     ],
     [
       'too few images',
       { model: 'epic-pro' },
-      { reason: 'media_count', option: 'image', model: 'epic-pro', given: 0, min: 1, max: 9 },
+      { reason: 'media_count', option: 'image', model: 'Epic Pro', given: 0, min: 1, max: 9 },
     ],
     [
       'audio for a model without audio',
       { audio: ['https://a.example/1.mp3'] },
-      { reason: 'media_count', option: 'audio', model: 'swift-1', given: 1, min: 0, max: 0 },
+      { reason: 'media_count', option: 'audio', model: 'Swift 1', given: 1, min: 0, max: 0 },
     ],
   ])('refuses %s', (_, draft, refusal) => {
     expect(refusals({ prompt: 'a fox', ...draft })).toEqual([refusal]);

@@ -53,11 +53,12 @@ const until = async <T>(work: () => Promise<T>, tries = 8): Promise<T> => {
   }
 };
 
-it('truncates the description of a clip between characters', async () => {
+it('truncates the description of a clip between characters, without those that turn the direction of text', async () => {
   const message = await open();
-  const description = `${'a'.repeat(999)}🦊`;
+  const description = `\u202E${'a'.repeat(999)}🦊`;
   await house.platform.attach(message, origin, doneView({ task: TASK }), { ...(await clip()), description });
   expect(clips()).toHaveLength(1);
+  expect(slack.files.map(({ altText }) => altText)).toEqual(['a'.repeat(999)]);
 });
 
 describe('a lost response', () => {

@@ -9,6 +9,7 @@ import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, BOB, EVENTS, NOON_MS, requestedTask } from '#test/fakes/tasks.ts';
+import { CATALOG } from '../../videos/models.ts';
 
 const SET = taskIdOf('fake:i1');
 const CARD = setCardId(SET);
@@ -96,15 +97,15 @@ describe('the request for the approval of a set', () => {
       price: { amount: '1.20', currency: 'USD' },
     };
     for (const isMember of [true, false]) {
-      const house = new ChatHouse();
+      const house = new ChatHouse({ modelOf: (wanted) => CATALOG.models.find(({ name }) => name === wanted) });
       house.platform.memberRights.set('clips', { view: isMember, post: isMember, manage: false });
       const origin = { ...requestedTask().origin, audience: 'channel' } as const;
       await asking([{ origin }, { origin, ...other }], house, [BEN]);
       const [notice] = posted(house);
       expect(notice).toContain('Ada requests 2 takes for $1.50.');
-      expect(notice).toContain('Take 1 · swift-1 · 6 s · $0.30');
+      expect(notice).toContain('Take 1 · Swift 1 · 6 s · $0.30');
       expect(notice).toContain(
-        isMember ? 'Take 2 · epic-pro · 6 s · $1.20 · a blue whale' : 'Take 2 · epic-pro · 6 s · $1.20',
+        isMember ? 'Take 2 · Epic Pro · 6 s · $1.20 · a blue whale' : 'Take 2 · Epic Pro · 6 s · $1.20',
       );
       expect(notice?.includes('a blue whale')).toBe(isMember);
     }
@@ -134,6 +135,18 @@ describe('the decision on a set', () => {
     expect(text(card(house)).match(/Denied/g)).toHaveLength(1);
     expect(buttonsOf(cardOf(card(house))).map(({ label }) => label)).toEqual(['Retry', 'Details']);
     for (const id of ids) expect(await house.record(id)).toMatchObject({ state: 'declined', presented: true });
+  });
+
+  it('to deny it no longer names who did, or why, once they are forgotten', async () => {
+    const { house, ids } = await asking(FOUR);
+    await house.happen(ids[0] as TaskId, DECLINE);
+    await house.pass(10_000);
+    for (const id of ids) await house.happen(id, EVENTS.forget);
+    await house.pass(10_000);
+    const sentence = '@Ada your 4 takes of “a red fox running through snow” were denied by Removed person.';
+    expect(house.platform.erased.map(({ view }) => text(view))).toEqual([sentence]);
+    expect(house.platform.notices.filter(({ view }) => view.kind === 'end')).toHaveLength(1);
+    for (const id of ids) expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
   it('to withdraw it mentions no one; its expiry is told once', async () => {

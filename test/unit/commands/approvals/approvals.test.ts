@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
 import type { Caller, Reply } from '#commands/bot-port.ts';
+import { UNKNOWN_BUTTON } from '#commands/sentences/refusals.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -188,6 +189,16 @@ describe('a press on Approve', () => {
     expect(replyText(await there.bot.press(admin, approveId(there, task)))).toContain('Approved for');
   });
 
+  it('is asked of those who are still in the team, and of administrators once all have left', async () => {
+    const there = await house(ben, cleo);
+    there.outsiders.add(ben.user.id);
+    const task = await requested(there);
+    expect(there.task(task).approval?.askedOf).toEqual([{ kind: 'person', ...cleo.user }]);
+    there.outsiders.add(cleo.user.id);
+    const next = await requested(there, { ...ada, interaction: 'later' });
+    expect(there.task(next).approval?.askedOf).toEqual([]);
+  });
+
   it('is refused, and says why, where a group cannot be looked up', async () => {
     const there = await house();
     const add = (id: string, name: string) =>
@@ -260,12 +271,13 @@ describe('a press on Approve', () => {
     there.outcome = { kind: 'over', tasks: [there.task(task)], over: { ...over, scope: 'deployment' }, missing: null };
   });
 
-  it('of a model that takes the request no longer names it by its title', async () => {
+  it('of a model that takes the request no more names it by its title', async () => {
     const there = await house(ben);
     const task = await requested(there);
     there.outcome = { kind: 'unavailable', tasks: [there.task(task)] };
-    const reply = await there.bot.press(ben, approveId(there, task));
-    expect(replyText(reply)).toContain('refused: Swift 1 no longer takes this request');
+    expect(replyText(await there.bot.press(ben, approveId(there, task)))).toMatch(
+      /^refused: (?:Swift 1|Epic Pro) no longer takes this request/u,
+    );
   });
 
   it('while purchases are paused keeps the request waiting', async () => {
@@ -279,6 +291,18 @@ describe('a press on Approve', () => {
         `refused: Root paused all purchases${words}. The request keeps waiting.`,
       );
     }
+  });
+
+  it('with another price than the request’s is none of ours, and changes nothing', async () => {
+    const there = await house(ben);
+    const task = await requested(there);
+    for (const price of ['0.0001USD', '99USD', '0.3EUR'])
+      expect(await there.bot.press(ben, `approve:${task}:${price}`)).toEqual({
+        kind: 'refused',
+        sentence: UNKNOWN_BUTTON,
+      });
+    expect(there.task(task).state).toBe('requested');
+    expect(replyText(await there.bot.press(ben, approveId(there, task)))).toContain('Approved for');
   });
 
   it('of an unknown or foreign task, or with a broken id, changes nothing', async () => {

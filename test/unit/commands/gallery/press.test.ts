@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import { createGalleryPress } from '#commands/gallery/press.ts';
@@ -14,6 +15,7 @@ const ROOT = { id: 'root', name: 'Root' };
 const ADMINS = [{ platform: 'slack', user: ROOT.id }];
 
 async function setUp() {
+  const log: string[] = [];
   const house = new BotHouse(CATALOG);
   house.admins = ADMINS;
   let rights: MemberRights | Error = { view: true, post: true, manage: false };
@@ -28,7 +30,7 @@ async function setUp() {
     bot: house.bot,
     platforms: new Map([['slack', platform]]),
     admins: ADMINS,
-    logger: house.logger,
+    logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
   });
   const task = await house.seed(
     ada(),
@@ -48,7 +50,7 @@ async function setUp() {
   const grant = (given: MemberRights | Error) => {
     rights = given;
   };
-  return { house, task, by, deny, grant };
+  return { house, task, by, deny, grant, log };
 }
 
 describe('a press in the gallery', () => {
@@ -75,6 +77,22 @@ describe('a press in the gallery', () => {
     expect(house.orders[0]?.key).not.toContain(bob().user.id);
     await by(bob(), task, { kind: 'retry', price: PRICE });
     expect(new Set(house.orders.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('logs no id or name of the person who pressed, not even at the level debug', async () => {
+    const { task, by, deny, log } = await setUp();
+    const carol = { ...bob(), user: { id: 'U0CAROL003', name: 'Carol Example' } };
+    await by(carol, task, { kind: 'retry', price: PRICE });
+    await by(carol, task, { kind: 'button', button: `details:${task.id}` }, '2');
+    await by(carol, task, { kind: 'delete' }, '3');
+    deny();
+    await by(carol, task, { kind: 'retry', price: PRICE }, '4');
+    expect(log.map((line) => JSON.parse(line).event)).toEqual([
+      'interaction_handled',
+      'interaction_handled',
+      'interaction_handled',
+    ]);
+    expect(log.join('')).not.toMatch(/U0CAROL003|Carol/u);
   });
 
   it('asks once where the price has changed, and orders for the price on the button', async () => {

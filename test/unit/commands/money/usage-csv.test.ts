@@ -57,6 +57,10 @@ describe('/video usage csv', () => {
     expect(await said('usage csv')).toBe(
       'refused: I couldn’t send you the file. Allow direct messages from this app, or from this server, and try again.',
     );
+    house.postOutcome = 'failed';
+    expect(await said('usage csv')).toBe(
+      'refused: I couldn’t send you the file. Your administrator can find the reason in the log.',
+    );
   });
 
   it('sends nothing for a month that is none', async () => {

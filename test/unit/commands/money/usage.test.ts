@@ -47,6 +47,12 @@ const spend = (sum: string, add: Readonly<Record<keyof SumWrite['add'], string>>
 const limit = (amount: string, currency = 'USD') =>
   house.budgets.change(TEAM, ACTOR, { part: 'hard', currency, amount: microsOf(amount) });
 
+it('takes any @name on the chat page, also that of one who never ordered', async () => {
+  const onPage = ada({ platform: 'playground' });
+  for (const name of ['ana', '@ana']) expect(await said(name, onPage)).toContain('· ana');
+  expect(await said('ana')).toContain('I don’t know anyone here called “ana”.');
+});
+
 it('tells neither which model of a blind comparison failed nor what it would have cost', async () => {
   const blind = { isBlind: true } as const;
   house.entries.push(
@@ -60,6 +66,23 @@ it('tells neither which model of a blind comparison failed nor what it would hav
   expect(text).not.toContain('0.9');
   expect(text).not.toContain('Epic');
   expect(text).toMatch(/Swift 1\D+0\.30\D+1 clip/u);
+});
+
+it('bills for the same clips as it counts, and has no row of nothing, while others are blind', async () => {
+  await spend('team:slack:T1:2026-11:USD', { settled: '0.9' });
+  const cleo = { user: 'U3', userName: 'Cleo', isBlind: true } as const;
+  house.entries.push(
+    ENTRY,
+    { ...ENTRY, ...cleo, task: 'u' as TaskId },
+    { ...ENTRY, ...cleo, task: 'v' as TaskId, model: 'epic-pro' },
+  );
+  const text = await said();
+  expect(text.split('\n').slice(1, 4)).toEqual([
+    '*$0.90* used',
+    '*$0.30* billed · 1 clip',
+    'In comparisons that are not revealed: 2 clips',
+  ]);
+  expect(text).not.toContain('Cleo');
 });
 
 it('has no row for whom nothing was charged', async () => {

@@ -74,12 +74,12 @@ describe('/video compare', () => {
     ['a fox --models swift-1,swift-1', 'is named twice'],
     ['a fox --models swift-1,nosuch', 'there is no model “nosuch”'],
     ['a fox --models swift-1,euro', 'so this would have no single price'],
-    ['a fox --models swift-1,long', 'swift-1 makes 4, 6 or 8; long makes 20'],
+    ['a fox --models swift-1,long', 'Swift 1 makes 4, 6 or 8; Long makes 20'],
     [
       'a fox --models swift-1,reel-2 --seconds 4',
-      'not every model makes 4 s: swift-1 makes 4, 6 or 8; reel-2 makes 6 or 10. All of them make 6 s.',
+      'not every model makes 4 s: Swift 1 makes 4, 6 or 8; Reel 2 makes 6 or 10. All of them make 6 s.',
     ],
-    ['a fox --models swift-1,bare --aspect 9:16', 'aspect: bare doesn’t take this option'],
+    ['a fox --models swift-1,bare --aspect 9:16', 'aspect: Bare doesn’t take this option'],
     ['--models swift-1,reel-2', 'prompt: say what the clip should show'],
   ])('refuses %s and buys nothing', async (text, sentence) => {
     const house = new BotHouse(CATALOG);

@@ -114,7 +114,7 @@ describe('Fix it', () => {
       resolution: '',
       takes: '3',
     });
-    expect(fields.find(({ name }) => name === 'seconds')?.note).toContain('swift-1 can’t make 7 s');
+    expect(fields.find(({ name }) => name === 'seconds')?.note).toContain('Swift 1 can’t make 7 s');
   });
 
   it('falls back to the defaults of a model that does not support the given values', async () => {

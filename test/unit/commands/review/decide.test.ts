@@ -199,9 +199,11 @@ describe('Request changes', () => {
     [{ at: '', note: ' ' }, 'note', 'Write what should change.'],
     [{ at: '', note: 'x'.repeat(1001) }, 'note', 'The note has 1,001 characters.'],
   ])('%j is refused at its field, and the note is given back', async (values, field, sentence) => {
-    const { request, now } = await reviewed();
+    const { house, request, now } = await reviewed();
     const reply = await request(bob(), values);
-    expect(reply).toMatchObject({ kind: 'refused', problems: [{ field }] });
+    expect(reply).toMatchObject({ kind: 'refused', problems: [{ field }], buttons: [{ label: 'Edit again' }] });
+    const [again] = (reply.kind === 'refused' ? reply.buttons : undefined) ?? [];
+    expect((await house.bot.press(bob(), again?.id ?? '')).kind).toBe('form');
     expect(replyText(reply)).toContain(sentence);
     if (values.note.trim() !== '') expect(replyText(reply)).toContain(`Your note: ${values.note.trim().slice(0, 20)}`);
     expect(now().review).toBeUndefined();

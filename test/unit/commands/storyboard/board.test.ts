@@ -97,9 +97,16 @@ describe('Edit board', () => {
     ['1 two', 'refused: “two” isn’t a shot'],
     ['1 2 1', 'refused: Shot 1 is there twice'],
   ])('refuses %s and names it', async (order, sentence) => {
-    const { save, cut } = await withBoard();
-    expect(replyText(await save({ order }))).toContain(sentence);
+    const { house, save, cut } = await withBoard();
+    const reply = await save({ order });
+    expect(replyText(reply)).toContain(sentence);
     expect(await cut()).toEqual([1, 2, 3]);
+    const [again] = (reply.kind === 'refused' ? reply.buttons : undefined) ?? [];
+    expect(again?.label).toBe('Edit again');
+    expect(await house.bot.press(ada(), again?.id ?? '')).toMatchObject({
+      kind: 'form',
+      form: { fields: [{ name: 'order' }] },
+    });
   });
 
   it('does not overwrite an edit that it did not show', async () => {
@@ -113,7 +120,9 @@ describe('Edit board', () => {
     expect(replyText(await save({ order: '1 2 3' }, 0, bob()))).toContain('Only Ada');
     const after = await cut();
     // A form that was opened before, and is submitted later.
-    expect(replyText(await save({ order: '1 3 2' }, 0))).toContain('Someone changed this board');
+    const late = await save({ order: '1 3 2' }, 0);
+    expect(replyText(late)).toContain('Someone changed this board');
+    expect(late).toMatchObject({ buttons: [{ label: 'Edit again' }] });
     expect(await cut()).toEqual(after);
   });
 

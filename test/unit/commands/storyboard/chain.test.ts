@@ -98,7 +98,7 @@ describe('/video storyboard --chain', () => {
     ['a fox --chain\nit runs', 'Line 1: --chain is for all shots: write it on a line of its own above them.'],
     [
       '--chain --model plain\na fox\nit runs --image https://a.example/1.png --image https://a.example/2.png',
-      'Line 2: image: with the last frame of the shot before, there are 3 images; plain takes',
+      'Line 2: image: with the last frame of the shot before, there are 3 images; Plain takes',
     ],
   ])('refuses %j', async (lines, sentence) => {
     const made = house();
@@ -114,7 +114,7 @@ describe('/video storyboard --chain', () => {
     const blind = { ...first, media: { image: none, audio: none, video: none } };
     made.replaceCatalog({ ...CATALOG, models: [blind], defaultModel: blind });
     const reply = await made.bot.text(ada(), 'storyboard --chain\na fox\nit runs');
-    expect(replyText(reply)).toContain('chain: swift-1 takes no images, so its clips can’t start with the last frame');
+    expect(replyText(reply)).toContain('chain: Swift 1 takes no images, so its clips can’t start with the last frame');
   });
 
   it.each([

@@ -79,7 +79,7 @@ describe('/video storyboard', () => {
     const reply = await house.bot.text(ada(), `storyboard\n${lines.join('\n')}`);
     const said = replyText(reply);
     for (const part of [
-      'Line 1: seconds: swift-1 can’t make 30 s',
+      'Line 1: seconds: Swift 1 can’t make 30 s',
       'Line 2: There is no --sconds',
       'Line 4: prompt: ',
       'Line 5: image: --image needs a value',

@@ -65,7 +65,7 @@ describe('/video style', () => {
     ['big*house --after x', 'can’t be the name of a style'],
     ['noir', 'name: there is no style “noir”'],
     ['house --model nothing', 'model: there is no model “nothing”'],
-    ['house --seconds 5', 'seconds: swift-1 can’t make 5 s'],
+    ['house --seconds 5', 'seconds: Swift 1 can’t make 5 s'],
     ['house --images ftp://a.example/1.png', 'isn’t a link'],
     ['house --off mood', 'off: “mood” isn’t known'],
     ['house --off after', 'A style needs words or a default'],

@@ -141,31 +141,50 @@ describe('the colours of a cut that is encoded', () => {
     expectEqual(await planes(cut), shown);
   });
 
-  const PQ = 'log-level=error:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
-  /** A grey of 100 nits in HDR: code 520 of 1023 in full range. */
-  async function hdr(): Promise<string> {
-    const path = join(clips, 'hdr.mp4');
-    const grey = 'color=0x828282:size=160x90:rate=24:duration=0.5,format=yuv420p10le';
-    await ffmpeg('-f', 'lavfi', '-i', grey, '-c:v', 'libx265', '-x265-params', PQ, '-tag:v', 'hvc1', path);
+  /** A grey in HDR, by its code of 255 in full range. */
+  async function hdr(transfer: 'smpte2084' | 'arib-std-b67' = 'smpte2084', code = '82'): Promise<string> {
+    const path = join(clips, `hdr-${transfer}.mp4`);
+    const grey = `color=0x${code.repeat(3)}:size=160x90:rate=24:duration=0.5,format=yuv420p10le`;
+    const x265 = `log-level=error:colorprim=bt2020:transfer=${transfer}:colormatrix=bt2020nc`;
+    await ffmpeg('-f', 'lavfi', '-i', grey, '-c:v', 'libx265', '-x265-params', x265, '-tag:v', 'hvc1', path);
     return path;
   }
 
-  it('are mapped where one shot is HDR', async () => {
-    const [luma = 0, ...chroma] = await planes(await cutOf([await hdr(), await shot({ channels: null })]));
-    expect(luma).toBeGreaterThan(180);
+  it.each([
+    ['100 nits in PQ', 'smpte2084', '82', 200],
+    // At 1,000 nits to white.
+    ['51 nits in HLG', 'arib-std-b67', '80', 175],
+  ] as const)('are mapped where one shot is HDR: %s', async (_what, transfer, code, expected) => {
+    const shots = [await hdr(transfer, code), await shot({ channels: null })];
+    const [luma = 0, ...chroma] = await planes(await cutOf(shots));
+    expect(Math.abs(luma - expected)).toBeLessThanOrEqual(5);
     for (const value of chroma) expect(Math.abs(value - 128)).toBeLessThanOrEqual(2);
   });
 
   it('name the shot that is HDR where ffmpeg cannot map it', async () => {
-    const program = join(clips, 'ffmpeg-without-zscale');
-    await writeFile(program, `#!/bin/sh\ncase "$*" in *zscale*) exit 1;; esac\nexec ${FFMPEG} "$@"\n`, { mode: 0o755 });
-    const inputs = inputsOf([await shot({ channels: null }), await hdr()]);
-    const failure = await joinerOf(program)
-      .join(inputs, NEVER)
-      .catch((thrown: unknown) => thrown);
+    const failure = await failureAtHdr(`echo "[AVFilterGraph @ 0x1] No such filter: 'zscale'" >&2; exit 1`);
     expect(failure).toBeInstanceOf(ShotError);
     expect(failure).toMatchObject({ shot: 2, failure: 'hdr' });
   });
+
+  it.each([
+    ['the disk is full', 'echo "av_interleaved_write_frame(): No space left on device" >&2; exit 1'],
+    ['it crashes or is killed', 'kill -9 $$'],
+  ])('are not what keeps ffmpeg from converting a shot in HDR where %s', async (_what, script) => {
+    expect(await failureAtHdr(script)).toMatchObject({ shot: 2, failure: 'not_converted' });
+  });
+
+  /** Joins a shot with one in HDR by an ffmpeg that runs a script in place of the conversion. @returns its failure */
+  async function failureAtHdr(script: string): Promise<unknown> {
+    const program = join(await mkdtemp(join(clips, 'ffmpeg-')), 'ffmpeg');
+    await writeFile(program, `#!/bin/sh\ncase "$*" in *zscale*) ${script};; esac\nexec ${FFMPEG} "$@"\n`, {
+      mode: 0o755,
+    });
+    const inputs = inputsOf([await shot({ channels: null }), await hdr()]);
+    return joinerOf(program)
+      .join(inputs, NEVER)
+      .catch((thrown: unknown) => thrown);
+  }
 
   it('name the shot that ffmpeg fails to convert', async () => {
     const inputs = inputsOf([await shot(), await shot({ rate: 30 })]);

@@ -50,7 +50,7 @@ describe('a decision', () => {
     const pseudonym = { id: 'forgotten-1', name: 'Removed person' };
     const both = decided(decided(DONE, CHANGES) as Task, { ...CHANGES, by: ADA, note: { text: 'mine' } }) as Task;
     const forgotten = transition(both, { kind: 'forget', person: 'bob', pseudonym });
-    const erased = { kind: 'changes_requested', by: pseudonym, atMs: NOON_MS, isErased: true };
+    const erased = { kind: 'changes_requested', by: pseudonym, atMs: NOON_MS };
     expect(forgotten?.review).toEqual([erased, { ...CHANGES, by: ADA, note: { text: 'mine' } }]);
     expect(forgotten?.presented).toBe(false);
     expect(transition(forgotten as Task, { kind: 'forget', person: 'bob', pseudonym })).toBeNull();

@@ -2,16 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef, Notice } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { writeClip } from '#test/fakes/clip.ts';
 import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { storedIn } from '#test/fakes/stored.ts';
-import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+import { approvalNotice, doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
 const TASK = 'task-1' as TaskId;
 const REMOVED = 'This clip was deleted.';
+const REQUEST = approvalNotice();
 const KEPT = { code: 'missing_permission', retryable: false };
 
 let house: DiscordHouse;
@@ -43,14 +44,16 @@ async function deliver(channel: string): Promise<void> {
   await house.platform.attach(message, origin, doneView(), await writeClip(directory));
 }
 
-const notify = (): Promise<MessageRef> =>
+const post = (key: string, view: Notice['view']): Promise<MessageRef> =>
   house.platform.notify({
-    key: `end:${TASK}:done:1`,
+    key,
     place: { team: origin.team, channel: origin.channel, address: origin.address },
     replyTo: message,
     mention: origin.user,
-    view: endNotice(origin),
+    view,
   });
+const notify = (): Promise<MessageRef> => post(`end:${TASK}:done:1`, endNotice(origin));
+const ask = (): Promise<MessageRef> => post(`ask:${TASK}:`, REQUEST);
 const retract = (ref = message): Promise<void> =>
   house.platform.retract(ref, { ...origin, interaction: '', address: {} }, { kind: 'removed', reason: 'deleted' });
 const textOf = ({ message: id }: MessageRef): string => plainOf(house.discord.message(id)).trim();
@@ -129,5 +132,19 @@ describe('where the bot is not a member', () => {
     const notice = await notify();
     house.discord.expireTokens();
     await expect(retract(notice)).rejects.toMatchObject(KEPT);
+  });
+
+  it('edits its notices with that token, and never waits for a press to show them without someone', async () => {
+    const posted = [await notify(), await ask()];
+    const edits = async () => {
+      const views = [endNotice(origin, { prompt: 'a grey heron' }), { ...REQUEST, prompt: 'a grey heron' }];
+      return Promise.allSettled(
+        posted.map(async (one, at) => house.platform.edit(one, origin, views[at] ?? REQUEST, 'final')),
+      );
+    };
+    await edits();
+    for (const one of posted) expect(textOf(one)).toContain('a grey heron');
+    clock.advance(20 * 60_000);
+    expect(await edits()).toMatchObject([{ reason: KEPT }, { reason: KEPT }]);
   });
 });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { DiscordHouse } from '#test/fakes/discord-house.ts';
 import { spendReport } from '#test/fakes/views.ts';
 
-it('attaches a chart with its alternative text and a CSV to one message, once', async () => {
+it('attaches a chart with its alternative text, which turns no direction, and a CSV to one message, once', async () => {
   const house = await DiscordHouse.start();
   const directory = await mkdtemp(join(tmpdir(), 'dailies-notice-'));
   const { discord } = house;
@@ -16,7 +16,7 @@ it('attaches a chart with its alternative text and a CSV to one message, once', 
     return { path, bytes, contentType, name, description };
   };
   const files = [
-    await fileOf('october.png', 'image/png', 300_000, 'Spend by week'),
+    await fileOf('october.png', 'image/png', 300_000, 'Spend \u202Eby week'),
     await fileOf('october.csv', 'text/csv', 700_000, 'One row per send'),
   ];
   const place = { team: 'guild', channel, address: {} };

@@ -1,20 +1,12 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PLATFORM_CONFIGS } from '#adapters/registry.ts';
-import { readConfig } from '#src/config/config.ts';
+import { readConfig, variablesOf } from '#src/config/config.ts';
 
 const TOP = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(TOP, path), 'utf8');
-const README = read('README.md');
-const DOCUMENTS = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'docs/architecture.md',
-  'docs/capacity.md',
-  'docs/glossary.md',
-  'docs/operations.md',
-];
+const CONFIGURATION = read('docs/configuration.md');
 
 /** Returns the distinct matches of a pattern's first group, sorted. */
 const found = (text: string, pattern: RegExp): readonly string[] =>
@@ -22,30 +14,6 @@ const found = (text: string, pattern: RegExp): readonly string[] =>
 
 /** Returns true for a variable that only `npm run sandbox` reads. */
 const isSandbox = (name: string): boolean => name.startsWith('SANDBOX_');
-
-describe('documents', () => {
-  it('mention scripts', () => {
-    expect(found(README, /npm (?:run )?(start|test|(?<=run )[\w:-]+)/g).length).toBeGreaterThan(1);
-  });
-
-  const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
-
-  it.each(DOCUMENTS)('%s mentions only existing scripts', (path) => {
-    const named = found(read(path), /npm (?:run )?(start|test|(?<=run )[\w:-]+)/g);
-    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-  });
-
-  it.each(DOCUMENTS)('%s links only existing files', (path) => {
-    const links = found(read(path), /\]\((?!https?:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g);
-    expect(links.filter((link) => !existsSync(join(TOP, dirname(path), link)))).toEqual([]);
-  });
-
-  it('mention scripts with existing programs', () => {
-    const programs = Object.values(scripts).flatMap((script) => found(script, /((?:src|test|adapters)\/\S+\.ts)/g));
-    expect(programs.length).toBeGreaterThan(0);
-    expect(programs.filter((program) => !existsSync(join(TOP, program)))).toEqual([]);
-  });
-});
 
 it.each(['discord', 'slack'])(
   '%s is set up in six steps at most, each with what one sees, and then checked',
@@ -61,14 +29,11 @@ it.each(['discord', 'slack'])(
 );
 
 describe('environment', () => {
-  const sources = ['src/config/config.ts', 'src/config/media.ts', ...globSync('adapters/*/config.ts', { cwd: TOP })]
-    .map(read)
-    .join('\n');
-  const known = found(sources, /^ {2,4}([A-Z][A-Z0-9_]+):/gm);
+  const known = Object.keys(variablesOf(PLATFORM_CONFIGS)).sort();
   const example = read('.env.example');
 
-  it('has a row per variable in the README', () => {
-    const rows = README.split('\n').filter((line) => /^\| `[A-Z]/.test(line));
+  it('has a row per variable in docs/configuration.md', () => {
+    const rows = CONFIGURATION.split('\n').filter((line) => /^\| `[A-Z]/.test(line));
     expect(known.length).toBeGreaterThan(20);
     expect(found(rows.map((row) => row.split('|')[1]).join(), /`([A-Z0-9_]+)`/g)).toEqual(known);
   });
@@ -79,7 +44,7 @@ describe('environment', () => {
     expect(found(example, /^#([A-Z0-9_]+)=/gm).filter((name) => !isSandbox(name))).toEqual(known);
   });
 
-  it('has the defaults of .env.example and the README', () => {
+  it('has the defaults of .env.example and docs/configuration.md', () => {
     // With the embedded sandbox, polls have different defaults.
     const service = { VIDEO_API_BASE_URL: 'https://videos.example', VIDEO_API_TOKEN: 'token' };
     const defaults = readConfig(service, PLATFORM_CONFIGS);
@@ -89,7 +54,7 @@ describe('environment', () => {
     const given = Object.fromEntries(said.map(({ name, value }) => [name, value]));
     expect(readConfig({ ...service, ...given }, PLATFORM_CONFIGS)).toEqual(defaults);
     for (const { name, value } of said) {
-      const row = README.split('\n').find((line) => line.startsWith('| `') && line.includes(`\`${name}\``));
+      const row = CONFIGURATION.split('\n').find((line) => line.startsWith(`| \`${name}\` |`));
       expect(row, name).toContain(`\`${value}\``);
     }
   });

@@ -1,12 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// `node test/contract/parity.ts` updates the table in CONTRIBUTING.md.
-
-const HERE = import.meta.dirname;
-const DOCUMENT = join(HERE, '../../CONTRIBUTING.md');
-const BEGIN = '<!-- parity: made by `node test/contract/parity.ts` -->';
-const END = '<!-- /parity -->';
+const CONTRACTS = join(import.meta.dirname, '../contract');
 
 /** Suites that every platform runs, with the call that runs each and the heading of its tests outside of any group. */
 const SUITES = [
@@ -32,30 +27,20 @@ export function parityTable(): string {
 
 /** Returns the platforms for which the tests call a suite. */
 function platformsOf(suite: string): readonly string[] {
-  const tests = readdirSync(HERE).filter((name) => name.endsWith('.test.ts'));
-  const calls = tests.flatMap((name) => [...read(join(HERE, name)).matchAll(CALLS)]);
+  const tests = readdirSync(CONTRACTS).filter((name) => name.endsWith('.test.ts'));
+  const calls = tests.flatMap((name) => [...read(join(CONTRACTS, name)).matchAll(CALLS)]);
   return calls.filter(([, call]) => call === suite).map(([, , platform = '']) => platform);
 }
 
 /** Returns the titles of a suite's tests, each with that of its group. */
 function titlesOf(file: string, heading: string): readonly string[] {
   let group = '';
-  return [...read(join(HERE, file)).matchAll(TITLES)].flatMap(([, indent = '', describing, title = '']) => {
+  return [...read(join(CONTRACTS, file)).matchAll(TITLES)].flatMap(([, indent = '', describing, title = '']) => {
     if (describing !== undefined) group = `${describing}: `;
     return describing === undefined ? [`${indent.length > OUTER ? group : heading}${title}`] : [];
   });
 }
 
-/** Returns the document with an up-to-date table. */
-export function withParity(document: string): string {
-  const [before, rest] = document.split(BEGIN);
-  const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined) throw new TypeError('CONTRIBUTING.md has no place for the table');
-  return `${before}${BEGIN}\n${parityTable()}\n${END}${after}`;
-}
-
 function read(path: string): string {
   return readFileSync(path, 'utf8');
 }
-
-if (import.meta.main) writeFileSync(DOCUMENT, withParity(read(DOCUMENT)));
