@@ -1,12 +1,10 @@
 import { resolve } from 'node:path';
 import type { Adapter, AdapterDeps, CheckDeps, ConfiguredPlatform } from '#commands/adapter.ts';
-import type { Config } from '#src/config/config.ts';
-import type { PlatformConfig } from '#src/config/platform-config.ts';
-import { type Check, ok } from '#src/doctor/diagnosis.ts';
-import { WrongTokens } from '#src/http/access-tokens.ts';
-import { retentionOf } from '#src/library/retention-periods.ts';
-import { AuditTrail } from '#src/money/audit.ts';
-import { TeamSettingsRepository } from '#src/money/team-settings.ts';
+import { retentionOf } from '#src/clips/index.ts';
+import type { Config, PlatformConfig } from '#src/config/index.ts';
+import { type Check, ok } from '#src/doctor/index.ts';
+import { WrongTokens } from '#src/http/index.ts';
+import { AuditTrail, TeamSettingsRepository } from '#src/teams/index.ts';
 import { discordConfig } from './discord/config.ts';
 import { slackConfig } from './slack/config.ts';
 

@@ -1,18 +1,14 @@
 import type { FastifyInstance } from 'fastify';
-import type { Platform } from '#src/chat/platform.ts';
+import type { Platform, WithMessageLock } from '#src/chat/index.ts';
 import type { Clock } from '#src/clock.ts';
-import type { Membership } from '#src/cluster/membership.ts';
-import type { WithMessageLock } from '#src/cluster/message-lock.ts';
-import type { Config } from '#src/config/config.ts';
-import type { Check } from '#src/doctor/diagnosis.ts';
-import type { Entrance } from '#src/http/access-tokens.ts';
+import type { Config } from '#src/config/index.ts';
+import type { Check } from '#src/doctor/index.ts';
+import type { Membership, Store } from '#src/engine/index.ts';
+import type { Entrance } from '#src/http/index.ts';
 import type { Logger } from '#src/logger.ts';
-import type { ClipLinks } from '#src/media/clip-links.ts';
-import type { Relay } from '#src/media/relay.ts';
-import type { Store } from '#src/store/store.ts';
-import type { TaskId } from '#src/tasks/task.ts';
-import type { Catalog } from '#src/videos/model.ts';
-import type { Clip } from '#src/videos/service.ts';
+import type { ClipLinks, Relay } from '#src/media/index.ts';
+import type { TaskId } from '#src/tasks/index.ts';
+import type { Catalog, Clip } from '#src/videos/index.ts';
 import type { Bot } from './bot-port.ts';
 
 /** Platform whose interactions the bot handles. The app creates it before the bot, which sends through it. */

@@ -1,7 +1,6 @@
-import type { MemberRights, MessageRef } from '#src/chat/platform.ts';
-import type { Person, Price, TaskId } from '#src/tasks/task.ts';
-import type { Catalog } from '#src/videos/model.ts';
-import type { MediaKind } from '#src/videos/request.ts';
+import type { MemberRights, MessageRef } from '#src/chat/index.ts';
+import type { Person, Price, TaskId } from '#src/tasks/index.ts';
+import type { Catalog, MediaKind } from '#src/videos/index.ts';
 import type { Card, CardButton } from './ui/card.ts';
 
 /** Option of a command, declared once; every adapter maps it to its own form (Discord options, flags, form fields). */

@@ -1,9 +1,8 @@
-import type { MessageRef } from '#src/chat/platform.ts';
-import { setOfCard } from '#src/chat/sets/set-view.ts';
+import { type MessageRef, setOfCard } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { isCutId } from '#src/studio/cuts/cut.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
+import { isCutId } from '#src/orders/index.ts';
+import { taskIdOf } from '#src/pipeline/index.ts';
+import { isContentRemoved } from '#src/tasks/index.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
 import { createForm, submitForm } from './input/forms.ts';

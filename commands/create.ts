@@ -1,6 +1,4 @@
-import { checkRequest, MAX_TAKES } from '#src/videos/check.ts';
-import { SETTINGS } from '#src/videos/model.ts';
-import { MEDIA_KINDS } from '#src/videos/request.ts';
+import { checkRequest, MAX_TAKES, MEDIA_KINDS, SETTINGS } from '#src/videos/index.ts';
 import type { Command, OptionDeclaration } from './bot-port.ts';
 import type { Subcommand } from './input/subcommand.ts';
 import { orderDraft, requestDraft } from './orders/place-order.ts';

@@ -1,8 +1,5 @@
-import type { RetractionCount } from '#src/chat/retraction.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import { isEnded } from '#src/tasks/state-machine.ts';
-import type { Task } from '#src/tasks/task.ts';
+import type { RetractionCount } from '#src/chat/index.ts';
+import { isBlind, isContentRemoved, isEnded, type Task } from '#src/tasks/index.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';

@@ -1,4 +1,4 @@
-import type { RequestDraft } from '#src/videos/request.ts';
+import type { RequestDraft } from '#src/videos/index.ts';
 import type { Addressing, Caller, Command, FieldProblem, GivenOptions, Reply } from './bot-port.ts';
 import { compare, comparisonDraft } from './comparisons/compare.ts';
 import { create } from './create.ts';

@@ -1,4 +1,4 @@
-import type { Catalog } from '#src/videos/model.ts';
+import type { Catalog } from '#src/videos/index.ts';
 import type { Caller, Command, GivenOptions } from './bot-port.ts';
 import { nearest } from './input/closest-match.ts';
 import { optionValue } from './input/options.ts';

@@ -1,5 +1,5 @@
-import { holdsWords, type Person, type Task, typedPrompt } from '#src/tasks/task.ts';
-import { titled } from '#src/videos/model.ts';
+import { holdsWords, type Person, type Task, typedPrompt } from '#src/tasks/index.ts';
+import { titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { personNamed } from './input/people.ts';

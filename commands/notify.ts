@@ -1,5 +1,5 @@
-import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
-import type { Person } from '#src/tasks/task.ts';
+import { type Subscription, subscriptionKey } from '#src/chat/index.ts';
+import type { Person } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from './bot-port.ts';
 import { rightsIn } from './input/member-rights.ts';
 import { isSet, optionValue } from './input/options.ts';

@@ -1,7 +1,7 @@
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef } from '#src/chat/index.ts';
 import { asDailiesError, type DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 import type { Bot, Caller, Form, Reply } from './bot-port.ts';
 import { sentenceOf } from './sentences/errors.ts';
 import { type Card, textCard } from './ui/card.ts';

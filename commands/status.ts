@@ -1,6 +1,5 @@
-import { setCardId, setOfCard } from '#src/chat/sets/set-view.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import { setCardId, setOfCard } from '#src/chat/index.ts';
+import { isBlind, type Task, type TaskId } from '#src/tasks/index.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';

@@ -1,10 +1,7 @@
-import type { BudgetScope } from '#src/money/budgets.ts';
-import { paceOf } from '#src/money/pace.ts';
-import { endOfPeriod, startOfPeriod } from '#src/money/period.ts';
-import { type SpendGroup, SpendGroups, type SpendKey } from '#src/money/reports/spend-groups.ts';
-import { spendChannel } from '#src/tasks/money.ts';
-import type { Person } from '#src/tasks/task.ts';
-import { titleOf } from '#src/videos/model.ts';
+import { type BudgetScope, paceOf, type SpendGroup, SpendGroups, type SpendKey } from '#src/money/index.ts';
+import { endOfPeriod, startOfPeriod } from '#src/period.ts';
+import { type Person, spendChannel } from '#src/tasks/index.ts';
+import { titleOf } from '#src/videos/index.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { currenciesOf } from './input/amounts.ts';
 import { isSet, optionValue } from './input/options.ts';

@@ -1,40 +1,42 @@
 import { join, resolve } from 'node:path';
 import type { Adapter, AdapterDeps, ConfiguredPlatform } from '#commands/adapter.ts';
-import { createAppBot } from './app/bot.ts';
-import { createAppChat } from './app/chat.ts';
-import { createCuts } from './app/cuts.ts';
-import { orderOf, type Part, type Parts, type Started } from './app/parts.ts';
-import { createVideos, openAppQueue, pipelineSettingsOf } from './app/services.ts';
-import { Audiences } from './chat/audiences.ts';
-import type { Platform } from './chat/platform.ts';
+import {
+  createAppBot,
+  createAppChat,
+  createCuts,
+  createLibrary,
+  createVideos,
+  openAppQueue,
+  orderOf,
+  type Part,
+  type Parts,
+  pipelineSettingsOf,
+  type Started,
+} from './app/index.ts';
+import { Audiences, createMessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
+import { DataSpace } from './clips/index.ts';
 import type { Clock } from './clock.ts';
-import { createMembership } from './cluster/membership.ts';
-import { createMessageLocks, type WithMessageLock } from './cluster/message-lock.ts';
-import type { Config } from './config/config.ts';
-import { missing } from './http/readiness.ts';
-import { addStatusRoutes, createHttpServer, Draining } from './http/server.ts';
-import { createGallery } from './library/gallery/gallery.ts';
-import { createLibrary } from './library/library.ts';
-import { createPersonExport } from './library/person-export.ts';
-import { DataSpace } from './library/space/data-space.ts';
+import type { Config } from './config/index.ts';
+import { createMembership, type Store } from './engine/index.ts';
+import { createGallery } from './gallery/index.ts';
+import { addStatusRoutes, createHttpServer, Draining, missing } from './http/index.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
-import { createClipLinks } from './media/clip-links.ts';
-import { createFileFinder } from './media/file-finder.ts';
-import { FolderCheck, prepareClipsFolder } from './media/folder-check.ts';
-import type { Relay } from './media/relay.ts';
-import type { SignedLinks } from './media/signed-links.ts';
-import { instrumentPlatforms } from './metrics/calls.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import { createMoney } from './money/money.ts';
-import { createStatements } from './money/statement/statements.ts';
-import { createTeamNotices } from './money/team-notices.ts';
-import { openStorage } from './storage/open.ts';
-import type { Store } from './store/store.ts';
+import {
+  createClipLinks,
+  createFileFinder,
+  FolderCheck,
+  prepareClipsFolder,
+  type Relay,
+  type SignedLinks,
+} from './media/index.ts';
+import { instrumentPlatforms, type Metrics } from './metrics/index.ts';
+import { createMoney, createStatements, createTeamNotices } from './money/index.ts';
+import { createPersonExport } from './people/index.ts';
+import { openStorage } from './storage/index.ts';
 import { createPipeline } from './task-pipeline.ts';
-import { createDurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
-import type { TaskId } from './tasks/task.ts';
-import type { Catalog } from './videos/model.ts';
+import { createDurationEstimates, learningDurations, type TaskId } from './tasks/index.ts';
+import type { Catalog } from './videos/index.ts';
 
 /** Dependencies of {@link createApp}. */
 export interface AppDeps {

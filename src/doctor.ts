@@ -2,11 +2,9 @@ import { parseArgs } from 'node:util';
 import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { distance } from '#commands/input/closest-match.ts';
 import { systemClock as clock } from './clock.ts';
-import { loadEnvFile } from './config/env-file.ts';
-import { readSettings, type Settings } from './config/settings.ts';
-import { type Diagnosis, report } from './doctor/diagnosis.ts';
-import { examine } from './doctor/examine.ts';
-import { forgetReplica } from './doctor/replica-waiver.ts';
+import { readSettings, type Settings } from './config/index.ts';
+import { type Diagnosis, examine, forgetReplica, report } from './doctor/index.ts';
+import { loadEnvFile } from './env-file.ts';
 import { asDailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
 

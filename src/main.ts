@@ -1,20 +1,16 @@
 import { join, resolve } from 'node:path';
 import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
-import { connectionsOf, greet } from './app/greeting.ts';
+import { connectionsOf, drainTimeoutMs, greet } from './app/index.ts';
 import { createApp } from './app.ts';
 import { systemClock } from './clock.ts';
-import { warnOfReadableEnvFile } from './config/env-file.ts';
-import { followCatalog, readSettingsOrExit, type Settings } from './config/settings.ts';
-import { VERSION } from './config/version.ts';
+import { followCatalog, readSettingsOrExit, type Settings, VERSION } from './config/index.ts';
+import { openConfiguredStore } from './engine/index.ts';
+import { warnOfReadableEnvFile } from './env-file.ts';
 import { type Opening, runUntilStopped } from './lifecycle.ts';
 import { createLogger, isOnTerminal, type Logger } from './logger.ts';
-import { Relay } from './media/relay.ts';
-import { SignedLinks } from './media/signed-links.ts';
-import { instrumentStore } from './metrics/calls.ts';
-import { createMetrics, type Metrics } from './metrics/metrics.ts';
-import { drainTimeoutMs } from './queue/drain.ts';
-import { embedSandbox } from './sandbox/embedded.ts';
-import { openConfiguredStore } from './store/open.ts';
+import { Relay, SignedLinks } from './media/index.ts';
+import { createMetrics, instrumentStore, type Metrics } from './metrics/index.ts';
+import { embedSandbox } from './sandbox/index.ts';
 
 const clock = systemClock;
 const random = Math.random;

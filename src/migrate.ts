@@ -2,13 +2,19 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from './clock.ts';
-import { dataDirOf } from './config/config.ts';
+import { dataDirOf } from './config/index.ts';
+import {
+  type Digest,
+  isStoreUrl,
+  migrate,
+  openStore,
+  type Part,
+  type Store,
+  sqlitePath,
+  withoutPassword,
+} from './engine/index.ts';
 import { asDailiesError, DailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
-import { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
-import { type Digest, migrate, type Part } from './store/migrate/migration.ts';
-import { openStore } from './store/open.ts';
-import type { Store } from './store/store.ts';
 
 // `npm run migrate -- --from sqlite:… --to redis://…`: copies everything in a store to another one.
 

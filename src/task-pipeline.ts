@@ -1,17 +1,24 @@
-import { createTakeLastFrame } from './media/ffmpeg.ts';
-import { LastFrames } from './media/last-frames.ts';
-import type { Relay } from './media/relay.ts';
-import type { SignedLinks } from './media/signed-links.ts';
-import { type Clips, type ClipsOptions, createClips } from './pipeline/clip-files.ts';
-import { createPoller, PollCache, type PollerOptions, type ProgressObserver } from './pipeline/poll.ts';
-import { TaskRepository } from './pipeline/repository.ts';
-import { createSubmitter, type SubmitterOptions } from './pipeline/submit.ts';
-import { createTaskService, type TaskService, type TaskServiceOptions } from './pipeline/task-service.ts';
-import type { JobHandler, JobKind } from './queue/queue.ts';
-import { deferUpload } from './storage/uploads.ts';
-import { Boards } from './studio/storyboards/boards.ts';
-import { Chaining } from './studio/storyboards/chaining.ts';
-import { StoryboardPacing } from './studio/storyboards/pacing.ts';
+import type { JobHandler, JobKind } from './engine/index.ts';
+import { createTakeLastFrame, LastFrames, type Relay, type SignedLinks } from './media/index.ts';
+import { Boards } from './orders/index.ts';
+import {
+  type Clips,
+  type ClipsOptions,
+  createClips,
+  createPoller,
+  createSubmitter,
+  createTaskService,
+  PollCache,
+  type PollerOptions,
+  type ProgressObserver,
+  StoryboardPacing,
+  type SubmitterOptions,
+  TaskRepository,
+  type TaskService,
+  type TaskServiceOptions,
+} from './pipeline/index.ts';
+import { deferUpload } from './storage/index.ts';
+import { Chaining } from './studio/index.ts';
 
 /** Dependencies of {@link createPipeline}. */
 export interface PipelineDeps

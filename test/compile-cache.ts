@@ -13,7 +13,7 @@ import { startSlack } from '#test/fakes/slack/index.ts';
 const TOP = fileURLToPath(new URL('..', import.meta.url));
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
 /** Modules that the program does not load on SQLite. */
-const MODULES = ['src/store/redis/store.ts', 'src/queue/bullmq/queue.ts'];
+const MODULES = ['src/engine/store/redis/store.ts', 'src/engine/queue/bullmq/queue.ts'];
 
 /**
  * Fills the compile cache named by `NODE_COMPILE_CACHE`, once before all tests: the program is started some two hundred

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { PlatformConfig } from '#src/config/platform-config.ts';
-import { onOff, optional, serviceUrl, text } from '#src/config/variables.ts';
+import type { PlatformConfig } from '#src/config/index.ts';
+import { onOff, optional, serviceUrl, text } from '#src/variables.ts';
 
 /** Credentials and URL of Discord. */
 export interface DiscordSettings {

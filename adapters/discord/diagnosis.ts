@@ -1,9 +1,9 @@
 import { type APIGuild, type APIGuildMember, Routes } from 'discord.js';
 import type { CheckDeps } from '#commands/adapter.ts';
 import { declarations } from '#commands/registry.ts';
-import { rulesOf } from '#src/config/access.ts';
-import { type Check, type Diagnosis, ok, warning, wrong } from '#src/doctor/diagnosis.ts';
+import { type Check, type Diagnosis, ok, warning, wrong } from '#src/doctor/index.ts';
 import { asDailiesError } from '#src/errors.ts';
+import { rulesOf } from '#src/teams/index.ts';
 import type { DiscordSettings } from './config.ts';
 import { askForGateway } from './gateway/identify.ts';
 import { type Server, serversOf } from './interactions/access.ts';

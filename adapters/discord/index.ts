@@ -5,12 +5,21 @@ import { originalLabel } from '#commands/sentences/attachments.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { withoutDirection } from '#commands/ui/card.ts';
-import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import { isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
+import {
+  isPending,
+  type MessageRef,
+  type Notice,
+  type Place,
+  type PlatformLimits,
+  type RemovedView,
+  type TaskView,
+  type Upload,
+  type View,
+} from '#src/chat/index.ts';
 import type { Clock } from '#src/clock.ts';
-import type { AccessConfig } from '#src/config/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
-import type { Origin, TaskId } from '#src/tasks/task.ts';
+import type { Origin, TaskId } from '#src/tasks/index.ts';
+import type { AccessConfig } from '#src/teams/index.ts';
 import type { DiscordSettings } from './config.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { Access } from './interactions/access.ts';

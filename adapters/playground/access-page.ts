@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { escapeHtml, NOTE_STYLE } from '#src/http/note-page.ts';
+import { escapeHtml, NOTE_STYLE } from '#src/http/index.ts';
 
 /** Path that the form of the access page posts to. */
 export const ACCESS_PATH = '/playground/access';

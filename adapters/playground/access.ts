@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { bearerOf, isSameSecret, type WrongTokens } from '#src/http/access-tokens.ts';
-import { isLoopbackHost } from '#src/videos/addresses.ts';
+import { bearerOf, isSameSecret, type WrongTokens } from '#src/http/index.ts';
+import { isLoopbackHost } from '#src/videos/index.ts';
 import { ACCESS_PATH, isBrowsing, sendAccessPage } from './access-page.ts';
 
 /** Access rules of the playground. */

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { access, copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Upload } from '#src/chat/platform.ts';
+import type { Upload } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
-import type { Clip } from '#src/videos/service.ts';
+import type { Clip } from '#src/videos/index.ts';
 
 /** Attachments of messages, in one flat folder under hashed names. */
 export class AttachmentFolder {

@@ -2,12 +2,22 @@ import { join } from 'node:path';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import type { MemberRights, MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import { isPending, type RemovedView, type TaskView, type View } from '#src/chat/view.ts';
+import {
+  isPending,
+  type MemberRights,
+  type MessageRef,
+  type Notice,
+  type Place,
+  type PlatformLimits,
+  type RemovedView,
+  type TaskView,
+  type Upload,
+  type View,
+} from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
-import { servePage } from '#src/http/static-page.ts';
-import { deleteAbandonedParts } from '#src/media/partial-files.ts';
-import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
+import { servePage } from '#src/http/index.ts';
+import { deleteAbandonedParts } from '#src/media/index.ts';
+import type { Audience, Origin, Person, TaskId } from '#src/tasks/index.ts';
 import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';

@@ -7,7 +7,7 @@ import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/but
 import { type Card, linesOf } from '#commands/ui/card.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { Catalog } from '#src/videos/model.ts';
+import type { Catalog } from '#src/videos/index.ts';
 import { type InteractionKind, type Message, type MessageStore, maySee } from './message-store.ts';
 import { buttonsIn, type KeptCard, keptCard, sentenceCard } from './render.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';

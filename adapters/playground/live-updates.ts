@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { Topic } from '#src/cluster/topic.ts';
-import type { Store } from '#src/store/store.ts';
+import { type Store, Topic } from '#src/engine/index.ts';
 import type { Message } from './message-store.ts';
 
 /** Change of a message, for the open pages. */

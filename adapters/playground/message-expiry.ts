@@ -1,10 +1,7 @@
 import type { Clock } from '#src/clock.ts';
-import { OnOneReplica } from '#src/cluster/on-one-replica.ts';
+import { OnOneReplica, pagesOf, type Store } from '#src/engine/index.ts';
 import type { Logger } from '#src/logger.ts';
-import { pagesOf } from '#src/store/pages.ts';
-import type { Store } from '#src/store/store.ts';
-import { readTasks } from '#src/tasks/record-shape.ts';
-import { isEnded } from '#src/tasks/state-machine.ts';
+import { isEnded, readTasks } from '#src/tasks/index.ts';
 import type { AttachmentFolder } from './files.ts';
 import { type Message, type MessageStore, messagesIndex } from './message-store.ts';
 import type { ResponseCache } from './response-cache.ts';

@@ -7,10 +7,8 @@ import {
   valueWords,
 } from '#commands/sentences/settings.ts';
 import { priceId } from '#commands/ui/buttons.ts';
-import { formatPrice, priceOf, timesPrice } from '#src/tasks/price.ts';
-import { MAX_TAKES } from '#src/videos/check.ts';
-import { type Catalog, listed, type Model, SETTINGS, type Setting } from '#src/videos/model.ts';
-import { MEDIA_KINDS } from '#src/videos/request.ts';
+import { formatPrice, priceOf, timesPrice } from '#src/tasks/index.ts';
+import { type Catalog, listed, MAX_TAKES, MEDIA_KINDS, type Model, SETTINGS, type Setting } from '#src/videos/index.ts';
 
 /** Value of a setting as sent to the page. */
 interface WireChoice {

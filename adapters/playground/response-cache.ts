@@ -1,10 +1,8 @@
 import type { FieldProblem, Form } from '#commands/bot-port.ts';
 import type { Clock } from '#src/clock.ts';
-import { withLease } from '#src/cluster/with-lease.ts';
+import { pagesOf, type Store, withLease } from '#src/engine/index.ts';
 import { overloaded } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
-import { pagesOf } from '#src/store/pages.ts';
-import type { Store } from '#src/store/store.ts';
 
 /** Default limit of responses in flight. */
 const MAX_IN_FLIGHT = 5_000;

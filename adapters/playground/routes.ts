@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AdapterDeps } from '#commands/adapter.ts';
 import { sentenceOf } from '#commands/sentences/errors.ts';
 import { DailiesError } from '#src/errors.ts';
-import { sendFile } from '#src/http/send-file.ts';
+import { sendFile } from '#src/http/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Exception } from '#src/chat/access.ts';
-import type { Given, PlatformConfig } from '#src/config/platform-config.ts';
-import type { TokenMistake } from '#src/config/tokens.ts';
-import { onOff, optional, serviceUrl, text } from '#src/config/variables.ts';
+import type { Exception } from '#src/chat/index.ts';
+import type { Given, PlatformConfig, TokenMistake } from '#src/config/index.ts';
+import { onOff, optional, serviceUrl, text } from '#src/variables.ts';
 
 /** Credentials and URL of Slack. */
 export interface SlackSettings {

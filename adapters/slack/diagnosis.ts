@@ -1,7 +1,7 @@
 import type { CheckDeps } from '#commands/adapter.ts';
-import { rulesOf } from '#src/config/access.ts';
-import { CHECK_TIMEOUT_MS, type Check, type Diagnosis, ok, warning, wrong } from '#src/doctor/diagnosis.ts';
+import { CHECK_TIMEOUT_MS, type Check, type Diagnosis, ok, warning, wrong } from '#src/doctor/index.ts';
 import type { DailiesError } from '#src/errors.ts';
+import { rulesOf } from '#src/teams/index.ts';
 import type { SlackSettings } from './config.ts';
 import { withTokenHint } from './installation/authentication.ts';
 import { TokenHealth } from './installation/token-health.ts';

@@ -5,11 +5,19 @@ import { originalLabel } from '#commands/sentences/attachments.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Card } from '#commands/ui/card.ts';
-import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import type { RemovedView, TaskView, View } from '#src/chat/view.ts';
-import type { AccessConfig } from '#src/config/access.ts';
+import type {
+  MessageRef,
+  Notice,
+  Place,
+  PlatformLimits,
+  RemovedView,
+  TaskView,
+  Upload,
+  View,
+} from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
+import type { Origin, Person, TaskId } from '#src/tasks/index.ts';
+import type { AccessConfig } from '#src/teams/index.ts';
 import type { SlackSettings } from './config.ts';
 import { Authentication, withTokenHint } from './installation/authentication.ts';
 import { BOT_SCOPES } from './installation/manifest.ts';

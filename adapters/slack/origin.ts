@@ -1,4 +1,4 @@
-import type { Place } from '#src/chat/platform.ts';
+import type { Place } from '#src/chat/index.ts';
 import type { TeamRef } from './web-api/client.ts';
 
 /** Parsed {@link Origin.address} of Slack. */

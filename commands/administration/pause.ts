@@ -1,5 +1,5 @@
-import { momentOf } from '#src/money/moments.ts';
-import { type Pause, pauseAt } from '#src/money/team-settings.ts';
+import { momentOf } from '#src/money/index.ts';
+import { type Pause, pauseAt } from '#src/teams/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { isSet, optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';

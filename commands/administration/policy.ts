@@ -1,5 +1,6 @@
-import { allowedCatalog } from '#src/policy/allowed-catalog.ts';
+import { spendChannel } from '#src/tasks/index.ts';
 import {
+  allowedCatalog,
   changedPolicy,
   NO_POLICY,
   type Policy,
@@ -7,8 +8,7 @@ import {
   type RulesPatch,
   rulesAt,
   valueRules,
-} from '#src/policy/policy.ts';
-import { spendChannel } from '#src/tasks/money.ts';
+} from '#src/teams/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { optionValue } from '../input/options.ts';

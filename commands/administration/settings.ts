@@ -1,6 +1,6 @@
-import { MAX_DAYS } from '#src/library/retention-periods.ts';
-import type { Keep, SettingsPatch, TeamSettings } from '#src/money/team-settings.ts';
-import type { Price } from '#src/tasks/task.ts';
+import { MAX_DAYS } from '#src/clips/index.ts';
+import type { Price } from '#src/tasks/index.ts';
+import type { Keep, SettingsPatch, TeamSettings } from '#src/teams/index.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
 import { postingProblem } from '../input/member-rights.ts';

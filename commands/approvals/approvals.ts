@@ -1,6 +1,6 @@
-import type { ApprovalTasks } from '#src/money/approvals.ts';
-import { orderIdOf, type Task } from '#src/tasks/task.ts';
-import { titled } from '#src/videos/model.ts';
+import type { ApprovalTasks } from '#src/money/index.ts';
+import { orderIdOf, type Task } from '#src/tasks/index.ts';
+import { titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, type Subcommand, teamOf, visibleTo } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';

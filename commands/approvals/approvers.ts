@@ -1,6 +1,6 @@
 import { asDailiesError } from '#src/errors.ts';
-import { endOfDay } from '#src/money/period.ts';
-import type { Approver } from '#src/tasks/approval.ts';
+import { endOfDay } from '#src/period.ts';
+import type { Approver } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, withoutMarkup } from '../input/people.ts';

@@ -1,12 +1,8 @@
-import { setOfCard } from '#src/chat/sets/set-view.ts';
-import type { ApprovalOutcome, ApprovalTasks } from '#src/money/approvals.ts';
-import { approversFor, whoDecides } from '#src/money/approvers.ts';
-import type { Approver } from '#src/tasks/approval.ts';
-import { asOf } from '#src/tasks/approval.ts';
-import { isSamePrice, priceOf } from '#src/tasks/price.ts';
-import type { Price, Task, TaskId } from '#src/tasks/task.ts';
-import { checkAgain } from '#src/videos/check.ts';
-import { titled } from '#src/videos/model.ts';
+import { setOfCard } from '#src/chat/index.ts';
+import type { ApprovalOutcome, ApprovalTasks } from '#src/money/index.ts';
+import { type Approver, asOf, isSamePrice, type Price, priceOf, type Task, type TaskId } from '#src/tasks/index.ts';
+import { approversFor, whoDecides } from '#src/teams/index.ts';
+import { checkAgain, titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';

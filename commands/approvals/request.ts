@@ -1,8 +1,6 @@
-import { approversFor, whoDecides } from '#src/money/approvers.ts';
-import type { NewDraft } from '#src/pipeline/drafts.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { ApprovalRequest, Approver } from '#src/tasks/approval.ts';
-import type { Audience, Price } from '#src/tasks/task.ts';
+import { type NewDraft, taskIdOf } from '#src/pipeline/index.ts';
+import type { ApprovalRequest, Approver, Audience, Price } from '#src/tasks/index.ts';
+import { approversFor, whoDecides } from '#src/teams/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
 import { askCard } from '../sentences/approvals/requests.ts';

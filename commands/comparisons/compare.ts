@@ -1,6 +1,4 @@
-import { checkRequest } from '#src/videos/check.ts';
-import { COMPARED } from '#src/videos/comparison.ts';
-import type { RequestDraft } from '#src/videos/request.ts';
+import { COMPARED, checkRequest, type RequestDraft } from '#src/videos/index.ts';
 import type { GivenOptions, OptionDeclaration } from '../bot-port.ts';
 import { create } from '../create.ts';
 import { optionValue } from '../input/options.ts';

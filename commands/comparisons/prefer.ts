@@ -1,6 +1,4 @@
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { spendChannel } from '#src/tasks/money.ts';
-import type { SetPlace, Task } from '#src/tasks/task.ts';
+import { isBlind, type SetPlace, spendChannel, type Task } from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { MANAGERS_SET_DEFAULT, preferredSentence, REVEAL_FIRST } from '../sentences/comparisons/words.ts';

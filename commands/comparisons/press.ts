@@ -1,5 +1,4 @@
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import type { SetPlace, Task, TaskId } from '#src/tasks/task.ts';
+import { isBlind, type SetPlace, type Task, type TaskId } from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';

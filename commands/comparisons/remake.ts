@@ -1,10 +1,16 @@
-import { memberIdOf, retryKey, taskIdOf } from '#src/pipeline/task-ids.ts';
-import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
-import { isAbove, priceOf } from '#src/tasks/price.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import { phaseAtEnd } from '#src/tasks/state-machine.ts';
-import type { Price, SetPlace, Task } from '#src/tasks/task.ts';
-import { checkAgain, draftOfRequest } from '#src/videos/check.ts';
+import { memberIdOf, retryKey, taskIdOf } from '#src/pipeline/index.ts';
+import {
+  comparisonOf,
+  isAbove,
+  isBlind,
+  isContentRemoved,
+  type Price,
+  phaseAtEnd,
+  priceOf,
+  type SetPlace,
+  type Task,
+} from '#src/tasks/index.ts';
+import { checkAgain, draftOfRequest } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';

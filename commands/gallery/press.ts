@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { MemberRights, Platform } from '#src/chat/platform.ts';
-import { type Admin, isAmong } from '#src/config/admins.ts';
-import type { GalleryPress, GalleryReply, PressInGallery } from '#src/library/gallery/orders.ts';
+import type { MemberRights, Platform } from '#src/chat/index.ts';
+import type { GalleryPress, GalleryReply, PressInGallery } from '#src/gallery/index.ts';
 import type { Logger } from '#src/logger.ts';
+import { type Admin, isAmong } from '#src/teams/index.ts';
 import type { Bot, Caller, Reply } from '../bot-port.ts';
 import { runInteraction } from '../run-interaction.ts';
 import { IN_THE_CHAT, NOT_DELETED, NOT_IN_CHANNEL, ORDERED_ELSEWHERE } from '../sentences/cards/gallery.ts';

@@ -1,6 +1,5 @@
-import { amountOf, type Micros, microsOf } from '#src/tasks/amount.ts';
-import type { Price } from '#src/tasks/task.ts';
-import type { Catalog } from '#src/videos/model.ts';
+import { amountOf, type Micros, microsOf, type Price } from '#src/tasks/index.ts';
+import type { Catalog } from '#src/videos/index.ts';
 import { notAnAmount, unknownCurrency } from '../sentences/amounts.ts';
 
 /** Amount of money as a user typed it. */

@@ -1,4 +1,4 @@
-import type { BudgetScope } from '#src/money/budgets.ts';
+import type { BudgetScope } from '#src/money/index.ts';
 import type { Caller, GivenOptions } from '../bot-port.ts';
 import { isScopeTwice, threadBudget, unknownBudgetChannel, unknownScope } from '../sentences/money/budgets.ts';
 import { hasLeft } from '../sentences/refusals.ts';

@@ -1,14 +1,22 @@
 import { DailiesError } from '#src/errors.ts';
-import type { Draft } from '#src/pipeline/drafts.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
-import { priceFingerprint } from '#src/videos/catalog.ts';
-import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
-import { type Catalog, type Model, SETTINGS, settingNamed } from '#src/videos/model.ts';
-import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft, type SettingName } from '#src/videos/request.ts';
-import type { UpstreamId } from '#src/videos/service.ts';
-import { asTyped } from '#src/videos/styles.ts';
+import type { Draft } from '#src/pipeline/index.ts';
+import { isBlind, isContentRemoved, type Task, type TaskId } from '#src/tasks/index.ts';
+import {
+  asTyped,
+  type Catalog,
+  checkRequest,
+  draftOfRequest,
+  MEDIA_KINDS,
+  type MediaKind,
+  type Model,
+  priceFingerprint,
+  type Refusal,
+  type RequestDraft,
+  SETTINGS,
+  type SettingName,
+  settingNamed,
+  type UpstreamId,
+} from '#src/videos/index.ts';
 import { submitDeny } from '../approvals/decide.ts';
 import type { Caller, Form, FormField, Reply } from '../bot-port.ts';
 import { draftFor } from '../orders/drafts.ts';

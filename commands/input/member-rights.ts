@@ -1,4 +1,4 @@
-import type { MemberRights } from '#src/chat/platform.ts';
+import type { MemberRights } from '#src/chat/index.ts';
 import { within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Caller } from '../bot-port.ts';

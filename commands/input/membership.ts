@@ -1,5 +1,5 @@
 import { asDailiesError } from '#src/errors.ts';
-import type { Approver } from '#src/tasks/approval.ts';
+import type { Approver } from '#src/tasks/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from './subcommand.ts';
 

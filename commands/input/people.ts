@@ -1,4 +1,4 @@
-import type { Person } from '#src/tasks/task.ts';
+import type { Person } from '#src/tasks/index.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, visibleTo } from './subcommand.ts';
 

@@ -1,34 +1,26 @@
-import type { Chat } from '#src/chat/chat.ts';
-import type { Subscriptions } from '#src/chat/subscriptions.ts';
+import type { Library } from '#src/app/index.ts';
+import type { Chat, Subscriptions } from '#src/chat/index.ts';
+import type { Remover } from '#src/clips/index.ts';
 import type { Clock } from '#src/clock.ts';
-import { type Admin, isAmong } from '#src/config/admins.ts';
-import type { Enhancer } from '#src/enhancer/enhancer.ts';
-import type { Gallery } from '#src/library/gallery/gallery.ts';
-import type { Library } from '#src/library/library.ts';
-import type { PersonalDefaults } from '#src/library/personal-defaults.ts';
-import type { Remover } from '#src/library/remover.ts';
+import type { Enhancer } from '#src/enhancer/index.ts';
+import type { Gallery } from '#src/gallery/index.ts';
 import type { Logger } from '#src/logger.ts';
-import type { LastFrames } from '#src/media/last-frames.ts';
-import type { LibraryFiles } from '#src/media/library-files.ts';
-import type { FileDescription } from '#src/media/relay.ts';
-import type { Approvals } from '#src/money/approvals.ts';
-import type { Approvers } from '#src/money/approvers.ts';
-import type { AuditTrail } from '#src/money/audit.ts';
-import type { BudgetRepository } from '#src/money/budgets.ts';
-import type { Notices } from '#src/money/notices.ts';
-import type { TeamSettingsRepository } from '#src/money/team-settings.ts';
-import type { Drafts } from '#src/pipeline/drafts.ts';
-import type { TaskService } from '#src/pipeline/task-service.ts';
-import type { VisibleScope } from '#src/pipeline/visible-history.ts';
-import type { Cuts } from '#src/studio/cuts/cuts.ts';
-import type { References } from '#src/studio/references/references.ts';
-import type { Reviews } from '#src/studio/reviews.ts';
-import type { Boards } from '#src/studio/storyboards/boards.ts';
-import type { Ledger } from '#src/tasks/ledger.ts';
-import type { LimitReached } from '#src/tasks/limits.ts';
-import type { Refunds, SpendScope } from '#src/tasks/money.ts';
-import type { Catalog } from '#src/videos/model.ts';
-import type { CheckReferences } from '#src/videos/references/addresses.ts';
+import type { FileDescription, LastFrames, LibraryFiles } from '#src/media/index.ts';
+import type { Approvals, BudgetRepository, Notices } from '#src/money/index.ts';
+import type { Boards } from '#src/orders/index.ts';
+import type { Drafts, TaskService, VisibleScope } from '#src/pipeline/index.ts';
+import type { Cuts, Reviews } from '#src/studio/index.ts';
+import type { Ledger, LimitReached, Refunds, SpendScope } from '#src/tasks/index.ts';
+import {
+  type Admin,
+  type Approvers,
+  type AuditTrail,
+  isAmong,
+  type PersonalDefaults,
+  type References,
+  type TeamSettingsRepository,
+} from '#src/teams/index.ts';
+import type { Catalog, CheckReferences } from '#src/videos/index.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
 import type { StatementPorts } from '../money/statement.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';

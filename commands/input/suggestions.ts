@@ -1,11 +1,14 @@
-import { previousPeriod } from '#src/money/period.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { priceOf } from '#src/tasks/price.ts';
-import { holdsWords, type Price, type Task } from '#src/tasks/task.ts';
-import { checkAgain } from '#src/videos/check.ts';
-import { COMPARED } from '#src/videos/comparison.ts';
-import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
-import { allowedStyles } from '#src/videos/styles.ts';
+import { previousPeriod } from '#src/period.ts';
+import { holdsWords, isBlind, type Price, priceOf, type Task } from '#src/tasks/index.ts';
+import {
+  allowedStyles,
+  type Catalog,
+  COMPARED,
+  checkAgain,
+  listed,
+  type Model,
+  settingNamed,
+} from '#src/videos/index.ts';
 import type { Caller, Command, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
 import { mayDecideHere } from '../policy/rules-here.ts';

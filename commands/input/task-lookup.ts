@@ -1,6 +1,4 @@
-import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
-import type { SetPlace, Task, TaskId } from '#src/tasks/task.ts';
-import { isVisible } from '#src/tasks/visibility.ts';
+import { comparisonOf, isBlind, isVisible, type SetPlace, type Task, type TaskId } from '#src/tasks/index.ts';
 import type { Caller, OptionDeclaration } from '../bot-port.ts';
 import { type BotPorts, visibleTo } from './subcommand.ts';
 

@@ -1,4 +1,4 @@
-import { isTimeZone } from '#src/money/period.ts';
+import { isTimeZone } from '#src/period.ts';
 
 /** Returns the names of all time zones, `UTC` first. */
 export function timeZones(): readonly string[] {

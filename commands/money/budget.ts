@@ -1,5 +1,5 @@
-import type { Budget, ChangedBudget, Spend } from '#src/money/budgets.ts';
-import { microsOf } from '#src/tasks/amount.ts';
+import type { Budget, ChangedBudget, Spend } from '#src/money/index.ts';
+import { microsOf } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
 import { budgetScope, budgetWords, scopeProblem, type TeamScope } from '../input/budget-words.ts';

@@ -1,4 +1,4 @@
-import { periodOf } from '#src/money/period.ts';
+import { periodOf } from '#src/period.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
 

@@ -1,9 +1,8 @@
 import type { Clock } from '#src/clock.ts';
-import type { BudgetRepository } from '#src/money/budgets.ts';
-import type { CarriedSpend } from '#src/money/forgetting/carried-spend.ts';
-import { periodOf } from '#src/money/period.ts';
-import { pauseAt, type TeamSettingsRepository } from '#src/money/team-settings.ts';
-import { amountOf } from '#src/tasks/amount.ts';
+import type { BudgetRepository, CarriedSpend } from '#src/money/index.ts';
+import { periodOf } from '#src/period.ts';
+import { amountOf } from '#src/tasks/index.ts';
+import { pauseAt, type TeamSettingsRepository } from '#src/teams/index.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';
 
 /** Sources of the rules. */

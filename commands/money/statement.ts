@@ -1,7 +1,6 @@
 import { within } from '#src/clock.ts';
-import type { StatementDecisions } from '#src/money/statement/decisions.ts';
-import type { StatementImports, TeamStatement } from '#src/money/statement/imports.ts';
-import { titled } from '#src/videos/model.ts';
+import type { StatementDecisions, StatementImports, TeamStatement } from '#src/money/index.ts';
+import { titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';

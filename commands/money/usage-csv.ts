@@ -1,4 +1,4 @@
-import type { Person } from '#src/tasks/task.ts';
+import type { Person } from '#src/tasks/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
 import { csvFollows, csvSent, fileNotSent } from '../sentences/money/csv.ts';

@@ -1,8 +1,6 @@
-import { setOfCard } from '#src/chat/sets/set-view.ts';
-import { isCutId } from '#src/studio/cuts/cut.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import { setOfCard } from '#src/chat/index.ts';
+import { isCutId } from '#src/orders/index.ts';
+import { isBlind, isContentRemoved, type Task, type TaskId } from '#src/tasks/index.ts';
 import { showAudit } from '../administration/audit.ts';
 import { pressApprove, pressDeny } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';

@@ -1,8 +1,6 @@
-import type { ChannelKey, MemberKey } from '#src/library/personal-defaults.ts';
-import { spendChannel } from '#src/tasks/money.ts';
-import type { Catalog } from '#src/videos/model.ts';
-import { checkDefaults, type Defaults, personalCatalog } from '#src/videos/personal-defaults.ts';
-import { orderDefaults } from '#src/videos/styles.ts';
+import { spendChannel } from '#src/tasks/index.ts';
+import type { ChannelKey, MemberKey } from '#src/teams/index.ts';
+import { type Catalog, checkDefaults, type Defaults, orderDefaults, personalCatalog } from '#src/videos/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { optionValue, switchedOff } from '../input/options.ts';

@@ -1,10 +1,6 @@
-import { setCardId } from '#src/chat/sets/set-view.ts';
-import { asOf } from '#src/tasks/approval.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { SetPlace, Task } from '#src/tasks/task.ts';
-import { titled } from '#src/videos/model.ts';
-import { MEDIA_KINDS } from '#src/videos/request.ts';
+import { setCardId } from '#src/chat/index.ts';
+import { asOf, isBlind, isContentRemoved, type SetPlace, type Task } from '#src/tasks/index.ts';
+import { MEDIA_KINDS, titled } from '#src/videos/index.ts';
 import type { Reply } from '../bot-port.ts';
 import { type BotPorts, privately } from '../input/subcommand.ts';
 import { blindDetailsCard, detailsCard, withSet } from '../sentences/cards/details.ts';

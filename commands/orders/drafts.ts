@@ -1,9 +1,6 @@
-import type { Draft } from '#src/pipeline/drafts.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { isSamePrice } from '#src/tasks/price.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Price, Task, TaskId } from '#src/tasks/task.ts';
-import { checkRequest } from '#src/videos/check.ts';
+import { type Draft, taskIdOf } from '#src/pipeline/index.ts';
+import { isContentRemoved, isSamePrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
+import { checkRequest } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere, visibleAmong } from '../input/task-lookup.ts';

@@ -1,10 +1,6 @@
-import type { Draft } from '#src/pipeline/drafts.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Task } from '#src/tasks/task.ts';
-import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
-import { asTyped, withStyle } from '#src/videos/styles.ts';
+import { type Draft, taskIdOf } from '#src/pipeline/index.ts';
+import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
+import { asTyped, checkRequest, draftOfRequest, withStyle } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';

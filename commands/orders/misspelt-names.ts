@@ -1,6 +1,5 @@
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { type Checked, draftOfOrder } from '#src/videos/check.ts';
-import { namesIn, withNames } from '#src/videos/references/names.ts';
+import { taskIdOf } from '#src/pipeline/index.ts';
+import { type Checked, draftOfOrder, namesIn, withNames } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { distance } from '../input/closest-match.ts';
 import type { BotPorts } from '../input/subcommand.ts';

@@ -1,10 +1,6 @@
-import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/task.ts';
-import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
-import { namesIn } from '#src/videos/references/names.ts';
-import type { RequestDraft } from '#src/videos/request.ts';
-import { withStyle } from '#src/videos/styles.ts';
+import { type Draft, type NewDraft, taskIdOf } from '#src/pipeline/index.ts';
+import { type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
+import { checkRequest, draftOfRequest, namesIn, type RequestDraft, withStyle } from '#src/videos/index.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';

@@ -1,10 +1,7 @@
-import { BUILT_IN_ADMINS } from '#src/config/admins.ts';
-import type { OverBudget } from '#src/money/over-budget.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { microsOf } from '#src/tasks/amount.ts';
-import { spendChannel } from '#src/tasks/money.ts';
-import type { Origin, Person } from '#src/tasks/task.ts';
-import { draftOfRequest } from '#src/videos/check.ts';
+import { type OverBudget, taskIdOf } from '#src/pipeline/index.ts';
+import { microsOf, type Origin, type Person, spendChannel } from '#src/tasks/index.ts';
+import { BUILT_IN_ADMINS } from '#src/teams/index.ts';
+import { draftOfRequest } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import { knownPeople } from '../input/people.ts';
 import { type BotPorts, isOperator, teamOf } from '../input/subcommand.ts';

@@ -1,17 +1,29 @@
-import type { MissingRight } from '#src/chat/platform.ts';
+import type { MissingRight } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Draft } from '#src/pipeline/drafts.ts';
-import type { Order, SetOrder } from '#src/pipeline/orders/order.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { Submission } from '#src/pipeline/task-service.ts';
-import { isAbove, isSamePrice, priceOf } from '#src/tasks/price.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Audience, Origin, Price, Task } from '#src/tasks/task.ts';
-import { priceFingerprint } from '#src/videos/catalog.ts';
-import { type Checked, type CheckedStoryboard, checkRequest, draftOfOrder } from '#src/videos/check.ts';
-import { SETTINGS } from '#src/videos/model.ts';
-import { MEDIA_KINDS, type Refusal, type RequestDraft, type VideoRequest } from '#src/videos/request.ts';
-import { orderDefaults } from '#src/videos/styles.ts';
+import { type Draft, type Order, type SetOrder, type Submission, taskIdOf } from '#src/pipeline/index.ts';
+import {
+  type Audience,
+  isAbove,
+  isContentRemoved,
+  isSamePrice,
+  type Origin,
+  type Price,
+  priceOf,
+  type Task,
+} from '#src/tasks/index.ts';
+import {
+  type Checked,
+  type CheckedStoryboard,
+  checkRequest,
+  draftOfOrder,
+  MEDIA_KINDS,
+  orderDefaults,
+  priceFingerprint,
+  type Refusal,
+  type RequestDraft,
+  SETTINGS,
+  type VideoRequest,
+} from '#src/videos/index.ts';
 import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';

@@ -1,8 +1,6 @@
-import { approversFor } from '#src/money/approvers.ts';
-import { spendChannel } from '#src/tasks/money.ts';
-import { isSamePrice, priceOf } from '#src/tasks/price.ts';
-import type { Price, Task } from '#src/tasks/task.ts';
-import { checkAgain } from '#src/videos/check.ts';
+import { isSamePrice, type Price, priceOf, spendChannel, type Task } from '#src/tasks/index.ts';
+import { approversFor } from '#src/teams/index.ts';
+import { checkAgain } from '#src/videos/index.ts';
 import { approvableBy } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';

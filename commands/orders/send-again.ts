@@ -1,7 +1,7 @@
-import type { PauseInEffect } from '#src/money/team-settings.ts';
-import type { Draft } from '#src/pipeline/drafts.ts';
-import type { LimitReached } from '#src/tasks/limits.ts';
-import { type Checked, draftOfOrder } from '#src/videos/check.ts';
+import type { Draft } from '#src/pipeline/index.ts';
+import type { LimitReached } from '#src/tasks/index.ts';
+import type { PauseInEffect } from '#src/teams/index.ts';
+import { type Checked, draftOfOrder } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';

@@ -1,10 +1,13 @@
-import { setCardId, setOfCard } from '#src/chat/sets/set-view.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Price, SetPlace, Task, TaskId } from '#src/tasks/task.ts';
-import { isChained } from '#src/videos/chain.ts';
-import { checkAgain, draftOfComparison, draftOfRequest } from '#src/videos/check.ts';
-import type { RequestDraft } from '#src/videos/request.ts';
-import { asTyped } from '#src/videos/styles.ts';
+import { setCardId, setOfCard } from '#src/chat/index.ts';
+import { isContentRemoved, type Price, type SetPlace, type Task, type TaskId } from '#src/tasks/index.ts';
+import {
+  asTyped,
+  checkAgain,
+  draftOfComparison,
+  draftOfRequest,
+  isChained,
+  type RequestDraft,
+} from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';

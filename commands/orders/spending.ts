@@ -1,6 +1,5 @@
-import type { PauseInEffect } from '#src/money/team-settings.ts';
-import { amountLeft, isAbove } from '#src/tasks/price.ts';
-import type { Price } from '#src/tasks/task.ts';
+import { amountLeft, isAbove, type Price } from '#src/tasks/index.ts';
+import type { PauseInEffect } from '#src/teams/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
-import type { MessageRef } from '#src/chat/platform.ts';
-import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
-import { isEnded } from '#src/tasks/state-machine.ts';
-import type { Task } from '#src/tasks/task.ts';
+import type { MessageRef } from '#src/chat/index.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/index.ts';
+import { isEnded, type Task } from '#src/tasks/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 

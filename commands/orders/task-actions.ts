@@ -1,9 +1,7 @@
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { Decision } from '#src/pipeline/task-service.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Price, Task } from '#src/tasks/task.ts';
-import { checkAgain } from '#src/videos/check.ts';
+import type { MessageRef } from '#src/chat/index.ts';
+import type { Decision } from '#src/pipeline/index.ts';
+import { isBlind, isContentRemoved, type Price, type Task } from '#src/tasks/index.ts';
+import { checkAgain } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { orderBlindRetry } from '../comparisons/remake.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';

@@ -1,8 +1,12 @@
-import { type Micros, microsOf } from '#src/tasks/amount.ts';
-import { priceOf, timesPrice, total } from '#src/tasks/price.ts';
-import type { Price } from '#src/tasks/task.ts';
-import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
-import { type Catalog, type Model, secondsOffered } from '#src/videos/model.ts';
+import { type Micros, microsOf, type Price, priceOf, timesPrice, total } from '#src/tasks/index.ts';
+import {
+  type Catalog,
+  type Checked,
+  checkRequest,
+  draftOfRequest,
+  type Model,
+  secondsOffered,
+} from '#src/videos/index.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 
 /** Order that the catalog accepts. */

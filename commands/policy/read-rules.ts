@@ -1,10 +1,6 @@
-import { isSameWord } from '#src/policy/forbidden-words.ts';
-import type { PolicyRules, RuleName, RulesPatch } from '#src/policy/policy.ts';
-import type { Approver } from '#src/tasks/approval.ts';
-import { MAX_SET_SIZE } from '#src/tasks/task.ts';
-import type { Catalog } from '#src/videos/model.ts';
-import { RESOLUTIONS, type Resolution } from '#src/videos/request.ts';
-import { styleNamed } from '#src/videos/styles.ts';
+import { type Approver, MAX_SET_SIZE } from '#src/tasks/index.ts';
+import type { PolicyRules, RuleName, RulesPatch } from '#src/teams/index.ts';
+import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, styleNamed } from '#src/videos/index.ts';
 import { approverNamed, approverProblem } from '../approvals/approvers.ts';
 import type { Caller, FieldProblem, GivenOptions } from '../bot-port.ts';
 import { optionValue, switchedOff } from '../input/options.ts';

@@ -1,10 +1,14 @@
-import { allowedCatalog } from '#src/policy/allowed-catalog.ts';
-import { NO_POLICY, type PolicyPlace, type PolicyRules, rulesAt, valueRules } from '#src/policy/policy.ts';
-import { refusedBy } from '#src/policy/purchase-check.ts';
-import { type PolicyRefusal, policyRefusals } from '#src/policy/values.ts';
-import type { Person, Task } from '#src/tasks/task.ts';
-import type { Catalog } from '#src/videos/model.ts';
-import type { VideoRequest } from '#src/videos/request.ts';
+import type { Person, Task } from '#src/tasks/index.ts';
+import {
+  allowedCatalog,
+  NO_POLICY,
+  type PolicyPlace,
+  type PolicyRules,
+  refusedBy,
+  rulesAt,
+  valueRules,
+} from '#src/teams/index.ts';
+import { type Catalog, type PolicyRefusal, policyRefusals, type VideoRequest } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';

@@ -1,4 +1,4 @@
-import type { Person } from '#src/tasks/task.ts';
+import type { Person } from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, personWithId, withoutMarkup } from '../input/people.ts';

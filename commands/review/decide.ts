@@ -1,14 +1,16 @@
 import {
+  hasReview,
   lastDecision,
+  leadingTimecode,
   MAX_DECISIONS,
   NOTE_LENGTH,
+  parseTimecode,
   type ReviewDecision,
   type ReviewNote,
-} from '#src/tasks/review/review.ts';
-import { hasReview, type ReviewRules } from '#src/tasks/review/rules.ts';
-import { leadingTimecode, parseTimecode } from '#src/tasks/review/timecode.ts';
-import { versionOf } from '#src/tasks/review/versions.ts';
-import type { Task } from '#src/tasks/task.ts';
+  type ReviewRules,
+  type Task,
+  versionOf,
+} from '#src/tasks/index.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';

@@ -1,6 +1,5 @@
-import type { SettingsPatch, TeamSettings } from '#src/money/team-settings.ts';
-import { spendChannel } from '#src/tasks/money.ts';
-import type { ReviewRules } from '#src/tasks/review/rules.ts';
+import { type ReviewRules, spendChannel } from '#src/tasks/index.ts';
+import type { SettingsPatch, TeamSettings } from '#src/teams/index.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { postingProblem } from '../input/member-rights.ts';
 import { optionValue, switchedOff } from '../input/options.ts';

@@ -1,4 +1,4 @@
-import type { AccessRefusal } from '#src/chat/access.ts';
+import type { AccessRefusal } from '#src/chat/index.ts';
 
 /** Explains why a user may not use the bot, in one private sentence. @param team the platform's word for a team. */
 export function accessSentence(refusal: AccessRefusal, team = 'workspace'): string {

@@ -1,7 +1,7 @@
-import type { View } from '#src/chat/view.ts';
+import type { View } from '#src/chat/index.ts';
 import type { DailiesError } from '#src/errors.ts';
-import { notText } from '#src/http/shared-page/decoded-text.js';
-import type { SetKind } from '#src/tasks/task.ts';
+import { notText } from '#src/http/index.ts';
+import type { SetKind } from '#src/tasks/index.ts';
 import type { Line } from '../ui/card.ts';
 import { capitalised, formatBytes } from './format.ts';
 import { memberName } from './ordered.ts';

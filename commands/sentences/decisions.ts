@@ -1,7 +1,6 @@
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { Decision } from '#src/pipeline/task-service.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { type Task, typedPrompt } from '#src/tasks/task.ts';
+import type { MessageRef } from '#src/chat/index.ts';
+import type { Decision } from '#src/pipeline/index.ts';
+import { isBlind, type Task, typedPrompt } from '#src/tasks/index.ts';
 import { shortId } from '../ui/buttons.ts';
 import { type Card, type Line, type Part, textCard } from '../ui/card.ts';
 import { decidedLine } from './approvals/answers.ts';

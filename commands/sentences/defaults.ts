@@ -1,7 +1,13 @@
-import { formatPrice, priceOf } from '#src/tasks/price.ts';
-import { type Catalog, isOffered, type Model, SETTINGS, type Setting } from '#src/videos/model.ts';
-import type { Defaults } from '#src/videos/personal-defaults.ts';
-import { MEDIA_KINDS } from '#src/videos/request.ts';
+import { formatPrice, priceOf } from '#src/tasks/index.ts';
+import {
+  type Catalog,
+  type Defaults,
+  isOffered,
+  MEDIA_KINDS,
+  type Model,
+  SETTINGS,
+  type Setting,
+} from '#src/videos/index.ts';
 import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
 import { savedBlocks } from './administration/settings.ts';
 import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from './settings.ts';

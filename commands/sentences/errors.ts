@@ -1,6 +1,6 @@
 import type { DailiesError, ErrorCode } from '#src/errors.ts';
-import { isSoon, type StepRetry } from '#src/tasks/step-retry.ts';
-import type { AddressRefusal } from '#src/videos/addresses.ts';
+import { isSoon, type StepRetry } from '#src/tasks/index.ts';
+import type { AddressRefusal } from '#src/videos/index.ts';
 import type { Line } from '../ui/card.ts';
 import { formatDuration } from './format.ts';
 

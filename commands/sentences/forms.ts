@@ -1,8 +1,6 @@
-import { setCardId } from '#src/chat/sets/set-view.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import { type Price, type Task, typedPrompt } from '#src/tasks/task.ts';
-import type { Catalog, Model, Setting } from '#src/videos/model.ts';
+import { setCardId } from '#src/chat/index.ts';
+import { formatPrice, isBlind, type Price, type Task, typedPrompt } from '#src/tasks/index.ts';
+import type { Catalog, Model, Setting } from '#src/videos/index.ts';
 import type { Command, Suggestion } from '../bot-port.ts';
 import { stateWord } from './cards/history.ts';
 import { formatCount, formatDuration, formatMonth, shorten } from './format.ts';

@@ -1,4 +1,4 @@
-import type { Handover, TaskView } from '#src/chat/view.ts';
+import type { Handover, TaskView } from '#src/chat/index.ts';
 import type { Block, Line } from '../ui/card.ts';
 import { formatBytes } from './format.ts';
 

@@ -1,6 +1,5 @@
-import type { ButtonAction, TaskView } from '#src/chat/view.ts';
-import type { LimitReached } from '#src/tasks/limits.ts';
-import { formatPrice } from '#src/tasks/price.ts';
+import type { ButtonAction, TaskView } from '#src/chat/index.ts';
+import { formatPrice, type LimitReached } from '#src/tasks/index.ts';
 import type { CardButton } from '../ui/card.ts';
 import { taskButton } from './cards/task-card.ts';
 import { count, formatDuration, shorten } from './format.ts';

@@ -1,7 +1,5 @@
-import { formatPrice } from '#src/tasks/price.ts';
-import { type Price, type Task, typedPrompt } from '#src/tasks/task.ts';
-import type { Model } from '#src/videos/model.ts';
-import { MEDIA_KINDS, type VideoRequest } from '#src/videos/request.ts';
+import { formatPrice, type Price, type Task, typedPrompt } from '#src/tasks/index.ts';
+import { MEDIA_KINDS, type Model, type VideoRequest } from '#src/videos/index.ts';
 import type { SpendingQuestion } from '../orders/spending.ts';
 import type { Card, CardButton, Line } from '../ui/card.ts';
 import { capitalised, count, shorten } from './format.ts';

@@ -1,7 +1,13 @@
-import { setOfCard } from '#src/chat/sets/set-view.ts';
-import { labelAt } from '#src/tasks/comparisons/blind.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Price, SetKind, SetPlace, Task, TaskId } from '#src/tasks/task.ts';
+import { setOfCard } from '#src/chat/index.ts';
+import {
+  formatPrice,
+  labelAt,
+  type Price,
+  type SetKind,
+  type SetPlace,
+  type Task,
+  type TaskId,
+} from '#src/tasks/index.ts';
 import { shortId } from '../ui/buttons.ts';
 import { count } from './format.ts';
 

@@ -1,8 +1,6 @@
-import type { MissingRight } from '#src/chat/platform.ts';
-import type { PolicyRefusal } from '#src/policy/values.ts';
-import type { Person } from '#src/tasks/task.ts';
-import { settingNamed } from '#src/videos/model.ts';
-import { type Refusal, SHOTS } from '#src/videos/request.ts';
+import type { MissingRight } from '#src/chat/index.ts';
+import type { Person } from '#src/tasks/index.ts';
+import { type PolicyRefusal, type Refusal, SHOTS, settingNamed } from '#src/videos/index.ts';
 import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
 import { policyCommand, policyRefusal } from './administration/policy.ts';

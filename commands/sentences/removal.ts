@@ -1,6 +1,5 @@
-import type { TaskView } from '#src/chat/view.ts';
-import type { Removal, RemovalReason } from '#src/tasks/removal.ts';
-import type { Task } from '#src/tasks/task.ts';
+import type { TaskView } from '#src/chat/index.ts';
+import type { Removal, RemovalReason, Task } from '#src/tasks/index.ts';
 import type { Line, Part } from '../ui/card.ts';
 import { shorten } from './format.ts';
 

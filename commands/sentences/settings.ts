@@ -1,18 +1,22 @@
-import { clipsRefused } from '#src/policy/values.ts';
-import { formatPrice, priceOf, timesPrice } from '#src/tasks/price.ts';
-import { lengthOf, MAX_TAKES } from '#src/videos/check.ts';
+import { formatPrice, priceOf, timesPrice } from '#src/tasks/index.ts';
 import {
+  allowedStyles,
   type Catalog,
+  clipsRefused,
   defaultSeconds,
   isOffered,
+  lengthOf,
   listed,
+  MAX_TAKES,
+  MEDIA_KINDS,
+  type MediaKind,
   type Model,
   offerInWords,
+  type RequestSettings,
   SETTINGS,
   type Setting,
-} from '#src/videos/model.ts';
-import { MEDIA_KINDS, type MediaKind, type RequestSettings, type SettingName } from '#src/videos/request.ts';
-import { allowedStyles } from '#src/videos/styles.ts';
+  type SettingName,
+} from '#src/videos/index.ts';
 import type { FieldChoice, FormField, Suggestion } from '../bot-port.ts';
 import { either, formatCount, formatRange, shorten } from './format.ts';
 

@@ -1,5 +1,4 @@
-import { amountLeft, formatPrice, isAbove } from '#src/tasks/price.ts';
-import type { Price } from '#src/tasks/task.ts';
+import { amountLeft, formatPrice, isAbove, type Price } from '#src/tasks/index.ts';
 import type { BudgetRoom, BudgetScope, SpendingQuestion } from '../orders/spending.ts';
 import { capitalised } from './format.ts';
 import { monthName } from './money/months.ts';

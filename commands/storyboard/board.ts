@@ -1,7 +1,6 @@
-import { setCardId } from '#src/chat/sets/set-view.ts';
-import { type Board, clipsOf, type Shot } from '#src/studio/storyboards/board.ts';
-import type { BoardEdit } from '#src/studio/storyboards/boards.ts';
-import { hasClip, type SetPlace, type TaskId } from '#src/tasks/task.ts';
+import { setCardId } from '#src/chat/index.ts';
+import { type Board, type BoardEdit, clipsOf, type Shot } from '#src/orders/index.ts';
+import { hasClip, type SetPlace, type TaskId } from '#src/tasks/index.ts';
 import type { Caller, FieldProblem, FormField, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';

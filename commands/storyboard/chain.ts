@@ -1,9 +1,7 @@
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { isInProgress, shotBefore } from '#src/studio/storyboards/chaining.ts';
-import { awaitsFrame } from '#src/tasks/storyboards/chain.ts';
-import { hasClip, type SetPlace, type TaskId } from '#src/tasks/task.ts';
-import { isChained, LAST_FRAME, unchained, unframed } from '#src/videos/chain.ts';
-import type { ShotDraft, VideoRequest } from '#src/videos/request.ts';
+import { taskIdOf } from '#src/pipeline/index.ts';
+import { isInProgress, shotBefore } from '#src/studio/index.ts';
+import { awaitsFrame, hasClip, type SetPlace, type TaskId } from '#src/tasks/index.ts';
+import { isChained, LAST_FRAME, type ShotDraft, unchained, unframed, type VideoRequest } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import type { Accepted } from '../orders/what-fits.ts';

@@ -1,4 +1,4 @@
-import { checkRequest } from '#src/videos/check.ts';
+import { checkRequest } from '#src/videos/index.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import { type Kept, refuseRequest } from '../orders/offers.ts';

@@ -1,8 +1,6 @@
-import { outdatedIn } from '#src/studio/storyboards/board.ts';
-import { isSamePrice, total } from '#src/tasks/price.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import type { Price, SetPlace } from '#src/tasks/task.ts';
-import { checkAgain } from '#src/videos/check.ts';
+import { outdatedIn } from '#src/orders/index.ts';
+import { isContentRemoved, isSamePrice, type Price, type SetPlace, total } from '#src/tasks/index.ts';
+import { checkAgain } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';

@@ -1,5 +1,4 @@
-import { SETTINGS } from '#src/videos/model.ts';
-import { MEDIA_KINDS, type RequestDraft, type ShotDraft } from '#src/videos/request.ts';
+import { MEDIA_KINDS, type RequestDraft, SETTINGS, type ShotDraft } from '#src/videos/index.ts';
 import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../bot-port.ts';
 import { create } from '../create.ts';
 import { checkShape, isSet, optionValue } from '../input/options.ts';

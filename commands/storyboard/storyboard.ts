@@ -1,4 +1,4 @@
-import type { RequestDraft } from '#src/videos/request.ts';
+import type { RequestDraft } from '#src/videos/index.ts';
 import type { Caller, Command, Reply } from '../bot-port.ts';
 import { storyboardForm } from '../input/forms.ts';
 import { type BotPorts, refused, type Subcommand } from '../input/subcommand.ts';

@@ -1,4 +1,4 @@
-import type { TaskId } from '#src/tasks/task.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';

@@ -1,6 +1,5 @@
-import { MAX_IMAGES, referenceNameOf } from '#src/studio/references/references.ts';
-import { isLastFrame } from '#src/videos/chain.ts';
-import { splitAddresses } from '#src/videos/references/addresses.ts';
+import { MAX_IMAGES, referenceNameOf } from '#src/teams/index.ts';
+import { isLastFrame, splitAddresses } from '#src/videos/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
 import { optionValue } from '../input/options.ts';

@@ -1,7 +1,4 @@
-import { checkRequest } from '#src/videos/check.ts';
-import type { Catalog } from '#src/videos/model.ts';
-import { splitAddresses } from '#src/videos/references/addresses.ts';
-import type { Style } from '#src/videos/styles.ts';
+import { type Catalog, checkRequest, type Style, splitAddresses } from '#src/videos/index.ts';
 import type { FieldProblem, GivenOptions } from '../bot-port.ts';
 import { optionValue, switchedOff } from '../input/options.ts';
 import { refusalProblems } from '../sentences/refusals.ts';

@@ -1,5 +1,5 @@
-import { NO_POLICY, type Policy } from '#src/policy/policy.ts';
-import { type Style, styleNamed } from '#src/videos/styles.ts';
+import { NO_POLICY, type Policy } from '#src/teams/index.ts';
+import { type Style, styleNamed } from '#src/videos/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';

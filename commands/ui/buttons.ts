@@ -1,6 +1,5 @@
-import { setOfCard } from '#src/chat/sets/set-view.ts';
-import type { ButtonAction } from '#src/chat/view.ts';
-import type { Person, Price, TaskId } from '#src/tasks/task.ts';
+import { type ButtonAction, setOfCard } from '#src/chat/index.ts';
+import type { Person, Price, TaskId } from '#src/tasks/index.ts';
 import { type ComparisonPress, parseComparisonButton } from './comparison-buttons.ts';
 import { type PagePress, parsePage } from './page-buttons.ts';
 import { type PrivacyPress, parsePrivacyButton } from './privacy-buttons.ts';

@@ -1,4 +1,4 @@
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef } from '#src/chat/index.ts';
 
 /** Part of a line. External text is marked, so that each adapter shows it as plain text only. */
 export type Part =

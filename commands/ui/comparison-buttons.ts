@@ -1,4 +1,4 @@
-import type { Price, TaskId } from '#src/tasks/task.ts';
+import type { Price, TaskId } from '#src/tasks/index.ts';
 
 /** Press of a button of a comparison. No id tells the model of a clip: its number is that of its label. */
 export type ComparisonPress =

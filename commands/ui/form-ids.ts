@@ -1,4 +1,4 @@
-import type { TaskId } from '#src/tasks/task.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 import { changesId, parseReviewId } from './review-buttons.ts';
 
 /** Parsed form id: the form and its task. */

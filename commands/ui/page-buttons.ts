@@ -1,4 +1,4 @@
-import type { SpendKey } from '#src/money/reports/spend-groups.ts';
+import type { SpendKey } from '#src/money/index.ts';
 import type { CardButton } from './card.ts';
 
 /** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */

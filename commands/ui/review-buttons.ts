@@ -1,4 +1,4 @@
-import type { TaskId } from '#src/tasks/task.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 
 /**
  * Press of a button of a review; `after`: the number of decisions that the reviewer saw. The id begins with letters alone, as

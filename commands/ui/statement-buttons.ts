@@ -1,4 +1,4 @@
-import type { Resolution } from '#src/money/statement/imports.ts';
+import type { Resolution } from '#src/money/index.ts';
 
 /** Press of a button under a statement; `statement` is its id. */
 export type StatementPress =

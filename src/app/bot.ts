@@ -2,17 +2,15 @@ import { createBot } from '#commands/bot.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import type { AppDeps } from '../app.ts';
-import { createSubscriptions } from '../chat/subscriptions.ts';
-import { createEnhancer } from '../enhancer/enhancer.ts';
-import { PersonalDefaults } from '../library/personal-defaults.ts';
-import { Approvals } from '../money/approvals.ts';
-import { Drafts } from '../pipeline/drafts.ts';
-import { createLedger } from '../pipeline/ledger-reader.ts';
-import { STEERING } from '../sandbox/steering.ts';
-import { References } from '../studio/references/references.ts';
-import { createReviews } from '../studio/reviews.ts';
-import { Boards } from '../studio/storyboards/boards.ts';
-import { createReferenceCheck } from '../videos/references/addresses.ts';
+import { createSubscriptions } from '../chat/index.ts';
+import { createEnhancer } from '../enhancer/index.ts';
+import { Approvals } from '../money/index.ts';
+import { Boards } from '../orders/index.ts';
+import { createLedger, Drafts } from '../pipeline/index.ts';
+import { STEERING } from '../sandbox/index.ts';
+import { createReviews } from '../studio/index.ts';
+import { PersonalDefaults, References } from '../teams/index.ts';
+import { createReferenceCheck } from '../videos/index.ts';
 import type { Parts } from './parts.ts';
 
 type BotParts = Pick<

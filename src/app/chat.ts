@@ -1,10 +1,8 @@
 import type { AppDeps } from '../app.ts';
-import { createAttachmentPlanner } from '../chat/attachment-plan.ts';
-import { ChatEngine } from '../chat/chat.ts';
-import { createSubscriptions } from '../chat/subscriptions.ts';
-import { BUILT_IN_ADMINS } from '../config/admins.ts';
-import { createKeptUntil } from '../library/retention-periods.ts';
-import { createFfmpegFitter } from '../media/ffmpeg.ts';
+import { ChatEngine, createAttachmentPlanner, createSubscriptions } from '../chat/index.ts';
+import { createKeptUntil } from '../clips/index.ts';
+import { createFfmpegFitter } from '../media/index.ts';
+import { BUILT_IN_ADMINS } from '../teams/index.ts';
 import type { Parts } from './parts.ts';
 
 /** Creates the chat side of tasks. */

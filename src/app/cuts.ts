@@ -1,14 +1,9 @@
 import type { AppDeps } from '../app.ts';
-import { createAttachmentPlanner } from '../chat/attachment-plan.ts';
-import type { ChatEngine } from '../chat/chat.ts';
-import type { Platform } from '../chat/platform.ts';
-import type { MessageLocks } from '../cluster/message-lock.ts';
-import type { ClipLinks } from '../media/clip-links.ts';
-import { createFfmpegFitter } from '../media/ffmpeg.ts';
-import { Joiner } from '../media/join/joiner.ts';
-import type { WorkQueue } from '../queue/queue.ts';
-import type { ClipStorage } from '../storage/clip-storage.ts';
-import { Cuts } from '../studio/cuts/cuts.ts';
+import { type ChatEngine, createAttachmentPlanner, type MessageLocks, type Platform } from '../chat/index.ts';
+import type { WorkQueue } from '../engine/index.ts';
+import { type ClipLinks, createFfmpegFitter, Joiner } from '../media/index.ts';
+import type { ClipStorage } from '../storage/index.ts';
+import { Cuts } from '../studio/index.ts';
 import type { Pipeline } from '../task-pipeline.ts';
 
 /** Parts that the cuts depend on. */

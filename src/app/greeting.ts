@@ -1,7 +1,6 @@
-import type { Platform } from '../chat/platform.ts';
+import type { Platform } from '../chat/index.ts';
 import { type Clock, within } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import { VERSION } from '../config/version.ts';
+import { type Config, VERSION } from '../config/index.ts';
 import { asDailiesError } from '../errors.ts';
 import { standardOutput } from '../output.ts';
 

@@ -1,8 +1,8 @@
 import { createGalleryPress } from '#commands/gallery/press.ts';
 import type { AppDeps } from '../app.ts';
-import { WrongTokens } from '../http/access-tokens.ts';
-import { serveMedia } from '../media/routes.ts';
-import type { TaskId } from '../tasks/task.ts';
+import { WrongTokens } from '../http/index.ts';
+import { serveMedia } from '../media/index.ts';
+import type { TaskId } from '../tasks/index.ts';
 import type { Parts } from './parts.ts';
 
 type PageParts = Pick<Parts, 'http' | 'queue' | 'find' | 'clipLinks' | 'gallery' | 'bot' | 'platforms'>;
@@ -15,7 +15,7 @@ export async function addPages(
   await serveMedia(http, { links, find, redirectFor: (id) => clipLinks.redirectFor(id as TaskId) });
   await gallery.serve(createGalleryPress({ bot, platforms, admins: config.admins, logger }));
   if (config.boardToken === undefined || !('queues' in queue)) return;
-  const { serveBoard } = await import('../http/board.ts');
+  const { serveBoard } = await import('./board.ts');
   const wrongTokens = new WrongTokens({ entrance: 'board', clock, logger, counted: metrics.wrongToken });
   await serveBoard(http, { queues: queue.queues(), token: config.boardToken, wrongTokens });
 }

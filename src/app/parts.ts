@@ -1,32 +1,27 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app.ts';
-import type { Audiences } from '../chat/audiences.ts';
-import type { ChatEngine } from '../chat/chat.ts';
-import { createRevealSweep } from '../chat/comparisons/reveal-sweep.ts';
-import type { Platform } from '../chat/platform.ts';
-import { PlatformStarter } from '../chat/start-platforms.ts';
-import type { Membership } from '../cluster/membership.ts';
-import type { MessageLocks } from '../cluster/message-lock.ts';
-import { type Draining, listen } from '../http/server.ts';
-import type { Gallery } from '../library/gallery/gallery.ts';
-import type { Library } from '../library/library.ts';
+import {
+  type Audiences,
+  type ChatEngine,
+  createRevealSweep,
+  type MessageLocks,
+  type Platform,
+  PlatformStarter,
+} from '../chat/index.ts';
+import { assertNotMigrating, type Membership } from '../engine/index.ts';
+import type { Gallery } from '../gallery/index.ts';
+import { type Draining, listen } from '../http/index.ts';
 import type { Run } from '../lifecycle.ts';
-import type { ClipLinks } from '../media/clip-links.ts';
-import type { FindFile } from '../media/file-finder.ts';
-import type { Money } from '../money/money.ts';
-import type { Statements } from '../money/statement/statements.ts';
-import type { TeamNotices } from '../money/team-notices.ts';
-import { createApprovalSweep } from '../pipeline/approval-sweep.ts';
-import { createBookkeeper } from '../pipeline/bookkeeper.ts';
-import { createReconciler } from '../pipeline/reconcile.ts';
-import { resume } from '../pipeline/resume.ts';
-import { drain } from '../queue/drain.ts';
-import type { OpenStorage } from '../storage/open.ts';
-import { assertNotMigrating } from '../store/migrate/unfinished.ts';
-import type { Cuts } from '../studio/cuts/cuts.ts';
+import type { ClipLinks, FindFile } from '../media/index.ts';
+import { createBookkeeper, type Money, type Statements, type TeamNotices } from '../money/index.ts';
+import { createApprovalSweep, createReconciler, resume } from '../pipeline/index.ts';
+import type { OpenStorage } from '../storage/index.ts';
+import type { Cuts } from '../studio/index.ts';
 import type { Pipeline } from '../task-pipeline.ts';
-import type { DurationEstimates } from '../tasks/duration-estimates.ts';
+import type { DurationEstimates } from '../tasks/index.ts';
 import type { createAppBot } from './bot.ts';
+import { drain } from './drain.ts';
+import type { Library } from './library.ts';
 import { addPages } from './pages.ts';
 import type { openAppQueue } from './services.ts';
 

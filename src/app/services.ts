@@ -1,10 +1,8 @@
 import type { AppDeps } from '../app.ts';
-import type { Config } from '../config/config.ts';
-import { instrumentVideos } from '../metrics/calls.ts';
-import { openQueue } from '../queue/open.ts';
-import { queueNamesOf } from '../queue/queue.ts';
-import { createVideoClient } from '../videos/client.ts';
-import type { VideoService } from '../videos/service.ts';
+import type { Config } from '../config/index.ts';
+import { openQueue, queueNamesOf } from '../engine/index.ts';
+import { instrumentVideos } from '../metrics/index.ts';
+import { createVideoClient, type VideoService } from '../videos/index.ts';
 
 /** Opens the queue, with the concurrency of each kind of job. */
 export function openAppQueue({ config, store, platforms, clock, logger }: AppDeps) {

@@ -1,15 +1,18 @@
 import type { Keyv } from 'keyv';
-import type { MessageLock } from '../cluster/message-lock.ts';
-import type { Admin } from '../config/admins.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { whoDecides } from '../money/approvers.ts';
-import type { Approver } from '../tasks/approval.ts';
-import { isBlind } from '../tasks/comparisons/blind.ts';
-import { isContentRemoved } from '../tasks/removal.ts';
-import { type Price, type Task, typedPrompt } from '../tasks/task.ts';
-import { isVisible } from '../tasks/visibility.ts';
-import type { Model } from '../videos/model.ts';
+import {
+  type Approver,
+  isBlind,
+  isContentRemoved,
+  isVisible,
+  type Price,
+  type Task,
+  typedPrompt,
+} from '../tasks/index.ts';
+import { type Admin, whoDecides } from '../teams/index.ts';
+import type { Model } from '../videos/index.ts';
+import type { MessageLock } from './message-lock.ts';
 import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
 import type { SetCards } from './sets/set-cards.ts';

@@ -1,7 +1,7 @@
-import type { MessageLock } from '../cluster/message-lock.ts';
 import { DailiesError, type ErrorCode } from '../errors.ts';
-import type { Origin, Task } from '../tasks/task.ts';
-import type { Clip } from '../videos/service.ts';
+import type { Origin, Task } from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
+import type { MessageLock } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { Handover, SignedLink, TaskView } from './view.ts';
 

@@ -1,7 +1,7 @@
 import { type Clock, within } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Audience } from '../tasks/task.ts';
+import type { Audience } from '../tasks/index.ts';
 import type { Place, Platform } from './platform.ts';
 
 /** Options of {@link Audiences}. */

@@ -1,26 +1,33 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { MessageLocks } from '../cluster/message-lock.ts';
-import type { Admin } from '../config/admins.ts';
+import type { Store, WorkQueue } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Clips } from '../pipeline/clip-files.ts';
-import { deliverQueue } from '../pipeline/next-job.ts';
-import type { ProgressObserver } from '../pipeline/poll.ts';
-import { ensureDeliveries } from '../pipeline/reconcile.ts';
-import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
-import type { WorkQueue } from '../queue/queue.ts';
-import type { Store } from '../store/store.ts';
-import type { Cut } from '../studio/cuts/cut.ts';
-import { CutRepository } from '../studio/cuts/cut-repository.ts';
-import { Boards } from '../studio/storyboards/boards.ts';
-import type { DurationEstimates } from '../tasks/duration-estimates.ts';
-import { stateIndex } from '../tasks/indexes.ts';
-import { isContentRemoved } from '../tasks/removal.ts';
-import { newerVersions } from '../tasks/review/versions.ts';
-import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
-import type { Audience, Origin, Price, SetPlace, Task, TaskId } from '../tasks/task.ts';
-import type { Model } from '../videos/model.ts';
+import { Boards, type Cut, CutRepository } from '../orders/index.ts';
+import {
+  type Clips,
+  deliverQueue,
+  ensureDeliveries,
+  type ProgressObserver,
+  type TaskObserver,
+  type TaskRepository,
+} from '../pipeline/index.ts';
+import {
+  type Audience,
+  type DurationEstimates,
+  isContentRemoved,
+  isWaitingFor,
+  newerVersions,
+  type Origin,
+  type Price,
+  type SetPlace,
+  type StepRetry,
+  stateIndex,
+  type Task,
+  type TaskId,
+} from '../tasks/index.ts';
+import type { Admin } from '../teams/index.ts';
+import type { Model } from '../videos/index.ts';
 import { ApprovalNotices } from './approval-notices.ts';
 import type { AttachmentPlanner, Links } from './attachment-plan.ts';
 import type { Audiences } from './audiences.ts';
@@ -28,6 +35,7 @@ import { ComparisonRecords } from './comparisons/comparison-records.ts';
 import { Comparisons } from './comparisons/comparisons.ts';
 import { CompletionNotices } from './completion-notices.ts';
 import { Delivery, type DeliveryObserver } from './deliver.ts';
+import type { MessageLocks } from './message-lock.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { TaskRetraction } from './retraction.ts';

@@ -1,12 +1,9 @@
 import type { Keyv } from 'keyv';
-import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { comparisonOf } from '../tasks/comparisons/blind.ts';
-import { pseudonymsIn } from '../tasks/forgetting/pseudonym.ts';
-import { phaseAtEnd } from '../tasks/state-machine.ts';
-import { type Task, typedPrompt } from '../tasks/task.ts';
+import { comparisonOf, phaseAtEnd, pseudonymsIn, type Task, typedPrompt } from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
+import type { MessageLock } from './message-lock.ts';
 import { isClosed, notifyDirectly } from './notices/direct-notice.ts';
 import { eraseNotice, type Posted } from './notices/erased-notice.ts';
 import type { EndNotice } from './notices/views.ts';

@@ -1,17 +1,13 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
+import type { JobKind, WorkQueue } from '../engine/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Clips } from '../pipeline/clip-files.ts';
-import { deliverQueue, notifyQueue } from '../pipeline/next-job.ts';
-import { isWorthWaiting } from '../pipeline/poll.ts';
-import type { TaskRepository } from '../pipeline/repository.ts';
-import type { JobKind, WorkQueue } from '../queue/queue.ts';
+import { fileNameOf } from '../media/index.ts';
+import { type Clips, deliverQueue, isWorthWaiting, notifyQueue, type TaskRepository } from '../pipeline/index.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
-import { comparisonOf } from '../tasks/comparisons/blind.ts';
-import { failureOf, type Task, type TaskId, typedPrompt } from '../tasks/task.ts';
-import type { Clip } from '../videos/service.ts';
+import { comparisonOf, failureOf, type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
 import {
   type AttachmentPlanner,
   hasCode,
@@ -22,7 +18,7 @@ import {
 } from './attachment-plan.ts';
 import type { Comparisons } from './comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from './completion-notices.ts';
-import { fileNameOf } from './file-name.ts';
+import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
 import { hasOwnMessage, type SetCards } from './sets/set-cards.ts';

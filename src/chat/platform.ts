@@ -1,5 +1,5 @@
-import type { Audience, Origin, Person, TaskId } from '../tasks/task.ts';
-import type { Clip } from '../videos/service.ts';
+import type { Audience, Origin, Person, TaskId } from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice } from './notices/views.ts';
 import type { TeamNotice } from './team-notice.ts';
 import type { RemovedView, TaskView, View } from './view.ts';

@@ -1,12 +1,10 @@
 import { BoundedMap } from '../bounded-map.ts';
 import type { CancelTimer, Clock } from '../clock.ts';
-import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { isContentRemoved } from '../tasks/removal.ts';
-import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
-import { sinceMs, type Task, type TaskId } from '../tasks/task.ts';
-import type { UpstreamTask } from '../videos/service.ts';
+import { isContentRemoved, retryFingerprint, type StepRetry, sinceMs, type Task, type TaskId } from '../tasks/index.ts';
+import type { UpstreamTask } from '../videos/index.ts';
+import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { Platform } from './platform.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
 import type { TaskMessages } from './task-messages.ts';

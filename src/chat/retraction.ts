@@ -1,13 +1,12 @@
 import type { Keyv } from 'keyv';
-import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
+import type { RecordWrite } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { RecordWrite } from '../store/store.ts';
-import { isContentRemoved, type RemovalReason } from '../tasks/removal.ts';
-import type { Origin, SetPlace, Task } from '../tasks/task.ts';
+import { isContentRemoved, type Origin, type RemovalReason, type SetPlace, type Task } from '../tasks/index.ts';
 import { type ApprovalNotices, approvalNoticesKey } from './approval-notices.ts';
 import type { ComparisonRecords } from './comparisons/comparison-records.ts';
 import { type CompletionNotices, noticesKey } from './completion-notices.ts';
+import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
 import type { SetCards } from './sets/set-cards.ts';

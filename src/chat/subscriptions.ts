@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { changeRecord } from '../store/change-record.ts';
-import type { Store, Versioned } from '../store/store.ts';
-import type { Person } from '../tasks/task.ts';
+import { changeRecord, type Store, type Versioned } from '../engine/index.ts';
+import type { Person } from '../tasks/index.ts';
 
 /** Subscription to completed clips, which are announced in a channel or by direct message to a user. */
 export interface Subscription {

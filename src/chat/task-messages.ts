@@ -1,13 +1,19 @@
 import type { Keyv } from 'keyv';
-import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
+import type { RecordWrite, Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
-import type { RecordWrite, Store } from '../store/store.ts';
-import { pseudonymsIn } from '../tasks/forgetting/pseudonym.ts';
-import { isEnded } from '../tasks/state-machine.ts';
-import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
-import type { Origin, Phase, Task, TaskId } from '../tasks/task.ts';
+import {
+  isEnded,
+  type Origin,
+  type Phase,
+  pseudonymsIn,
+  retryFingerprint,
+  type StepRetry,
+  type Task,
+  type TaskId,
+} from '../tasks/index.ts';
 import { hasCode } from './attachment-plan.ts';
+import type { MessageLock, MessageLocks } from './message-lock.ts';
 import { copyKey, directKey, type MessageRef, type Platform, type PlatformLimits } from './platform.ts';
 import { isPending, type TaskView } from './view.ts';
 

@@ -1,5 +1,4 @@
-import type { Refunds } from '../tasks/money.ts';
-import type { Person } from '../tasks/task.ts';
+import type { Person, Refunds } from '../tasks/index.ts';
 
 /** Scope of a budget, as it is named to users. */
 export type NoticeScope =

@@ -1,29 +1,34 @@
 import type { ErrorCode } from '../errors.ts';
-import type { CutFacts } from '../studio/cuts/facts.ts';
-import { type Approval, asOf, type Declined } from '../tasks/approval.ts';
-import { isBlind } from '../tasks/comparisons/blind.ts';
-import type { UsualDuration } from '../tasks/duration-estimates.ts';
-import { priceOf } from '../tasks/price.ts';
-import type { Removal, RemovalReason } from '../tasks/removal.ts';
-import { isSignedOff, type ReviewDecision } from '../tasks/review/review.ts';
-import { isFetching, phaseOf } from '../tasks/state-machine.ts';
-import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
-import type { Dropped } from '../tasks/storyboards/chain.ts';
+import type { CutFacts } from '../orders/index.ts';
 import {
+  type Approval,
+  asOf,
+  type Declined,
+  type Dropped,
+  isBlind,
+  isFetching,
+  isSignedOff,
+  isWaitingFor,
   type Origin,
   type Person,
   type Phase,
   type Price,
+  phaseOf,
+  priceOf,
+  type Removal,
+  type RemovalReason,
+  type ReviewDecision,
   type SetPlace,
+  type StepRetry,
   sinceMs,
   startedAtMs,
   type Task,
   type TaskId,
   type TaskState,
   typedPrompt,
-} from '../tasks/task.ts';
-import type { Model } from '../videos/model.ts';
-import type { MediaKind, RequestSettings } from '../videos/request.ts';
+  type UsualDuration,
+} from '../tasks/index.ts';
+import type { MediaKind, Model, RequestSettings } from '../videos/index.ts';
 import { blindViewOf } from './comparisons/blind-view.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice } from './notices/views.ts';
 import type { MessageRef } from './platform.ts';

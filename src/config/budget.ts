@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Micros, microsOf } from '../tasks/amount.ts';
-import { splitList } from './access.ts';
+import { type Micros, microsOf } from '../tasks/index.ts';
+import { splitList } from '../teams/index.ts';
 
 /** Amount of at most nine digits and six decimals, with its currency (ISO 4217) after it. */
 const AMOUNT = /^(?<amount>\d{1,9}(?:\.\d{1,6})?)\s*(?<currency>[A-Z]{3})$/;

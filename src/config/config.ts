@@ -1,21 +1,16 @@
 import { z } from 'zod';
-import { completionsUrl } from '../enhancer/address.ts';
-import type { EnhancerConfig } from '../enhancer/enhancer.ts';
-import { MAX_DAYS, type Retention } from '../library/retention-periods.ts';
-import type { MediaConfig } from '../storage/open.ts';
-import { isStoreUrl, sqlitePath } from '../store/address.ts';
-import type { Micros } from '../tasks/amount.ts';
-import type { Limits } from '../tasks/limits.ts';
-import type { Refunds } from '../tasks/money.ts';
-import { parseBaseUrl } from '../videos/addresses.ts';
-import { TOKEN } from '../videos/exchange.ts';
-import { type AccessConfig, accessOf, teamListOf } from './access.ts';
-import { type Admin, adminListOf, adminsOf } from './admins.ts';
+import { MAX_DAYS, type Retention } from '../clips/index.ts';
+import { isStoreUrl, sqlitePath } from '../engine/index.ts';
+import { completionsUrl, type EnhancerConfig } from '../enhancer/index.ts';
+import type { MediaConfig } from '../storage/index.ts';
+import type { Limits, Micros, Refunds } from '../tasks/index.ts';
+import { type AccessConfig, type Admin, accessOf, adminListOf, adminsOf, teamListOf } from '../teams/index.ts';
+import { dataSize, host, logLevel, optional, text, wholeNumber } from '../variables.ts';
+import { parseBaseUrl, TOKEN } from '../videos/index.ts';
 import { budgetList, budgetsIn } from './budget.ts';
 import { mediaOf, mediaProblems, mediaVariables } from './media.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
-import { dataSize, host, logLevel, optional, text, wholeNumber } from './variables.ts';
 
 /** The complete configuration, validated and with defaults filled in. `docs/configuration.md` lists the variables. */
 export interface Config {

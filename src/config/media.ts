@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type BucketVariables, readBucketAddress } from '../storage/bucket-address.ts';
-import type { MediaConfig } from '../storage/open.ts';
-import { text, wholeNumber } from './variables.ts';
+import { type BucketVariables, type MediaConfig, readBucketAddress } from '../storage/index.ts';
+import { text, wholeNumber } from '../variables.ts';
 
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 /** Least size of the local copies: a few large clips, each of which is needed as a file while it is delivered. */

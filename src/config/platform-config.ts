@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Exception } from '../chat/access.ts';
+import type { Exception } from '../chat/index.ts';
 import type { TokenMistake } from './tokens.ts';
 
 /** Variables of the environment that are set. */

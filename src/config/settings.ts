@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { ENV_FILE, loadEnvFile } from '../env-file.ts';
 import { isOnTerminal, type Logger } from '../logger.ts';
-import { findFfmpeg } from '../media/ffmpeg.ts';
-import { sandboxCatalog } from '../sandbox/catalog.ts';
-import { CatalogError, parseCatalog, readCatalog } from '../videos/catalog.ts';
-import type { Catalog } from '../videos/model.ts';
+import { findFfmpeg } from '../media/index.ts';
+import { sandboxCatalog } from '../sandbox/index.ts';
+import { type Catalog, CatalogError, parseCatalog, readCatalog } from '../videos/index.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { ENV_FILE, loadEnvFile } from './env-file.ts';
 import type { PlatformConfig } from './platform-config.ts';
 
 /** The configuration, with the contents of the files it names. */

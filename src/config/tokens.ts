@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../videos/addresses.ts';
+import { isLoopbackHost } from '../videos/index.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 
 /** Prefix that identifies a wrong kind of token, and the advice for it. */

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Config, variablesOf } from '../config/config.ts';
-import { ENV_FILE, isEnvFileReadable } from '../config/env-file.ts';
-import type { Given, PlatformConfig } from '../config/platform-config.ts';
-import type { Catalog } from '../videos/model.ts';
+import { type Config, type Given, type PlatformConfig, variablesOf } from '../config/index.ts';
+import { ENV_FILE, isEnvFileReadable } from '../env-file.ts';
+import type { Catalog } from '../videos/index.ts';
 import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 
 /** Names of variables whose values are never printed. */

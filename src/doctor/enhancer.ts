@@ -1,6 +1,6 @@
 import { type Clock, within } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import { createEnhancer, type Enhanced, type EnhancerFailure } from '../enhancer/enhancer.ts';
+import type { Config } from '../config/index.ts';
+import { createEnhancer, type Enhanced, type EnhancerFailure } from '../enhancer/index.ts';
 import type { Logger } from '../logger.ts';
 import { CHECK_TIMEOUT_MS, type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 

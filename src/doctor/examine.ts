@@ -1,9 +1,8 @@
 import { lookup } from 'node:dns';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import type { Given, PlatformConfig } from '../config/platform-config.ts';
-import type { Settings, SettingsRead } from '../config/settings.ts';
-import { addressesOf } from '../videos/addresses.ts';
+import type { Given, PlatformConfig, Settings, SettingsRead } from '../config/index.ts';
+import { addressesOf } from '../videos/index.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { checkAdmins, checkCatalog, checkEnvironment, type Environment, secretsIn } from './configuration.ts';
 import { type Check, type Diagnosis, runChecks, warning, withoutSecrets } from './diagnosis.ts';

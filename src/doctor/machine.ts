@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { access, constants, readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Config } from '../config/config.ts';
-import { dataLimit } from '../library/space/data-limit.ts';
+import { dataLimit } from '../clips/index.ts';
+import type { Config } from '../config/index.ts';
 import { CHECK_TIMEOUT_MS, type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { connect } from 'node:tls';
-import type { Config } from '../config/config.ts';
-import { addressKindOf, bareHost, isLoopbackHost } from '../videos/addresses.ts';
+import type { Config } from '../config/index.ts';
+import { addressKindOf, bareHost, isLoopbackHost } from '../videos/index.ts';
 import { CHECK_TIMEOUT_MS, type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 
 const BOT = 'Bot';

@@ -1,12 +1,9 @@
 import type { Clock } from '../clock.ts';
+import { openStore, withoutPassword } from '../engine/index.ts';
+import { RedisConnection, type ReplicaState, restoreRequirement, waiveReplica } from '../engine/store/redis/index.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { AuditTrail } from '../money/audit.ts';
-import type { AuditEntry } from '../money/audit-entry.ts';
-import { withoutPassword } from '../store/address.ts';
-import { openStore } from '../store/open.ts';
-import { RedisConnection } from '../store/redis/connection.ts';
-import { type ReplicaState, restoreRequirement, waiveReplica } from '../store/redis/replicas.ts';
+import { type AuditEntry, AuditTrail } from '../teams/index.ts';
 
 /** Dependencies of {@link forgetReplica}. */
 export interface WaiverDeps {

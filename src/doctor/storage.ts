@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
-import { type Bucket, openBucket } from '../storage/bucket.ts';
-import type { BucketAddress } from '../storage/bucket-address.ts';
-import type { MediaConfig } from '../storage/open.ts';
+import { type Bucket, type BucketAddress, type MediaConfig, openBucket } from '../storage/index.ts';
 import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 
 const SUBJECT = 'Bucket';

@@ -2,14 +2,10 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { lockHolder, resolveDatabase, sqlitePath, withoutPassword } from '../engine/index.ts';
+import type { RedisInfo, RedisSettings, ReplicaState } from '../engine/store/redis/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { sqlitePath, withoutPassword } from '../store/address.ts';
-import type { RedisInfo } from '../store/redis/info.ts';
-import type { ReplicaState } from '../store/redis/replicas.ts';
-import type { RedisSettings } from '../store/redis/settings.ts';
-import { resolveDatabase } from '../store/sqlite/location.ts';
-import { lockHolder } from '../store/sqlite/lock.ts';
 import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 import { formatBytes } from './machine.ts';
 
@@ -71,11 +67,7 @@ async function checkRedisStore(
   deps: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<readonly Diagnosis[]> {
   // Imported on demand: the Redis client takes half a second to load, and SQLite does not need it.
-  const [{ RedisConnection }, { readRedisSettings }, { readReplicaState }] = await Promise.all([
-    import('../store/redis/connection.ts'),
-    import('../store/redis/settings.ts'),
-    import('../store/redis/replicas.ts'),
-  ]);
+  const { RedisConnection, readRedisSettings, readReplicaState } = await import('../engine/store/redis/index.ts');
   const address = withoutPassword(url);
   const link = await RedisConnection.open(url, deps).catch((thrown: unknown) => asDailiesError(thrown, 'connecting'));
   if (link instanceof Error) {

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { createVideoClient } from '../videos/client.ts';
-import type { Catalog } from '../videos/model.ts';
-import type { UpstreamId } from '../videos/service.ts';
+import { type Catalog, createVideoClient, type UpstreamId } from '../videos/index.ts';
 import { CHECK_TIMEOUT_MS, type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
 
 const SUBJECT = 'Video service';

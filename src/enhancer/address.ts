@@ -1,5 +1,5 @@
 import { DailiesError } from '../errors.ts';
-import { isLoopbackHost } from '../videos/addresses.ts';
+import { isLoopbackHost } from '../videos/index.ts';
 
 const PATH = '/chat/completions';
 

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import type { Clock } from '../clock.ts';
-import { readBounded } from '../http/bounded-body.ts';
+import { readBounded } from '../http/index.ts';
 import type { Logger } from '../logger.ts';
 import { completionsUrl } from './address.ts';
 import { type ReadAnswer, readAnswer } from './answer.ts';

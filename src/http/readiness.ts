@@ -1,7 +1,7 @@
-import type { Platform } from '../chat/platform.ts';
+import type { Platform } from '../chat/index.ts';
+import type { Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
-import type { FolderCheck } from '../media/folder-check.ts';
-import type { Store } from '../store/store.ts';
+import type { FolderCheck } from '../media/index.ts';
 
 /** Dependencies that have to work before this process is ready. */
 export interface Needed {

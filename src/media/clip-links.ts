@@ -1,10 +1,9 @@
-import { fileNameOf } from '../chat/file-name.ts';
-import type { SignedLink } from '../chat/view.ts';
+import type { SignedLink } from '../chat/index.ts';
 import type { Logger } from '../logger.ts';
-import type { TaskRepository } from '../pipeline/repository.ts';
-import type { ClipStorage } from '../storage/clip-storage.ts';
-import { isBlind } from '../tasks/comparisons/blind.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
+import type { TaskRepository } from '../pipeline/index.ts';
+import type { ClipStorage } from '../storage/index.ts';
+import { isBlind, type Task, type TaskId } from '../tasks/index.ts';
+import { fileNameOf } from './file-name.ts';
 import { LINK_LIFETIME_MS, type SignedLinks } from './signed-links.ts';
 
 /** Lifetime of a link that a request is redirected to: long enough to watch a clip and to seek in it. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { access, constants, rename, rm, stat } from 'node:fs/promises';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
-import type { Fitter } from '../chat/attachment-plan.ts';
+import type { Fitter } from '../chat/index.ts';
 import type { Logger } from '../logger.ts';
 import { deleteAbandonedParts } from './partial-files.ts';
 

@@ -1,8 +1,7 @@
-import { fileNameOf } from '../chat/file-name.ts';
 import type { Logger } from '../logger.ts';
-import type { Clips } from '../pipeline/clip-files.ts';
-import type { TaskRepository } from '../pipeline/repository.ts';
-import type { TaskId } from '../tasks/task.ts';
+import type { Clips, TaskRepository } from '../pipeline/index.ts';
+import type { TaskId } from '../tasks/index.ts';
+import { fileNameOf } from './file-name.ts';
 import { isRelayed, type Relay } from './relay.ts';
 import type { serveMedia } from './routes.ts';
 

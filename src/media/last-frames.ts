@@ -1,13 +1,12 @@
 import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asDailiesError, DailiesError } from '../errors.ts';
-import type { Clips } from '../pipeline/clip-files.ts';
-import type { TaskRepository } from '../pipeline/repository.ts';
+import type { Clips, TaskRepository } from '../pipeline/index.ts';
 import { Serial } from '../serial.ts';
 import { SingleFlight } from '../single-flight.ts';
-import type { ClipStorage } from '../storage/clip-storage.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
-import type { Clip } from '../videos/service.ts';
+import type { ClipStorage } from '../storage/index.ts';
+import type { Task, TaskId } from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
 import type { TakeLastFrame } from './ffmpeg.ts';
 import { deleteOldest } from './oldest-files.ts';
 import { FRAME_NAME, frameIdOf, frameIn } from './relay.ts';

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Keyv } from 'keyv';
-import type { Clip } from '../videos/service.ts';
+import type { Clip } from '../videos/index.ts';
 
 /** Keeps the files of a team's reference images until they are removed. */
 export interface LibraryFiles {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Keyv } from 'keyv';
+import type { Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
-import type { Store } from '../store/store.ts';
-import type { TaskId } from '../tasks/task.ts';
-import type { Clip } from '../videos/service.ts';
+import type { TaskId } from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
 import { type LibraryFiles, LibraryFolder } from './library-files.ts';
 import { RELAY_BOUNDS, type RelayBounds, RelayFolder } from './relay-folder.ts';
 import type { SignedLinks } from './signed-links.ts';

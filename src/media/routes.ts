@@ -2,8 +2,8 @@ import { access } from 'node:fs/promises';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DailiesError } from '../errors.ts';
-import { sendFile } from '../http/send-file.ts';
-import type { Clip } from '../videos/service.ts';
+import { sendFile } from '../http/index.ts';
+import type { Clip } from '../videos/index.ts';
 import type { SignedLinks } from './signed-links.ts';
 
 /** Options of {@link serveMedia}. */

@@ -1,7 +1,6 @@
 import { request } from 'undici';
 import { DailiesError } from '../errors.ts';
-import { readBounded } from '../http/bounded-body.ts';
-import { decodedText } from '../http/shared-page/decoded-text.js';
+import { decodedText, readBounded } from '../http/index.ts';
 
 /** Largest text file in bytes: more than the longest storyboard. */
 const MAX_BYTES = 100_000;

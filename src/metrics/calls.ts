@@ -1,10 +1,10 @@
 import type { Keyv } from 'keyv';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Platform } from '../chat/platform.ts';
+import type { Platform } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
+import type { Namespace, Store } from '../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
-import type { Namespace, Store } from '../store/store.ts';
-import type { VideoService } from '../videos/service.ts';
+import type { VideoService } from '../videos/index.ts';
 
 const STORE_OPERATIONS = ['commit', 'scan', 'count', 'read', 'write', 'lease', 'ping'] as const;
 const VIDEO_CALLS = ['create', 'retrieve', 'download'] as const;

@@ -1,14 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { DeliveryObserver } from '../chat/deliver.ts';
-import { VERSION } from '../config/version.ts';
-import type { EnhancerFailure } from '../enhancer/enhancer.ts';
-import type { Entrance } from '../http/access-tokens.ts';
-import type { TaskObserver } from '../pipeline/repository.ts';
-import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
-import type { CutObserver } from '../studio/cuts/cuts.ts';
-import type { LimitReached } from '../tasks/limits.ts';
-import type { SpendScope } from '../tasks/money.ts';
-import { rowOf } from '../tasks/state-machine.ts';
+import type { DeliveryObserver } from '../chat/index.ts';
+import { VERSION } from '../config/index.ts';
+import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../engine/index.ts';
+import type { EnhancerFailure } from '../enhancer/index.ts';
+import type { Entrance } from '../http/index.ts';
+import type { TaskObserver } from '../pipeline/index.ts';
+import type { CutObserver } from '../studio/index.ts';
+import { type LimitReached, rowOf, type SpendScope } from '../tasks/index.ts';
 import { createMeters } from './calls.ts';
 import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
 

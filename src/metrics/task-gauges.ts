@@ -1,16 +1,11 @@
 import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
-import type { Platform } from '../chat/platform.ts';
+import type { Platform } from '../chat/index.ts';
+import { DATA_KINDS, type DataSpace, SWEEPS, sweepAgeMs } from '../clips/index.ts';
 import { type Clock, within } from '../clock.ts';
-import { DATA_KINDS } from '../library/space/data-files.ts';
-import type { DataSpace } from '../library/space/data-space.ts';
-import { SWEEPS, sweepAgeMs } from '../library/sweep-times.ts';
-import { lastDisagreements } from '../pipeline/bookkeeper.ts';
-import type { WorkQueue } from '../queue/queue.ts';
-import type { Store } from '../store/store.ts';
-import { OUTBOX, stateIndex, UPLOADS } from '../tasks/indexes.ts';
-import { statesWhere } from '../tasks/state-machine.ts';
-import type { TaskState } from '../tasks/task.ts';
+import type { Store, WorkQueue } from '../engine/index.ts';
+import { lastDisagreements } from '../money/index.ts';
+import { OUTBOX, stateIndex, statesWhere, type TaskState, UPLOADS } from '../tasks/index.ts';
 
 /** Sources of the gauges, read at each scrape. */
 export interface GaugeSources {

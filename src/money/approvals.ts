@@ -1,24 +1,45 @@
 import type { Clock } from '../clock.ts';
+import { type Change, pagesOf, type Store, type WorkQueue } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import { scheduleNext } from '../pipeline/next-job.ts';
-import type { FurtherWrites, RecordedAll, TaskRepository } from '../pipeline/repository.ts';
-import { refusedBy } from '../policy/purchase-check.ts';
-import type { PolicyRefusal } from '../policy/values.ts';
-import type { WorkQueue } from '../queue/queue.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Change, Store } from '../store/store.ts';
-import { amountOf, type Micros, microsOf } from '../tasks/amount.ts';
-import { type Declined, isExpired } from '../tasks/approval.ts';
-import { openIndex } from '../tasks/indexes.ts';
-import { type Grant, limitsOn, type Purchase, type SpendScope } from '../tasks/money.ts';
-import { sumOf } from '../tasks/price.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import { orderIdOf, type Person, type Price, type Task, type TaskEvent } from '../tasks/task.ts';
-import type { AuditTrail } from './audit.ts';
-import type { Actor, AuditEntry } from './audit-entry.ts';
-import { exceededLimits, type OverBudget } from './over-budget.ts';
-import { periodOf } from './period.ts';
-import { type Pause, pauseAt, type TeamKey, type TeamSettingsRepository } from './team-settings.ts';
+import { periodOf } from '../period.ts';
+import {
+  exceededLimits,
+  type FurtherWrites,
+  type OverBudget,
+  type RecordedAll,
+  scheduleNext,
+  type TaskRepository,
+} from '../pipeline/index.ts';
+import {
+  amountOf,
+  type Declined,
+  type Grant,
+  isExpired,
+  limitsOn,
+  type Micros,
+  microsOf,
+  openIndex,
+  orderIdOf,
+  type Person,
+  type Price,
+  type Purchase,
+  readTasks,
+  type SpendScope,
+  sumOf,
+  type Task,
+  type TaskEvent,
+} from '../tasks/index.ts';
+import {
+  type Actor,
+  type AuditEntry,
+  type AuditTrail,
+  type Pause,
+  pauseAt,
+  refusedBy,
+  type TeamKey,
+  type TeamSettingsRepository,
+} from '../teams/index.ts';
+import type { PolicyRefusal } from '../videos/index.ts';
 
 /** Tasks of a request for approval, in their order: one, or all of a set, which are decided on together. */
 export type ApprovalTasks = readonly [Task, ...(readonly Task[])];

@@ -1,11 +1,17 @@
 import type { Keyv } from 'keyv';
-import type { Store, SumParts, Versioned } from '../store/store.ts';
-import { ZERO_SUM } from '../store/sums.ts';
-import { amountOf, type Micros } from '../tasks/amount.ts';
-import { budgetsOf, everyoneBudget, type Purchase, type SpendOrigin, type SpendScope, sumsOf } from '../tasks/money.ts';
-import type { Person } from '../tasks/task.ts';
-import type { AuditedChange, AuditTrail } from './audit.ts';
-import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
+import { type Store, type SumParts, type Versioned, ZERO_SUM } from '../engine/index.ts';
+import {
+  amountOf,
+  budgetsOf,
+  everyoneBudget,
+  type Micros,
+  type Person,
+  type Purchase,
+  type SpendOrigin,
+  type SpendScope,
+  sumsOf,
+} from '../tasks/index.ts';
+import type { Actor, AuditAction, AuditEntry, AuditedChange, AuditTrail, AuditValue } from '../teams/index.ts';
 
 /** Team as part of a budget's scope. */
 interface OfTeam {

@@ -1,17 +1,18 @@
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import type { Store, Versioned } from '../store/store.ts';
-import { usedBeyondExtra } from '../store/sums.ts';
-import { amountOf } from '../tasks/amount.ts';
-import type { Refunds, SpendOrigin } from '../tasks/money.ts';
-import type { Price, Task } from '../tasks/task.ts';
-import { Approvers } from './approvers.ts';
-import { AuditTrail } from './audit.ts';
-import type { Actor, AuditEntry, AuditValue } from './audit-entry.ts';
+import type { Config } from '../config/index.ts';
+import { type Store, usedBeyondExtra, type Versioned } from '../engine/index.ts';
+import { periodOf } from '../period.ts';
+import { amountOf, type Price, type Refunds, type SpendOrigin, type Task } from '../tasks/index.ts';
+import {
+  type Actor,
+  Approvers,
+  type AuditEntry,
+  AuditTrail,
+  type AuditValue,
+  TeamSettingsRepository,
+} from '../teams/index.ts';
 import { BudgetRepository } from './budgets.ts';
 import { CarriedSpend } from './forgetting/carried-spend.ts';
-import { periodOf } from './period.ts';
-import { TeamSettingsRepository } from './team-settings.ts';
 
 /** Settings, budgets and approvers of the teams, with the log of their changes. */
 export interface Money {

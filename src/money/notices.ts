@@ -1,15 +1,11 @@
 import { hash } from 'node:crypto';
-import type { Notice, Platform, Upload } from '../chat/platform.ts';
-import { isOnlyFile, type TeamNotice } from '../chat/team-notice.ts';
+import { isOnlyFile, type Notice, type Platform, type TeamNotice, type Upload } from '../chat/index.ts';
 import { type Clock, within } from '../clock.ts';
-import type { Lease } from '../cluster/leases.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { type Change, type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../engine/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { backoffMs } from '../retry.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Change, Store, Versioned } from '../store/store.ts';
-import type { Person } from '../tasks/task.ts';
+import type { Person } from '../tasks/index.ts';
 
 /** Recipients of a notice. */
 export type NoticeTarget =

@@ -1,4 +1,4 @@
-import type { Micros } from '../tasks/amount.ts';
+import type { Micros } from '../tasks/index.ts';
 
 /** Projection of a month's spend by its average so far. */
 export interface Pace {

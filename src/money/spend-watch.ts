@@ -1,10 +1,7 @@
 import type { Clock } from '../clock.ts';
-import type { Lease } from '../cluster/leases.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { type Lease, OnOneReplica, type Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import type { Store } from '../store/store.ts';
-import type { Refunds } from '../tasks/money.ts';
-import type { Price } from '../tasks/task.ts';
+import type { Price, Refunds } from '../tasks/index.ts';
 import { type AlertSettings, BudgetAlerts } from './alerts/budget-alerts.ts';
 import { UnusualSpendAlerts } from './alerts/unusual-spend.ts';
 import type { Notices, NoticeTeam } from './notices.ts';

@@ -1,21 +1,17 @@
 import { join } from 'node:path';
-import type { Platform } from '../chat/platform.ts';
-import type { TeamNotice } from '../chat/team-notice.ts';
+import type { Platform, TeamNotice } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import { type Admin, BUILT_IN_ADMINS } from '../config/admins.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/index.ts';
+import type { Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { TaskObserver } from '../pipeline/repository.ts';
-import type { Store } from '../store/store.ts';
-import { sumsOf } from '../tasks/money.ts';
-import type { Person, Task } from '../tasks/task.ts';
+import type { TaskObserver } from '../pipeline/index.ts';
+import { type Person, sumsOf, type Task } from '../tasks/index.ts';
+import { type Admin, type Approvers, BUILT_IN_ADMINS, type TeamSettingsRepository } from '../teams/index.ts';
 import { OutOfCreditAlerts } from './alerts/out-of-credit.ts';
-import type { Approvers } from './approvers.ts';
 import { Notices, type NoticesOptions, type NoticeTeam } from './notices.ts';
 import { createNoticeFiles, type NoticeFilesOptions } from './reports/notice-files.ts';
 import { SpendWatch, type SpendWatchOptions } from './spend-watch.ts';
-import type { TeamSettingsRepository } from './team-settings.ts';
 
 /** Options of {@link createTeamNotices}. */
 export interface TeamNoticesOptions {

@@ -1,11 +1,7 @@
 import type { Clock } from '../clock.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { OnOneReplica, pagesOf, type Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Store } from '../store/store.ts';
-import { APPROVAL_TTL_MS, isExpired } from '../tasks/approval.ts';
-import { stateIndex } from '../tasks/indexes.ts';
-import type { TaskId } from '../tasks/task.ts';
+import { APPROVAL_TTL_MS, isExpired, stateIndex, type TaskId } from '../tasks/index.ts';
 import type { TaskRepository } from './repository.ts';
 
 /** Delay between two sweeps. */

@@ -1,13 +1,11 @@
 import { type Clock, sleep } from '../clock.ts';
-import type { Leases } from '../cluster/leases.ts';
-import { withLease } from '../cluster/with-lease.ts';
+import { type Leases, withLease } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
-import type { ClipStorage, FilesOfClips } from '../storage/clip-storage.ts';
-import { isFetching } from '../tasks/state-machine.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
-import type { Clip, UpstreamId, VideoService } from '../videos/service.ts';
+import type { ClipStorage, FilesOfClips } from '../storage/index.ts';
+import { isFetching, type Task, type TaskId } from '../tasks/index.ts';
+import type { Clip, UpstreamId, VideoService } from '../videos/index.ts';
 
 /**
  * The clip files on this machine. Replicas should share one folder, or a bucket. Where they do not, or the folder was

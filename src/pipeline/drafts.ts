@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
+import type { Store } from '../engine/index.ts';
 import { Serial } from '../serial.ts';
-import type { Store } from '../store/store.ts';
-import type { Origin, Person, Task, TaskId } from '../tasks/task.ts';
-import type { RequestDraft } from '../videos/request.ts';
+import type { Origin, Person, Task, TaskId } from '../tasks/index.ts';
+import type { RequestDraft } from '../videos/index.ts';
 import { taskIdOf } from './task-ids.ts';
 
 /**

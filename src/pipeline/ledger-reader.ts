@@ -1,8 +1,13 @@
-import { pagesOf } from '../store/pages.ts';
-import type { Bounds, Store } from '../store/store.ts';
-import { ledgerKey, ledgerOf, spendIndex } from '../tasks/indexes.ts';
-import type { Ledger, LedgerEntry, LedgerScope } from '../tasks/ledger.ts';
-import { readTasks } from '../tasks/record-shape.ts';
+import { type Bounds, pagesOf, type Store } from '../engine/index.ts';
+import {
+  type Ledger,
+  type LedgerEntry,
+  type LedgerScope,
+  ledgerKey,
+  ledgerOf,
+  readTasks,
+  spendIndex,
+} from '../tasks/index.ts';
 
 /**
  * Reads a month of the ledger page by page, oldest entry first, so that a month of any size fits into memory.

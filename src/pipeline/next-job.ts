@@ -1,7 +1,6 @@
+import type { QueueName, WorkQueue } from '../engine/index.ts';
 import type { DailiesError } from '../errors.ts';
-import type { QueueName, WorkQueue } from '../queue/queue.ts';
-import { isEnded, isFetching, rowOf } from '../tasks/state-machine.ts';
-import type { Task } from '../tasks/task.ts';
+import { isEnded, isFetching, rowOf, type Task } from '../tasks/index.ts';
 
 /** Returns the queue that delivers a task's outcome to its chat. */
 export function deliverQueue({ origin }: Pick<Task, 'origin'>): QueueName {

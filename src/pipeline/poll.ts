@@ -1,13 +1,20 @@
 import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
+import type { JobHandler, WorkQueue } from '../engine/index.ts';
 import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
-import { isFetching, isFollowedQuietly } from '../tasks/state-machine.ts';
-import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
-import { failureOf, sinceMs, type Task, type TaskId } from '../tasks/task.ts';
-import type { UpstreamId, UpstreamTask, VideoService } from '../videos/service.ts';
+import {
+  failureOf,
+  isFetching,
+  isFollowedQuietly,
+  type RetryObserver,
+  retryOf,
+  sinceMs,
+  type Task,
+  type TaskId,
+} from '../tasks/index.ts';
+import type { UpstreamId, UpstreamTask, VideoService } from '../videos/index.ts';
 import { nextPollMs, type PollPace } from './backoff.ts';
 import type { Clips } from './clip-files.ts';
 import { pauseIfAsked, scheduleNext } from './next-job.ts';

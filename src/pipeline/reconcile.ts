@@ -1,12 +1,7 @@
 import type { Clock } from '../clock.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { type Bounds, OnOneReplica, pagesOf, type QueueName, type Store, type WorkQueue } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import type { QueueName, WorkQueue } from '../queue/queue.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Bounds, Store } from '../store/store.ts';
-import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import { rowOf, statesWhere } from '../tasks/state-machine.ts';
+import { OUTBOX, readTasks, rowOf, stateIndex, statesWhere } from '../tasks/index.ts';
 import type { PollPace } from './backoff.ts';
 import { deliverQueue, notifyQueue } from './next-job.ts';
 

@@ -1,17 +1,29 @@
 import type { Keyv } from 'keyv';
+import type { Change, Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
-import { exceededLimits, type OverBudget } from '../money/over-budget.ts';
-import type { Change, Store } from '../store/store.ts';
-import { toChange } from '../tasks/indexes.ts';
-import { boundsOf, type LimitReached, NO_LIMITS, roomWithin } from '../tasks/limits.ts';
-import { type BudgetLimit, limitsOn, type Purchase } from '../tasks/money.ts';
-import { total } from '../tasks/price.ts';
-import { readTask, readTasks } from '../tasks/record-shape.ts';
-import { recount } from '../tasks/recount.ts';
-import { numbered, rootOf } from '../tasks/review/versions.ts';
-import { transition } from '../tasks/state-machine.ts';
-import type { SetPlace, Task, TaskEvent, TaskId } from '../tasks/task.ts';
-import type { UpstreamId } from '../videos/service.ts';
+import {
+  type BudgetLimit,
+  boundsOf,
+  type LimitReached,
+  limitsOn,
+  NO_LIMITS,
+  numbered,
+  type Purchase,
+  readTask,
+  readTasks,
+  recount,
+  roomWithin,
+  rootOf,
+  type SetPlace,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+  toChange,
+  total,
+  transition,
+} from '../tasks/index.ts';
+import type { UpstreamId } from '../videos/index.ts';
+import { exceededLimits, type OverBudget } from './over-budget.ts';
 import { memberIds } from './task-ids.ts';
 import { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
 

@@ -1,18 +1,26 @@
 import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
-import type { Membership } from '../cluster/membership.ts';
+import type { JobHandler, Membership, WorkQueue } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { LastFrames } from '../media/last-frames.ts';
-import type { JobHandler, WorkQueue } from '../queue/queue.ts';
+import type { LastFrames } from '../media/index.ts';
 import { backoffMs } from '../retry.ts';
-import { PACED_RECHECK_MS, type StoryboardPacing } from '../studio/storyboards/pacing.ts';
-import { attemptOf, isBehind } from '../tasks/attempt.ts';
-import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
-import { type Attempt, type Failure, failureOf, type Task, type TaskEvent, type TaskId } from '../tasks/task.ts';
-import type { CreateOutcome, VideoService } from '../videos/service.ts';
+import {
+  type Attempt,
+  attemptOf,
+  type Failure,
+  failureOf,
+  isBehind,
+  type RetryObserver,
+  retryOf,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+} from '../tasks/index.ts';
+import type { CreateOutcome, VideoService } from '../videos/index.ts';
 import { pauseIfAsked, scheduleNext } from './next-job.ts';
+import { PACED_RECHECK_MS, type StoryboardPacing } from './pacing.ts';
 import type { Recorded, TaskRepository } from './repository.ts';
 
 /** Attempts at a create that provably created nothing before the task is given up. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SetPlace, TaskId } from '../tasks/task.ts';
+import type { SetPlace, TaskId } from '../tasks/index.ts';
 
 /** Returns the id of the task for an order's key: 80 bits of its hash, in lower case letters and digits. */
 export function taskIdOf(key: string): TaskId {

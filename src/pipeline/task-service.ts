@@ -1,26 +1,40 @@
 import type { Keyv } from 'keyv';
 import { type Clock, within } from '../clock.ts';
+import type { IndexEntry, Store, WorkQueue } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { AuditTrail } from '../money/audit.ts';
-import type { Surface } from '../money/audit-entry.ts';
-import type { OverBudget } from '../money/over-budget.ts';
-import { DEFAULT_SETTINGS, type PauseInEffect, type TeamSettings } from '../money/team-settings.ts';
-import { type Bought, type PurchaseNow, purchaseAt } from '../policy/purchase-check.ts';
-import type { PolicyRefusal } from '../policy/values.ts';
-import type { WorkQueue } from '../queue/queue.ts';
-import type { IndexEntry, Store } from '../store/store.ts';
-import { isBlind } from '../tasks/comparisons/blind.ts';
-import { channelOpenIndex, openIndex } from '../tasks/indexes.ts';
-import { type Limits, NO_LIMITS } from '../tasks/limits.ts';
-import type { Refunds } from '../tasks/money.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import { isFetching, transition } from '../tasks/state-machine.ts';
-import type { Origin, Person, Price, Task, TaskEvent, TaskId } from '../tasks/task.ts';
-import type { UpstreamId, VideoService } from '../videos/service.ts';
+import {
+  channelOpenIndex,
+  isBlind,
+  isFetching,
+  type Limits,
+  NO_LIMITS,
+  type Origin,
+  openIndex,
+  type Person,
+  type Price,
+  type Refunds,
+  readTasks,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+  transition,
+} from '../tasks/index.ts';
+import {
+  AuditTrail,
+  type Bought,
+  DEFAULT_SETTINGS,
+  type PauseInEffect,
+  type PurchaseNow,
+  purchaseAt,
+  type Surface,
+  type TeamSettings,
+} from '../teams/index.ts';
+import type { PolicyRefusal, UpstreamId, VideoService } from '../videos/index.ts';
 import type { PollPace } from './backoff.ts';
 import { scheduleNext } from './next-job.ts';
 import { type Order, tasksOf } from './orders/order.ts';
+import type { OverBudget } from './over-budget.ts';
 import { ensureOpenTasks } from './reconcile.ts';
 import type { FurtherWrites, Refusal, TaskRepository } from './repository.ts';
 import { memberIds, taskIdOf } from './task-ids.ts';

@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
+import type { Change, IndexWrite, RecordWrite, Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
-import type { Change, IndexWrite, RecordWrite, Store } from '../store/store.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import { isContentRemoved } from '../tasks/removal.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
-import type { UpstreamId } from '../videos/service.ts';
+import { isContentRemoved, readTasks, type Task, type TaskId } from '../tasks/index.ts';
+import type { UpstreamId } from '../videos/index.ts';
 
 /** Writes that keep the index in step with a task. */
 type IdWrites = Required<Pick<Change, 'records' | 'index'>>;

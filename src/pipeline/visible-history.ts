@@ -1,6 +1,5 @@
-import type { IndexEntry, Store } from '../store/store.ts';
-import { channelHistoryIndex, historyIndex, sharedIndex } from '../tasks/indexes.ts';
-import type { Viewer } from '../tasks/visibility.ts';
+import type { IndexEntry, Store } from '../engine/index.ts';
+import { channelHistoryIndex, historyIndex, sharedIndex, type Viewer } from '../tasks/index.ts';
 
 /** Scope of a search: tasks of a team, and the user who views them. */
 export interface VisibleScope {

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, within } from '../clock.ts';
-import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { OnOneReplica, type Store } from '../engine/index.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Store } from '../store/store.ts';
-import type { Catalog } from '../videos/model.ts';
+import type { Catalog } from '../videos/index.ts';
 import { createSandbox, type Sandbox } from './server.ts';
 
 /** Options of {@link embedSandbox}. */

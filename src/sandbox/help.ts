@@ -1,5 +1,12 @@
-import { type Catalog, collectSettings, defaultSeconds, type Model, offerInWords, SETTINGS } from '../videos/model.ts';
-import { MEDIA_KINDS } from '../videos/request.ts';
+import {
+  type Catalog,
+  collectSettings,
+  defaultSeconds,
+  MEDIA_KINDS,
+  type Model,
+  offerInWords,
+  SETTINGS,
+} from '../videos/index.ts';
 import { STEERING } from './steering.ts';
 
 /** Returns a curl command that creates a clip with the default model. @param token token in shell syntax. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { systemClock } from '../clock.ts';
-import { loadEnvFile } from '../config/env-file.ts';
-import { host, logLevel, wholeNumber } from '../config/variables.ts';
+import { loadEnvFile } from '../env-file.ts';
 import { asDailiesError } from '../errors.ts';
 import { createLogger } from '../logger.ts';
-import { parseCatalog } from '../videos/catalog.ts';
+import { host, logLevel, wholeNumber } from '../variables.ts';
+import { parseCatalog } from '../videos/index.ts';
 import { sandboxCatalog } from './catalog.ts';
 import { curlLine } from './help.ts';
 import { createSandbox, type Sandbox } from './server.ts';

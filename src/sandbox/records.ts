@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { DailiesError } from '../errors.ts';
-import type { AspectRatio, MediaKind, Resolution } from '../videos/request.ts';
+import type { AspectRatio, MediaKind, Resolution } from '../videos/index.ts';
 import type { Steering } from './steering.ts';
 
 /** Task of the embedded service. */

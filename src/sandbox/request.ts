@@ -1,21 +1,19 @@
 import { z } from 'zod';
 import {
+  type AspectRatio,
   type Catalog,
   collectSettings,
   isOffered,
-  type Model,
-  offerInWords,
-  SETTINGS,
-  type Setting,
-} from '../videos/model.ts';
-import {
-  type AspectRatio,
   MEDIA_KINDS,
   type MediaKind,
+  type Model,
+  offerInWords,
   RESOLUTIONS,
   type RequestSettings,
   type Resolution,
-} from '../videos/request.ts';
+  SETTINGS,
+  type Setting,
+} from '../videos/index.ts';
 import { invalidRequest, modelNotFound, Refused } from './refusal.ts';
 
 const urlsSchema = z.array(z.string().regex(/^https?:\/\//, 'must begin with http:// or https://')).default([]);

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
-import { parseCatalog } from '../videos/catalog.ts';
+import { parseCatalog } from '../videos/index.ts';
 import { sandboxCatalog } from './catalog.ts';
 import { SandboxExpiry } from './expiry.ts';
 import { helpText } from './help.ts';

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../videos/addresses.ts';
+import { isLoopbackHost } from '../videos/index.ts';
 /** Key of an S3 account. Absent in {@link BucketAddress}: the client looks for a role of this machine. */
 export interface BucketCredentials {
   readonly accessKeyId: string;

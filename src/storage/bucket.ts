@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { Clip } from '../videos/service.ts';
+import type { Clip } from '../videos/index.ts';
 import type { BucketAddress } from './bucket-address.ts';
 import { asStorageError, nullIfMissing } from './bucket-errors.ts';
 import type { LinkedFile, StorageLink } from './clip-storage.ts';

@@ -1,5 +1,5 @@
-import type { TaskId } from '../tasks/task.ts';
-import type { Clip } from '../videos/service.ts';
+import type { TaskId } from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
 
 /** What a link to a stored clip makes a browser do with it. */
 export interface LinkedFile {

@@ -1,8 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { TaskId } from '../tasks/task.ts';
-import { VIDEO_TYPES } from '../videos/content/container.ts';
-import type { Clip } from '../videos/service.ts';
+import type { TaskId } from '../tasks/index.ts';
+import { type Clip, VIDEO_TYPES } from '../videos/index.ts';
 import type { ClipStorage, FilesOfClips } from './clip-storage.ts';
 
 /** Content type that no browser renders. */

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../logger.ts';
-import type { TaskId } from '../tasks/task.ts';
+import type { TaskId } from '../tasks/index.ts';
 import { FolderStorage } from './folder-storage.ts';
 
 /** Options of {@link LocalCopies}. */

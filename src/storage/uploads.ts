@@ -1,12 +1,9 @@
 import type { CancelTimer, Clock } from '../clock.ts';
+import { pagesOf, type Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Clips } from '../pipeline/clip-files.ts';
-import { pagesOf } from '../store/pages.ts';
-import type { Store } from '../store/store.ts';
-import { UPLOADS } from '../tasks/indexes.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
+import type { Clips } from '../pipeline/index.ts';
+import { readTasks, type Task, type TaskId, UPLOADS } from '../tasks/index.ts';
 import type { BucketStorage } from './bucket-storage.ts';
 
 /** Options of {@link Uploads}. */

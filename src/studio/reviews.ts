@@ -1,11 +1,7 @@
+import type { Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import type { TaskRepository } from '../pipeline/repository.ts';
-import type { Store } from '../store/store.ts';
-import { readTasks } from '../tasks/record-shape.ts';
-import type { ReviewDecision } from '../tasks/review/review.ts';
-import { newerVersions } from '../tasks/review/versions.ts';
-import { isEnded } from '../tasks/state-machine.ts';
-import type { Task } from '../tasks/task.ts';
+import type { TaskRepository } from '../pipeline/index.ts';
+import { isEnded, newerVersions, type ReviewDecision, readTasks, type Task } from '../tasks/index.ts';
 
 /** Outcome of a decision: whether it counts, and the current task. */
 export interface Reviewed {

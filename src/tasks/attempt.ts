@@ -1,4 +1,4 @@
-import type { UpstreamId } from '../videos/service.ts';
+import type { UpstreamId } from '../videos/index.ts';
 import { withPurchase } from './money.ts';
 import type { Attempt, EventOf, Task } from './task.ts';
 

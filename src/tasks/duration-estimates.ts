@@ -1,6 +1,6 @@
 import type { Keyv } from 'keyv';
 import type { Logger } from '../logger.ts';
-import type { TaskObserver } from '../pipeline/repository.ts';
+import type { TaskObserver } from '../pipeline/index.ts';
 import type { Task } from './task.ts';
 
 /** Number of durations kept per model, the latest ones. */

@@ -1,4 +1,4 @@
-import type { Change, IndexWrite, RecordWrite } from '../store/store.ts';
+import type { Change, IndexWrite, RecordWrite } from '../engine/index.ts';
 import { isBlind, WAITS_FOR_OTHERS_MS } from './comparisons/blind.ts';
 import type { LedgerEntry } from './ledger.ts';
 import { moneyOf, spendChannel, statesOf, sumWritesOf } from './money.ts';

@@ -1,4 +1,4 @@
-import type { IndexBound, IndexEntry, Store } from '../store/store.ts';
+import type { IndexBound, IndexEntry, Store } from '../engine/index.ts';
 import { channelHistoryIndex, channelOpenIndex, historyIndex, openIndex } from './indexes.ts';
 import { readTasks } from './record-shape.ts';
 import { MAX_SET_SIZE, orderIdOf, type Task } from './task.ts';

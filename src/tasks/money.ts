@@ -1,4 +1,4 @@
-import type { SumLimit, SumPart, SumWrite } from '../store/store.ts';
+import type { SumLimit, SumPart, SumWrite } from '../engine/index.ts';
 import { type Micros, microsOf } from './amount.ts';
 import type { LedgerState } from './ledger.ts';
 import type { Origin, Price, Task } from './task.ts';

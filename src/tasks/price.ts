@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import type { Model } from '../videos/model.ts';
+import type { Model } from '../videos/index.ts';
 import type { Price } from './task.ts';
 
 /** Returns the price of a clip: the model's price, per call or times `seconds`. Decimal arithmetic, no rounding. */

@@ -1,7 +1,6 @@
+import type { Versioned } from '../engine/index.ts';
 import type { DailiesError, ErrorCode } from '../errors.ts';
-import type { Versioned } from '../store/store.ts';
-import type { VideoRequest } from '../videos/request.ts';
-import type { Clip, UpstreamId } from '../videos/service.ts';
+import type { Clip, UpstreamId, VideoRequest } from '../videos/index.ts';
 import type { Approval, Declined } from './approval.ts';
 import type { ForgetEvent } from './forgetting/forgotten.ts';
 import type { BookedState, Grant, Purchase, TaskMoney } from './money.ts';

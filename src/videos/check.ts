@@ -1,4 +1,3 @@
-import { allowsModel, clipsRefused, policyRefusals, type ValueRules, wordsRefused } from '../policy/values.ts';
 import { isChained, isLastFrame, LAST_FRAME, unframed } from './chain.ts';
 import { checkComparison } from './comparison.ts';
 import {
@@ -27,6 +26,7 @@ import {
   type VideoRequest,
 } from './request.ts';
 import { allowedStyles, styleNamed, styleOf, withStyle } from './styles.ts';
+import { allowsModel, clipsRefused, policyRefusals, type ValueRules, wordsRefused } from './value-rules.ts';
 
 /** Longest prompt in characters, regardless of the catalog: longer than any chat allows a user to type. */
 const MAX_PROMPT_LENGTH = 20_000;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ValueRules } from '../policy/values.ts';
 import type { NamedReference } from './references/names.ts';
 import {
   ASPECT_RATIOS,
@@ -11,6 +10,7 @@ import {
   type SettingName,
 } from './request.ts';
 import type { Style } from './styles.ts';
+import type { ValueRules } from './value-rules.ts';
 
 /** Range of whole numbers with a step. */
 export interface Range {

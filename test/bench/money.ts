@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { Store } from '#src/store/store.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import { limitsOn } from '#src/tasks/money.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { type Figure, report } from './figure.ts';

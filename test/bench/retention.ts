@@ -4,8 +4,8 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openStore } from '#src/engine/store/open.ts';
 import { createLogger } from '#src/logger.ts';
-import { openStore } from '#src/store/open.ts';
 import { afterDays, bytesOfDatabase, openLibrary } from '../fakes/expiring-library.ts';
 import { ManualClock } from '../fakes/manual-clock.ts';
 import { RedisServer } from '../fakes/redis-server.ts';

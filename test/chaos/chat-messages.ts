@@ -1,5 +1,5 @@
 import { copyKey } from '#src/chat/platform.ts';
-import { isCutId } from '#src/studio/cuts/cut.ts';
+import { isCutId } from '#src/orders/cut.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Kept, Shown } from './history.ts';
 import type { Chat } from './plan.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { messageIdOf } from '#adapters/playground/interactions.ts';
-import { hashOf } from '#src/money/audit-entry.ts';
+import type { SumParts } from '#src/engine/store/store.ts';
+import { addParts, ZERO_SUM } from '#src/engine/store/sums.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { SumParts } from '#src/store/store.ts';
-import { addParts, ZERO_SUM } from '#src/store/sums.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import { sumWritesOf } from '#src/tasks/money.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';
+import { hashOf } from '#src/teams/audit/audit-entry.ts';
 import { CLIP, EVENTS, lived, NOON_MS, newTask, originOf, requestedTask, UPSTREAM } from '../fakes/tasks.ts';
 import { check } from './check.ts';
 import type { MoneyWrite } from './commits.ts';

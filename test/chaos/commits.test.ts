@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { openStore } from '#src/store/open.ts';
-import type { Store } from '#src/store/store.ts';
-import { ZERO_SUM } from '#src/store/sums.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import type { Store } from '#src/engine/store/store.ts';
+import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { type MoneyCommit, readRedisCommits, readSqliteCommits, watchSqlite } from './commits.ts';
 

@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { TeamApprover } from '#src/money/approvers.ts';
-import type { ChainedEntry } from '#src/money/audit-entry.ts';
-import { deserialize } from '#src/store/envelope.ts';
-import { type BudgetAmounts, SUM_PARTS, type SumPart, type SumParts } from '#src/store/store.ts';
-import { addParts, partsFrom, ZERO_SUM } from '#src/store/sums.ts';
+import { deserialize } from '#src/engine/store/envelope.ts';
+import { type BudgetAmounts, SUM_PARTS, type SumPart, type SumParts } from '#src/engine/store/store.ts';
+import { addParts, partsFrom, ZERO_SUM } from '#src/engine/store/sums.ts';
 import type { Task } from '#src/tasks/task.ts';
+import type { TeamApprover } from '#src/teams/approvers.ts';
+import type { ChainedEntry } from '#src/teams/audit/audit-entry.ts';
 
 /** Write of a commit that concerns money, or who may spend it. */
 export type MoneyWrite =

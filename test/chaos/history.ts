@@ -1,7 +1,7 @@
 import type { ComparisonRecord } from '#src/chat/comparisons/comparison-records.ts';
-import type { SumParts } from '#src/store/store.ts';
-import type { Cut } from '#src/studio/cuts/cut.ts';
-import type { BoardRecord } from '#src/studio/storyboards/board.ts';
+import type { SumParts } from '#src/engine/store/store.ts';
+import type { BoardRecord } from '#src/orders/board.ts';
+import type { Cut } from '#src/orders/cut.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from './commits.ts';

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@keyv/redis';
-import { deserialize } from '#src/store/envelope.ts';
-import type { NamedSum } from '#src/store/store.ts';
-import { partsFrom } from '#src/store/sums.ts';
+import { deserialize } from '#src/engine/store/envelope.ts';
+import type { NamedSum } from '#src/engine/store/store.ts';
+import { partsFrom } from '#src/engine/store/sums.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';

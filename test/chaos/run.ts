@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { OPEN_CUTS } from '#src/orders/cut.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { OPEN_CUTS } from '#src/studio/cuts/cut.ts';
 import { isExpired } from '#src/tasks/approval.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';

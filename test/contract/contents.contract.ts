@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '#src/store/open.ts';
-import { NAMESPACES, type Store } from '#src/store/store.ts';
-import { ZERO_SUM } from '#src/store/sums.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import { NAMESPACES, type Store } from '#src/engine/store/store.ts';
+import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import type { Backend } from './store.contract.ts';
 
 /** Contract of every store for reading its whole contents. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobHandler, JobKind, QueueLimits, QueueName, WorkQueue } from '#src/engine/queue/queue.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { JobHandler, JobKind, QueueLimits, QueueName, WorkQueue } from '#src/queue/queue.ts';
 
 /** Number of concurrent jobs of each kind in a {@link Replica}. */
 export const CONCURRENCY = { send: 2, poll: 2, fetch: 2, deliver: 1, notify: 1, join: 1, frame: 1 } as const;

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { systemClock } from '#src/clock.ts';
-import { openBullmqQueue } from '#src/queue/bullmq/queue.ts';
-import { MemoryQueue } from '#src/queue/memory/queue.ts';
-import { queueNamesOf } from '#src/queue/queue.ts';
+import { openBullmqQueue } from '#src/engine/queue/bullmq/queue.ts';
+import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
+import { queueNamesOf } from '#src/engine/queue/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { CONCURRENCY, describeQueue, PLATFORMS } from './queue.contract.ts';
 

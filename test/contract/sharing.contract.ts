@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { systemClock } from '#src/clock.ts';
-import { openStore } from '#src/store/open.ts';
-import type { Store } from '#src/store/store.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Backend } from './store.contract.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openStore } from '#src/store/open.ts';
-import type { Change, Namespace, RecordWrite, Store } from '#src/store/store.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import type { Change, Namespace, RecordWrite, Store } from '#src/engine/store/store.ts';
 import { StoreChild } from '#test/fakes/store-child.ts';
 
 /** Backend for one store of one test. */

@@ -1,7 +1,14 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '#src/store/open.ts';
-import { type Change, MAX_AMOUNT, type Store, type SumLimit, type SumPart, type SumParts } from '#src/store/store.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import {
+  type Change,
+  MAX_AMOUNT,
+  type Store,
+  type SumLimit,
+  type SumPart,
+  type SumParts,
+} from '#src/engine/store/store.ts';
 import type { Backend } from './store.contract.ts';
 
 const ZEROS: SumParts = { held: 0n, settled: 0n, doubted: 0n, extra: 0n };

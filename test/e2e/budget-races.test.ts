@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openStore } from '#src/store/open.ts';
-import type { BudgetAmounts, Store, SumParts } from '#src/store/store.ts';
-import { ZERO_SUM } from '#src/store/sums.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import type { BudgetAmounts, Store, SumParts } from '#src/engine/store/store.ts';
+import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import { acceptAndReset } from '../fakes/faults.ts';
 import { startVideoService } from '../fakes/video-service.ts';
 import { type Answer, answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'vitest';
 import { systemClock } from '#src/clock.ts';
-import { AuditTrail } from '#src/money/audit.ts';
-import { openStore } from '#src/store/open.ts';
-import type { Store } from '#src/store/store.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import type { Store } from '#src/engine/store/store.ts';
+import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { ADA } from '../fakes/tasks.ts';
 import { makeDir, runCommand } from './dailies.ts';
 

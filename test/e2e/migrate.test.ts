@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type TestContext, test } from 'vitest';
-import { openStore } from '#src/store/open.ts';
-import type { Store } from '#src/store/store.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import { acceptAndReset } from '../fakes/faults.ts';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { startVideoService } from '../fakes/video-service.ts';

@@ -1,7 +1,7 @@
+import type { Store, StoredRecord, SumPart, SumParts } from '#src/engine/store/store.ts';
+import { addParts, ZERO_SUM } from '#src/engine/store/sums.ts';
 import { checkBooks } from '#src/money/books/check.ts';
 import { restoredIn } from '#src/money/forgetting/carried-spend.ts';
-import type { Store, StoredRecord, SumPart, SumParts } from '#src/store/store.ts';
-import { addParts, ZERO_SUM } from '#src/store/sums.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';

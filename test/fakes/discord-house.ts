@@ -5,14 +5,14 @@ import { setImmediate } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { createDiscord } from '#adapters/discord/index.ts';
 import type { Adapter } from '#commands/adapter.ts';
+import { createMessageLocks } from '#src/chat/message-lock.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
-import { createMessageLocks } from '#src/cluster/message-lock.ts';
-import type { AccessConfig } from '#src/config/access.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import { Relay } from '#src/media/relay.ts';
 import { SignedLinks } from '#src/media/signed-links.ts';
-import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import type { AccessConfig } from '#src/teams/access-list.ts';
 import {
   type FakeDiscord,
   type FakeDiscordOptions,

@@ -1,8 +1,17 @@
 import type { Keyv } from 'keyv';
-import type { Broadcast } from '#src/cluster/broadcast.ts';
-import type { Leases } from '#src/cluster/leases.ts';
+import type { Broadcast } from '#src/engine/cluster/broadcast.ts';
+import type { Leases } from '#src/engine/cluster/leases.ts';
+import type {
+  Bounds,
+  Change,
+  IndexEntry,
+  Namespace,
+  Range,
+  Store,
+  StoreContents,
+  SumParts,
+} from '#src/engine/store/store.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents, SumParts } from '#src/store/store.ts';
 import type { Task } from '#src/tasks/task.ts';
 
 /** Failure of a commit: before it was written, or after it with its response lost. */

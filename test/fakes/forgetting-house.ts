@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { Forgetting } from '#src/library/forgetting/forgetting.ts';
-import { PersonalDefaults } from '#src/library/personal-defaults.ts';
-import { createRemover, type Remover } from '#src/library/remover.ts';
+import { createRemover, type Remover } from '#src/clips/remover.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
+import { Forgetting } from '#src/people/forgetting/forgetting.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
 import type { Cuts } from '#src/studio/cuts/cuts.ts';
 import { FORGETTINGS } from '#src/tasks/indexes.ts';
 import type { Person, TaskId } from '#src/tasks/task.ts';
+import { PersonalDefaults } from '#src/teams/personal-defaults.ts';
 import { ChatHouse } from './chat-house.ts';
 import { NO_CUTS } from './no-cuts.ts';
 import { BOB, EVENTS, newTask, originOf, requestedTask } from './tasks.ts';

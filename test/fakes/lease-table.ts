@@ -1,4 +1,4 @@
-import type { LeaseBackend } from '#src/cluster/leases.ts';
+import type { LeaseBackend } from '#src/engine/cluster/leases.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { ManualClock } from './manual-clock.ts';
 

@@ -1,4 +1,4 @@
-import type { Membership } from '#src/cluster/membership.ts';
+import type { Membership } from '#src/engine/cluster/membership.ts';
 
 /** A membership that a test scripts. */
 export class ScriptedMembership implements Membership {

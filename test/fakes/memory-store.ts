@@ -1,7 +1,7 @@
 import { Keyv } from 'keyv';
 import { systemClock } from '#src/clock.ts';
-import { createLocalBroadcast } from '#src/cluster/broadcast.ts';
-import { createLocalLeases } from '#src/cluster/leases.ts';
+import { createLocalBroadcast } from '#src/engine/cluster/broadcast.ts';
+import { createLocalLeases } from '#src/engine/cluster/leases.ts';
 import {
   assertWritable,
   type Bounds,
@@ -17,7 +17,7 @@ import {
   type StoredRecord,
   type SumParts,
   type Versioned,
-} from '#src/store/store.ts';
+} from '#src/engine/store/store.ts';
 import {
   additionsOf,
   addParts,
@@ -26,7 +26,7 @@ import {
   type LimitCheck,
   usedBeyondExtra,
   ZERO_SUM,
-} from '#src/store/sums.ts';
+} from '#src/engine/store/sums.ts';
 
 /** An in-memory store: the port's rules on maps. Commits run one after the other. */
 export class MemoryStore implements Store {

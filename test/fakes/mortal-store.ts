@@ -1,5 +1,5 @@
 import type { Keyv } from 'keyv';
-import type { Change, Namespace, Store } from '#src/store/store.ts';
+import type { Change, Namespace, Store } from '#src/engine/store/store.ts';
 
 /** Thrown by every write of a killed process. */
 class Killed extends Error {

@@ -4,8 +4,8 @@
  */
 import { pino } from 'pino';
 import { systemClock } from '#src/clock.ts';
-import { openBullmqQueue } from '#src/queue/bullmq/queue.ts';
-import { type JobHandler, queueNamesOf } from '#src/queue/queue.ts';
+import { openBullmqQueue } from '#src/engine/queue/bullmq/queue.ts';
+import { type JobHandler, queueNamesOf } from '#src/engine/queue/queue.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const endless: JobHandler = (id) => {

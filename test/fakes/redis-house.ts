@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { openRedisStore } from '#src/store/redis/store.ts';
-import type { Store, StoreDeps } from '#src/store/store.ts';
+import { openRedisStore } from '#src/engine/store/redis/store.ts';
+import type { Store, StoreDeps } from '#src/engine/store/store.ts';
 import { RedisServer } from './redis-server.ts';
 
 /** Commands that make a Redis reject writes, commands that undo that, and Dailies' error texts. */

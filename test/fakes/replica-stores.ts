@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { openStore } from '#src/store/open.ts';
-import type { Store } from '#src/store/store.ts';
+import { openStore } from '#src/engine/store/open.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import { serveRedis } from './redis-house.ts';
 
 /** Stores of two replicas with the same content. */

@@ -1,6 +1,6 @@
 import type { Clock } from '#src/clock.ts';
-import { createLeases, type Leases } from '#src/cluster/leases.ts';
-import type { Store } from '#src/store/store.ts';
+import { createLeases, type Leases } from '#src/engine/cluster/leases.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import { LeaseTable } from './lease-table.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';

@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { pino } from 'pino';
-import { openStore } from '#src/store/open.ts';
+import { openStore } from '#src/engine/store/open.ts';
 
 const [url = '', role = ''] = process.argv.slice(2);
 const store = await openStore(url, { logger: pino({ base: null }, process.stdout) });

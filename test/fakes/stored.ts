@@ -1,4 +1,4 @@
-import { NAMESPACES, type Store } from '#src/store/store.ts';
+import { NAMESPACES, type Store } from '#src/engine/store/store.ts';
 
 /** Returns every record of a store, as JSON. */
 export async function storedIn(store: Store): Promise<string> {

@@ -1,4 +1,7 @@
 import { pino } from 'pino';
+import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
+import type { JobHandler, JobKind, WorkQueue } from '#src/engine/queue/queue.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { SignedLinks } from '#src/media/signed-links.ts';
@@ -8,10 +11,7 @@ import type { Order } from '#src/pipeline/orders/order.ts';
 import type { PollCache } from '#src/pipeline/poll.ts';
 import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
 import type { TaskService, TaskServiceOptions } from '#src/pipeline/task-service.ts';
-import { MemoryQueue } from '#src/queue/memory/queue.ts';
-import type { JobHandler, JobKind, WorkQueue } from '#src/queue/queue.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
-import type { Store } from '#src/store/store.ts';
 import { createPipeline, type Pipeline } from '#src/task-pipeline.ts';
 import type { Limits } from '#src/tasks/limits.ts';
 import type { Refunds } from '#src/tasks/money.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { deserialize, serialize } from '#src/engine/store/envelope.ts';
 import { DailiesError } from '#src/errors.ts';
 import { SignedLinks } from '#src/media/signed-links.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { deserialize, serialize } from '#src/store/envelope.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { newTask } from '#test/fakes/tasks.ts';

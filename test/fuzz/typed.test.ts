@@ -9,7 +9,7 @@ import { refusalSentence } from '#commands/sentences/refusals.ts';
 import { parseButton, reactionAction, resendButtonId } from '#commands/ui/buttons.ts';
 import { parseForm } from '#commands/ui/form-ids.ts';
 import { type ListPage, pageButtonId } from '#commands/ui/page-buttons.ts';
-import { fileNameOf } from '#src/chat/file-name.ts';
+import { fileNameOf } from '#src/media/file-name.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { checkRequest } from '#src/videos/check.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';

@@ -1,10 +1,9 @@
 import type { APIInteraction, GatewayMessageReactionAddDispatchData } from 'discord.js';
 import { type CancelTimer, type Clock, sleep, within } from '#src/clock.ts';
-import type { Lease } from '#src/cluster/leases.ts';
+import type { Lease, Store } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { backoffMs } from '#src/retry.ts';
-import type { Store } from '#src/store/store.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { agreedCount, askForGateway, mayIdentify, shardLease } from './identify.ts';
 import { Shard } from './shard.ts';

@@ -1,7 +1,7 @@
 import { type APIGatewayBotInfo, type APIGatewaySessionStartLimit, Routes } from 'discord.js';
 import { sleep } from '#src/clock.ts';
+import type { Store } from '#src/engine/index.ts';
 import type { Logger } from '#src/logger.ts';
-import type { Store } from '#src/store/store.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import type { GatewayOptions } from './gateway.ts';
 

@@ -1,6 +1,6 @@
 import { GatewayDispatchEvents, type GatewayDispatchPayload, GatewayIntentBits } from 'discord.js';
 import { type CancelTimer, within } from '#src/clock.ts';
-import type { Lease } from '#src/cluster/leases.ts';
+import type { Lease } from '#src/engine/index.ts';
 import { Connection, type Session } from './connection.ts';
 import type { GatewayOptions } from './gateway.ts';
 

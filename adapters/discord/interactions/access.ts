@@ -5,9 +5,9 @@ import {
   InteractionContextType,
   Routes,
 } from 'discord.js';
-import { type AccessRefusal, type AccessRules, accessRefusal } from '#src/chat/access.ts';
-import { type AccessConfig, rulesOf } from '#src/config/access.ts';
+import { type AccessRefusal, type AccessRules, accessRefusal } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
+import { type AccessConfig, rulesOf } from '#src/teams/index.ts';
 import type { DiscordSettings } from '../config.ts';
 import type { Parts } from '../parts.ts';
 import type { DiscordRest } from '../rest/client.ts';

@@ -1,7 +1,7 @@
 import type { APIAttachment, APIMessage, APIMessageApplicationCommandInteraction } from 'discord.js';
 import type { Form } from '#commands/bot-port.ts';
 import { ANIMATE_TITLE } from '#commands/sentences/forms.ts';
-import { readableMedia } from '#src/videos/media-kind.ts';
+import { readableMedia } from '#src/videos/index.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 
 const PREFIX = 'animate:';

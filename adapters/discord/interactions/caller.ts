@@ -11,8 +11,8 @@ import {
   PermissionFlagsBits,
 } from 'discord.js';
 import type { Caller } from '#commands/bot-port.ts';
-import type { MemberRights } from '#src/chat/platform.ts';
-import type { Person } from '#src/tasks/task.ts';
+import type { MemberRights } from '#src/chat/index.ts';
+import type { Person } from '#src/tasks/index.ts';
 import { type MessageToken, writeAddress } from '../messages/message-store.ts';
 import { OPTION_FIELDS } from '../registration/commands.ts';
 import { memberRights } from '../rest/permissions.ts';

@@ -9,9 +9,8 @@ import type { GivenOptions } from '#commands/bot-port.ts';
 import { wrongKindOfFile } from '#commands/sentences/attachments.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
-import type { Relay } from '#src/media/relay.ts';
-import { readableMedia } from '#src/videos/media-kind.ts';
-import { splitAddresses } from '#src/videos/references/addresses.ts';
+import type { Relay } from '#src/media/index.ts';
+import { readableMedia, splitAddresses } from '#src/videos/index.ts';
 import { ATTACHMENT_OPTIONS, addressOption } from '../registration/commands.ts';
 import { nameOf } from './caller.ts';
 

@@ -2,7 +2,7 @@ import { type APIUser, type GatewayMessageReactionAddDispatchData, Routes } from
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import type { ReplyOf } from '#commands/run-interaction.ts';
 import { reactionAction } from '#commands/ui/buttons.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { readAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';

@@ -2,7 +2,7 @@ import type { GivenOptions } from '#commands/bot-port.ts';
 import { noTextFile, textNotRead } from '#commands/sentences/attachments.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import { isTextFile, readTextFile } from '#src/media/text-file.ts';
+import { isTextFile, readTextFile } from '#src/media/index.ts';
 import { TEXT_OPTION } from '../registration/commands.ts';
 import type { GivenAttachment } from './options.ts';
 

@@ -1,8 +1,8 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { IndexEntry, Store } from '#src/store/store.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { MessageRef } from '#src/chat/index.ts';
+import type { IndexEntry, Store } from '#src/engine/index.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 import type { ShownClip } from './render.ts';
 
 /** Token of the interaction whose original response a message is. */

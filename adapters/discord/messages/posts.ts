@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { type APIMessage, type RESTAPIAttachment, Routes } from 'discord.js';
 import { taskButtonId } from '#commands/ui/buttons.ts';
-import { type MessageRef, taskOfKey } from '#src/chat/platform.ts';
+import { type MessageRef, taskOfKey } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Origin, TaskId } from '#src/tasks/task.ts';
+import type { Origin, TaskId } from '#src/tasks/index.ts';
 import type { PendingResponses, ResponseOutcome } from '../interactions/response.ts';
 import type { Parts } from '../parts.ts';
 import type { Call, DiscordTime, SentFile } from '../rest/client.ts';

@@ -20,9 +20,8 @@ import {
   tableBlocks,
   withoutDirection,
 } from '#commands/ui/card.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
-import { PHASES } from '#src/chat/view.ts';
-import type { Person, Phase } from '#src/tasks/task.ts';
+import { type MessageRef, PHASES } from '#src/chat/index.ts';
+import type { Person, Phase } from '#src/tasks/index.ts';
 import { type Jump, lineText, messageUrl, smallText } from './markdown.ts';
 
 /** Message payload for Discord (`flags` select Components V2). */

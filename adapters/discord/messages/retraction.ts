@@ -1,6 +1,5 @@
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { RemovedView, TaskView } from '#src/chat/view.ts';
+import type { MessageRef, RemovedView, TaskView } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { MessageRecord, MessageStore } from './message-store.ts';
 import type { TaskPosts } from './posts.ts';

@@ -1,5 +1,5 @@
 import { type APIMessage, Routes, SnowflakeUtil } from 'discord.js';
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { DiscordRest } from '../rest/client.ts';
 

@@ -1,7 +1,6 @@
 import { type APIMessageTopLevelComponent, ButtonStyle, ComponentType, Routes } from 'discord.js';
 import { KEEP_FOLLOWING } from '#commands/sentences/handover.ts';
-import type { Lease, Leases } from '#src/cluster/leases.ts';
-import { OnOneReplica } from '#src/cluster/on-one-replica.ts';
+import { type Lease, type Leases, OnOneReplica } from '#src/engine/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { DiscordOptions } from '../index.ts';
 import type { Parts } from '../parts.ts';

@@ -1,7 +1,7 @@
 import { declarations } from '#commands/registry.ts';
 import { systemClock } from '#src/clock.ts';
-import { ConfigError, readConfig } from '#src/config/config.ts';
-import { loadEnvFile } from '#src/config/env-file.ts';
+import { ConfigError, readConfig } from '#src/config/index.ts';
+import { loadEnvFile } from '#src/env-file.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { PLATFORM_CONFIGS } from '../../registry.ts';
 import { type DiscordSettings, discordConfig } from '../config.ts';

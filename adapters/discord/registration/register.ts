@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { type APIApplication, type APIApplicationCommand, PermissionFlagsBits, Routes } from 'discord.js';
 import type { Command } from '#commands/bot-port.ts';
-import type { Leases } from '#src/cluster/leases.ts';
-import { withLease } from '#src/cluster/with-lease.ts';
+import { type Leases, withLease } from '#src/engine/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { retry } from '#src/retry.ts';
 import type { Parts } from '../parts.ts';

@@ -9,10 +9,10 @@ import {
   Routes,
 } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
+import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Audience } from '#src/tasks/task.ts';
+import type { Audience } from '#src/tasks/index.ts';
 import { readAddress } from '../messages/message-store.ts';
 import type { Parts } from '../parts.ts';
 import { isUnknownMember } from './errors.ts';

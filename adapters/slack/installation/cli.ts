@@ -1,4 +1,4 @@
-import { loadEnvFile } from '#src/config/env-file.ts';
+import { loadEnvFile } from '#src/env-file.ts';
 import { slackManifest } from './manifest.ts';
 
 // Second half of `npm run commands`: prints the link that creates the Slack app, and its manifest.

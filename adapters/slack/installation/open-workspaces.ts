@@ -1,7 +1,7 @@
-import type { AccessRules } from '#src/chat/access.ts';
-import { type AccessConfig, rulesOf } from '#src/config/access.ts';
+import type { AccessRules } from '#src/chat/index.ts';
+import type { Store } from '#src/engine/index.ts';
 import type { Logger } from '#src/logger.ts';
-import type { Store } from '#src/store/store.ts';
+import { type AccessConfig, rulesOf } from '#src/teams/index.ts';
 import type { SlackSettings } from '../config.ts';
 import { PLATFORM } from '../interactions/listeners.ts';
 import { createClient } from '../web-api/client.ts';

@@ -1,8 +1,8 @@
 import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
 import { accessSentence } from '#commands/sentences/access.ts';
-import { type AccessRules, accessRefusal } from '#src/chat/access.ts';
+import { type AccessRules, accessRefusal } from '#src/chat/index.ts';
+import type { Store } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
-import type { Store } from '#src/store/store.ts';
 import type { TokenCipher } from './token-cipher.ts';
 
 /** A workspace, or an organisation, where the app is installed. */

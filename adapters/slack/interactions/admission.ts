@@ -1,7 +1,7 @@
 import { type App, AuthorizationError, type RespondFn } from '@slack/bolt';
 import { accessSentence } from '#commands/sentences/access.ts';
 import { sentenceOf } from '#commands/sentences/errors.ts';
-import { type AccessRefusal, type AccessRules, accessRefusal, type Exception } from '#src/chat/access.ts';
+import { type AccessRefusal, type AccessRules, accessRefusal, type Exception } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Workspace, Workspaces } from '../installation/workspaces.ts';
 import { renderSentence } from '../messages/render.ts';

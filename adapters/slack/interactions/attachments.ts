@@ -11,11 +11,8 @@ import {
 } from '#commands/sentences/attachments.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { Relay, RelayedFile } from '#src/media/relay.ts';
-import { isTextFile, readTextFile } from '#src/media/text-file.ts';
-import { isLoopbackHost } from '#src/videos/addresses.ts';
-import { readableMedia } from '#src/videos/media-kind.ts';
-import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
+import { isTextFile, type Relay, type RelayedFile, readTextFile } from '#src/media/index.ts';
+import { isLoopbackHost, MEDIA_KINDS, type MediaKind, readableMedia } from '#src/videos/index.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 
 /** A file on Slack, as described in payloads. */

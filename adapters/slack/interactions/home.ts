@@ -4,7 +4,7 @@ import { HOME_WORDS } from '#commands/sentences/forms.ts';
 import { buttonsOf, type Card, type CardButton } from '#commands/ui/card.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
-import type { Broadcast } from '#src/cluster/broadcast.ts';
+import type { Broadcast } from '#src/engine/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Workspaces } from '../installation/workspaces.ts';

@@ -3,7 +3,7 @@ import type { Caller } from '#commands/bot-port.ts';
 import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/buttons.ts';
 import { isManagedForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Person } from '#src/tasks/task.ts';
+import type { Person } from '#src/tasks/index.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { isGroupName, writeAddress } from '../origin.ts';
 import type { RequestState } from '../transport/dispatcher.ts';

@@ -15,21 +15,21 @@ import {
   takesChoices,
 } from '#commands/sentences/settings.ts';
 import { priceId } from '#commands/ui/buttons.ts';
-import { formatPrice, priceOf, timesPrice } from '#src/tasks/price.ts';
-import type { Price } from '#src/tasks/task.ts';
-import { priceFingerprint } from '#src/videos/catalog.ts';
-import { lengthOf } from '#src/videos/check.ts';
-import { readableExtensions } from '#src/videos/media-kind.ts';
+import { formatPrice, type Price, priceOf, timesPrice } from '#src/tasks/index.ts';
 import {
   type Catalog,
   defaultSeconds,
   isOffered,
+  lengthOf,
   listed,
+  MEDIA_KINDS,
+  type MediaKind,
   type Model,
+  priceFingerprint,
+  readableExtensions,
   SETTINGS,
   type Setting,
-} from '#src/videos/model.ts';
-import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
+} from '#src/videos/index.ts';
 import { plain } from '../messages/render.ts';
 import { modal, TITLE_LENGTH, type ViewMetadata } from './modals.ts';
 

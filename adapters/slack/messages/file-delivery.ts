@@ -1,10 +1,9 @@
 import type { DirectReason } from '#commands/sentences/cards/notice.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { withoutDirection } from '#commands/ui/card.ts';
-import type { MessageRef, Upload } from '#src/chat/platform.ts';
+import type { MessageRef, Upload } from '#src/chat/index.ts';
 import { sleep } from '#src/clock.ts';
-import type { Lease } from '#src/cluster/leases.ts';
-import { withLease } from '#src/cluster/with-lease.ts';
+import { type Lease, withLease } from '#src/engine/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';

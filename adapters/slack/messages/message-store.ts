@@ -1,7 +1,6 @@
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { View } from '#src/chat/view.ts';
-import type { RecordWrite, Store, Versioned } from '#src/store/store.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { MessageRef, View } from '#src/chat/index.ts';
+import type { RecordWrite, Store, Versioned } from '#src/engine/index.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 
 /** Outbox record of a message, persisted before the call to Slack, so that a lost response can be detected. */
 export interface PostRecord extends Versioned {

@@ -1,7 +1,7 @@
 import type { types } from '@slack/bolt';
 import { shorten } from '#commands/sentences/format.ts';
 import type { Line, TableBlock } from '#commands/ui/card.ts';
-import type { BarChart } from '#src/chat/team-notice.ts';
+import type { BarChart } from '#src/chat/index.ts';
 import { literal } from './rich-text.ts';
 
 /** Rows of a table, its header included. @see https://docs.slack.dev/reference/block-kit/blocks/table-block */

@@ -1,7 +1,6 @@
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef } from '#src/chat/index.ts';
 import { type Clock, sleep } from '#src/clock.ts';
-import type { Lease, Leases } from '#src/cluster/leases.ts';
-import { withLease } from '#src/cluster/with-lease.ts';
+import { type Lease, type Leases, withLease } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { SingleFlight } from '#src/single-flight.ts';

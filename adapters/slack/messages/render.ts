@@ -12,8 +12,7 @@ import {
   tableBlocks,
   withoutDirection,
 } from '#commands/ui/card.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { BarChart } from '#src/chat/team-notice.ts';
+import type { BarChart, MessageRef } from '#src/chat/index.ts';
 import { escapePlain } from './mrkdwn.ts';
 import { chartBlock, tableBlock } from './native-blocks.ts';
 import { channelIn, contextBlock, literal, messageUrl, pingIn, richText } from './rich-text.ts';

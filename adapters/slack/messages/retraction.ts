@@ -1,4 +1,4 @@
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef } from '#src/chat/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';

@@ -2,7 +2,7 @@ import type { types } from '@slack/bolt';
 import { beginning } from '#commands/sentences/format.ts';
 import type { Line, Part } from '#commands/ui/card.ts';
 import { isolated } from '#commands/ui/card.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef } from '#src/chat/index.ts';
 import { escapePlain } from './mrkdwn.ts';
 
 type Element = types.RichTextSection['elements'][number];

@@ -1,5 +1,5 @@
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MessageRef } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';

@@ -1,6 +1,6 @@
 import type { App, Receiver } from '@slack/bolt';
 import { sleep } from '#src/clock.ts';
-import type { Lease, Leases } from '#src/cluster/leases.ts';
+import type { Lease, Leases } from '#src/engine/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { SocketConnection, type SocketOptions } from './socket.ts';
 

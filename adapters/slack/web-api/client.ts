@@ -1,8 +1,8 @@
 import { LogLevel, type Logger as SdkLogger, webApi } from '@slack/bolt';
 import type { Clock } from '#src/clock.ts';
+import type { Store } from '#src/engine/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { Store } from '#src/store/store.ts';
 import type { TokenHealth } from '../installation/token-health.ts';
 import type { Workspace, Workspaces } from '../installation/workspaces.ts';
 import { rateLimited, translate } from './errors.ts';

@@ -1,8 +1,8 @@
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
+import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { SingleFlight } from '#src/single-flight.ts';
-import type { Audience } from '#src/tasks/task.ts';
+import type { Audience } from '#src/tasks/index.ts';
 import { isRefusedToken, type TokenHealth } from '../installation/token-health.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { readAddress, teamOf } from '../origin.ts';

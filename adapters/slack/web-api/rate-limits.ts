@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, sleep } from '#src/clock.ts';
-import type { Leases } from '#src/cluster/leases.ts';
+import type { Leases } from '#src/engine/index.ts';
 import { rateLimited } from './errors.ts';
 
 const MINUTE_MS = 60_000;

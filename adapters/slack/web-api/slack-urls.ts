@@ -1,8 +1,8 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { request } from 'undici';
-import type { Upload } from '#src/chat/platform.ts';
+import type { Upload } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
-import { isLoopbackHost } from '#src/videos/addresses.ts';
+import { isLoopbackHost } from '#src/videos/index.ts';
 import { rateLimited } from './errors.ts';
 
 /** A request to a URL that Slack gave. */

@@ -1,6 +1,6 @@
-import type { AuditAction, LoggedEntry, LoggedValue, Surface } from '#src/money/audit-entry.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import { type Catalog, titleOf } from '#src/videos/model.ts';
+import { formatPrice } from '#src/tasks/index.ts';
+import type { AuditAction, LoggedEntry, LoggedValue, Surface } from '#src/teams/index.ts';
+import { type Catalog, titleOf } from '#src/videos/index.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { decisionWords } from '../cards/statement.ts';
 import { all, count, formatMonth, fullStop } from '../format.ts';

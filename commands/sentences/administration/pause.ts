@@ -1,4 +1,4 @@
-import type { PauseInEffect } from '#src/money/team-settings.ts';
+import type { PauseInEffect } from '#src/teams/index.ts';
 import { type Card, type Line, layOut } from '../../ui/card.ts';
 import { fullStop, shorten } from '../format.ts';
 import { formatMoment } from '../money/months.ts';

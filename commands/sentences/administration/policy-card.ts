@@ -1,7 +1,6 @@
-import { channelRules, type Policy, type PolicyRules, rulesAt } from '#src/policy/policy.ts';
-import { allowedSeconds } from '#src/policy/values.ts';
-import type { Approver } from '#src/tasks/approval.ts';
-import { type Catalog, titleOf } from '#src/videos/model.ts';
+import type { Approver } from '#src/tasks/index.ts';
+import { channelRules, type Policy, type PolicyRules, rulesAt } from '#src/teams/index.ts';
+import { allowedSeconds, type Catalog, titleOf } from '#src/videos/index.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, either } from '../format.ts';
 import { savedBlocks } from './settings.ts';

@@ -1,6 +1,5 @@
-import type { PolicyRefusal } from '#src/policy/values.ts';
-import type { Approver } from '#src/tasks/approval.ts';
-import { settingNamed } from '#src/videos/model.ts';
+import type { Approver } from '#src/tasks/index.ts';
+import { type PolicyRefusal, settingNamed } from '#src/videos/index.ts';
 import type { OptionFields } from '../../bot-port.ts';
 import { all, either, shorten } from '../format.ts';
 import { valueWords } from '../settings.ts';

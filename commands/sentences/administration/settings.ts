@@ -1,7 +1,5 @@
-import type { Keep, TeamSettings } from '#src/money/team-settings.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { ReviewRules } from '#src/tasks/review/rules.ts';
-import type { Price } from '#src/tasks/task.ts';
+import { formatPrice, type Price, type ReviewRules } from '#src/tasks/index.ts';
+import type { Keep, TeamSettings } from '#src/teams/index.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
 

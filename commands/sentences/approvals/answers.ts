@@ -1,10 +1,16 @@
-import { setCardId } from '#src/chat/sets/set-view.ts';
-import type { ApprovalTasks } from '#src/money/approvals.ts';
-import type { OverBudget } from '#src/money/over-budget.ts';
-import { amountOf } from '#src/tasks/amount.ts';
-import type { Approver } from '#src/tasks/approval.ts';
-import { formatPrice, sumOf } from '#src/tasks/price.ts';
-import type { Person, Price, Task, TaskId } from '#src/tasks/task.ts';
+import { setCardId } from '#src/chat/index.ts';
+import type { ApprovalTasks } from '#src/money/index.ts';
+import type { OverBudget } from '#src/pipeline/index.ts';
+import {
+  type Approver,
+  amountOf,
+  formatPrice,
+  type Person,
+  type Price,
+  sumOf,
+  type Task,
+  type TaskId,
+} from '#src/tasks/index.ts';
 import { approveButtonId } from '../../ui/buttons.ts';
 import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
 import { capitalised, either, fullStop } from '../format.ts';

@@ -1,9 +1,5 @@
-import type { ApprovalNotice } from '#src/chat/notices/views.ts';
-import { setOfCard } from '#src/chat/sets/set-view.ts';
-import type { TaskView } from '#src/chat/view.ts';
-import type { Approver, Declined } from '#src/tasks/approval.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
+import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { capitalised, fullStop, shorten } from '../format.ts';

@@ -1,7 +1,6 @@
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { ApprovalTasks } from '#src/money/approvals.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import { type Task, typedPrompt } from '#src/tasks/task.ts';
+import type { MessageRef } from '#src/chat/index.ts';
+import type { ApprovalTasks } from '#src/money/index.ts';
+import { formatPrice, type Task, typedPrompt } from '#src/tasks/index.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { requestId, requestPrice } from '../approvals/answers.ts';

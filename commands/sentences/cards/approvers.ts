@@ -1,7 +1,5 @@
-import type { TeamApprover } from '#src/money/approvers.ts';
-import type { Approver } from '#src/tasks/approval.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Price } from '#src/tasks/task.ts';
+import { type Approver, formatPrice, type Price } from '#src/tasks/index.ts';
+import type { TeamApprover } from '#src/teams/index.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
 import { formatLastDay } from '../money/months.ts';

@@ -1,7 +1,5 @@
-import type { RetractionCount } from '#src/chat/retraction.ts';
-import { lastDecision } from '#src/tasks/review/review.ts';
-import { isEnded } from '#src/tasks/state-machine.ts';
-import { type Task, typedPrompt } from '#src/tasks/task.ts';
+import type { RetractionCount } from '#src/chat/index.ts';
+import { isEnded, lastDecision, type Task, typedPrompt } from '#src/tasks/index.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, layOut } from '../../ui/card.ts';
 import { formatCount } from '../format.ts';

@@ -1,13 +1,18 @@
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { TaskView } from '#src/chat/view.ts';
-import type { FileDescription } from '#src/media/relay.ts';
-import { comparisonOf } from '#src/tasks/comparisons/blind.ts';
-import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
-import type { BookedState } from '#src/tasks/money.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import { isContentRemoved } from '#src/tasks/removal.ts';
-import { type Task, type TaskId, type TaskState, typedPrompt } from '#src/tasks/task.ts';
-import type { MediaKind, VideoRequest } from '#src/videos/request.ts';
+import type { MessageRef, TaskView } from '#src/chat/index.ts';
+import type { FileDescription } from '#src/media/index.ts';
+import {
+  type BookedState,
+  comparisonOf,
+  formatPrice,
+  isContentRemoved,
+  type LedgerEntry,
+  type LedgerState,
+  type Task,
+  type TaskId,
+  type TaskState,
+  typedPrompt,
+} from '#src/tasks/index.ts';
+import type { MediaKind, VideoRequest } from '#src/videos/index.ts';
 import { shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type Line, layOut, type Part, withText } from '../../ui/card.ts';
 import { UNNAMED_FILE } from '../attachments.ts';

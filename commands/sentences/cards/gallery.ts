@@ -1,4 +1,4 @@
-import type { GalleryLink } from '#src/library/gallery/gallery.ts';
+import type { GalleryLink } from '#src/gallery/index.ts';
 import { type Card, layOut } from '../../ui/card.ts';
 
 /** Shows the link to the gallery. */

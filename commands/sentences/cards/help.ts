@@ -1,7 +1,12 @@
-import { MAX_TAKES } from '#src/videos/check.ts';
-import { type Catalog, type Model, offerInWords, settingNamed } from '#src/videos/model.ts';
-import { MEDIA_KINDS } from '#src/videos/request.ts';
-import { allowedStyles } from '#src/videos/styles.ts';
+import {
+  allowedStyles,
+  type Catalog,
+  MAX_TAKES,
+  MEDIA_KINDS,
+  type Model,
+  offerInWords,
+  settingNamed,
+} from '#src/videos/index.ts';
 import type { Command, OptionDeclaration, OptionFields } from '../../bot-port.ts';
 import type { SteeringHint } from '../../input/subcommand.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';

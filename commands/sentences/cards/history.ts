@@ -1,9 +1,5 @@
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { TaskView } from '#src/chat/view.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import { phaseOf } from '#src/tasks/state-machine.ts';
-import { type Person, type Phase, type Task, typedPrompt } from '#src/tasks/task.ts';
+import type { MessageRef, TaskView } from '#src/chat/index.ts';
+import { formatPrice, isBlind, type Person, type Phase, phaseOf, type Task, typedPrompt } from '#src/tasks/index.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { count, shorten } from '../format.ts';

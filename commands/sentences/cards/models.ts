@@ -1,5 +1,5 @@
-import type { ModelRecord } from '#src/chat/comparisons/comparison-records.ts';
-import { type Model, SETTINGS } from '#src/videos/model.ts';
+import type { ModelRecord } from '#src/chat/index.ts';
+import { type Model, SETTINGS } from '#src/videos/index.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { count } from '../format.ts';
 import { mediaWords, offerWords, priceWords, promptWords, SETTING_WORDS } from '../settings.ts';

@@ -1,7 +1,5 @@
-import type { EndNotice } from '#src/chat/notices/views.ts';
-import type { Handover, RemovedView } from '#src/chat/view.ts';
-import type { RemovalReason } from '#src/tasks/removal.ts';
-import type { Person } from '#src/tasks/task.ts';
+import type { EndNotice, Handover, RemovedView } from '#src/chat/index.ts';
+import type { Person, RemovalReason } from '#src/tasks/index.ts';
 import { shortId } from '../../ui/buttons.ts';
 import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals/requests.ts';

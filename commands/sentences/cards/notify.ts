@@ -1,4 +1,4 @@
-import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
+import { type Subscription, subscriptionKey } from '#src/chat/index.ts';
 import { notifyButtonId, stopButtonId } from '../../ui/buttons.ts';
 import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
 

@@ -1,4 +1,4 @@
-import type { Person } from '#src/tasks/task.ts';
+import type { Person } from '#src/tasks/index.ts';
 import { type Card, layOut } from '../../ui/card.ts';
 import { FORGET_BUTTON } from '../../ui/privacy-buttons.ts';
 

@@ -1,8 +1,12 @@
-import type { EndNotice, SetOutcome } from '#src/chat/notices/views.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
-import { isPending, type SetMember, type TaskView } from '#src/chat/view.ts';
-import { formatPrice, total } from '#src/tasks/price.ts';
-import type { Phase, SetKind, Task } from '#src/tasks/task.ts';
+import {
+  type EndNotice,
+  isPending,
+  type MessageRef,
+  type SetMember,
+  type SetOutcome,
+  type TaskView,
+} from '#src/chat/index.ts';
+import { formatPrice, type Phase, type SetKind, type Task, total } from '#src/tasks/index.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
 import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals/requests.ts';

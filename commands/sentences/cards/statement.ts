@@ -1,8 +1,12 @@
-import type { Discrepancy } from '#src/money/statement/findings.ts';
-import type { Decided, Resolution, TeamStatement } from '#src/money/statement/imports.ts';
-import { monthLine, signed } from '#src/money/statement/sentences.ts';
-import { isBlind } from '#src/tasks/comparisons/blind.ts';
-import type { Price, Task } from '#src/tasks/task.ts';
+import {
+  type Decided,
+  type Discrepancy,
+  monthLine,
+  type Resolution,
+  signed,
+  type TeamStatement,
+} from '#src/money/index.ts';
+import { isBlind, type Price, type Task } from '#src/tasks/index.ts';
 import { shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { statementButtonId } from '../../ui/statement-buttons.ts';

@@ -1,17 +1,16 @@
-import type { SignedOffNotice } from '#src/chat/notices/views.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { TeamNotice } from '#src/chat/team-notice.ts';
 import {
   type ButtonAction,
   type ComparisonView,
   isPending,
+  type MessageRef,
   type RemovedView,
+  type SignedOffNotice,
   type TaskView,
+  type TeamNotice,
   type View,
-} from '#src/chat/view.ts';
-import { formatPrice, total } from '#src/tasks/price.ts';
-import type { Person, Price, SetKind, SetPlace } from '#src/tasks/task.ts';
-import { MEDIA_KINDS } from '#src/videos/request.ts';
+} from '#src/chat/index.ts';
+import { formatPrice, type Person, type Price, type SetKind, type SetPlace, total } from '#src/tasks/index.ts';
+import { MEDIA_KINDS } from '#src/videos/index.ts';
 import { resendButtonId, retryButtonId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, blocksOf, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { changesId, signOffButtonId } from '../../ui/review-buttons.ts';

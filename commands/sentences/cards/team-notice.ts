@@ -7,8 +7,8 @@ import type {
   SpendTotals,
   TeamNotice,
   UnusualSpend,
-} from '#src/chat/team-notice.ts';
-import { formatPrice } from '#src/tasks/price.ts';
+} from '#src/chat/index.ts';
+import { formatPrice } from '#src/tasks/index.ts';
 import { type Block, type Card, type Line, layOut, textCard } from '../../ui/card.ts';
 import { all, count, formatMonth } from '../format.ts';
 import { heldWords } from '../money/limit-facts.ts';

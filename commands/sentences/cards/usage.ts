@@ -1,9 +1,5 @@
-import type { Spend } from '#src/money/budgets.ts';
-import type { Pace } from '#src/money/pace.ts';
-import type { SpendGroup, SpendKey, SpendState, StateTotal } from '#src/money/reports/spend-groups.ts';
-import { amountOf, type Micros } from '#src/tasks/amount.ts';
-import { amountLeft, formatPrice, isAbove } from '#src/tasks/price.ts';
-import type { Person, Price } from '#src/tasks/task.ts';
+import type { Pace, Spend, SpendGroup, SpendKey, SpendState, StateTotal } from '#src/money/index.ts';
+import { amountLeft, amountOf, formatPrice, isAbove, type Micros, type Person, type Price } from '#src/tasks/index.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, count, formatMonth } from '../format.ts';
 import { limitFacts } from '../money/limit-facts.ts';

@@ -1,9 +1,5 @@
-import { winnerOf } from '#src/chat/comparisons/comparison-records.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { ComparisonView, TaskView } from '#src/chat/view.ts';
-import { labelAt } from '#src/tasks/comparisons/blind.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Phase, Price } from '#src/tasks/task.ts';
+import { type ComparisonView, type MessageRef, type TaskView, winnerOf } from '#src/chat/index.ts';
+import { formatPrice, labelAt, type Phase, type Price } from '#src/tasks/index.ts';
 import type { CardButton, Line } from '../../ui/card.ts';
 import { preferButtonId, revealButtonId, voteButtonId } from '../../ui/comparison-buttons.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';

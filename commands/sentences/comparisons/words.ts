@@ -1,6 +1,4 @@
-import { labelAt } from '#src/tasks/comparisons/blind.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Price, TaskId } from '#src/tasks/task.ts';
+import { formatPrice, labelAt, type Price, type TaskId } from '#src/tasks/index.ts';
 import type { Card, CardButton } from '../../ui/card.ts';
 import { remakeButtonId } from '../../ui/comparison-buttons.ts';
 

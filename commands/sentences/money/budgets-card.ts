@@ -1,7 +1,5 @@
-import type { Budget, BudgetChange, BudgetScope, ChangedBudget, Spend } from '#src/money/budgets.ts';
-import { amountOf, type Micros } from '#src/tasks/amount.ts';
-import type { Refunds } from '#src/tasks/money.ts';
-import { formatPrice } from '#src/tasks/price.ts';
+import type { Budget, BudgetChange, BudgetScope, ChangedBudget, Spend } from '#src/money/index.ts';
+import { amountOf, formatPrice, type Micros, type Refunds } from '#src/tasks/index.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { all } from '../format.ts';
 import { heldWords, limitFacts } from './limit-facts.ts';

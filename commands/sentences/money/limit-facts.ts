@@ -1,5 +1,4 @@
-import type { Micros } from '#src/tasks/amount.ts';
-import type { Refunds } from '#src/tasks/money.ts';
+import type { Micros, Refunds } from '#src/tasks/index.ts';
 
 /** Budget with what is used of it. */
 interface UsedBudget {

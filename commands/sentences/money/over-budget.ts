@@ -1,7 +1,4 @@
-import { amountOf, type Micros, microsOf } from '#src/tasks/amount.ts';
-import type { Refunds } from '#src/tasks/money.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Price } from '#src/tasks/task.ts';
+import { amountOf, formatPrice, type Micros, microsOf, type Price, type Refunds } from '#src/tasks/index.ts';
 import { capitalised, either } from '../format.ts';
 import { clipsCost, type Ordered, setSize } from '../ordered.ts';
 import { heldWords } from './limit-facts.ts';

@@ -1,15 +1,15 @@
-import type { ReviewNotice, SignedOffNotice } from '#src/chat/notices/views.ts';
-import type { TaskView } from '#src/chat/view.ts';
+import type { ReviewNotice, SignedOffNotice, TaskView } from '#src/chat/index.ts';
 import {
+  formatTimecode,
   lastDecision,
   MAX_DECISIONS,
   NOTE_LENGTH,
+  type Person,
   type ReviewDecision,
   type ReviewNote,
-} from '#src/tasks/review/review.ts';
-import { formatTimecode } from '#src/tasks/review/timecode.ts';
-import { versionOf } from '#src/tasks/review/versions.ts';
-import type { Person, Task } from '#src/tasks/task.ts';
+  type Task,
+  versionOf,
+} from '#src/tasks/index.ts';
 import { type Card, type CardButton, type Line, layOut, type Part, textCard } from '../../ui/card.ts';
 import { changesId, signOffButtonId } from '../../ui/review-buttons.ts';
 import { count, formatCount, shorten } from '../format.ts';

@@ -1,4 +1,4 @@
-import { hasReview, type ReviewRules } from '#src/tasks/review/rules.ts';
+import { hasReview, type ReviewRules } from '#src/tasks/index.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { savedBlocks } from '../administration/settings.ts';
 import { formatCount } from '../format.ts';

@@ -1,4 +1,4 @@
-import { type Task, typedPrompt } from '#src/tasks/task.ts';
+import { type Task, typedPrompt } from '#src/tasks/index.ts';
 import { shorten } from '../format.ts';
 
 /** Title, labels and notes of the form of **Edit board**. */

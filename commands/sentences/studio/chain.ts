@@ -1,6 +1,6 @@
-import type { TaskView } from '#src/chat/view.ts';
-import type { Dropped, ShotEnd } from '#src/tasks/storyboards/chain.ts';
-import type { Refusal } from '#src/videos/request.ts';
+import type { TaskView } from '#src/chat/index.ts';
+import type { Dropped, ShotEnd } from '#src/tasks/index.ts';
+import type { Refusal } from '#src/videos/index.ts';
 import type { Line } from '../../ui/card.ts';
 import { all, count, formatRange } from '../format.ts';
 

@@ -1,7 +1,6 @@
-import type { MessageRef } from '#src/chat/platform.ts';
-import type { TaskView } from '#src/chat/view.ts';
-import type { ShotDifference, ShotProperty } from '#src/media/join/shot.ts';
-import type { CutFacts, CutFailure } from '#src/studio/cuts/facts.ts';
+import type { MessageRef, TaskView } from '#src/chat/index.ts';
+import type { ShotDifference, ShotProperty } from '#src/media/index.ts';
+import type { CutFacts, CutFailure } from '#src/orders/index.ts';
 import { taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type Line, layOut, type Part, textCard } from '../../ui/card.ts';
 import { all, count, formatBytes, formatElapsed } from '../format.ts';

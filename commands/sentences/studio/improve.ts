@@ -1,6 +1,5 @@
-import type { EnhancerFailure } from '#src/enhancer/enhancer.ts';
-import { formatPrice } from '#src/tasks/price.ts';
-import type { Price, TaskId } from '#src/tasks/task.ts';
+import type { EnhancerFailure } from '#src/enhancer/index.ts';
+import { formatPrice, type Price, type TaskId } from '#src/tasks/index.ts';
 import { draftButtonId } from '../../ui/buttons.ts';
 import type { CardButton, Line } from '../../ui/card.ts';
 import { shorten } from '../format.ts';

@@ -1,4 +1,4 @@
-import type { ReferenceImage } from '#src/studio/references/references.ts';
+import type { ReferenceImage } from '#src/teams/index.ts';
 import { type Block, type Card, layOut } from '../../ui/card.ts';
 
 const USE = 'Write its name in a prompt, such as “a mug like @mug on a table”, or give it as an image option.';

@@ -1,5 +1,4 @@
-import { type Catalog, titleOf } from '#src/videos/model.ts';
-import type { Style } from '#src/videos/styles.ts';
+import { type Catalog, type Style, titleOf } from '#src/videos/index.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { savedBlocks } from '../administration/settings.ts';
 import { either, formatCount, shorten } from '../format.ts';

@@ -1,5 +1,4 @@
-import { comparisonOf } from '../../tasks/comparisons/blind.ts';
-import type { Phase, Task } from '../../tasks/task.ts';
+import { comparisonOf, type Phase, type Task } from '../../tasks/index.ts';
 import type { ButtonAction, Handover, TaskView } from '../view.ts';
 
 /** Buttons of a blind clip: none that would buy at its own price, or show its request. */

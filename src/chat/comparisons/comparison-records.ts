@@ -1,11 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
+import {
+  changeRecord,
+  pagesOf,
+  type RecordEdit,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '../../engine/index.ts';
 import { Serial } from '../../serial.ts';
-import { changeRecord, type RecordEdit } from '../../store/change-record.ts';
-import { pagesOf } from '../../store/pages.ts';
-import type { RecordWrite, Store, Versioned } from '../../store/store.ts';
-import type { Origin, SetPlace, TaskId } from '../../tasks/task.ts';
+import type { Origin, SetPlace, TaskId } from '../../tasks/index.ts';
 
 /** Time after which a comparison is revealed without a press, in milliseconds. */
 export const REVEAL_AFTER_MS = 24 * 3_600_000;

@@ -1,6 +1,4 @@
-import { isBlind } from '../../tasks/comparisons/blind.ts';
-import { total } from '../../tasks/price.ts';
-import { hasClip, type Price, type Task } from '../../tasks/task.ts';
+import { hasClip, isBlind, type Price, type Task, total } from '../../tasks/index.ts';
 import type { ButtonAction, ComparisonView, TaskView } from '../view.ts';
 import { type ComparisonRecord, IN_ORDER_MS, REVEAL_AFTER_MS } from './comparison-records.ts';
 

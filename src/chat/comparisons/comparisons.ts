@@ -1,11 +1,17 @@
 import type { Clock } from '../../clock.ts';
-import { deliverQueue } from '../../pipeline/next-job.ts';
-import type { TaskRepository } from '../../pipeline/repository.ts';
-import { memberIds, retryKey, taskIdOf } from '../../pipeline/task-ids.ts';
-import type { WorkQueue } from '../../queue/queue.ts';
-import { comparisonOf, isBlind, WAITS_FOR_OTHERS_MS } from '../../tasks/comparisons/blind.ts';
-import { phaseAtEnd } from '../../tasks/state-machine.ts';
-import { hasClip, type Phase, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';
+import type { WorkQueue } from '../../engine/index.ts';
+import { deliverQueue, memberIds, retryKey, type TaskRepository, taskIdOf } from '../../pipeline/index.ts';
+import {
+  comparisonOf,
+  hasClip,
+  isBlind,
+  type Phase,
+  phaseAtEnd,
+  type SetPlace,
+  type Task,
+  type TaskId,
+  WAITS_FOR_OTHERS_MS,
+} from '../../tasks/index.ts';
 import { isSettled } from '../sets/set-view.ts';
 import {
   type ComparisonRecord,

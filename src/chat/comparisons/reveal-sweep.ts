@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import { OnOneReplica } from '../../cluster/on-one-replica.ts';
+import { OnOneReplica, type Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
-import type { Store } from '../../store/store.ts';
 import type { Comparisons } from './comparisons.ts';
 
 /** Delay between two sweeps. */

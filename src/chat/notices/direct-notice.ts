@@ -1,5 +1,5 @@
 import { asDailiesError } from '../../errors.ts';
-import type { Origin } from '../../tasks/task.ts';
+import type { Origin } from '../../tasks/index.ts';
 import { hasCode } from '../attachment-plan.ts';
 import type { MessageRef, Notice, Platform } from '../platform.ts';
 

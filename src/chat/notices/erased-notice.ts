@@ -1,8 +1,7 @@
 import type { Keyv } from 'keyv';
 import { asDailiesError, type ErrorCode } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import { pseudonymsIn } from '../../tasks/forgetting/pseudonym.ts';
-import type { Task } from '../../tasks/task.ts';
+import { pseudonymsIn, type Task } from '../../tasks/index.ts';
 import type { MessageRef, Platform } from '../platform.ts';
 import type { EndNotice, ReviewNotice } from './views.ts';
 

@@ -1,6 +1,14 @@
-import type { Approver, Declined } from '../../tasks/approval.ts';
-import type { ReviewKind, ReviewNote } from '../../tasks/review/review.ts';
-import type { Person, Phase, Price, SetPlace, TaskId } from '../../tasks/task.ts';
+import type {
+  Approver,
+  Declined,
+  Person,
+  Phase,
+  Price,
+  ReviewKind,
+  ReviewNote,
+  SetPlace,
+  TaskId,
+} from '../../tasks/index.ts';
 import type { MessageRef } from '../platform.ts';
 import type { Handover, NoticedPhase, SignedLink, TaskView } from '../view.ts';
 

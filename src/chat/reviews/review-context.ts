@@ -1,7 +1,12 @@
-import type { ReviewNote } from '../../tasks/review/review.ts';
-import { hasReview, type ReviewRules } from '../../tasks/review/rules.ts';
-import { versionOf } from '../../tasks/review/versions.ts';
-import type { Origin, Task, TaskId } from '../../tasks/task.ts';
+import {
+  hasReview,
+  type Origin,
+  type ReviewNote,
+  type ReviewRules,
+  type Task,
+  type TaskId,
+  versionOf,
+} from '../../tasks/index.ts';
 
 /** Notes on the version that a clip repeats. */
 export interface EarlierNotes {

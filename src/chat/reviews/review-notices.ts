@@ -1,15 +1,20 @@
 import type { Keyv } from 'keyv';
-import type { MessageLock } from '../../cluster/message-lock.ts';
 import { asDailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import type { Clips } from '../../pipeline/clip-files.ts';
-import { isPseudonym } from '../../tasks/forgetting/pseudonym.ts';
-import { isSignedOff, type ReviewDecision } from '../../tasks/review/review.ts';
-import type { ReviewRules } from '../../tasks/review/rules.ts';
-import { versionOf } from '../../tasks/review/versions.ts';
-import { type Origin, type Task, typedPrompt } from '../../tasks/task.ts';
+import { fileNameOf } from '../../media/index.ts';
+import type { Clips } from '../../pipeline/index.ts';
+import {
+  isPseudonym,
+  isSignedOff,
+  type Origin,
+  type ReviewDecision,
+  type ReviewRules,
+  type Task,
+  typedPrompt,
+  versionOf,
+} from '../../tasks/index.ts';
 import type { AttachmentPlanner } from '../attachment-plan.ts';
-import { fileNameOf } from '../file-name.ts';
+import type { MessageLock } from '../message-lock.ts';
 import { isClosed, notifyDirectly } from '../notices/direct-notice.ts';
 import { eraseNotice, type Posted } from '../notices/erased-notice.ts';
 import type { ReviewNotice, SignedOffNotice } from '../notices/views.ts';

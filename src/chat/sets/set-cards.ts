@@ -1,19 +1,21 @@
-import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
 import { asDailiesError } from '../../errors.ts';
-import type { TaskRepository } from '../../pipeline/repository.ts';
-import { memberIds } from '../../pipeline/task-ids.ts';
+import { type Board, type Boards, type CutRepository, clipsOf, cutIdOf, outdatedIn } from '../../orders/index.ts';
+import { memberIds, type TaskRepository } from '../../pipeline/index.ts';
 import { Serial } from '../../serial.ts';
-import { cutIdOf } from '../../studio/cuts/cut.ts';
-import type { CutRepository } from '../../studio/cuts/cut-repository.ts';
-import { type Board, clipsOf, outdatedIn } from '../../studio/storyboards/board.ts';
-import type { Boards } from '../../studio/storyboards/boards.ts';
-import { sumOf } from '../../tasks/price.ts';
-import { isContentRemoved } from '../../tasks/removal.ts';
-import { isEnded } from '../../tasks/state-machine.ts';
-import { hasClip, type Origin, type SetPlace, type Task, type TaskId } from '../../tasks/task.ts';
+import {
+  hasClip,
+  isContentRemoved,
+  isEnded,
+  type Origin,
+  type SetPlace,
+  sumOf,
+  type Task,
+  type TaskId,
+} from '../../tasks/index.ts';
 import { hasCode, unlessGone } from '../attachment-plan.ts';
 import { comparisonViewOf } from '../comparisons/comparison-view.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
+import type { MessageLock, MessageLocks } from '../message-lock.ts';
 import type { MessageRef, Platform } from '../platform.ts';
 import type { TaskMessages } from '../task-messages.ts';
 import { type BoardCut, type SetMember, standingIn, type TaskView } from '../view.ts';

@@ -1,13 +1,18 @@
 import type { Keyv } from 'keyv';
-import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
-import { isBlind } from '../../tasks/comparisons/blind.ts';
-import { pseudonymsIn } from '../../tasks/forgetting/pseudonym.ts';
-import { phaseAtEnd } from '../../tasks/state-machine.ts';
-import { type Phase, type SetPlace, type Task, typedPrompt } from '../../tasks/task.ts';
+import {
+  isBlind,
+  type Phase,
+  phaseAtEnd,
+  pseudonymsIn,
+  type SetPlace,
+  type Task,
+  typedPrompt,
+} from '../../tasks/index.ts';
 import { unlessGone } from '../attachment-plan.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
 import type { DeliveryRecord } from '../deliver.ts';
+import type { MessageLock, MessageLocks } from '../message-lock.ts';
 import type { EndNotice, SetOutcome } from '../notices/views.ts';
 import type { TaskMessages } from '../task-messages.ts';
 import { isPending, type TaskView } from '../view.ts';

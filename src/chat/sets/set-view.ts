@@ -1,7 +1,14 @@
-import type { Declined } from '../../tasks/approval.ts';
-import { sumOf, total } from '../../tasks/price.ts';
-import { phaseAtEnd } from '../../tasks/state-machine.ts';
-import type { Phase, SetPlace, Task, TaskId, TaskState } from '../../tasks/task.ts';
+import {
+  type Declined,
+  type Phase,
+  phaseAtEnd,
+  type SetPlace,
+  sumOf,
+  type Task,
+  type TaskId,
+  type TaskState,
+  total,
+} from '../../tasks/index.ts';
 import { type BoardCut, type ButtonAction, isPending, type SetMember, type TaskView } from '../view.ts';
 
 /** Returns the id of a set's card, in the place of a task's: no task has it, so older replicas do not take it for one. */

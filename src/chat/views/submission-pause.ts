@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { Store } from '../../store/store.ts';
-import { parsePause, type StepRetry } from '../../tasks/step-retry.ts';
+import type { Store } from '../../engine/index.ts';
+import { parsePause, type StepRetry } from '../../tasks/index.ts';
 
 /** Topic of the pauses of submissions that the video service asked for. */
 const TOPIC = 'send-hold';

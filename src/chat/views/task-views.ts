@@ -1,10 +1,15 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
-import { isBlind } from '../../tasks/comparisons/blind.ts';
-import type { DurationEstimates } from '../../tasks/duration-estimates.ts';
-import { isWaitingFor, type StepRetry } from '../../tasks/step-retry.ts';
-import { orderIdOf, type Task, type TaskId } from '../../tasks/task.ts';
-import type { Model } from '../../videos/model.ts';
+import {
+  type DurationEstimates,
+  isBlind,
+  isWaitingFor,
+  orderIdOf,
+  type StepRetry,
+  type Task,
+  type TaskId,
+} from '../../tasks/index.ts';
+import type { Model } from '../../videos/index.ts';
 import { type Links, withFreshLink } from '../attachment-plan.ts';
 import type { DeliveryRecord } from '../deliver.ts';
 import type { ProgressEdits } from '../progress-edits.ts';

@@ -1,12 +1,10 @@
-import type { BudgetAlert, NoticeScope } from '../../chat/team-notice.ts';
+import type { BudgetAlert, NoticeScope } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
-import type { BudgetAmounts, Change, Store, SumParts, Versioned } from '../../store/store.ts';
-import { amountOf, type Micros } from '../../tasks/amount.ts';
-import { isPseudonym } from '../../tasks/forgetting/pseudonym.ts';
-import type { Refunds } from '../../tasks/money.ts';
+import type { BudgetAmounts, Change, Store, SumParts, Versioned } from '../../engine/index.ts';
+import { endOfPeriod, periodOf, startOfPeriod } from '../../period.ts';
+import { amountOf, isPseudonym, type Micros, type Refunds } from '../../tasks/index.ts';
 import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.ts';
 import { paceOf } from '../pace.ts';
-import { endOfPeriod, periodOf, startOfPeriod } from '../period.ts';
 import { parseSumName, type SumName } from '../sum-name.ts';
 
 /** Settings of a team that alerts follow. */

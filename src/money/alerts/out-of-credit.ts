@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
+import type { Store, Versioned } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
-import type { TaskObserver } from '../../pipeline/repository.ts';
-import type { Store, Versioned } from '../../store/store.ts';
-import type { Task } from '../../tasks/task.ts';
+import type { TaskObserver } from '../../pipeline/index.ts';
+import type { Task } from '../../tasks/index.ts';
 import type { NoticeOrder, Notices, NoticeTeam } from '../notices.ts';
 import { merged } from './budget-alerts.ts';
 

@@ -1,10 +1,9 @@
 import type { Clock } from '../../clock.ts';
-import { ledgerPages } from '../../pipeline/ledger-reader.ts';
-import type { Store } from '../../store/store.ts';
-import { amountOf, type Micros, microsOf } from '../../tasks/amount.ts';
-import type { Price } from '../../tasks/task.ts';
+import type { Store } from '../../engine/index.ts';
+import { dayOf, daysBefore, previousPeriod, startOfDay } from '../../period.ts';
+import { ledgerPages } from '../../pipeline/index.ts';
+import { amountOf, type Micros, microsOf, type Price } from '../../tasks/index.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
-import { dayOf, daysBefore, previousPeriod, startOfDay } from '../period.ts';
 import { kindOf } from '../reports/spend-of.ts';
 
 /** Options of {@link UnusualSpendAlerts}. */

@@ -1,9 +1,5 @@
-import { type NamedSum, SUM_PARTS, type SumPart, type SumParts } from '../../store/store.ts';
-import { ZERO_SUM } from '../../store/sums.ts';
-import type { Micros } from '../../tasks/amount.ts';
-import { countedOf } from '../../tasks/money.ts';
-import { recount } from '../../tasks/recount.ts';
-import type { Task, TaskId } from '../../tasks/task.ts';
+import { type NamedSum, SUM_PARTS, type SumPart, type SumParts, ZERO_SUM } from '../../engine/index.ts';
+import { countedOf, type Micros, recount, type Task, type TaskId } from '../../tasks/index.ts';
 
 /** A part of a sum that is not what the tasks count, or is negative. */
 export interface Disagreement {

@@ -1,7 +1,5 @@
-import type { NamedSum, Store } from '../../store/store.ts';
-import { sumsOf } from '../../tasks/money.ts';
-import { isTask } from '../../tasks/record-shape.ts';
-import type { Task, TaskId } from '../../tasks/task.ts';
+import type { NamedSum, Store } from '../../engine/index.ts';
+import { isTask, sumsOf, type Task, type TaskId } from '../../tasks/index.ts';
 import { restoredIn } from '../forgetting/carried-spend.ts';
 import { Books, type Disagreement } from './books.ts';
 

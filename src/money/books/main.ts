@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from '../../clock.ts';
-import { loadEnvFile } from '../../config/env-file.ts';
+import { isStoreUrl, openConfiguredStore, type Store, sqlitePath } from '../../engine/index.ts';
+import { loadEnvFile } from '../../env-file.ts';
 import { asDailiesError } from '../../errors.ts';
 import { createLogger } from '../../logger.ts';
-import { isStoreUrl, sqlitePath } from '../../store/address.ts';
-import { openConfiguredStore } from '../../store/open.ts';
-import type { Store } from '../../store/store.ts';
-import { AuditTrail } from '../audit.ts';
+import { AuditTrail } from '../../teams/index.ts';
 import { checkBooks } from './check.ts';
 import { isRight, tableOf } from './table.ts';
 

@@ -1,5 +1,5 @@
-import { amountOf } from '../../tasks/amount.ts';
-import type { AuditTrail } from '../audit.ts';
+import { amountOf } from '../../tasks/index.ts';
+import type { AuditTrail } from '../../teams/index.ts';
 import type { BooksReport } from './check.ts';
 
 /** Audit logs that were changed, and noted heads that no log has any more. */

@@ -1,12 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
+import type { Change, RecordWrite, Store, Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
-import type { Change, RecordWrite, Store, Versioned } from '../../store/store.ts';
-import { type Micros, microsOf } from '../../tasks/amount.ts';
-import { budgetsOf, type SpendOrigin } from '../../tasks/money.ts';
-import type { Task } from '../../tasks/task.ts';
+import { periodOf } from '../../period.ts';
+import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../../tasks/index.ts';
 import { type BudgetAmountsOf, budgetIndexOf, PERSON_ORDER } from '../budgets.ts';
-import { periodOf } from '../period.ts';
 import { parseSumName } from '../sum-name.ts';
 
 /** Person in a team, by the platform's user id. */

@@ -1,7 +1,7 @@
 import type { ChartConfiguration } from 'chart.js';
-import type { BarChart } from '../../chat/team-notice.ts';
-import { FONTS, loadFonts } from '../../sandbox/render/fonts.ts';
-import { formatPrice } from '../../tasks/price.ts';
+import type { BarChart } from '../../chat/index.ts';
+import { FONTS, loadFonts } from '../../fonts.ts';
+import { formatPrice } from '../../tasks/index.ts';
 
 /** Twice the size at which chats show it, for dense screens. */
 const WIDTH = 1280;

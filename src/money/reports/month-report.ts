@@ -1,7 +1,6 @@
-import type { BarChart, ReportRow, SpendReport, SpendTotals } from '../../chat/team-notice.ts';
-import { amountOf, type Micros, microsOf } from '../../tasks/amount.ts';
-import type { LedgerEntry } from '../../tasks/ledger.ts';
-import { endOfPeriod, startOfDay } from '../period.ts';
+import type { BarChart, ReportRow, SpendReport, SpendTotals } from '../../chat/index.ts';
+import { endOfPeriod, startOfDay } from '../../period.ts';
+import { amountOf, type LedgerEntry, type Micros, microsOf } from '../../tasks/index.ts';
 import { kindOf } from './spend-of.ts';
 
 /** Sums of one currency, in millionths. */

@@ -1,12 +1,12 @@
-import type { ReportCorrection, SpendReport, SpendTotals } from '../../chat/team-notice.ts';
+import type { ReportCorrection, SpendReport, SpendTotals } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
-import { ledgerPages } from '../../pipeline/ledger-reader.ts';
-import type { Store, Versioned } from '../../store/store.ts';
-import { amountOf, microsOf } from '../../tasks/amount.ts';
-import { type Catalog, titleOf } from '../../videos/model.ts';
+import type { Store, Versioned } from '../../engine/index.ts';
+import { periodOf, previousPeriod, startOfPeriod } from '../../period.ts';
+import { ledgerPages } from '../../pipeline/index.ts';
+import { amountOf, microsOf } from '../../tasks/index.ts';
+import { type Catalog, titleOf } from '../../videos/index.ts';
 import { merged } from '../alerts/budget-alerts.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
-import { periodOf, previousPeriod, startOfPeriod } from '../period.ts';
 import { MonthReport } from './month-report.ts';
 
 /** Options of {@link MonthlyReports}. */

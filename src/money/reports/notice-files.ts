@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Platform, Upload } from '../../chat/platform.ts';
-import { type BarChart, isOnlyFile, type TeamNotice } from '../../chat/team-notice.ts';
+import { type BarChart, isOnlyFile, type Platform, type TeamNotice, type Upload } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../engine/index.ts';
 import type { NoticeFiles, NoticeTeam } from '../notices.ts';
 import { type CsvQuery, writeSpendCsv } from './spend-csv.ts';
 

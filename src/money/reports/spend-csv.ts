@@ -4,12 +4,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Options, stringify } from 'csv-stringify';
-import { ledgerPages } from '../../pipeline/ledger-reader.ts';
-import type { Store } from '../../store/store.ts';
-import { amountOf, microsOf } from '../../tasks/amount.ts';
-import { isBlind } from '../../tasks/comparisons/blind.ts';
-import type { LedgerEntry, LedgerScope } from '../../tasks/ledger.ts';
-import type { Task } from '../../tasks/task.ts';
+import type { Store } from '../../engine/index.ts';
+import { ledgerPages } from '../../pipeline/index.ts';
+import { amountOf, isBlind, type LedgerEntry, type LedgerScope, microsOf, type Task } from '../../tasks/index.ts';
 import { kindOf, type SpendKind } from './spend-of.ts';
 
 /** Columns of the CSV. @see https://focus.finops.org/focus-columns/ (those with `x_` are our own) */

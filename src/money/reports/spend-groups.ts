@@ -1,6 +1,5 @@
 import { Big } from 'big.js';
-import type { LedgerEntry, LedgerState } from '../../tasks/ledger.ts';
-import type { Price } from '../../tasks/task.ts';
+import type { LedgerEntry, LedgerState, Price } from '../../tasks/index.ts';
 
 /** Property by which spend is grouped. */
 export type SpendKey = 'person' | 'model' | 'channel';

@@ -1,4 +1,4 @@
-import type { LedgerEntry, LedgerState } from '../../tasks/ledger.ts';
+import type { LedgerEntry, LedgerState } from '../../tasks/index.ts';
 
 /** Kind of amount that a send is in a report. */
 export type SpendKind = 'settled' | 'held' | 'awaiting_refund' | 'doubted' | 'refunded' | 'released';

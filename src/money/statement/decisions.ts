@@ -1,12 +1,10 @@
 import type { Clock } from '../../clock.ts';
+import type { Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
-import type { TaskRepository } from '../../pipeline/repository.ts';
+import type { TaskRepository } from '../../pipeline/index.ts';
 import { SingleFlight } from '../../single-flight.ts';
-import type { Store } from '../../store/store.ts';
-import type { Person, TaskEvent } from '../../tasks/task.ts';
-import type { AuditedChange, AuditTrail } from '../audit.ts';
-import type { Actor, AuditEntry } from '../audit-entry.ts';
-import type { TeamKey } from '../team-settings.ts';
+import type { Person, TaskEvent } from '../../tasks/index.ts';
+import type { Actor, AuditEntry, AuditedChange, AuditTrail, TeamKey } from '../../teams/index.ts';
 import type { Discrepancy, Match } from './findings.ts';
 import { type Decided, PAGE, type Resolution, type StatementImports, type TeamStatement } from './imports.ts';
 

@@ -1,6 +1,5 @@
 import { Big } from 'big.js';
-import { total } from '../../tasks/price.ts';
-import type { Price, TaskId } from '../../tasks/task.ts';
+import { type Price, type TaskId, total } from '../../tasks/index.ts';
 
 /** Send on which books and statement agree. */
 export interface Match {

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
+import type { Change, RecordWrite, Store, Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
-import type { Change, RecordWrite, Store, Versioned } from '../../store/store.ts';
-import type { Person } from '../../tasks/task.ts';
-import type { AuditTrail } from '../audit.ts';
-import type { AuditEntry } from '../audit-entry.ts';
-import type { TeamKey } from '../team-settings.ts';
+import type { Person } from '../../tasks/index.ts';
+import type { AuditEntry, AuditTrail, TeamKey } from '../../teams/index.ts';
 import type { Discrepancy, Match, MonthSummary } from './findings.ts';
 import type { Reconciliation, TeamFindings } from './reconciliation.ts';
 

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from '../../clock.ts';
-import { loadEnvFile } from '../../config/env-file.ts';
+import { isStoreUrl, openConfiguredStore, type Store, sqlitePath } from '../../engine/index.ts';
+import { loadEnvFile } from '../../env-file.ts';
 import { asDailiesError } from '../../errors.ts';
 import { createLogger } from '../../logger.ts';
-import { createUpstreamIds } from '../../pipeline/upstream-ids.ts';
-import { isStoreUrl, sqlitePath } from '../../store/address.ts';
-import { openConfiguredStore } from '../../store/open.ts';
-import type { Store } from '../../store/store.ts';
-import { AuditTrail } from '../audit.ts';
+import { createUpstreamIds } from '../../pipeline/index.ts';
+import { AuditTrail } from '../../teams/index.ts';
 import { parseMapping } from './columns.ts';
 import { StatementImports } from './imports.ts';
 import { detectFormat, type StatementFile } from './read.ts';

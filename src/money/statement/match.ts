@@ -1,6 +1,5 @@
 import { Big } from 'big.js';
-import type { LedgerState } from '../../tasks/ledger.ts';
-import type { Price } from '../../tasks/task.ts';
+import type { LedgerState, Price } from '../../tasks/index.ts';
 import type { Row } from './read.ts';
 
 /** Everything that a statement says about one task of the service. */

@@ -1,14 +1,16 @@
 import { Big } from 'big.js';
-import { ledgerEntries } from '../../pipeline/ledger-reader.ts';
-import type { UpstreamIds } from '../../pipeline/upstream-ids.ts';
-import { pagesOf } from '../../store/pages.ts';
-import type { Store } from '../../store/store.ts';
-import { ledgerOf, spendScopeOf } from '../../tasks/indexes.ts';
-import type { LedgerEntry } from '../../tasks/ledger.ts';
-import { readTasks } from '../../tasks/record-shape.ts';
-import { isEnded } from '../../tasks/state-machine.ts';
-import type { Task, TaskId } from '../../tasks/task.ts';
-import type { UpstreamId } from '../../videos/service.ts';
+import { pagesOf, type Store } from '../../engine/index.ts';
+import { ledgerEntries, type UpstreamIds } from '../../pipeline/index.ts';
+import {
+  isEnded,
+  type LedgerEntry,
+  ledgerOf,
+  readTasks,
+  spendScopeOf,
+  type Task,
+  type TaskId,
+} from '../../tasks/index.ts';
+import type { UpstreamId } from '../../videos/index.ts';
 import { type Discrepancy, type Match, type MonthSummary, Summary } from './findings.ts';
 import { type Bill, Bills, type BookedSend, compare, countedOf } from './match.ts';
 import { type Format, type Row, rowsOf, type StatementFile } from './read.ts';

@@ -1,5 +1,4 @@
-import { formatPrice } from '../../tasks/price.ts';
-import type { Price } from '../../tasks/task.ts';
+import { formatPrice, type Price } from '../../tasks/index.ts';
 import { shortened } from './columns.ts';
 import type { Discrepancy, MonthSummary, Tally } from './findings.ts';
 

@@ -1,4 +1,4 @@
-import { AuditTrail } from '../audit.ts';
+import { AuditTrail } from '../../teams/index.ts';
 import { type DecisionsOptions, StatementDecisions } from './decisions.ts';
 import { StatementImports } from './imports.ts';
 

@@ -1,8 +1,17 @@
-import { type ApprovalRequest, requestAt } from '../../tasks/approval.ts';
-import type { Purchase, Refunds } from '../../tasks/money.ts';
-import { boughtState } from '../../tasks/storyboards/chain.ts';
-import type { Origin, Price, SetKind, SetPlace, Task, TaskId } from '../../tasks/task.ts';
-import type { VideoRequest } from '../../videos/request.ts';
+import {
+  type ApprovalRequest,
+  boughtState,
+  type Origin,
+  type Price,
+  type Purchase,
+  type Refunds,
+  requestAt,
+  type SetKind,
+  type SetPlace,
+  type Task,
+  type TaskId,
+} from '../../tasks/index.ts';
+import type { VideoRequest } from '../../videos/index.ts';
 import { memberIdOf, taskIdOf } from '../task-ids.ts';
 
 /** A request with its origin and price. */

@@ -1,4 +1,4 @@
-import type { AspectRatio, Resolution } from '../../videos/request.ts';
+import type { AspectRatio, Resolution } from '../../videos/index.ts';
 
 /** Frames per second of every clip. Each lasts a whole number of the MP4's 90,000 ticks, so lengths are exact. */
 export const FRAMES_PER_SECOND = 24;

@@ -1,8 +1,8 @@
 import { type Canvas, createCanvas, type Image, type SKRSContext2D } from '@napi-rs/canvas';
+import { FONTS } from '../../fonts.ts';
 import { css, hex, mix } from './colour.ts';
 import { dice } from './dice.ts';
 import { paintFigure } from './figure.ts';
-import { FONTS } from './fonts.ts';
 import { type FrameSize, frameSize, type RenderJob } from './job.ts';
 import { createLayers, type Layer } from './layer.ts';
 import { paintReferences } from './reference.ts';

@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { Agent, request } from 'undici';
-import { readBounded } from '../../http/bounded-body.ts';
-import { type AddressGuard, guardPublicAddresses } from '../../videos/addresses.ts';
-import { FONTS } from './fonts.ts';
+import { FONTS } from '../../fonts.ts';
+import { readBounded } from '../../http/index.ts';
+import { type AddressGuard, guardPublicAddresses } from '../../videos/index.ts';
 import type { ReferenceSource } from './job.ts';
 import type { Frame } from './painter.ts';
 import { pixelsOf } from './picture-size.ts';

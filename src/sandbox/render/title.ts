@@ -1,5 +1,5 @@
 import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
-import { FONTS } from './fonts.ts';
+import { FONTS } from '../../fonts.ts';
 import type { FrameSize } from './job.ts';
 
 /** Text over a clip. */

@@ -1,7 +1,7 @@
 import { open, rename } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { loadFonts } from '../../fonts.ts';
 import { createEncoder } from './encoder.ts';
-import { loadFonts } from './fonts.ts';
 import { FRAMES_PER_SECOND, type RenderJob } from './job.ts';
 import { createPainter } from './painter.ts';
 import { readReference } from './reference.ts';

@@ -1,12 +1,10 @@
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import { type Joiner, type JoinInput, ShotError, ShotsDifferError } from '../../media/join/joiner.ts';
-import type { Clips } from '../../pipeline/clip-files.ts';
-import type { TaskRepository } from '../../pipeline/repository.ts';
-import type { ClipStorage } from '../../storage/clip-storage.ts';
-import type { Clip } from '../../videos/service.ts';
-import type { Cut } from './cut.ts';
-import type { CutFailure } from './facts.ts';
+import { type Joiner, type JoinInput, ShotError, ShotsDifferError } from '../../media/index.ts';
+import type { Cut, CutFailure } from '../../orders/index.ts';
+import type { Clips, TaskRepository } from '../../pipeline/index.ts';
+import type { ClipStorage } from '../../storage/index.ts';
+import type { Clip } from '../../videos/index.ts';
 
 /** Options of {@link CutMaker}. */
 export interface CutMakerOptions {

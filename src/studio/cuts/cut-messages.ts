@@ -1,26 +1,35 @@
 import {
   type AttachmentPlanner,
+  type Handover,
   hasCode,
   type Links,
+  type MessageLock,
+  type MessageLocks,
+  type MessageRef,
+  type Platform,
   presentFile,
   presentOutcome,
+  standingIn,
+  TaskMessages,
+  type TaskView,
   withFreshLink,
-} from '../../chat/attachment-plan.ts';
-import { fileNameOf } from '../../chat/file-name.ts';
-import type { MessageRef, Platform } from '../../chat/platform.ts';
-import { TaskMessages } from '../../chat/task-messages.ts';
-import { type Handover, standingIn, type TaskView } from '../../chat/view.ts';
+} from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
-import type { MessageLock, MessageLocks } from '../../cluster/message-lock.ts';
+import type { RecordWrite, Store } from '../../engine/index.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import type { TaskRepository } from '../../pipeline/repository.ts';
-import type { RecordWrite, Store } from '../../store/store.ts';
-import { isContentRemoved, type RemovalReason } from '../../tasks/removal.ts';
-import { type Origin, type Task, type TaskId, typedPrompt } from '../../tasks/task.ts';
-import type { Clip } from '../../videos/service.ts';
-import type { Cut } from './cut.ts';
-import type { CutRepository } from './cut-repository.ts';
+import { fileNameOf } from '../../media/index.ts';
+import type { Cut, CutRepository } from '../../orders/index.ts';
+import type { TaskRepository } from '../../pipeline/index.ts';
+import {
+  isContentRemoved,
+  type Origin,
+  type RemovalReason,
+  type Task,
+  type TaskId,
+  typedPrompt,
+} from '../../tasks/index.ts';
+import type { Clip } from '../../videos/index.ts';
 import { cutViewOf, standInOf } from './cut-view.ts';
 
 /** Options of {@link CutMessages}. */

@@ -1,7 +1,6 @@
-import { type Handover, type TaskView, viewOf } from '../../chat/view.ts';
-import { isContentRemoved } from '../../tasks/removal.ts';
-import { type Task, type TaskState, typedPrompt } from '../../tasks/task.ts';
-import type { Cut } from './cut.ts';
+import { type Handover, type TaskView, viewOf } from '../../chat/index.ts';
+import type { Cut } from '../../orders/index.ts';
+import { isContentRemoved, type Task, type TaskState, typedPrompt } from '../../tasks/index.ts';
 
 /** States in which a cut is shown. */
 const STATES = { joining: 'polling', joined: 'completed', failed: 'failed' } as const satisfies Readonly<

@@ -1,19 +1,13 @@
-import { fileNameOf } from '../../chat/file-name.ts';
-import type { MessageRef } from '../../chat/platform.ts';
-import { OnOneReplica } from '../../cluster/on-one-replica.ts';
-import { withLease } from '../../cluster/with-lease.ts';
+import type { MessageRef } from '../../chat/index.ts';
+import { OnOneReplica, type WorkQueue, withLease } from '../../engine/index.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
-import { type Joiner, ShotError } from '../../media/join/joiner.ts';
-import type { WorkQueue } from '../../queue/queue.ts';
+import { fileNameOf, type Joiner, ShotError } from '../../media/index.ts';
+import { type Cut, type CutFailure, CutRepository, cutIdOf, isCutId } from '../../orders/index.ts';
 import { backoffMs, FailureCounter } from '../../retry.ts';
-import type { RemovalReason } from '../../tasks/removal.ts';
-import type { Origin, TaskId } from '../../tasks/task.ts';
-import type { Clip } from '../../videos/service.ts';
-import { type Cut, cutIdOf, isCutId } from './cut.ts';
+import type { Origin, RemovalReason, TaskId } from '../../tasks/index.ts';
+import type { Clip } from '../../videos/index.ts';
 import { CutMaker, type CutMakerOptions } from './cut-maker.ts';
 import { CutMessages, type CutMessagesOptions } from './cut-messages.ts';
-import { CutRepository } from './cut-repository.ts';
-import type { CutFailure } from './facts.ts';
 
 /** Clips to join. */
 export interface CutOrder {

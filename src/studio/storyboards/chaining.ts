@@ -1,17 +1,21 @@
 import type { Clock } from '../../clock.ts';
+import type { WorkQueue } from '../../engine/index.ts';
 import { asDailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import type { LastFrames } from '../../media/last-frames.ts';
-import { scheduleNext } from '../../pipeline/next-job.ts';
-import type { TaskObserver, TaskRepository } from '../../pipeline/repository.ts';
-import { memberIdOf } from '../../pipeline/task-ids.ts';
-import type { WorkQueue } from '../../queue/queue.ts';
+import type { LastFrames } from '../../media/index.ts';
+import type { Boards, Shot } from '../../orders/index.ts';
+import { memberIdOf, scheduleNext, type TaskObserver, type TaskRepository } from '../../pipeline/index.ts';
 import { backoffMs, FailureCounter } from '../../retry.ts';
-import { isEnded } from '../../tasks/state-machine.ts';
-import type { Dropped, ShotEnd } from '../../tasks/storyboards/chain.ts';
-import { hasClip, type SetPlace, type Task, type TaskEvent, type TaskId } from '../../tasks/task.ts';
-import type { Shot } from './board.ts';
-import type { Boards } from './boards.ts';
+import {
+  type Dropped,
+  hasClip,
+  isEnded,
+  type SetPlace,
+  type ShotEnd,
+  type Task,
+  type TaskEvent,
+  type TaskId,
+} from '../../tasks/index.ts';
 
 /** Delay before another check for the clip before; the job of a set's shot is also brought forward when that one ends. */
 const RECHECK_MS = 10_000;

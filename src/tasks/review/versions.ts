@@ -1,4 +1,4 @@
-import type { IndexBound, IndexWrite, Store } from '../../store/store.ts';
+import type { IndexBound, IndexWrite, Store } from '../../engine/index.ts';
 import type { Task, TaskId } from '../task.ts';
 
 /** Place of a retry among the versions of a clip: v1 is the root, the first task; its retries, and theirs, follow. */

@@ -1,4 +1,4 @@
-import type { VideoRequest } from '../../videos/request.ts';
+import type { VideoRequest } from '../../videos/index.ts';
 import type { EventOf, Task } from '../task.ts';
 
 /** Why a shot has no clip that the next one could start with; `unframed`: it has, but its last frame could not be taken. */

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { sleep } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
-import { syncFolder } from '../../storage/sync-folder.ts';
+import { syncFolder } from '../../sync-folder.ts';
 import { type DownloadMemory, noAnswer, type Wire } from '../exchange.ts';
 import { failure } from '../failures.ts';
 import type { Clip, UpstreamId } from '../service.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { AuditTrail } from '#src/money/audit.ts';
-import type { AuditEntry } from '#src/money/audit-entry.ts';
 import type { Task } from '#src/tasks/task.ts';
+import { AuditTrail } from '#src/teams/audit/audit.ts';
+import type { AuditEntry } from '#src/teams/audit/audit-entry.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
 import { MemoryStore } from '../../fakes/memory-store.ts';
 import { ADA, BOB, EVENTS, lived, NOON_MS, requestedTask } from '../../fakes/tasks.ts';

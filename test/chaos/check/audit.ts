@@ -1,5 +1,5 @@
-import { type AuditValue, type ChainedEntry, hashOf } from '#src/money/audit-entry.ts';
 import type { Task } from '#src/tasks/task.ts';
+import { type AuditValue, type ChainedEntry, hashOf } from '#src/teams/audit/audit-entry.ts';
 import type { Kept, Violation } from '../history.ts';
 
 /** Entry of a *Send again*; the task does not say who pressed it. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { type Cut, cutIdOf } from '#src/orders/cut.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
-import { type Cut, cutIdOf } from '#src/studio/cuts/cut.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { newTask, originOf } from '../../fakes/tasks.ts';
 import { hasWholeBoxes, makeShots, padded } from '../clips.ts';

@@ -1,4 +1,4 @@
-import { type Cut, cutIdOf } from '#src/studio/cuts/cut.ts';
+import { type Cut, cutIdOf } from '#src/orders/cut.ts';
 import type { CutFile, History, Kept, Shown, Violation } from '../history.ts';
 
 type CutHistory = Pick<History, 'made' | 'pressed' | 'messages' | 'cutFiles'> & {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SumParts } from '#src/store/store.ts';
-import { addParts, ZERO_SUM } from '#src/store/sums.ts';
+import type { SumParts } from '#src/engine/store/store.ts';
+import { addParts, ZERO_SUM } from '#src/engine/store/sums.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import { sumWritesOf } from '#src/tasks/money.ts';
 import { recount } from '#src/tasks/recount.ts';

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
-import { AuditTrail } from '#src/money/audit.ts';
 import type { StatementDecisions } from '#src/money/statement/decisions.ts';
 import type { Discrepancy } from '#src/money/statement/findings.ts';
 import { type Decided, type Resolution, StatementImports } from '#src/money/statement/imports.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock as clock } from '#src/clock.ts';
 import { checkStore } from '#src/doctor/store.ts';
-import { openSqliteStore } from '#src/store/sqlite/store.ts';
+import { openSqliteStore } from '#src/engine/store/sqlite/store.ts';
 import { serveRedis } from '#test/fakes/redis-house.ts';
 
 const logger = pino({ level: 'silent' });

@@ -36,13 +36,13 @@ const FORBIDDEN: readonly Forbidden[] = [
   { folder: 'sandbox', others: ['tasks', 'pipeline', 'chat'], types: false, except: ['src/tasks/price.ts'] },
 ];
 
-/** Files outside of `src/store` that it may import. */
+/** Files outside of `src/engine/store` that it may import. */
 const STORE_MAY_IMPORT: readonly string[] = [
   'src/errors.ts',
   'src/clock.ts',
   'src/logger.ts',
-  'src/cluster/broadcast.ts',
-  'src/cluster/leases.ts',
+  'src/engine/cluster/broadcast.ts',
+  'src/engine/cluster/leases.ts',
 ];
 
 /** Modules outside of `src/tasks` that it may import at run time, so that it stays pure. */
@@ -110,7 +110,8 @@ const forbidden: Rule = ({ from, to, typesOnly }) => {
 };
 
 const store: Rule = ({ from, to }) => {
-  if (to === null || !isIn(from, 'src/store') || isIn(to, 'src/store') || STORE_MAY_IMPORT.includes(to)) return null;
+  if (to === null || !isIn(from, 'src/engine/store') || isIn(to, 'src/engine/store') || STORE_MAY_IMPORT.includes(to))
+    return null;
   return `store may import ${STORE_MAY_IMPORT.join(', ')} alone`;
 };
 

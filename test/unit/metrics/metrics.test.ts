@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JobHandler } from '#src/engine/queue/queue.ts';
 import { createMetrics, type Metrics } from '#src/metrics/metrics.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import type { JobHandler } from '#src/queue/queue.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
+import type { Store } from '#src/engine/store/store.ts';
+import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import { type ApprovalPress, Approvals, type ApprovalTasks } from '#src/money/approvals.ts';
 import { checkBooks } from '#src/money/books/check.ts';
 import { createMoney } from '#src/money/money.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
-import { MemoryQueue } from '#src/queue/memory/queue.ts';
-import type { Store } from '#src/store/store.ts';
-import { ZERO_SUM } from '#src/store/sums.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import { total } from '#src/tasks/price.ts';
 import type { Person } from '#src/tasks/task.ts';

@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
 import { DailiesError } from '#src/errors.ts';
 import { type ApprovalPress, Approvals } from '#src/money/approvals.ts';
-import { AuditTrail } from '#src/money/audit.ts';
 import { checkBooks } from '#src/money/books/check.ts';
-import { TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { Person, Task, TaskEvent } from '#src/tasks/task.ts';
+import { AuditTrail } from '#src/teams/audit/audit.ts';
+import { TeamSettingsRepository } from '#src/teams/team-settings.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ADA, BOB, EVENTS, NOON_MS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { SumPart } from '#src/engine/store/store.ts';
 import { createMoney } from '#src/money/money.ts';
-import type { SumPart } from '#src/store/store.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { ZERO_SUM } from '#src/store/sums.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';

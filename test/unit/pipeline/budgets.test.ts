@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { AuditTrail } from '#src/money/audit.ts';
-import { DEFAULT_SETTINGS } from '#src/money/team-settings.ts';
-import type { Store } from '#src/store/store.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { Price, TaskId } from '#src/tasks/task.ts';
+import { AuditTrail } from '#src/teams/audit/audit.ts';
+import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createLeases } from '#src/cluster/leases.ts';
+import { createLeases } from '#src/engine/cluster/leases.ts';
 import { type Clips, createClips } from '#src/pipeline/clip-files.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
 import type { TaskId } from '#src/tasks/task.ts';

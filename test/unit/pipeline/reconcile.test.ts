@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { OnOneReplica } from '#src/cluster/on-one-replica.ts';
+import type { OnOneReplica } from '#src/engine/cluster/on-one-replica.ts';
+import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
+import type { JobKind, QueueName } from '#src/engine/queue/queue.ts';
 import { DailiesError } from '#src/errors.ts';
 import { createReconciler } from '#src/pipeline/reconcile.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { MemoryQueue } from '#src/queue/memory/queue.ts';
-import type { JobKind, QueueName } from '#src/queue/queue.ts';
 import { OUTBOX } from '#src/tasks/indexes.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import { DEFAULT_SETTINGS } from '#src/money/team-settings.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

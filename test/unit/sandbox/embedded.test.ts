@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '#src/clock.ts';
-import { createLeases, type Leases } from '#src/cluster/leases.ts';
+import { createLeases, type Leases } from '#src/engine/cluster/leases.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { type EmbeddedSandbox, embedSandbox } from '#src/sandbox/embedded.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { loadFonts } from '#src/fonts.ts';
 import figures from '#src/sandbox/render/figures.json' with { type: 'json' };
-import { loadFonts } from '#src/sandbox/render/fonts.ts';
 import { frameSize, type RenderJob } from '#src/sandbox/render/job.ts';
 import { createPainter } from '#src/sandbox/render/painter.ts';
 import { sceneOf } from '#src/sandbox/render/scene.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createLeases } from '#src/cluster/leases.ts';
+import { createLeases } from '#src/engine/cluster/leases.ts';
 import { DailiesError } from '#src/errors.ts';
 import { type Clips, createClips } from '#src/pipeline/clip-files.ts';
 import { type Bucket, openBucket } from '#src/storage/bucket.ts';

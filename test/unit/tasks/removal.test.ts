@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tasksOfPerson } from '#src/library/tasks-of-person.ts';
 import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
+import { tasksOfPerson } from '#src/people/tasks-of-person.ts';
 import { createLedger } from '#src/pipeline/ledger-reader.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { accessSentence } from '#commands/sentences/access.ts';
-import type { AccessConfig } from '#src/config/access.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import type { AccessConfig } from '#src/teams/access-list.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse, type SlackHouseOptions } from '#test/fakes/slack-house.ts';
 import { taskView } from '#test/fakes/views.ts';

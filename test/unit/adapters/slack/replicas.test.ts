@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { createForm } from '#commands/input/forms.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
+import { openRedisStore } from '#src/engine/store/redis/store.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
-import { openRedisStore } from '#src/store/redis/store.ts';
-import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { writeClip } from '#test/fakes/clip.ts';

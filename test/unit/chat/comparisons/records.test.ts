@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
-import type { Store } from '#src/store/store.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import type { SetPlace, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OPERATORS_ONLY } from '#commands/sentences/administration/audit.ts';
-import type { AuditEntry } from '#src/money/audit-entry.ts';
+import type { AuditEntry } from '#src/teams/audit/audit-entry.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';

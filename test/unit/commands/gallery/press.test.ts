@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import { createGalleryPress } from '#commands/gallery/press.ts';
 import type { MemberRights } from '#src/chat/platform.ts';
-import type { GalleryPress } from '#src/library/gallery/orders.ts';
-import type { PolicyRules } from '#src/policy/policy.ts';
+import type { GalleryPress } from '#src/gallery/orders.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
+import type { PolicyRules } from '#src/teams/policy/policy.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { CATALOG } from '../../videos/models.ts';
 

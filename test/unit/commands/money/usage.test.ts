@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { SumWrite } from '#src/store/store.ts';
+import type { SumWrite } from '#src/engine/store/store.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { TaskId } from '#src/tasks/task.ts';

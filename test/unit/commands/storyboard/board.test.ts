@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
+import { clipsOf } from '#src/orders/board.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
-import { clipsOf } from '#src/studio/storyboards/board.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
 import { detailsCard } from '#commands/sentences/cards/details.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
-import { fileNameOf } from '#src/chat/file-name.ts';
+import { fileNameOf } from '#src/media/file-name.ts';
 import { removedBy } from '#src/tasks/removal.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { checkAgain, checkRequest } from '#src/videos/check.ts';

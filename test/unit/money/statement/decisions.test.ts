@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AuditTrail } from '#src/money/audit.ts';
 import { StatementDecisions } from '#src/money/statement/decisions.ts';
 import type { Discrepancy, Match } from '#src/money/statement/findings.ts';
 import { PAGE, type Resolution, StatementImports } from '#src/money/statement/imports.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import { AuditTrail } from '#src/teams/audit/audit.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AuditTrail } from '#src/money/audit.ts';
 import type { Discrepancy, Match } from '#src/money/statement/findings.ts';
 import { PAGE, StatementImports } from '#src/money/statement/imports.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
+import { Boards } from '#src/orders/boards.ts';
 import { memberIdOf, taskIdOf } from '#src/pipeline/task-ids.ts';
-import { Boards } from '#src/studio/storyboards/boards.ts';
 import { Chaining } from '#src/studio/storyboards/chaining.ts';
 import { lastLedgerState } from '#src/tasks/state-machine.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';

@@ -2,7 +2,7 @@ import type { APIGatewayBotInfo } from 'discord.js';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { agreedCount, mayIdentify, shardLease } from '#adapters/discord/gateway/identify.ts';
-import type { Store } from '#src/store/store.ts';
+import type { Store } from '#src/engine/store/store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass } from '#test/fakes/settle.ts';

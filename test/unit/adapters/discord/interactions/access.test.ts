@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
 import { accessSentence } from '#commands/sentences/access.ts';
 import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
-import { type AccessConfig, accessOf } from '#src/config/access.ts';
+import { type AccessConfig, accessOf } from '#src/teams/access-list.ts';
 import { type FakeDiscord, type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
 import { DiscordHouse, type DiscordHouseOptions, plainOf } from '#test/fakes/discord-house.ts';
 

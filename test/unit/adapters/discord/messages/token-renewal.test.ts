@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { Lease } from '#src/cluster/leases.ts';
+import type { Lease } from '#src/engine/cluster/leases.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { writeClip } from '#test/fakes/clip.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';

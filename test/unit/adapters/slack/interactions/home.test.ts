@@ -5,7 +5,7 @@ import type { Admission } from '#adapters/slack/interactions/admission.ts';
 import { Home } from '#adapters/slack/interactions/home.ts';
 import type { Clients } from '#adapters/slack/web-api/client.ts';
 import { HOME_WORDS } from '#commands/sentences/forms.ts';
-import { createLocalBroadcast } from '#src/cluster/broadcast.ts';
+import { createLocalBroadcast } from '#src/engine/cluster/broadcast.ts';
 import { ada, bob } from '#test/fakes/bot-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately, ScriptedBot } from '#test/fakes/scripted-bot.ts';

@@ -1,0 +1,62 @@
+export { type AccessRefusal, type AccessRules, accessRefusal, type Exception } from './access.ts';
+export {
+  type AttachmentPlanner,
+  createAttachmentPlanner,
+  type Fitter,
+  hasCode,
+  type Links,
+  presentFile,
+  presentOutcome,
+  type RefusedUploads,
+  withFreshLink,
+} from './attachment-plan.ts';
+export { Audiences } from './audiences.ts';
+export { type Chat, ChatEngine } from './chat.ts';
+export { type ComparisonRecord, type ModelRecord, winnerOf, withoutVote } from './comparisons/comparison-records.ts';
+export { createRevealSweep } from './comparisons/reveal-sweep.ts';
+export type { DeliveryObserver } from './deliver.ts';
+export { createMessageLocks, type MessageLock, type MessageLocks, type WithMessageLock } from './message-lock.ts';
+export type { ApprovalNotice, EndNotice, ReviewNotice, SetOutcome, SignedOffNotice } from './notices/views.ts';
+export {
+  type MemberRights,
+  type MessageRef,
+  type MissingRight,
+  type Notice,
+  type Place,
+  type Platform,
+  type PlatformLimits,
+  taskOfKey,
+  type Upload,
+} from './platform.ts';
+export type { RetractionCount } from './retraction.ts';
+export { setCardId, setOfCard } from './sets/set-view.ts';
+export { PlatformStarter } from './start-platforms.ts';
+export { createSubscriptions, type Subscription, type Subscriptions, subscriptionKey } from './subscriptions.ts';
+export { TaskMessages } from './task-messages.ts';
+export {
+  type BarChart,
+  type BudgetAlert,
+  isOnlyFile,
+  type NoticeScope,
+  type ReportCorrection,
+  type ReportRow,
+  type SpendExport,
+  type SpendReport,
+  type SpendTotals,
+  type TeamNotice,
+  type UnusualSpend,
+} from './team-notice.ts';
+export {
+  type ButtonAction,
+  type ComparisonView,
+  type Handover,
+  isPending,
+  PHASES,
+  type RemovedView,
+  type SetMember,
+  type SignedLink,
+  standingIn,
+  type TaskView,
+  type View,
+  viewOf,
+} from './view.ts';

@@ -1,0 +1,214 @@
+import type { RetractionCount } from '../chat/index.ts';
+import type { Clock } from '../clock.ts';
+import { OnOneReplica, pagesOf, type RecordWrite, type Store, type Versioned, withLease } from '../engine/index.ts';
+import type { Logger } from '../logger.ts';
+import { type Clips, deleteDraftsOf, type FurtherWrites, type TaskRepository } from '../pipeline/index.ts';
+import type { FilesOfClips } from '../storage/index.ts';
+import type { Cuts } from '../studio/index.ts';
+import { type Origin, type Person, REMOVALS, type RemovalReason, type Task, type TaskId } from '../tasks/index.ts';
+import type { AuditTrail } from '../teams/index.ts';
+
+/** What to remove of a task, and why. */
+export interface RemovalOrder {
+  readonly reason: RemovalReason;
+  /** `true`: only the clip; prompt, references and messages stay. Default: false. */
+  readonly keepsContent?: boolean;
+  /** Person who deletes it; another one than its requester is in the audit log of the team. */
+  readonly by?: Person;
+  /** Pseudonym that replaces the requester. */
+  readonly person?: Person;
+  /** Removes nothing of a clip that is signed off by now. Default: false. */
+  readonly sparesSignedOff?: boolean;
+  /** Returns further writes for the commit of the removal; called again after a concurrent change. Default: none. */
+  readonly also?: (next: Task) => Promise<FurtherWrites>;
+  /** `true`: its files and messages are left to {@link Remover.complete}. Default: false. */
+  readonly isPartOfMany?: boolean;
+  /** Called once the messages are retracted; not called where that is left to a later sweep. */
+  readonly retracted?: (count: RetractionCount) => void;
+}
+
+/** Messages of tasks in the chats, and the records about them. */
+export interface RemovableMessages {
+  /** Replaces the content of a task's messages by a sentence, and deletes their files. Idempotent. */
+  retract(task: Task, origin: Origin, reason: RemovalReason): Promise<RetractionCount>;
+  /** Deletes what the platforms' adapters themselves store of an expired task. Idempotent. */
+  expire(task: Task): Promise<void>;
+  /** Returns the writes that delete the records about a task's messages and its delivery. */
+  deletions(task: Task): Promise<readonly RecordWrite[]>;
+}
+
+/** Removes clips with their prompts, files and messages. The books and the claims of the tasks stay. */
+export interface Remover {
+  /**
+   * Removes the clip of a task that has ended and is in the chat, and its content. Files and messages that cannot be
+   * deleted now are deleted by a later sweep.
+   * @returns `false`, without a change, where the task is running, uncertain or not delivered yet.
+   * @throws `store_unavailable`
+   */
+  remove(task: Pick<Task, 'id'>, order: RemovalOrder): Promise<boolean>;
+  /** Deletes files and messages of removed tasks; what fails is left to a later sweep. Never rejects. */
+  complete(ids: readonly TaskId[]): Promise<void>;
+  /** Starts the sweep, on one replica, that completes the removals of processes that died. */
+  start(): void;
+  stop(): Promise<void>;
+  /** Sweeps at once. @returns whether this replica did, and nothing is left. */
+  runNow(): Promise<boolean>;
+}
+
+/** Options of {@link createRemover}. */
+export interface RemoverOptions {
+  readonly store: Store;
+  readonly repository: Pick<TaskRepository, 'get' | 'record'>;
+  readonly clips: Pick<Clips, 'list' | 'remove'>;
+  readonly messages: RemovableMessages;
+  /** Cuts, which are removed with any of their clips. */
+  readonly cuts: Pick<Cuts, 'removeWith'>;
+  readonly audit: Pick<AuditTrail, 'append'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What is left to do of a removal: its files, messages and records. Deleted at its end. */
+interface RemovalJob extends Versioned {
+  readonly reason: RemovalReason;
+  readonly keepsContent: boolean;
+  /** Location of the task's messages, which its record no longer has. */
+  readonly address: Origin['address'];
+}
+
+const SWEEP_EVERY_MS = 60_000;
+/** TTL of the leases on the sweep and on each removal: the time until another process goes on with one of a dead process. */
+const LEASE_MS = 15_000;
+/** Removals completed at once: few enough not to delay the orders of others. */
+const COMPLETED_AT_ONCE = 4;
+
+/** Creates the remover of one process. */
+export function createRemover(options: RemoverOptions): Remover {
+  const { store, repository, clips, clock, logger } = options;
+  const sweeper = new OnOneReplica({
+    leases: store.leases,
+    clock,
+    name: 'removals',
+    ttlMs: LEASE_MS,
+    everyMs: SWEEP_EVERY_MS,
+    run: () => sweep(options),
+    failed: (thrown) => logger.warn({ event: 'removal_failed', err: thrown }, 'failed to complete a removal, retrying'),
+  });
+  return {
+    async remove(
+      { id },
+      { reason, keepsContent = false, sparesSignedOff = false, by, person, also: alsoOf, ...order },
+    ) {
+      const task = await repository.get(id);
+      if (task === undefined) return false;
+      const event = { kind: 'remove', reason, keepsContent, sparesSignedOff, atMs: clock.now() } as const;
+      const also = async (next: Task): Promise<FurtherWrites> => {
+        const [own, further] = await Promise.all([writesOf(options, { task, next, by }), alsoOf?.(next)]);
+        return { records: [...(own.records ?? []), ...(further?.records ?? [])] };
+      };
+      const recorded = await repository.record(
+        id,
+        { ...event, ...(person === undefined ? {} : { person }) },
+        task,
+        also,
+      );
+      if (recorded === undefined) return false;
+      if (recorded.done) logger.info({ event: 'task_removed', task: id, reason, keepsContent }, 'removed a clip');
+      // Nothing that is still there, or another process removed it meanwhile.
+      else if (recorded.task.removal === undefined) return false;
+      if (order.isPartOfMany !== true) await complete(options, id, order).catch(failed(logger, id));
+      return true;
+    },
+    async complete(ids) {
+      const files = ids.length === 0 ? undefined : await clips.list().catch(() => undefined);
+      for (let at = 0; at < ids.length; at += COMPLETED_AT_ONCE) {
+        const batch = ids.slice(at, at + COMPLETED_AT_ONCE);
+        await Promise.all(batch.map((id) => complete(options, id, { files }).catch(failed(logger, id))));
+      }
+    },
+    start: () => sweeper.start(0),
+    stop: () => sweeper.stop(),
+    runNow: () => sweeper.runNow(),
+  };
+}
+
+/** Completes the removals of processes that died. @throws the first failure, after it tried all. */
+async function sweep(options: RemoverOptions): Promise<void> {
+  const { store, clips } = options;
+  const failures: unknown[] = [];
+  for await (const page of pagesOf(store, REMOVALS)) {
+    const files = await clips.list();
+    for (const { member } of page) {
+      await complete(options, member as TaskId, { files }).catch((thrown: unknown) => failures.push(thrown));
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Returns the job of a removal and its entry in the audit log, to commit with the event. */
+async function writesOf(
+  { store, audit }: RemoverOptions,
+  { task, next, by }: { readonly task: Task; readonly next: Task; readonly by: Person | undefined },
+): Promise<FurtherWrites> {
+  const { removal } = next;
+  if (removal === undefined) return {};
+  const earlier = await store.keyv('deliveries').get<RemovalJob>(jobKey(task.id));
+  const { reason, hasContent } = removal;
+  const address = { ...earlier?.address, ...task.origin.address };
+  const job: RemovalJob = { revision: next.revision, reason, keepsContent: hasContent, address };
+  const record = { namespace: 'deliveries', key: jobKey(task.id), value: job, expected: 'any' } as const;
+  if (by === undefined || by.id === task.origin.user.id) return { records: [record] };
+  const subject = [{ kind: 'task', task: task.id } as const, { kind: 'person', person: task.origin.user } as const];
+  const entry = { action: 'removal', subject, before: [], after: [] } as const;
+  return { records: [record, ...(await audit.append(task.origin, { person: by, surface: 'button' }, [entry]))] };
+}
+
+/** Deletes the files, messages and records of a removed task, unless another process is at it. May be repeated. */
+async function complete(
+  options: RemoverOptions,
+  id: TaskId,
+  given: Pick<RemovalOrder, 'retracted'> & { readonly files?: FilesOfClips | undefined },
+): Promise<void> {
+  const { leases } = options.store;
+  const lease = { leases, clock: options.clock, name: `removal:${id}`, ttlMs: LEASE_MS };
+  await withLease(lease, () => completeLeased(options, id, given));
+}
+
+async function completeLeased(
+  { store, repository, clips, messages, cuts }: RemoverOptions,
+  id: TaskId,
+  {
+    files,
+    retracted = () => undefined,
+  }: Pick<RemovalOrder, 'retracted'> & { readonly files?: FilesOfClips | undefined },
+): Promise<void> {
+  const entry = { index: REMOVALS, member: id, score: null };
+  for (;;) {
+    const [task, job] = await Promise.all([repository.get(id), store.keyv('deliveries').get<RemovalJob>(jobKey(id))]);
+    if (task === undefined || job === undefined) {
+      const none = { namespace: 'deliveries', key: jobKey(id), value: null, expected: 'absent' } as const;
+      if (await store.commit({ records: [none], index: [entry] })) return;
+      continue;
+    }
+    await clips.remove(id, files);
+    await cuts.removeWith(id, job.reason);
+    const { reason, keepsContent, address, revision } = job;
+    // The other reasons come after the drafts have expired, or take all of the person.
+    if (reason === 'deleted') await deleteDraftsOf(store, task);
+    if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
+    else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));
+    const others = keepsContent ? [] : await messages.deletions(task);
+    const ended = { namespace: 'deliveries', key: jobKey(id), value: null, expected: revision } as const;
+    // Fails where more of it was removed meanwhile: then there is more to delete.
+    if (await store.commit({ records: [ended, ...others], index: [entry] })) return;
+  }
+}
+
+function failed(logger: Logger, task: TaskId): (thrown: unknown) => void {
+  return (thrown) =>
+    logger.warn({ event: 'removal_failed', task, err: thrown }, 'failed to complete a removal, retrying');
+}
+
+function jobKey(task: TaskId): string {
+  return `removal:${task}`;
+}

@@ -1,0 +1,230 @@
+import type { Clock } from '../clock.ts';
+import { type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../engine/index.ts';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics/index.ts';
+import {
+  historyIndex,
+  isContentRemoved,
+  isEnded,
+  isSignedOff,
+  readTasks,
+  signedOffIndex,
+  type Task,
+  type TaskId,
+  teamOfHistory,
+} from '../tasks/index.ts';
+import type { TeamKey, TeamSettingsRepository } from '../teams/index.ts';
+import type { Remover } from './remover.ts';
+import { type Retention, retentionOf } from './retention-periods.ts';
+import { sweepBegins, sweepEnds } from './sweep-times.ts';
+
+/** Delay between two sweeps. */
+const SWEEP_EVERY_MS = 3_600_000;
+/** Delay of the first one after the start. */
+const FIRST_SWEEP_MS = 30_000;
+/** TTL of the lease: the time until another replica takes over from one that died. */
+const LEASE_MS = 30_000;
+/** Removals in flight: few enough not to delay the orders of others. */
+const AT_ONCE = 4;
+/** Tasks that a cursor may leave behind; with more of them, it waits. */
+const MAX_LEFT = 1_000;
+
+/** Progress of the removal of a team's clips, in the namespace `waits`. */
+interface Cursor extends Versioned {
+  /** The clips of all tasks created before this are removed, but for those in `left`. */
+  readonly beforeMs: number;
+  /** Earlier tasks whose clip could not be removed yet: they were running, uncertain or not delivered, or ended late. */
+  readonly left: readonly TaskId[];
+}
+
+/** Options of {@link createRetention}. */
+export interface RetentionOptions {
+  readonly store: Store;
+  readonly remover: Pick<Remover, 'complete' | 'remove'>;
+  readonly settings: Pick<TeamSettingsRepository, 'get'>;
+  /** Retention that the operator has set for all teams. */
+  readonly retention: Retention;
+  readonly metrics: Pick<Metrics, 'expired'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Creates the retention of one process. Every hour, on one replica, it removes the clips, and the clips with their
+ * prompts, that ended longer ago than their team or the operator keeps them. What is running, uncertain or not delivered
+ * stays. Can be interrupted at any point.
+ */
+export function createRetention(options: RetentionOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
+  const { store, clock, logger } = options;
+  const stopping = new AbortController();
+  const sweeper = new OnOneReplica({
+    leases: store.leases,
+    clock,
+    name: 'retention',
+    ttlMs: LEASE_MS,
+    everyMs: SWEEP_EVERY_MS,
+    run: (lease) => sweep(options, () => lease.isHeld() && !stopping.signal.aborted),
+    failed: (thrown) =>
+      logger.warn({ event: 'retention_failed', err: thrown }, 'failed to remove what expired, retrying'),
+  });
+  return {
+    start: () => sweeper.start(FIRST_SWEEP_MS),
+    stop: () => {
+      stopping.abort();
+      return sweeper.stop();
+    },
+    runNow: () => sweeper.runNow(),
+  };
+}
+
+type IsActive = () => ReturnType<Lease['isHeld']>;
+
+async function sweep(options: RetentionOptions, isActive: IsActive): Promise<void> {
+  const { store, settings, retention, clock, logger } = options;
+  await sweepBegins(store, 'retention', clock.now());
+  const teams = (await store.contents.indexes()).flatMap((index) => teamOfHistory(index) ?? []);
+  for (const team of teams) {
+    const rules = await settings.get(team);
+    const { clipsMs, promptsMs } = retentionOf(retention, rules, clock.now());
+    const how = { isActive, sparesSignedOff: rules.keepSignedOff === true };
+    const prompts = promptsMs === null ? 0 : await removePrompts(options, team, { keptMs: promptsMs, ...how });
+    const clips = clipsMs === null ? 0 : await removeClips(options, team, { keptMs: clipsMs, ...how });
+    if (!isActive()) return;
+    if (prompts + clips > 0)
+      logger.info({ event: 'retention_swept', ...team, prompts, clips }, 'removed what expired of a team');
+  }
+  await sweepEnds(store, 'retention', clock.now());
+}
+
+/** Retention period, and whether to go on. */
+interface Sweep {
+  readonly keptMs: number;
+  readonly isActive: IsActive;
+  /** Signed-off clips are kept. */
+  readonly sparesSignedOff: boolean;
+}
+
+/** A sweep that has begun: what ended before `latestMs` is due. */
+type Begun = Omit<Sweep, 'keptMs'> & { readonly latestMs: number };
+
+/**
+ * Removes expired clips with their prompts. Their tasks leave the team's history with it, so that each sweep begins with
+ * the oldest that is left. @returns their number.
+ */
+async function removePrompts(
+  options: RetentionOptions,
+  team: TeamKey,
+  { keptMs, isActive, sparesSignedOff }: Sweep,
+): Promise<number> {
+  const { store, remover, metrics, clock } = options;
+  const latestMs = clock.now() - keptMs;
+  let removed = 0;
+  for await (const page of pagesOf(store, historyIndex(team.platform, team.team), { max: latestMs })) {
+    const tasks = await readTasks(
+      store.keyv('tasks'),
+      page.map(({ member }) => member),
+    );
+    const isSpared = (task: Task): boolean => sparesSignedOff && isSignedOff(task);
+    const due = tasks.filter((task) => isDue(task, latestMs) && !isContentRemoved(task) && !isSpared(task));
+    const gone = await inBatches(due, isActive, async ({ id, clip }) => {
+      const isRemoved = await remover.remove({ id }, { reason: 'expired', sparesSignedOff, isPartOfMany: true });
+      if (isRemoved) metrics.expired('prompt', clip?.bytes ?? 0);
+      return isRemoved;
+    });
+    await remover.complete(gone);
+    removed += gone.length;
+    if (!isActive()) break;
+  }
+  return removed;
+}
+
+/** Removes expired clips, from where the last sweep ended. @returns their number. */
+async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, ...how }: Sweep): Promise<number> {
+  const { store, clock } = options;
+  const begun: Begun = { ...how, latestMs: clock.now() - keptMs };
+  const { latestMs, isActive } = begun;
+  const key = `retention:${team.platform}:${team.team}`;
+  const cursors = store.keyv('waits');
+  const known = (await cursors.get<Cursor>(key)) ?? { revision: 1, beforeMs: 0, left: [] };
+  const again = await clipsOf(options, known.left, begun);
+  let [removed, left] = [again.removed, again.left];
+  for await (const page of pagesOf(store, historyIndex(team.platform, team.team), {
+    min: known.beforeMs,
+    max: latestMs,
+  })) {
+    const found = await clipsOf(
+      options,
+      page.map(({ member }) => member as TaskId),
+      begun,
+    );
+    removed += found.removed;
+    left = [...new Set([...left, ...found.left])];
+    const last = page.at(-1);
+    if (!isActive() || last === undefined || left.length > MAX_LEFT) break;
+    // Equal times may continue on the next page.
+    await cursors.set(key, { revision: 1, beforeMs: last.score, left } satisfies Cursor);
+  }
+  removed += await removeSpared(options, team, begun);
+  return removed;
+}
+
+/**
+ * Removes the clips that earlier sweeps spared, because they were signed off, and that are kept no longer: changes were
+ * requested since, or the team keeps them like others now. @returns their number.
+ */
+async function removeSpared(options: RetentionOptions, team: TeamKey, begun: Begun): Promise<number> {
+  let removed = 0;
+  for await (const page of pagesOf(options.store, signedOffIndex(team.platform, team.team), { max: begun.latestMs })) {
+    const ids = page.map(({ member }) => member as TaskId);
+    removed += (await clipsOf(options, ids, begun)).removed;
+    if (!begun.isActive()) break;
+  }
+  return removed;
+}
+
+/** Removes the clips of tasks as far as they are due. @returns those that have to be looked at again. */
+async function clipsOf(
+  { store, remover, metrics }: RetentionOptions,
+  ids: readonly TaskId[],
+  { latestMs, isActive, sparesSignedOff }: Begun,
+): Promise<{ readonly removed: number; readonly left: readonly TaskId[] }> {
+  const read = await readTasks(store.keyv('tasks'), ids);
+  const tasks = sparesSignedOff ? read.filter((task) => !isSignedOff(task)) : read;
+  const [due, waiting] = [
+    tasks.filter((task) => isDue(task, latestMs)),
+    tasks.filter((task) => !isDue(task, latestMs)),
+  ];
+  const left = waiting.map(({ id }) => id);
+  const clips = due.filter(({ clip }) => clip !== undefined);
+  const gone = await inBatches(clips, isActive, async ({ id, clip }) => {
+    const isRemoved = await remover.remove(
+      { id },
+      { reason: 'expired', keepsContent: true, sparesSignedOff, isPartOfMany: true },
+    );
+    if (isRemoved) metrics.expired('clip', clip?.bytes ?? 0);
+    else left.push(id);
+    return isRemoved;
+  });
+  await remover.complete(gone);
+  return { removed: gone.length, left };
+}
+
+/** Returns whether a task has ended, is in the chat, and its time is over. */
+function isDue(task: Task, latestMs: number): boolean {
+  return isEnded(task) && task.presented && (task.endedAtMs ?? task.createdAtMs) <= latestMs;
+}
+
+/** Runs `act` on all tasks, a few at a time. @returns those for which it returned true. */
+async function inBatches(
+  tasks: readonly Task[],
+  isActive: IsActive,
+  act: (task: Task) => Promise<boolean>,
+): Promise<readonly TaskId[]> {
+  const done: TaskId[] = [];
+  for (let at = 0; at < tasks.length && isActive(); at += AT_ONCE) {
+    const batch = tasks.slice(at, at + AT_ONCE);
+    const results = await Promise.all(batch.map(act));
+    done.push(...batch.filter((_task, index) => results[index]).map(({ id }) => id));
+  }
+  return done;
+}

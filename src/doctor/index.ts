@@ -1,0 +1,3 @@
+export { CHECK_TIMEOUT_MS, type Check, type Diagnosis, ok, report, warning, wrong } from './diagnosis.ts';
+export { examine } from './examine.ts';
+export { forgetReplica } from './replica-waiver.ts';

@@ -1,0 +1,43 @@
+export type { Broadcast } from './cluster/broadcast.ts';
+export type { Lease, Leases } from './cluster/leases.ts';
+export { createMembership, type Membership } from './cluster/membership.ts';
+export { OnOneReplica } from './cluster/on-one-replica.ts';
+export { Topic } from './cluster/topic.ts';
+export { withLease } from './cluster/with-lease.ts';
+export { openQueue } from './queue/open.ts';
+export {
+  JOB_KINDS,
+  type JobHandler,
+  type JobKind,
+  type QueueName,
+  queueNamesOf,
+  type WorkQueue,
+} from './queue/queue.ts';
+export { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
+export { changeRecord, type RecordEdit } from './store/change-record.ts';
+export { type Digest, migrate, type Part } from './store/migrate/migration.ts';
+export { assertNotMigrating } from './store/migrate/unfinished.ts';
+export { openConfiguredStore, openStore } from './store/open.ts';
+export { pagesOf } from './store/pages.ts';
+export { resolveDatabase } from './store/sqlite/location.ts';
+export { lockHolder } from './store/sqlite/lock.ts';
+export {
+  type Bounds,
+  type BudgetAmounts,
+  type Change,
+  type IndexBound,
+  type IndexEntry,
+  type IndexWrite,
+  type NamedSum,
+  type Namespace,
+  type RecordWrite,
+  type Store,
+  type StoredRecord,
+  SUM_PARTS,
+  type SumLimit,
+  type SumPart,
+  type SumParts,
+  type SumWrite,
+  type Versioned,
+} from './store/store.ts';
+export { isWithinBudget, usedBeyondExtra, ZERO_SUM } from './store/sums.ts';

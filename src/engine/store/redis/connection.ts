@@ -1,0 +1,206 @@
+import { createClient, type RedisClientOptions, type RedisClientType } from '@keyv/redis';
+import { type Clock, within } from '../../../clock.ts';
+import { DailiesError } from '../../../errors.ts';
+import { storeUnavailable } from '../failure.ts';
+import type { StoreDeps } from '../store.ts';
+import { type RedisOutages, type RedisRejection, redisRejectionOf, storeOutages } from './errors.ts';
+
+/** Timeout of the first connection, and of every call. */
+const TIMEOUT_MS = 5_000;
+const NO_ANSWER = `no answer within ${TIMEOUT_MS} ms`;
+/**
+ * Ping interval of an idle connection. A half-open connection is detected within {@link TIMEOUT_MS} of the last byte
+ * written to it, also while connecting.
+ */
+const PING_MS = 2_000;
+/** Minimum interval between two reconnects away from a Redis that reported being a replica. */
+const LEAVE_REPLICA_MS = 1_000;
+const MAX_BACKOFF_MS = 1_000;
+/** Timeout of a silent connection on which commands block: longer than any of them does (10 seconds). */
+const BLOCKING_TIMEOUT_MS = 15_000;
+
+/** Options of {@link RedisConnection.open}. */
+export interface RedisConnectionOptions extends StoreDeps {
+  /** Default: those of the store. */
+  readonly outages?: RedisOutages;
+}
+
+/** The connections to one Redis: where one finds out that it is a replica, all leave it. */
+interface Family {
+  readonly members: Set<RedisConnection>;
+  readonly outages: RedisOutages;
+  leftReplicaAtMs: number;
+}
+
+/**
+ * A connection to Redis that reconnects, and whose calls have a timeout. While it is disconnected, calls are rejected
+ * at once and none is queued: a claim must not be written after its caller was notified that it failed.
+ */
+export class RedisConnection {
+  readonly client: RedisClientType;
+  /** Resolves once a first connection was made, or none will ever be. */
+  readonly connected: Promise<unknown>;
+  readonly #clock: Clock;
+  readonly #family: Family;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #isClosed = false;
+  /** Reason for the missing connection; `null` while connected. */
+  #disconnectReason: unknown = NO_ANSWER;
+
+  private constructor(client: RedisClientType, clock: Clock, family: Family) {
+    this.client = client;
+    this.#clock = clock;
+    this.#family = family;
+    family.members.add(this);
+    // The adapter of every namespace listens, too.
+    client.setMaxListeners(0);
+    client.on('error', (error: unknown) => {
+      // An error reply to a ping says nothing about the connection, nor does closing it ourselves.
+      if (!client.isReady) this.#disconnectReason = reasonIn(error) ?? this.#disconnectReason;
+    });
+    client.on('ready', () => {
+      this.#disconnectReason = null;
+    });
+    this.connected = this.#connect();
+  }
+
+  /**
+   * Connects to the Redis at `url` (`redis://` or `rediss://`).
+   * @throws `store_unavailable` when that took more than 5 seconds; the message never contains the password.
+   */
+  static async open(url: string, { clock, logger, outages }: RedisConnectionOptions): Promise<RedisConnection> {
+    const client: RedisClientType = createClient({
+      url,
+      disableOfflineQueue: true,
+      pingInterval: PING_MS,
+      socket: { socketTimeout: TIMEOUT_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_BACKOFF_MS) },
+    });
+    const family = { members: new Set<RedisConnection>(), leftReplicaAtMs: -Infinity };
+    const link = new RedisConnection(client, clock, { ...family, outages: outages ?? storeOutages({ clock, logger }) });
+    link.#logOutages();
+    await within<unknown>(clock, TIMEOUT_MS, link.connected, null);
+    if (client.isReady) return link;
+    const failure = storeUnavailable('connecting to Redis', link.#disconnectReason);
+    await link.close();
+    throw failure;
+  }
+
+  /**
+   * Opens another connection to the same Redis, so that neither waits for the calls of the other. It is still
+   * connecting when this returns; only the original connection logs that Redis is unreachable.
+   */
+  beside(overrides: Pick<RedisClientOptions, 'name' | 'disableOfflineQueue' | 'socket'> = {}): RedisConnection {
+    return new RedisConnection(this.client.duplicate(overrides), this.#clock, this.#family);
+  }
+
+  /**
+   * Opens another connection as {@link beside} does, for commands that block. Its calls, and those of connections
+   * opened beside it, wait until it is connected.
+   */
+  besideForBlocking(): RedisConnection {
+    const socket = { ...this.client.options?.socket, socketTimeout: BLOCKING_TIMEOUT_MS };
+    return this.beside({ disableOfflineQueue: false, socket });
+  }
+
+  /**
+   * Runs one call with a timeout. After a timeout it is unknown whether Redis executed it.
+   * @throws `store_unavailable` when it failed, after 5 seconds at the latest.
+   */
+  async call<T>(operation: string, run: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw storeUnavailable(operation, 'the store is closed');
+    if (!this.client.isReady) throw storeUnavailable(operation, this.#disconnectReason);
+    const reply = run();
+    this.#inFlight.add(reply);
+    const { promise: timedOut, reject } = Promise.withResolvers<never>();
+    const cancel = this.#clock.after(TIMEOUT_MS, () => {
+      const reason = new Error(NO_ANSWER);
+      reject(reason);
+      this.#reconnect(reason);
+    });
+    try {
+      return await Promise.race([reply, timedOut]);
+    } catch (thrown) {
+      throw thrown instanceof DailiesError ? thrown : storeUnavailable(operation, this.#explain(thrown));
+    } finally {
+      cancel();
+      this.#inFlight.delete(reply);
+    }
+  }
+
+  /** Takes note that Redis accepted a write. */
+  accepted(): void {
+    this.#family.outages.rejecting.end();
+  }
+
+  /**
+   * Takes note of the error of a call: logs a rejection, and leaves a Redis that reports being a replica.
+   * @returns the rejection; `null` for an error that is none.
+   */
+  failed(thrown: unknown): RedisRejection | null {
+    const rejection = redisRejectionOf(thrown);
+    if (rejection === null) return null;
+    this.#family.outages.rejecting.begin(rejection.sentence);
+    if (rejection.isElsewhere) this.#leaveReplica(new Error(rejection.sentence, { cause: thrown }));
+    return rejection;
+  }
+
+  /** Waits for the calls in flight, then disconnects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#family.members.delete(this);
+    await Promise.allSettled(this.#inFlight);
+    // BullMQ closes the connection of its workers by itself.
+    if (this.client.isOpen) this.client.destroy();
+  }
+
+  #logOutages(): void {
+    const { unreachable } = this.#family.outages;
+    let isLost = false;
+    this.client.on('error', () => {
+      // Closing the connection is not an outage.
+      if (this.#isClosed || this.client.isReady) return;
+      isLost = true;
+      unreachable.begin(String(this.#disconnectReason));
+    });
+    this.client.on('ready', () => {
+      if (isLost) unreachable.end();
+      isLost = false;
+    });
+  }
+
+  /** Resolves once connected, or once closed; failures meanwhile are emitted as 'error'. */
+  #connect(): Promise<unknown> {
+    return this.client.connect().catch(() => undefined);
+  }
+
+  /** Replaces a connection after a timeout: it may be half-open, and the next calls would time out, too. */
+  #reconnect(reason: Error): void {
+    if (!this.client.isReady) return;
+    this.#disconnectReason = reason;
+    this.client.destroy();
+    void this.#connect();
+  }
+
+  /**
+   * Returns the reason of a failed call; where Redis rejected a write, with a message that says what to do about it.
+   */
+  #explain(thrown: unknown): unknown {
+    const rejection = this.failed(thrown);
+    return rejection === null ? (this.#disconnectReason ?? thrown) : new Error(rejection.sentence, { cause: thrown });
+  }
+
+  #leaveReplica(reason: Error): void {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - this.#family.leftReplicaAtMs < LEAVE_REPLICA_MS) return;
+    this.#family.leftReplicaAtMs = nowMs;
+    for (const member of this.#family.members) member.#reconnect(reason);
+  }
+}
+
+/** Returns the reason in an error of the client; `null` where we closed the connection ourselves. */
+function reasonIn(error: unknown): unknown {
+  const name = error instanceof Error ? error.constructor.name : '';
+  if (name === 'DisconnectsClientError') return null;
+  return name === 'SocketTimeoutError' || name === 'SocketTimeoutDuringMaintenanceError' ? new Error(NO_ANSWER) : error;
+}

@@ -1,0 +1,2 @@
+export { completionsUrl } from './address.ts';
+export { createEnhancer, type Enhanced, type Enhancer, type EnhancerConfig, type EnhancerFailure } from './enhancer.ts';

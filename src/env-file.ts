@@ -1,0 +1,41 @@
+import { existsSync, statSync } from 'node:fs';
+import type { Logger } from './logger.ts';
+
+/** Optional file of environment variables in the working directory. */
+export const ENV_FILE = '.env';
+
+/**
+ * Adds the variables of {@link ENV_FILE}, if it exists, to the environment.
+ * @returns the problem if it is unreadable.
+ */
+export function loadEnvFile(): string[] {
+  if (!existsSync(ENV_FILE)) return [];
+  try {
+    process.loadEnvFile(ENV_FILE);
+    return [];
+  } catch (thrown) {
+    return [`${ENV_FILE}: it cannot be read as a file (${thrown instanceof Error ? thrown.message : String(thrown)})`];
+  }
+}
+
+/**
+ * Mode bit: users other than the owner and its group may read.
+ * @see https://man7.org/linux/man-pages/man7/inode.7.html
+ */
+const OTHERS_READ = 0o004;
+
+/** Returns whether every user of this machine can read {@link ENV_FILE}, which contains tokens. */
+export function isEnvFileReadable(): boolean {
+  // Windows has no such bits.
+  const mode = process.platform === 'win32' ? 0 : (statSync(ENV_FILE, { throwIfNoEntry: false })?.mode ?? 0);
+  return (mode & OTHERS_READ) !== 0;
+}
+
+/** Warns if every user of this machine can read {@link ENV_FILE}. */
+export function warnOfReadableEnvFile(logger: Logger): void {
+  if (!isEnvFileReadable()) return;
+  logger.warn(
+    { event: 'env_file_readable', file: ENV_FILE, fix: `chmod 600 ${ENV_FILE}` },
+    'the environment file is readable by every user of this machine',
+  );
+}

@@ -1,0 +1,214 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Keyv } from 'keyv';
+import { BoundedMap } from '../bounded-map.ts';
+import type { Place, Platform } from '../chat/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Store } from '../engine/index.ts';
+import type { Origin, Person, Viewer } from '../tasks/index.ts';
+import { type Admin, isAmong } from '../teams/index.ts';
+
+/** Lifetime of a link to the gallery, in milliseconds. */
+const LINK_TTL_MS = 10 * 60_000;
+/** Lifetime of a session, in milliseconds. */
+export const SESSION_TTL_MS = 12 * 3_600_000;
+/** Interval between two checks that the person of a session is still a member of the team. */
+const MEMBERSHIP_MS = 3_600_000;
+/** Interval between two checks that the person may still view the channel in which the link was requested. */
+const CHANNEL_MS = 60_000;
+/** Sessions whose checks are remembered; a session beyond them is checked again. */
+const MAX_REMEMBERED = 10_000;
+const KEY_BYTES = 32;
+/** A key of {@link KEY_BYTES} in base64url. */
+const KEY = /^[\w-]{43}$/;
+
+/** Person who opens the gallery, and the channel in which they requested it. */
+export interface Opener {
+  readonly platform: string;
+  readonly team: string;
+  readonly channel: string;
+  /** As in `Place.address`, without the token of an interaction. */
+  readonly address: Readonly<Record<string, string>>;
+  readonly user: Person;
+  /** As in `Caller.isExternal`. Default: false. */
+  readonly isExternal?: boolean;
+}
+
+/** Stored record of an unused link, or of a session. */
+interface Ticket extends Opener {
+  readonly revision: 1;
+  readonly expiresAtMs: number;
+}
+
+/** A session of the gallery. */
+export interface GallerySession extends Opener {
+  /** Hash of its key: identifies it in this process; the key itself is only in the cookie. */
+  readonly id: string;
+}
+
+/** Checks of a platform that a session needs. */
+export type MemberCheck = Pick<Platform, 'isMember' | 'rights' | 'lastingAddress'>;
+
+/** Options of {@link GalleryAccess}. */
+export interface GalleryAccessOptions {
+  readonly store: Pick<Store, 'keyv' | 'commit'>;
+  /** Enabled platforms, by name. */
+  readonly platforms: ReadonlyMap<string, MemberCheck>;
+  /** Persons named in `ADMINS`. */
+  readonly admins: readonly Admin[];
+  readonly clock: Clock;
+}
+
+/**
+ * One-time links to the gallery, and the sessions they open. Both are random 256-bit keys, of which only the hash is
+ * stored: looking up a hash reveals nothing about a key by its timing.
+ */
+export class GalleryAccess {
+  readonly #options: GalleryAccessOptions;
+  readonly #records: Keyv;
+  /** Time of the last check of membership by session, by the monotonic clock. */
+  readonly #checkedAt = new BoundedMap<string, number>(MAX_REMEMBERED);
+  readonly #channels = new BoundedMap<string, { readonly atMs: number; readonly isVisible: boolean }>(MAX_REMEMBERED);
+
+  /** Whether the person manages a channel, by session and channel. */
+  readonly #managed = new BoundedMap<string, { readonly atMs: number; readonly isManaged: boolean }>(MAX_REMEMBERED);
+
+  constructor(options: GalleryAccessOptions) {
+    this.#options = options;
+    this.#records = options.store.keyv('gallery');
+  }
+
+  /** Creates a link for a person. @returns its key and its expiry, in ms since the epoch. @throws `store_unavailable` */
+  async createLink(opener: Opener): Promise<{ readonly key: string; readonly expiresAtMs: number }> {
+    const key = newKey();
+    const ticket = this.#ticketOf(opener, LINK_TTL_MS);
+    await this.#records.set(linkRecord(key), ticket, LINK_TTL_MS);
+    return { key, expiresAtMs: ticket.expiresAtMs };
+  }
+
+  /** Returns the person for whom a link was created, without using it up; `null` unless it can be redeemed. */
+  async openerOf(key: string): Promise<Opener | null> {
+    return KEY.test(key) ? this.#read(linkRecord(key)) : null;
+  }
+
+  /**
+   * Redeems a link: once, also if it is redeemed twice at the same time.
+   * @returns the key of a new session; `null` unless the link could be redeemed.
+   */
+  async redeem(key: string): Promise<string | null> {
+    const ticket = await this.openerOf(key);
+    if (ticket === null) return null;
+    const used = { namespace: 'gallery', key: linkRecord(key), value: null, expected: 1 } as const;
+    if (!(await this.#options.store.commit({ records: [used] }))) return null;
+    // A key of our own: one that the browser sent before is never adopted.
+    const session = newKey();
+    await this.#records.set(sessionRecord(session), this.#ticketOf(ticket, SESSION_TTL_MS), SESSION_TTL_MS);
+    return session;
+  }
+
+  /**
+   * Returns the session of a key; `null` for one that does not exist or has expired, or whose person has left the team.
+   * @throws DailiesError where the membership is due for a check and the platform does not respond.
+   */
+  async session(key: string): Promise<GallerySession | null> {
+    if (!KEY.test(key)) return null;
+    const ticket = await this.#read(sessionRecord(key));
+    if (ticket === null) return null;
+    const session = { ...ticket, id: hashOf(key) };
+    if (await this.#isStillMember(session)) return session;
+    await this.end(key);
+    return null;
+  }
+
+  /** Ends a session. */
+  async end(key: string): Promise<void> {
+    if (KEY.test(key)) await this.#records.delete(sessionRecord(key));
+  }
+
+  /**
+   * Returns the viewer of a session, as in the chat: with the channel where its link was requested, as long as the person
+   * may view that; without any channel otherwise, or while the platform does not respond.
+   */
+  async viewerOf(session: GallerySession): Promise<Viewer> {
+    const { user, channel, isExternal } = session;
+    return { user: user.id, channel: (await this.#seesChannel(session)) ? channel : '', isExternal };
+  }
+
+  /**
+   * Returns whether the person may delete a clip, as in the chat: its requester, administrators, and those who manage its
+   * channel. Never rejects.
+   */
+  async mayDelete(session: GallerySession, { user, team, channel, address }: Origin): Promise<boolean> {
+    if (user.id === session.user.id || isAmong(this.#options.admins, session.platform, session.user.id)) return true;
+    const nowMs = this.#options.clock.monotonic();
+    const key = `${session.id}:${channel}`;
+    const known = this.#managed.get(key);
+    if (known !== undefined && nowMs - known.atMs < CHANNEL_MS) return known.isManaged;
+    const platform = this.#options.platforms.get(session.platform);
+    if (platform === undefined) return false;
+    const place = { team, channel, address: platform.lastingAddress(address) };
+    const rights = await platform.rights(place, session.user.id).catch(() => undefined);
+    if (rights === undefined) return false;
+    const isManaged = rights.view && rights.manage;
+    this.#managed.set(key, { atMs: nowMs, isManaged });
+    return isManaged;
+  }
+
+  async #isStillMember(session: GallerySession): Promise<boolean> {
+    const nowMs = this.#options.clock.monotonic();
+    const checkedMs = this.#checkedAt.get(session.id);
+    if (checkedMs !== undefined && nowMs - checkedMs < MEMBERSHIP_MS) return true;
+    const platform = this.#options.platforms.get(session.platform);
+    if (platform === undefined) return false;
+    const place = placeOf(session);
+    // A guest belongs to channels, not to the team.
+    const isMember =
+      session.isExternal === true
+        ? (await platform.rights(place, session.user.id)).view
+        : await platform.isMember(place, session.user.id, true);
+    if (isMember) this.#checkedAt.set(session.id, nowMs);
+    return isMember;
+  }
+
+  async #seesChannel(session: GallerySession): Promise<boolean> {
+    const nowMs = this.#options.clock.monotonic();
+    const known = this.#channels.get(session.id);
+    if (known !== undefined && nowMs - known.atMs < CHANNEL_MS) return known.isVisible;
+    const platform = this.#options.platforms.get(session.platform);
+    const rights = await platform?.rights(placeOf(session), session.user.id).catch(() => undefined);
+    if (rights === undefined) return false;
+    this.#channels.set(session.id, { atMs: nowMs, isVisible: rights.view });
+    return rights.view;
+  }
+
+  /** Reads a record that has not expired. */
+  async #read(record: string): Promise<Ticket | null> {
+    const ticket = await this.#records.get<Ticket>(record);
+    return ticket !== undefined && ticket.expiresAtMs > this.#options.clock.now() ? ticket : null;
+  }
+
+  #ticketOf({ platform, team, channel, address, user, isExternal }: Opener, ttlMs: number): Ticket {
+    const expiresAtMs = this.#options.clock.now() + ttlMs;
+    const external = isExternal === true ? { isExternal } : {};
+    return { revision: 1, platform, team, channel, address, user, ...external, expiresAtMs };
+  }
+}
+
+function placeOf({ team, channel, address }: Opener): Place {
+  return { team, channel, address };
+}
+
+function newKey(): string {
+  return randomBytes(KEY_BYTES).toString('base64url');
+}
+
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url');
+}
+
+function linkRecord(key: string): string {
+  return `link:${hashOf(key)}`;
+}
+
+function sessionRecord(key: string): string {
+  return `session:${hashOf(key)}`;
+}

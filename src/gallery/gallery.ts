@@ -1,0 +1,115 @@
+import { join, resolve } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Platform } from '../chat/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/index.ts';
+import type { Store } from '../engine/index.ts';
+import type { Logger } from '../logger.ts';
+import { type ClipLinks, createTakePicture } from '../media/index.ts';
+import type { Metrics } from '../metrics/index.ts';
+import { Boards } from '../orders/index.ts';
+import type { Cuts } from '../studio/index.ts';
+import type { Pipeline } from '../task-pipeline.ts';
+import { PersonalDefaults } from '../teams/index.ts';
+import { type Catalog, type Clip, isLoopbackHost } from '../videos/index.ts';
+import { GalleryAccess, type Opener } from './access.ts';
+import { type ClipTask, GalleryClips } from './clips.ts';
+import { OPEN_PATH } from './open-page.ts';
+import type { PressInGallery } from './orders.ts';
+import { Posters } from './posters.ts';
+import { type GalleryOptions, serveGallery } from './routes.ts';
+import { GallerySets } from './sets/sets.ts';
+
+/** Link to the gallery, good once. */
+export interface GalleryLink {
+  readonly url: string;
+  /** In ms since the epoch. */
+  readonly expiresAtMs: number;
+}
+
+/** The gallery: a web page with the clips that a person may see. */
+export interface Gallery {
+  /**
+   * Creates a link for a person; `null` where the server has no address that leads to it from outside.
+   * @throws `store_unavailable`
+   */
+  linkFor(opener: Opener): Promise<GalleryLink | null>;
+  readonly posters: Pick<Posters, 'of'>;
+  /** Adds the routes of the gallery, whose presses `press` handles. */
+  serve(press: PressInGallery): Promise<void>;
+}
+
+/** Dependencies of {@link createGallery}. */
+export interface GalleryDeps {
+  readonly config: Pick<Config, 'admins' | 'http' | 'links' | 'dataDir'>;
+  readonly http: FastifyInstance;
+  readonly store: Store;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'wrongToken'>;
+  readonly pipeline: Pick<Pipeline, 'repository' | 'clips'>;
+  readonly cuts: Pick<Cuts, 'find' | 'get' | 'madeOf'>;
+  readonly catalog: () => Catalog;
+  readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
+  /** As in `AppDeps.ffmpeg`. */
+  readonly ffmpeg: string | null;
+}
+
+/** Creates the gallery. */
+export function createGallery(deps: GalleryDeps): Gallery {
+  const { config, http, platforms } = deps;
+  const access = new GalleryAccess({ ...deps, admins: config.admins });
+  const publicUrl = config.links === undefined ? null : new URL(config.links.publicUrl);
+  const served = servedBy(deps);
+  return {
+    async linkFor({ address, ...opener }) {
+      const base = baseUrlOf(config, http);
+      if (base === null) return null;
+      const lasting = platforms.get(opener.platform)?.lastingAddress(address) ?? {};
+      const { key, expiresAtMs } = await access.createLink({ ...opener, address: lasting });
+      return { url: `${base}${OPEN_PATH}?key=${key}`, expiresAtMs };
+    },
+    serve: (press) => serveGallery(http, { ...served, access, publicUrl, press }),
+    posters: served.posters,
+  };
+}
+
+/** Returns the parts behind the routes. */
+function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl' | 'press'> {
+  const { config, store, pipeline, cuts, catalog, clipLinks, clock, logger, metrics } = deps;
+  const { repository } = pipeline;
+  const folder = resolve(join(config.dataDir, 'clips'));
+  const posters = new Posters({
+    folder,
+    takePicture: createTakePicture(deps),
+    isRemoved: async (id) => (await repository.get(id))?.removal !== undefined,
+  });
+  const fileOf = (task: ClipTask): Promise<Clip | undefined> =>
+    pipeline.clips.find(task).catch((thrown: unknown) => {
+      const event = 'clip_not_served';
+      logger.warn({ event, task: task.id, err: thrown }, 'failed to fetch a missing clip for a request');
+      throw thrown;
+    });
+  const clips = new GalleryClips({ store, repository });
+  return {
+    clips,
+    sets: new GallerySets({ repository, clips, cuts, boards: new Boards(store) }),
+    fileOf,
+    cutFileOf: (id) => cuts.find(id),
+    posters,
+    clipLinks,
+    hasPosters: posters.isOn,
+    catalog,
+    defaults: new PersonalDefaults(store),
+    clock,
+    logger,
+    countWrongToken: metrics.wrongToken,
+  };
+}
+
+/** Returns the address of the server without a path; on loopback also without `PUBLIC_URL`; `null` if there is none. */
+function baseUrlOf({ http: { host }, links }: GalleryDeps['config'], http: FastifyInstance): string | null {
+  if (links !== undefined) return links.publicUrl;
+  return isLoopbackHost(host) ? http.listeningOrigin : null;
+}

@@ -1,0 +1,15 @@
+export { type ClipLinks, createClipLinks } from './clip-links.ts';
+export { createFfmpegFitter, createTakeLastFrame, createTakePicture, findFfmpeg, type TakePicture } from './ffmpeg.ts';
+export { createFileFinder, type FindFile } from './file-finder.ts';
+export { fileNameOf } from './file-name.ts';
+export { FolderCheck, prepareClipsFolder } from './folder-check.ts';
+export { cutIdOf, Joiner, type JoinInput, ShotError, ShotsDifferError } from './join/joiner.ts';
+export type { ShotDifference, ShotProperty } from './join/shot.ts';
+export { LastFrames } from './last-frames.ts';
+export type { LibraryFiles } from './library-files.ts';
+export { deleteOldest } from './oldest-files.ts';
+export { deleteAbandonedParts } from './partial-files.ts';
+export { type FileDescription, Relay, type RelayedFile, relayIdIn } from './relay.ts';
+export { serveMedia } from './routes.ts';
+export { SignedLinks } from './signed-links.ts';
+export { isTextFile, readTextFile } from './text-file.ts';

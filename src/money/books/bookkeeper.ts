@@ -1,0 +1,104 @@
+import { type Clock, sleep } from '../../clock.ts';
+import { OnOneReplica, type Store } from '../../engine/index.ts';
+import type { Logger } from '../../logger.ts';
+import type { AuditTrail } from '../../teams/index.ts';
+import { loggableSum } from '../sum-name.ts';
+import { type BooksReport, checkBooks } from './check.ts';
+
+/** Delay between two checks of the books. */
+const CHECK_EVERY_MS = 3_600_000;
+/** Delay of the first one after the start. */
+const FIRST_CHECK_MS = 5_000;
+/** TTL of the lease: another replica takes over within a minute from one that died. */
+const LEASE_MS = 30_000;
+/** Delay after which the heads of the audit logs are written to the log again, out of reach of whoever changes the store. */
+const HEADS_EVERY_MS = 86_400_000;
+/** Pause after each page, for other work. */
+const PAUSE_MS = 20;
+
+/** Key, in the namespace `waits`, of the outcome of the last check. */
+const RECORD_KEY = 'books';
+
+/** Outcome of the last check of the books, by any replica. */
+interface LastCheck {
+  readonly revision: 1;
+  readonly atMs: number;
+  /** Number of disagreements that were found. */
+  readonly disagreements: number;
+  /** Time at which the heads of the audit logs were last written to the log. */
+  readonly headsAtMs: number;
+}
+
+/** Options of {@link createBookkeeper}. */
+export interface BookkeeperOptions {
+  readonly store: Store;
+  readonly audit: Pick<AuditTrail, 'verifyAll' | 'heads'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Creates the bookkeeper of one process. Every hour, on one replica, it checks that the sums are what the tasks count and
+ * that the audit logs are intact, and once a day it writes the heads of those to the log. It corrects no sum.
+ */
+export function createBookkeeper(options: BookkeeperOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
+  const { store, clock, logger } = options;
+  const stopping = new AbortController();
+  const keeper = new OnOneReplica({
+    leases: store.leases,
+    clock,
+    name: 'books',
+    ttlMs: LEASE_MS,
+    everyMs: CHECK_EVERY_MS,
+    run: () => check(options, stopping.signal),
+    failed: (thrown) => {
+      if (stopping.signal.aborted) return;
+      logger.warn({ event: 'books_check_failed', err: thrown }, 'failed to check the books, retrying in half a minute');
+    },
+  });
+  return {
+    start: () => keeper.start(FIRST_CHECK_MS),
+    stop: () => {
+      stopping.abort();
+      return keeper.stop();
+    },
+    runNow: () => keeper.runNow(),
+  };
+}
+
+/** Returns the number of disagreements that the last check found; 0 before the first one. */
+export async function lastDisagreements(store: Pick<Store, 'keyv'>): Promise<number> {
+  return (await store.keyv('waits').get<LastCheck>(RECORD_KEY))?.disagreements ?? 0;
+}
+
+async function check({ store, audit, clock, logger }: BookkeeperOptions, stopping: AbortSignal): Promise<void> {
+  const pause = async (): Promise<void> => {
+    stopping.throwIfAborted();
+    await sleep(clock, PAUSE_MS);
+  };
+  const report = await checkBooks(store, pause);
+  const logs = await audit.verifyAll();
+  const disagreements = disagreementsIn(report) + logs.length;
+  if (disagreements > 0) {
+    const found = report.disagreements.map(
+      ({ sum, part, stored, counted: is }) => `${loggableSum(sum)} ${part} ${stored} ${is}`,
+    );
+    const shown = { sums: found.slice(0, 20), tasks: report.stale.slice(0, 20), logs: logs.map(({ log }) => log) };
+    logger.error(
+      { event: 'money_disagrees', disagreements, ...shown },
+      'sums of spend are not what the tasks count, or an audit log was changed',
+    );
+  }
+  const nowMs = clock.now();
+  const last = await store.keyv('waits').get<LastCheck>(RECORD_KEY);
+  const isDue = last === undefined || nowMs - last.headsAtMs >= HEADS_EVERY_MS;
+  for (const head of isDue ? await audit.heads() : [])
+    logger.info({ event: 'audit_head', ...head }, 'the audit log has this head, for npm run check-books -- --head');
+  const headsAtMs = isDue ? nowMs : last.headsAtMs;
+  await store.keyv('waits').set(RECORD_KEY, { revision: 1, atMs: nowMs, disagreements, headsAtMs } satisfies LastCheck);
+}
+
+/** Returns the number of disagreements of a report. */
+function disagreementsIn({ disagreements, stale }: BooksReport): number {
+  return disagreements.length + stale.length;
+}

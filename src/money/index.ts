@@ -1,0 +1,28 @@
+export { type ApprovalOutcome, Approvals, type ApprovalTasks } from './approvals.ts';
+export { createBookkeeper, lastDisagreements } from './books/bookkeeper.ts';
+export {
+  type Budget,
+  type BudgetChange,
+  BudgetRepository,
+  type BudgetScope,
+  type ChangedBudget,
+  type Spend,
+} from './budgets.ts';
+export { CarriedSpend } from './forgetting/carried-spend.ts';
+export { momentOf } from './moments.ts';
+export { createMoney, type Money } from './money.ts';
+export { Notices } from './notices.ts';
+export { type Pace, paceOf } from './pace.ts';
+export {
+  type SpendGroup,
+  SpendGroups,
+  type SpendKey,
+  type SpendState,
+  type StateTotal,
+} from './reports/spend-groups.ts';
+export { StatementDecisions } from './statement/decisions.ts';
+export type { Discrepancy } from './statement/findings.ts';
+export { type Decided, type Resolution, StatementImports, type TeamStatement } from './statement/imports.ts';
+export { monthLine, signed } from './statement/sentences.ts';
+export { createStatements, type Statements } from './statement/statements.ts';
+export { createTeamNotices, type TeamNotices } from './team-notices.ts';

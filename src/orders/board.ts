@@ -1,0 +1,111 @@
+import type { Versioned } from '../engine/index.ts';
+import {
+  byCreation,
+  hasClip,
+  isContentRemoved,
+  isEnded,
+  type SetPlace,
+  type Task,
+  type TaskId,
+} from '../tasks/index.ts';
+
+/** Stored record of a board, by the id of its set. Without one, the shots are in the order in which they were written. */
+export interface BoardRecord extends Versioned {
+  /** Numbers of the shots, in the order of the cut; one that is missing follows at the end. */
+  readonly order: readonly number[];
+  /** Numbers of the shots that are left out of the cut. */
+  readonly skipped: readonly number[];
+  /** Takes that a person chose, by the number of the shot. A take that is finished later replaces the choice. */
+  readonly chosen: Readonly<Record<string, { readonly take: TaskId; readonly atMs: number }>>;
+}
+
+/** One shot of a storyboard. */
+export interface Shot {
+  /** Number of the shot in the storyboard as it was written, from 1. */
+  readonly at: number;
+  /** Its clips, oldest first: the one of the set, and those made by Retry. At least one. */
+  readonly takes: readonly Task[];
+  /** The take that is in the cut; where none is finished, the latest one. */
+  readonly chosen: Task;
+  readonly isSkipped: boolean;
+}
+
+/** Shots of a storyboard in the order of the cut. */
+export interface Board {
+  readonly place: SetPlace;
+  /** Revision of its record; 0 without one. */
+  readonly revision: number;
+  readonly shots: readonly Shot[];
+}
+
+/** Returns the chosen clips of a board in the order of the cut: those that are ready and not skipped. */
+export function clipsOf({ shots }: Board): readonly Task[] {
+  return shots.filter(({ isSkipped, chosen }) => !isSkipped && hasClip(chosen)).map(({ chosen }) => chosen);
+}
+
+/** Returns the shots that the cut lacks, although they are not skipped. */
+export function missingOf({ shots }: Board): readonly Shot[] {
+  return shots.filter(({ isSkipped, chosen }) => !isSkipped && !hasClip(chosen));
+}
+
+/**
+ * Returns the shots of the cut that start with the last frame of another take than the one that is in it, and those chained to
+ * them; without those of which another take is in progress.
+ */
+export function outdatedIn({ shots }: Board): readonly Shot[] {
+  const inOrder = shots.toSorted((one, other) => one.at - other.at);
+  const outdated = new Set<number>();
+  for (const { at, chosen } of inOrder) {
+    const before = inOrder.find((shot) => shot.at === at - 1);
+    if (before === undefined || chosen.frameOf === undefined || !hasClip(chosen)) continue;
+    const isOther = hasClip(before.chosen) && before.chosen.id !== chosen.frameOf;
+    if (isOther || outdated.has(before.at)) outdated.add(at);
+  }
+  return inOrder.filter(({ at, isSkipped, takes }) => outdated.has(at) && !isSkipped && takes.every(isEnded));
+}
+
+/**
+ * Builds a board; pure.
+ * @param members the tasks of the set
+ * @param takes further takes of its shots, in any order
+ */
+export function boardOf(
+  place: SetPlace,
+  record: BoardRecord | undefined,
+  { members, takes }: { readonly members: readonly Task[]; readonly takes: readonly Task[] },
+): Board {
+  const order = orderOf(members, record);
+  const shots = order.flatMap((at): readonly Shot[] => {
+    const own = members.filter(({ set }) => set?.at === at);
+    const later = takes.filter(({ takeOf }) => takeOf?.at === at).toSorted(byCreation);
+    const all = [...own, ...later];
+    const chosen = chosenOf(all, record?.chosen[at]);
+    if (chosen === undefined) return [];
+    return [{ at, takes: all, chosen, isSkipped: record?.skipped.includes(at) === true }];
+  });
+  return { place, revision: record?.revision ?? 0, shots };
+}
+
+function orderOf(members: readonly Task[], record: BoardRecord | undefined): readonly number[] {
+  const written = members.flatMap(({ set }) => set?.at ?? []);
+  const known = (record?.order ?? []).filter((at) => written.includes(at));
+  return [...new Set([...known, ...written])];
+}
+
+/**
+ * Returns the take of a shot that is in the cut: the one that was finished last, or that a person chose after that. While none
+ * is finished, the latest one, unless an earlier one is still in progress.
+ */
+function chosenOf(takes: readonly Task[], choice: BoardRecord['chosen'][string] | undefined): Task | undefined {
+  const ready = takes.filter(hasClip);
+  const picked = ready.find(({ id }) => id === choice?.take);
+  const latest = ready.toSorted((one, other) => endOf(other) - endOf(one))[0];
+  if (picked !== undefined && (latest === undefined || endOf(latest) <= (choice?.atMs ?? 0))) return picked;
+  if (latest !== undefined) return latest;
+  const shown = takes.filter((task) => !isContentRemoved(task));
+  return shown.findLast((task) => !isEnded(task)) ?? shown.at(-1) ?? takes[0];
+}
+
+function endOf({ endedAtMs }: Task): number {
+  return endedAtMs ?? 0;
+}

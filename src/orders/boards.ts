@@ -1,0 +1,68 @@
+import type { Keyv } from 'keyv';
+import type { Store } from '../engine/index.ts';
+import { memberIds } from '../pipeline/index.ts';
+import { boardTakesIndex, readTasks, type SetPlace, type TaskId } from '../tasks/index.ts';
+import { type Board, type BoardRecord, boardOf } from './board.ts';
+
+/** Change of a board. */
+export interface BoardEdit {
+  /** Numbers of all shots in the order of the cut. Absent: unchanged. */
+  readonly order?: readonly number[];
+  /** Numbers of the shots to leave out of the cut. Absent: unchanged. */
+  readonly skipped?: readonly number[];
+  /** Take to use for a shot. Absent: unchanged. */
+  readonly choice?: { readonly at: number; readonly take: TaskId; readonly atMs: number };
+}
+
+/** Largest number of further takes of a board that are read. */
+const MAX_TAKES = 200;
+
+/** Boards of storyboards: the order of their shots and the take of each, in the store. Rejects with `store_unavailable`. */
+export class Boards {
+  readonly #store: Pick<Store, 'keyv' | 'scan' | 'commit'>;
+  readonly #records: Keyv;
+  readonly #tasks: Keyv;
+
+  constructor(store: Pick<Store, 'keyv' | 'scan' | 'commit'>) {
+    this.#store = store;
+    this.#records = store.keyv('boards');
+    this.#tasks = store.keyv('tasks');
+  }
+
+  /** Reads the board of a set. */
+  async get(place: SetPlace): Promise<Board> {
+    const [record, entries] = await Promise.all([
+      this.#records.get<BoardRecord>(place.id),
+      this.#store.scan(boardTakesIndex(place.id), { limit: MAX_TAKES }),
+    ]);
+    const [members, takes] = await Promise.all([
+      readTasks(this.#tasks, memberIds(place)),
+      readTasks(
+        this.#tasks,
+        entries.map(({ member }) => member),
+      ),
+    ]);
+    return boardOf(place, record, { members, takes });
+  }
+
+  /**
+   * Changes a board as it was read; edits by several persons, on any replicas, are serialised by its revision.
+   * @returns `false`, without a change, where it has changed since.
+   */
+  async change({ place, revision, shots }: Board, edit: BoardEdit): Promise<boolean> {
+    const before = await this.#records.get<BoardRecord>(place.id);
+    const chosen = { ...before?.chosen };
+    if (edit.choice !== undefined) {
+      const { at, take, atMs } = edit.choice;
+      chosen[at] = { take, atMs };
+    }
+    const value: BoardRecord = {
+      revision: revision + 1,
+      order: edit.order ?? shots.map(({ at }) => at),
+      skipped: edit.skipped ?? shots.filter(({ isSkipped }) => isSkipped).map(({ at }) => at),
+      chosen,
+    };
+    const expected = revision === 0 ? 'absent' : revision;
+    return this.#store.commit({ records: [{ namespace: 'boards', key: place.id, value, expected }] });
+  }
+}

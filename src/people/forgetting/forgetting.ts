@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto';
+import { createSubscriptions, type Platform } from '../../chat/index.ts';
+import type { Remover } from '../../clips/index.ts';
+import type { Clock } from '../../clock.ts';
+import { type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../../engine/index.ts';
+import type { Logger } from '../../logger.ts';
+import type { Relay } from '../../media/index.ts';
+import type { CarriedSpend } from '../../money/index.ts';
+import type { TaskRepository } from '../../pipeline/index.ts';
+import type { Cuts } from '../../studio/index.ts';
+import {
+  FORGETTINGS,
+  isEnded,
+  isTask,
+  newPseudonym,
+  type Person,
+  REMOVALS,
+  type Task,
+  type TaskId,
+  transition,
+} from '../../tasks/index.ts';
+import type { Actor, AuditTrail } from '../../teams/index.ts';
+import { MEDIA_KINDS } from '../../videos/index.ts';
+import { tasksOfPerson } from '../tasks-of-person.ts';
+import { endRoles, type Forgotten, replaceInRecords } from './records.ts';
+
+/** Person to forget, and the one who requests it. */
+export interface ForgetOrder {
+  readonly platform: string;
+  readonly team: string;
+  readonly person: Person;
+  readonly actor: Actor & { readonly person: Person };
+}
+
+/** Options of {@link Forgetting}. */
+export interface ForgettingOptions {
+  readonly store: Store;
+  readonly repository: Pick<TaskRepository, 'get' | 'record'>;
+  readonly remover: Pick<Remover, 'remove' | 'complete'>;
+  readonly relay: Pick<Relay, 'remove'>;
+  /** Cuts, which are removed with the person who asked for them. */
+  readonly cuts: Pick<Cuts, 'forget'>;
+  readonly carried: Pick<CarriedSpend, 'writesOf' | 'carryRest'>;
+  readonly audit: Pick<AuditTrail, 'commitAudited' | 'erase'>;
+  /** Enabled platforms, by name. */
+  readonly platforms: ReadonlyMap<string, Pick<Platform, 'forget'>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A request to forget a person, until it is fulfilled. The only record that leads from the pseudonym to the person. */
+interface ForgetJob extends Versioned, Forgotten {
+  /** Only what they ordered until then is theirs to be forgotten. */
+  readonly requestedAtMs: number;
+}
+
+const SWEEP_EVERY_MS = 5_000;
+const LEASE_MS = 30_000;
+/** Time until the work begins, in which the reply to the request reaches the chat. */
+const BEGINS_AFTER_MS = 3_000;
+/** Time until it goes on, where a task of theirs was still in progress. */
+const WAITS_MS = 30_000;
+/** Time until it goes on, once the messages of others are to be shown without them. */
+const SHOWN_AFTER_MS = 1_000;
+const PSEUDONYM_BYTES = 12;
+/** Entry of the index for the last step of all whose work has ended; no key of a request. */
+const OVERWRITING = 'overwrite';
+/** Time until the last step is tried again after a failure. */
+const OVERWRITE_AGAIN_MS = 60_000;
+
+/**
+ * Forgets people. A request is a record until all of it is done; each step may be repeated, and one replica works on it.
+ * What is in progress ends first. The amounts of the tasks, their claims and the chain of the audit log stay.
+ */
+export class Forgetting {
+  readonly #options: ForgettingOptions;
+  readonly #sweeper: OnOneReplica;
+
+  constructor(options: ForgettingOptions) {
+    this.#options = options;
+    const { store, clock, logger } = options;
+    this.#sweeper = new OnOneReplica({
+      leases: store.leases,
+      clock,
+      name: 'forgetting',
+      ttlMs: LEASE_MS,
+      everyMs: SWEEP_EVERY_MS,
+      run: (lease) => this.#sweep(lease),
+      failed: (thrown) =>
+        logger.warn({ event: 'forgetting_failed', err: thrown }, 'failed to forget someone, retrying'),
+    });
+  }
+
+  start(): void {
+    this.#sweeper.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#sweeper.stop();
+  }
+
+  /** Works at once on what is due. @returns whether this replica did, without a failure. */
+  runNow(): Promise<boolean> {
+    return this.#sweeper.runNow();
+  }
+
+  /** Stores a request, with an entry in the audit log of the team; once, until it is fulfilled. @throws `store_unavailable` */
+  async request({ platform, team, person, actor }: ForgetOrder): Promise<void> {
+    const { audit, clock } = this.#options;
+    const key = keyOf({ platform, team, person });
+    await audit.commitAudited({ platform, team }, actor, async () => {
+      if ((await this.#read(key)) !== undefined) return { change: { records: [] }, entries: [], result: undefined };
+      const requestedAtMs = clock.now();
+      const pseudonym = newPseudonym(randomBytes(PSEUDONYM_BYTES).toString('hex'));
+      const value: ForgetJob = { revision: 1, platform, team, person, pseudonym, requestedAtMs };
+      const change = {
+        records: [{ namespace: 'deliveries', key, value, expected: 'absent' } as const],
+        index: [{ index: FORGETTINGS, member: key, score: requestedAtMs + BEGINS_AFTER_MS }],
+      };
+      const entry = { action: 'erasure', subject: [{ kind: 'person', person }], before: [], after: [] } as const;
+      return { change, entries: [entry], result: undefined };
+    });
+  }
+
+  async #sweep(lease: Lease): Promise<void> {
+    const { store, clock } = this.#options;
+    const failures: unknown[] = [];
+    for await (const page of pagesOf(store, FORGETTINGS, { max: clock.now() })) {
+      for (const { member } of page) {
+        if (!lease.isHeld()) return;
+        if (member !== OVERWRITING) await this.#run(member).catch((thrown: unknown) => failures.push(thrown));
+      }
+    }
+    await this.#overwriteDeleted().catch((thrown: unknown) => failures.push(thrown));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Overwrites what was deleted, once for all whose work ended since. */
+  async #overwriteDeleted(): Promise<void> {
+    const { store, clock, logger } = this.#options;
+    const due = await store.scan(FORGETTINGS, { max: clock.now() });
+    if (!due.some(({ member }) => member === OVERWRITING)) return;
+    const entry = { index: FORGETTINGS, member: OVERWRITING };
+    // It may take seconds: a full disk does not have it repeated with every sweep.
+    await store.commit({ records: [], index: [{ ...entry, score: clock.now() + OVERWRITE_AGAIN_MS }] });
+    await store.contents.overwriteDeleted();
+    await store.commit({ records: [], index: [{ ...entry, score: null }] });
+    logger.info({ event: 'deleted_overwritten' }, 'overwrote what was deleted in the store');
+  }
+
+  async #run(key: string): Promise<void> {
+    const { store, clock, logger } = this.#options;
+    const job = await this.#read(key);
+    const entry = { index: FORGETTINGS, member: key };
+    if (job === undefined) {
+      await store.commit({ records: [], index: [{ ...entry, score: null }] });
+      return;
+    }
+    const subscriptions = createSubscriptions(store);
+    await endRoles(store, subscriptions, job);
+    if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) {
+      await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
+      return;
+    }
+    if (!(await this.#replaceInTasks(job))) {
+      await store.commit({ records: [], index: [{ ...entry, score: clock.now() + SHOWN_AFTER_MS }] });
+      return;
+    }
+    const { platform, team, person, pseudonym } = job;
+    await this.#options.cuts.forget({ platform, team, user: person.id });
+    await this.#options.carried.carryRest({ platform, team, user: person.id });
+    await replaceInRecords(store, job);
+    await this.#options.platforms.get(platform)?.forget(team, person, pseudonym);
+    for (const log of [{ platform, team }, 'deployment'] as const) await this.#options.audit.erase(log, person);
+    await endRoles(store, subscriptions, job);
+    const ended = { namespace: 'deliveries', key, value: null, expected: job.revision } as const;
+    const overwriting = { index: FORGETTINGS, member: OVERWRITING, score: clock.now() };
+    await store.commit({ records: [ended], index: [{ ...entry, score: null }, overwriting] });
+    logger.info({ event: 'person_forgotten', platform, team }, 'forgot a person');
+  }
+
+  /** Ends and removes the tasks that the person ordered before the request. @returns whether none is left. */
+  async #removeTasks(job: ForgetJob): Promise<boolean> {
+    const { store, repository } = this.#options;
+    const { platform, team, person } = job;
+    let areAllRemoved = true;
+    for (const id of await tasksOfPerson(store, { platform, team, user: person.id })) {
+      const task = await repository.get(id);
+      if (task === undefined || task.origin.user.id !== person.id || task.createdAtMs > job.requestedAtMs) continue;
+      if (!(await this.#removeTask(job, task))) areAllRemoved = false;
+    }
+    return areAllRemoved;
+  }
+
+  /**
+   * Removes a task once it has ended and is in the chat; a request for approval is withdrawn, a doubt dismissed, and a shot
+   * that waits for the clip before cancelled.
+   */
+  async #removeTask({ platform, team, person, pseudonym }: ForgetJob, task: Task): Promise<boolean> {
+    const { repository, remover, relay, carried, clock } = this.#options;
+    const ending = { by: person, atMs: clock.now() };
+    if (task.state === 'requested')
+      await repository.record(task.id, { kind: 'decline', how: 'withdrawn', ...ending }, task);
+    // Nothing was sent for it, and its clip would be removed at once.
+    if (task.state === 'waiting') await repository.record(task.id, { kind: 'cancel', ...ending }, task);
+    if (task.state === 'uncertain') await repository.record(task.id, { kind: 'leave', by: person }, task);
+    if (!isEnded(task) || !task.presented) return false;
+    // Before the record, which alone knows their addresses.
+    for (const url of MEDIA_KINDS.flatMap((kind) => task.request.media[kind])) await relay.remove(url);
+    const also = async (next: Task) => ({ records: await carried.writesOf({ platform, team, user: person.id }, next) });
+    return remover.remove(task, { reason: 'forgotten', person: pseudonym, also });
+  }
+
+  /**
+   * Completes the removals of their tasks that were interrupted or failed.
+   * @returns whether the files, messages and records of all of them are deleted.
+   */
+  async #completeRemovals(job: ForgetJob): Promise<boolean> {
+    await this.#options.remover.complete(await this.#openRemovals(job));
+    return (await this.#openRemovals(job)).length === 0;
+  }
+
+  async #openRemovals({ pseudonym }: ForgetJob): Promise<readonly TaskId[]> {
+    const { store, repository } = this.#options;
+    const open: TaskId[] = [];
+    for await (const page of pagesOf(store, REMOVALS)) {
+      for (const { member } of page) {
+        const task = await repository.get(member as TaskId);
+        if (task?.origin.user.id === pseudonym.id) open.push(task.id);
+      }
+    }
+    return open;
+  }
+
+  /**
+   * Replaces the person in the tasks of others, which they cancelled, approved, denied or dismissed.
+   * @returns whether the chat shows all of them so: until then, the records of their messages are needed.
+   */
+  async #replaceInTasks({ platform, team, person, pseudonym }: ForgetJob): Promise<boolean> {
+    const { store, repository } = this.#options;
+    const event = { kind: 'forget', person: person.id, pseudonym } as const;
+    let areAllShown = true;
+    for await (const page of store.contents.records('tasks')) {
+      for (const { key, value } of page) {
+        if (!isTask(value, key) || value.origin.platform !== platform || value.origin.team !== team) continue;
+        const isTheirs = transition(value, event) !== null;
+        if (isTheirs) await repository.record(value.id, event);
+        const wasTheirs = !value.presented && transition(value, { ...event, person: pseudonym.id }) !== null;
+        if (isTheirs || wasTheirs) areAllShown = false;
+      }
+    }
+    return areAllShown;
+  }
+
+  #read(key: string): Promise<ForgetJob | undefined> {
+    return this.#options.store.keyv('deliveries').get<ForgetJob>(key);
+  }
+}
+
+function keyOf({ platform, team, person }: Pick<Forgotten, 'platform' | 'team' | 'person'>): string {
+  return `forget:${platform}:${team}:${person.id}`;
+}

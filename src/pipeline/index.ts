@@ -1,0 +1,23 @@
+export { createApprovalSweep } from './approval-sweep.ts';
+export { type Clips, type ClipsOptions, createClips } from './clip-files.ts';
+export { type Draft, Drafts, deleteDraftsOf, type NewDraft } from './drafts.ts';
+export { createLedger, ledgerEntries, ledgerPages } from './ledger-reader.ts';
+export { deliverQueue, notifyQueue, scheduleNext } from './next-job.ts';
+export type { Order, SetOrder } from './orders/order.ts';
+export { exceededLimits, type OverBudget } from './over-budget.ts';
+export { StoryboardPacing } from './pacing.ts';
+export { createPoller, isWorthWaiting, PollCache, type PollerOptions, type ProgressObserver } from './poll.ts';
+export { createReconciler, ensureDeliveries } from './reconcile.ts';
+export { type FurtherWrites, type RecordedAll, type TaskObserver, TaskRepository } from './repository.ts';
+export { resume } from './resume.ts';
+export { createSubmitter, type SubmitterOptions } from './submit.ts';
+export { memberIdOf, memberIds, retryKey, taskIdOf } from './task-ids.ts';
+export {
+  createTaskService,
+  type Decision,
+  type Submission,
+  type TaskService,
+  type TaskServiceOptions,
+} from './task-service.ts';
+export { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
+export type { VisibleScope } from './visible-history.ts';

@@ -1,0 +1,42 @@
+export { type AccessConfig, accessOf, rulesOf, splitList, teamListOf } from './access-list.ts';
+export { type Admin, adminListOf, adminsOf, BUILT_IN_ADMINS, isAmong } from './admins.ts';
+export { Approvers, approversFor, type TeamApprover, whoDecides } from './approvers.ts';
+export { type AuditedChange, AuditTrail } from './audit/audit.ts';
+export type {
+  Actor,
+  AuditAction,
+  AuditEntry,
+  AuditValue,
+  LoggedEntry,
+  LoggedValue,
+  Surface,
+} from './audit/audit-entry.ts';
+export { type ChannelKey, defaultsKey, type MemberKey, PersonalDefaults } from './personal-defaults.ts';
+export { allowedCatalog } from './policy/allowed-catalog.ts';
+export {
+  changedPolicy,
+  channelRules,
+  NO_POLICY,
+  type Policy,
+  type PolicyPlace,
+  type PolicyRules,
+  policyWithout,
+  type RuleName,
+  type RulesPatch,
+  rulesAt,
+  rulesNaming,
+  valueRules,
+} from './policy/policy.ts';
+export { type Bought, type PurchaseNow, purchaseAt, refusedBy } from './policy/purchase-check.ts';
+export { keyOf, MAX_IMAGES, type ReferenceImage, References, referenceNameOf } from './references.ts';
+export {
+  DEFAULT_SETTINGS,
+  type Keep,
+  type Pause,
+  type PauseInEffect,
+  pauseAt,
+  type SettingsPatch,
+  type TeamKey,
+  type TeamSettings,
+  TeamSettingsRepository,
+} from './team-settings.ts';

@@ -1,0 +1,75 @@
+export {
+  type AddressGuard,
+  type AddressRefusal,
+  addressesOf,
+  addressKindOf,
+  bareHost,
+  guardPublicAddresses,
+  isLoopbackHost,
+  parseBaseUrl,
+} from './addresses.ts';
+export { CatalogError, parseCatalog, priceFingerprint, readCatalog } from './catalog.ts';
+export { isChained, isLastFrame, LAST_FRAME, unchained, unframed } from './chain.ts';
+export {
+  type Checked,
+  type CheckedStoryboard,
+  checkAgain,
+  checkRequest,
+  draftOfComparison,
+  draftOfOrder,
+  draftOfRequest,
+  lengthOf,
+  MAX_TAKES,
+} from './check.ts';
+export { createVideoClient } from './client.ts';
+export { COMPARED } from './comparison.ts';
+export { VIDEO_TYPES } from './content/container.ts';
+export { TOKEN } from './exchange.ts';
+export { isSameWord } from './forbidden-words.ts';
+export { readableExtensions, readableMedia } from './media-kind.ts';
+export {
+  type Catalog,
+  collectSettings,
+  defaultSeconds,
+  isOffered,
+  listed,
+  type Model,
+  offerInWords,
+  type Range,
+  SETTINGS,
+  type Setting,
+  secondsOffered,
+  settingNamed,
+  titled,
+  titleOf,
+} from './model.ts';
+export { checkDefaults, type Defaults, personalCatalog } from './personal-defaults.ts';
+export { type CheckReferences, createReferenceCheck, splitAddresses } from './references/addresses.ts';
+export { namesIn, withNames } from './references/names.ts';
+export {
+  ASPECT_RATIOS,
+  type AspectRatio,
+  MEDIA_KINDS,
+  type MediaKind,
+  RESOLUTIONS,
+  type Refusal,
+  type RequestDraft,
+  type RequestSettings,
+  type Resolution,
+  type SettingName,
+  SHOTS,
+  type ShotDraft,
+  type VideoRequest,
+} from './request.ts';
+export type { Clip, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from './service.ts';
+export { allowedStyles, asTyped, orderDefaults, type Style, styleNamed, withStyle } from './styles.ts';
+export {
+  allowedSeconds,
+  allowsModel,
+  allowsResolution,
+  allowsSeconds,
+  clipsRefused,
+  type PolicyRefusal,
+  policyRefusals,
+  type ValueRules,
+} from './value-rules.ts';

@@ -1,0 +1,84 @@
+import { forbiddenIn } from './forbidden-words.ts';
+import type { Refusal, Resolution, VideoRequest } from './request.ts';
+
+/** Lengths that are allowed, in whole seconds: up to a maximum, or those of a list. */
+export type AllowedSeconds = { readonly max: number } | readonly number[];
+
+/** Rules on the values of an order. Absent: everything that the catalog offers. */
+export interface ValueRules {
+  /** Names of the models that are allowed. */
+  readonly models?: readonly string[];
+  readonly seconds?: AllowedSeconds;
+  readonly resolutions?: readonly Resolution[];
+  /** Largest number of clips in one order, from 1. */
+  readonly clips?: number;
+  /** Name of the style that every order has. */
+  readonly style?: string;
+  /** Words that no text for the video service may contain. */
+  readonly words?: readonly string[];
+}
+
+/** Refusal of a value that the catalog offers and a policy does not allow. */
+export type PolicyRefusal = Extract<Refusal, { readonly reason: 'not_allowed' | 'forbidden_words' }>;
+
+/** Returns whether a model is allowed. */
+export function allowsModel({ models }: ValueRules, name: string): boolean {
+  return models === undefined || models.includes(name);
+}
+
+/** Returns whether a length in seconds is allowed. */
+export function allowsSeconds({ seconds }: ValueRules, given: number): boolean {
+  if (seconds === undefined) return true;
+  return 'max' in seconds ? given <= seconds.max : seconds.includes(given);
+}
+
+/** Returns whether a resolution is allowed; a model that takes none makes no difference. */
+export function allowsResolution({ resolutions }: ValueRules, given: Resolution | undefined): boolean {
+  return resolutions === undefined || given === undefined || resolutions.includes(given);
+}
+
+/** Returns the refusal of a prompt with forbidden words; `null` if it has none. */
+export function wordsRefused({ words = [] }: ValueRules, prompt: string): PolicyRefusal | null {
+  const found = forbiddenIn(prompt, words);
+  return found.length === 0 ? null : { reason: 'forbidden_words', option: 'prompt', words: found };
+}
+
+/** Returns the refusal of a number of clips in one order; `null` if it is allowed. */
+export function clipsRefused({ clips }: ValueRules, given: number): PolicyRefusal | null {
+  if (clips === undefined || given <= clips) return null;
+  return { reason: 'not_allowed', option: 'takes', given: String(given), allowed: [`up to ${clips}`] };
+}
+
+/**
+ * Returns why an order is not allowed, by its rules alone: the last check before a purchase, of the values that are sent.
+ * @param requests all clips of the order.
+ */
+export function policyRefusals(rules: ValueRules, requests: readonly VideoRequest[]): readonly PolicyRefusal[] {
+  const found = requests.flatMap((request) => requestRefusals(rules, request));
+  const clips = clipsRefused(rules, requests.length);
+  const all = [...found, ...(clips === null ? [] : [clips])];
+  return [...new Map(all.map((refusal) => [JSON.stringify(refusal), refusal])).values()];
+}
+
+function requestRefusals(rules: ValueRules, request: VideoRequest): readonly PolicyRefusal[] {
+  const { model, seconds, resolution, prompt } = request;
+  const refuse = (option: NotAllowed['option'], given: string, allowed: readonly string[]) =>
+    ({ reason: 'not_allowed', option, given, allowed }) as const;
+  const words = wordsRefused(rules, prompt);
+  const isStyled = rules.style === undefined || rules.style === request.style;
+  return [
+    ...(allowsModel(rules, model) ? [] : [refuse('model', model, rules.models ?? [])]),
+    ...(allowsSeconds(rules, seconds) ? [] : [refuse('seconds', String(seconds), allowedSeconds(rules.seconds))]),
+    ...(allowsResolution(rules, resolution) ? [] : [refuse('resolution', resolution ?? '', rules.resolutions ?? [])]),
+    ...(isStyled ? [] : [refuse('style', request.style ?? '', [rules.style ?? ''])]),
+    ...(words === null ? [] : [words]),
+  ];
+}
+
+type NotAllowed = Extract<PolicyRefusal, { readonly reason: 'not_allowed' }>;
+
+/** Returns allowed lengths as choices for the user: `["4", "6"]`, or `["up to 8"]`. */
+export function allowedSeconds(seconds: AllowedSeconds | undefined): readonly string[] {
+  if (seconds === undefined) return [];
+  return 'max' in seconds ? [`up to ${seconds.max}`] : seconds.map(String);
+}
