@@ -39,5 +39,5 @@ export async function showAudit(ports: BotPorts, caller: Caller, page: AuditPage
   ]);
   const hasMore = total > offset + PAGE_LENGTH;
   const buttons = pageButtons({ page, length: PAGE_LENGTH, hasMore, labels: ['Newer', 'Older'] });
-  return privately(auditCard({ entries, total, isDeployment, timeZone, buttons }));
+  return privately(auditCard({ entries, total, isDeployment, timeZone, catalog: ports.catalog(), buttons }));
 }

@@ -91,7 +91,7 @@ async function show(ports: BotPorts, caller: Caller, name: string | undefined): 
     return privately(stylesCard({ styles, command, hasFlags, mayChange: caller.mayAdminister }));
   }
   const found = styleNamed({ styles }, name);
-  if (found !== undefined) return privately(styleCard(found, null));
+  if (found !== undefined) return privately(styleCard(found, ports.catalog(), null));
   return refused(
     noSuchStyle(
       name,
@@ -121,7 +121,7 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Pro
     styles: changed(some, read.name, read.change),
   }));
   const saved = styleNamed({ styles }, read.name);
-  if (saved !== undefined) return privately(styleCard(saved, now.revision !== revision));
+  if (saved !== undefined) return privately(styleCard(saved, ports.catalog(), now.revision !== revision));
   return privately(textCard([styleRemoved(read.name)]));
 }
 

@@ -1,12 +1,13 @@
 import type { Keyv } from 'keyv';
-import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
+import { asDailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { comparisonOf, phaseAtEnd, pseudonymsIn, type Task, typedPrompt } from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { MessageLock } from './message-lock.ts';
+import { isClosed, notifyDirectly } from './notices/direct-notice.ts';
 import { eraseNotice, type Posted } from './notices/erased-notice.ts';
 import type { EndNotice } from './notices/views.ts';
-import type { MessageRef, Platform, Upload } from './platform.ts';
+import type { MessageRef, Notice, Platform, Upload } from './platform.ts';
 import type { ReviewNotices } from './reviews/review-notices.ts';
 import type { SetNotices } from './sets/set-notices.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
@@ -39,7 +40,7 @@ interface Notification {
   readonly lock: MessageLock;
 }
 
-type Target = Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'>;
+type Target = Pick<Notice, 'place' | 'replyTo'>;
 
 /** Completion notices of tasks, with the mention of the requester. */
 export class CompletionNotices {
@@ -114,25 +115,27 @@ export class CompletionNotices {
     if (notice.phase === 'done') await this.#notifySubscribed(notification, { ...notice, subscribed: true });
   }
 
-  async #notifyOnce({ task, lock }: Notification, key: string, notice: Target & { view: EndNotice }): Promise<void> {
+  /** @param target `null`: the requester's direct messages. */
+  async #notifyOnce({ task, lock }: Notification, key: string, view: EndNotice, target: Target | null): Promise<void> {
     const posted = await this.#posted(task);
     const platform = this.#options.platformOf(task);
     if (posted.includes(key)) {
       const { records, logger } = this.#options;
-      return eraseNotice({ task, records, recordKey: noticesKey(task), platform, key, view: notice.view, logger });
+      return eraseNotice({ task, records, recordKey: noticesKey(task), platform, key, view, logger });
     }
     lock.assertHeld();
     // The requester is mentioned once, in the task's channel; notices in other channels have no mention.
-    const mention = notice.view.subscribed ? null : task.origin.user;
-    const message = await platform.notify({ key, mention, ...notice });
-    await this.#options.records.set(noticesKey(task), [...posted, key, message]);
-  }
-
-  /** Returns whether the bot may not post in the channel of a task, which an error confirms. */
-  async #isClosed(thrown: unknown, task: Task): Promise<boolean> {
-    if (!(thrown instanceof DailiesError) || thrown.code !== 'missing_permission') return false;
-    const { team, channel } = task.origin;
-    return (await this.#options.platformOf(task).missingRight({ team, channel, address: {} }, 'words')) !== null;
+    const notice = { key, mention: view.subscribed ? null : task.origin.user, view };
+    const message = await (target === null
+      ? notifyDirectly(notice, platform, task.origin)
+      : platform.notify({ ...notice, ...target }));
+    await this.#options.records.set(noticesKey(task), [...posted, key, ...(message === null ? [] : [message])]);
+    if (message !== null) return;
+    const event = 'notice_channel_gone';
+    this.#options.logger.warn(
+      { event, task: task.id },
+      'skipped a notice: neither its channel nor its requester takes it',
+    );
   }
 
   async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
@@ -146,16 +149,12 @@ export class CompletionNotices {
     const isAway = replyTo !== null && replyTo.channel !== channel;
     const place = isAway ? { team, channel: replyTo.channel, address: {} } : { team, channel, address };
     try {
-      await this.#notifyOnce(notification, end, { place, replyTo, view });
+      await this.#notifyOnce(notification, end, view, { place, replyTo });
     } catch (thrown) {
-      const isGone = thrown instanceof DailiesError && thrown.code === 'message_gone';
-      if (!isGone && !(await this.#isClosed(thrown, task))) throw thrown;
+      if (!(await isClosed(thrown, this.#options.platformOf(task), task.origin))) throw thrown;
       // Without a message to reply to, `message_gone` means the channel.
       if (replyTo !== null) return this.#notifyOrigin(notification, view, null);
-      this.#options.logger.warn(
-        { event: 'notice_channel_gone', task: task.id, err: thrown },
-        'skipped a notice: its channel is gone',
-      );
+      await this.#notifyOnce(notification, end, view, null);
     }
   }
 
@@ -197,7 +196,7 @@ export class CompletionNotices {
           await this.#end(task, there, null);
           continue;
         }
-        await this.#notifyOnce(notification, `${end}:${there}`, { place, replyTo: null, view });
+        await this.#notifyOnce(notification, `${end}:${there}`, view, { place, replyTo: null });
       } catch (thrown) {
         const error = asDailiesError(thrown, `telling channel ${there} of task ${task.id}`);
         if (error.retryable) throw error;

@@ -8,9 +8,16 @@ import { type Clips, deliverQueue, isWorthWaiting, notifyQueue, type TaskReposit
 import { backoffMs, FailureCounter } from '../retry.ts';
 import { comparisonOf, failureOf, type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
-import { type AttachmentPlanner, hasCode, presentFile, type RefusedUploads, unlessGone } from './attachment-plan.ts';
+import {
+  type AttachmentPlanner,
+  hasCode,
+  presentFile,
+  presentOutcome,
+  type RefusedUploads,
+  unlessGone,
+} from './attachment-plan.ts';
 import type { Comparisons } from './comparisons/comparisons.ts';
-import type { CompletionNotices } from './completion-notices.ts';
+import { type CompletionNotices, endKey, endPhaseOf } from './completion-notices.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
@@ -33,8 +40,8 @@ export interface DeliveryRecord extends RefusedUploads {
   readonly copies?: number;
   /** Number of the task's `wants` that were fulfilled. Default 0. */
   readonly wantsMet?: number;
-  /** Revision of the task that was shown last, and whether a message still existed to show it. */
-  readonly shown?: { readonly revision: number; readonly isThere: boolean };
+  /** Revision of the task that was shown last, whether a message still existed to show it, and the key of its end, if any. */
+  readonly shown?: { readonly revision: number; readonly isThere: boolean; readonly end?: string };
 }
 
 /** Observer of delivery outcomes. */
@@ -117,7 +124,8 @@ export class Delivery {
     const card = task.set ?? task.takeOf;
     if (card !== undefined) await this.#options.sets.update(card);
     lock.assertHeld();
-    await this.#write(task.id, { ...(await this.#read(task.id)), shown: { revision: task.revision, isThere } });
+    const shown = { revision: task.revision, isThere, ...endOf(task) };
+    await this.#write(task.id, { ...(await this.#read(task.id)), shown });
   }
 
   /** Returns whether a task is shown in a message of its own, also one of a set that got it when it needed a decision. */
@@ -132,7 +140,7 @@ export class Delivery {
     return this.#presentAgain(task, lock);
   }
 
-  /** Returns whether the message still existed; records a deleted one. */
+  /** Returns whether the message still existed and could be changed; records a deleted one. */
   async #unlessGone(task: Task, presented: Promise<unknown>): Promise<boolean> {
     try {
       await presented;
@@ -143,25 +151,26 @@ export class Delivery {
         { event: 'task_message_gone', task: task.id },
         'the message of a task was deleted; keeping its clip',
       );
-      await this.#options.cards.gone(task.id);
+      // One that the bot may not change any more is still there.
+      if (!hasCode(thrown.cause, 'missing_permission')) await this.#options.cards.gone(task.id);
       return false;
     }
   }
 
   /**
-   * Shows a completed task in a replacement message, where the deleted one never had the clip (once) or a user requests
-   * the clip.
+   * Shows an outcome in a replacement message, where the deleted one never had it (once) or a user requests the clip.
    * @returns whether a message exists now.
    */
   async #presentAgain(task: Task, lock: MessageLock): Promise<boolean> {
-    if (task.state !== 'completed' || task.clip === undefined) return false;
+    const isClip = task.state === 'completed' && task.clip !== undefined;
     const delivery = await this.#read(task.id);
     const { handover, copies = 1, wantsMet = 0, ...rest } = delivery;
-    const { wants = 0 } = task;
+    const wants = isClip ? (task.wants ?? 0) : wantsMet;
     const isBegun = copies > ((await this.#options.cards.get(task.id))?.copy ?? 1);
-    const isOwed = handover === undefined && copies === 1;
-    if (!isBegun && !isOwed && wants <= wantsMet) {
-      if (handover === undefined) await this.#write(task.id, { ...delivery, handover: { kind: 'unshown' } });
+    const { end } = endOf(task);
+    const isMissed = isClip ? handover === undefined : end !== undefined && delivery.shown?.end !== end;
+    if (!isBegun && !(isMissed && copies === 1) && wants <= wantsMet) {
+      if (isClip && isMissed) await this.#write(task.id, { ...delivery, handover: { kind: 'unshown' } });
       return false;
     }
     const copy = isBegun ? copies : copies + 1;
@@ -170,7 +179,7 @@ export class Delivery {
     await this.#write(task.id, { ...rest, copies: copy, wantsMet: wants });
     const presented = this.#options.cards.reopen(task, copy).then((card) => this.#present(task, card, lock));
     if (await this.#unlessGone(task, presented)) return true;
-    await this.#write(task.id, { ...(await this.#read(task.id)), handover: { kind: 'unshown' } });
+    if (isClip) await this.#write(task.id, { ...(await this.#read(task.id)), handover: { kind: 'unshown' } });
     return false;
   }
 
@@ -188,7 +197,8 @@ export class Delivery {
       // The edit that somebody asked for tells whether the message is still there.
       if (card.isGone !== true && !isAsked && this.#options.cards.isShown(card, task, view)) return;
       lock.assertHeld();
-      await platform.edit(message, task.origin, view, 'final');
+      if (task.state === 'requested') await platform.edit(message, task.origin, view, 'final');
+      else await presentOutcome(platform, { message, origin: task.origin, view });
       return this.#options.cards.shown(task, view);
     }
     const { handing, viewOf, cards } = this.#options;
@@ -338,6 +348,12 @@ export class Delivery {
     const { shown } = await this.#read(task.id);
     return { task, isFirst: shown === undefined, shown: shown?.revision === task.revision ? shown : null };
   }
+}
+
+/** Returns the key of the end of a task, if the requester is notified of that. */
+function endOf(task: Task): { readonly end?: string } {
+  const phase = endPhaseOf(task);
+  return phase === null ? {} : { end: endKey(task, phase) };
 }
 
 function keyOf(lane: JobKind, { id }: Task): string {

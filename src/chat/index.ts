@@ -6,6 +6,7 @@ export {
   hasCode,
   type Links,
   presentFile,
+  presentOutcome,
   type RefusedUploads,
   withFreshLink,
 } from './attachment-plan.ts';

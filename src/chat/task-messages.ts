@@ -170,7 +170,8 @@ export class TaskMessages {
     try {
       return await platform.open(key, await this.#options.placeOf(task), view);
     } catch (thrown) {
-      const isClosed = hasCode(thrown, 'message_gone') || (hasCode(thrown, 'missing_permission') && isEnded(task));
+      const isOutcome = isEnded(task) || task.state === 'uncertain';
+      const isClosed = hasCode(thrown, 'message_gone') || (hasCode(thrown, 'missing_permission') && isOutcome);
       if (!isClosed || !platform.limits.hasDirectMessages) throw thrown;
       return this.#postDirectly(key, task, { view, refusal: thrown });
     }

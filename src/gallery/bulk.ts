@@ -7,6 +7,8 @@ import { ZipFile } from 'yazl';
 import { z } from 'zod';
 import { fileNameOf } from '../media/index.ts';
 import { typedPrompt } from '../tasks/index.ts';
+import { type Catalog, titleOf } from '../videos/index.ts';
+import type { ApiOptions } from './api.ts';
 import type { ClipTask } from './clips.ts';
 import type { FileOptions } from './files.ts';
 import { GALLERY_PATH } from './requests.ts';
@@ -15,10 +17,11 @@ import type { EnteredRoute } from './session-scope.ts';
 /** Clips and bytes of one download at most. */
 const MAX_CLIPS = 200;
 const MAX_BYTES = 4 * 1024 ** 3;
-/** Downloads of several clips at once, per process: each keeps a file open and the disk busy. */
-const MAX_AT_ONCE = 3;
+/** Downloads of several clips at once, per process, of which each person has one: each keeps a file open and the disk busy. */
+const MAX_AT_ONCE = 10;
 
 const TOO_LARGE = 'These clips have more than 4 GB together. Choose fewer.';
+const OWN = 'You are downloading many clips already. Wait until that has ended, or cancel it, then try again.';
 const BUSY = 'Others are downloading many clips just now. Try again in a minute.';
 const ids = z.object({
   ids: z
@@ -35,41 +38,48 @@ interface Entry {
   readonly name: string | null;
 }
 
+/** Options of {@link addBulk}. */
+type BulkOptions = Pick<FileOptions, 'clips' | 'fileOf'> & Pick<ApiOptions, 'catalog'>;
+
 /** Adds the download of several clips as one archive, not compressed, with a table of them. */
-export function addBulk(http: FastifyInstance, route: EnteredRoute, { clips, fileOf }: FileOptions): void {
-  let running = 0;
+export function addBulk(http: FastifyInstance, route: EnteredRoute, options: BulkOptions): void {
+  const { clips } = options;
+  const running = new Set<string>();
   http.get(
     `${GALLERY_PATH}/zip`,
     // A HEAD request would read every clip and send none of it.
     { exposeHeadRoute: false },
-    route(async ({ scope }, request, reply) => {
+    route(async ({ scope, session: { platform, team, user } }, request, reply) => {
       const { ids: wanted } = ids.parse(request.query);
       const found = await Promise.all(wanted.map((id) => clips.findClip(scope, id)));
       const tasks = found.filter((task) => task !== undefined);
       if (tasks.length === 0) return reply.code(404).send({ error: 'There are no such clips.' });
       const bytes = tasks.reduce((sum, { clip }) => sum + clip.bytes, 0);
       if (bytes > MAX_BYTES) return reply.code(413).send({ error: TOO_LARGE });
-      if (running >= MAX_AT_ONCE) return reply.code(429).header('retry-after', '60').send({ error: BUSY });
-      running += 1;
-      reply.raw.once('close', () => {
-        running -= 1;
-      });
+      const person = JSON.stringify([platform, team, user.id]);
+      const error = running.has(person) ? OWN : BUSY;
+      if (error === OWN || running.size >= MAX_AT_ONCE)
+        return reply.code(429).header('retry-after', '60').send({ error });
+      running.add(person);
       const left = new AbortController();
-      reply.raw.once('close', () => left.abort());
+      reply.raw.once('close', () => {
+        running.delete(person);
+        left.abort();
+      });
       return reply
         .type('application/zip')
         .header('content-disposition', 'attachment; filename="dailies-clips.zip"')
-        .send(archiveOf(tasks, fileOf, left.signal));
+        .send(archiveOf(tasks, options, left.signal));
     }),
   );
 }
 
 /** Returns an archive that is made while it is read. A failure ends it early; the browser reports it as failed. */
-function archiveOf(tasks: readonly ClipTask[], fileOf: FileOptions['fileOf'], signal: AbortSignal): Readable {
+function archiveOf(tasks: readonly ClipTask[], options: BulkOptions, signal: AbortSignal): Readable {
   const zip = new ZipFile();
   const stream = zip.outputStream as Readable;
   zip.on('error', (thrown: Error) => stream.destroy(thrown));
-  fill(zip, tasks, { fileOf, signal }).catch((thrown: unknown) => zip.emit('error', thrown));
+  fill(zip, tasks, { ...options, signal }).catch((thrown: unknown) => zip.emit('error', thrown));
   return stream;
 }
 
@@ -80,7 +90,7 @@ function archiveOf(tasks: readonly ClipTask[], fileOf: FileOptions['fileOf'], si
 async function fill(
   zip: ZipFile,
   tasks: readonly ClipTask[],
-  { fileOf, signal }: Pick<FileOptions, 'fileOf'> & { readonly signal: AbortSignal },
+  { fileOf, catalog, signal }: BulkOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const entries: Entry[] = [];
   for (const [at, task] of tasks.entries()) {
@@ -95,7 +105,7 @@ async function fill(
     zip.addReadStream(content, name, { compress: false, size: found.bytes, mtime: new Date(task.createdAtMs) });
     await sent;
   }
-  zip.addBuffer(Buffer.from(manifestOf(entries)), 'manifest.csv', { compress: false });
+  zip.addBuffer(Buffer.from(manifestOf(entries, catalog())), 'manifest.csv', { compress: false });
   zip.end();
 }
 
@@ -110,12 +120,12 @@ async function opened(
 }
 
 /** Returns the table of an archive. Texts of users that a spreadsheet would run as a formula are escaped. */
-function manifestOf(entries: readonly Entry[]): string {
+function manifestOf(entries: readonly Entry[], catalog: Catalog): string {
   const rows = entries.map(({ task, name }) => ({
     file: name ?? '',
     id: task.id,
     prompt: typedPrompt(task.request),
-    model: task.request.model,
+    model: titleOf(catalog, task.request.model),
     seconds: task.request.seconds,
     aspect: task.request.aspectRatio ?? '',
     resolution: task.request.resolution ?? '',

@@ -69,7 +69,7 @@ export function readBucketAddress(mediaUrl: string, env: BucketVariables): Bucke
       ? []
       : ['AWS_REGION: not set; MEDIA_URL needs the region of the bucket, such as eu-west-1']),
     ...keyProblems(env),
-    ...(env.AWS_SESSION_TOKEN !== undefined && [endpoint, publicEndpoint].some(isOpen) ? [IN_THE_CLEAR] : []),
+    ...([endpoint, publicEndpoint].some(isOpen) ? tokenProblems(env) : []),
   ];
   if (problems.length > 0) return { address: null, problems };
   const address = {
@@ -86,8 +86,14 @@ export function readBucketAddress(mediaUrl: string, env: BucketVariables): Bucke
 const ENDPOINT =
   'MEDIA_URL: the endpoint (there or in AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL) takes an http:// or https:// address without a path';
 
-const IN_THE_CLEAR =
-  'MEDIA_URL: AWS_SESSION_TOKEN would go in the clear to an http:// endpoint; it takes https:// (http:// for loopback hosts alone)';
+/** Returns why an endpoint whose connections are open to others takes no such key: the token of a temporary one. */
+function tokenProblems({ AWS_SESSION_TOKEN: token, ...env }: BucketVariables): readonly string[] {
+  const isRole = env.AWS_ACCESS_KEY_ID === undefined && env.AWS_SECRET_ACCESS_KEY === undefined;
+  if (token === undefined && !isRole) return [];
+  const whose = token === undefined ? 'without AWS_ACCESS_KEY_ID, the session token of a role' : 'AWS_SESSION_TOKEN';
+  const why = `${whose} would go in the clear to an http:// endpoint`;
+  return [`MEDIA_URL: ${why}; it takes https:// (http:// for loopback hosts alone)`];
+}
 
 function isOpen(origin: string | undefined): boolean {
   return origin?.startsWith('http:') === true && URL.canParse(origin) && !isLoopbackHost(new URL(origin).hostname);

@@ -4,7 +4,7 @@ import { keepRunning } from '#test/fakes/discord-program.ts';
 import { plainOf as slackText } from '#test/fakes/slack-house.ts';
 import { test } from './fixtures.ts';
 
-// The channel of two takes is archived or deleted while they run: each clip reaches its requester, once, over a kill.
+// A channel is archived or deleted while its clips run: each end reaches its requester, once, over a kill.
 
 test('on Slack, the takes of an archived channel go to their requester', async ({ upstream, slack, start }) => {
   const { botToken: SLACK_BOT_TOKEN, appToken: SLACK_APP_TOKEN, apiUrl: SLACK_API_URL } = slack;
@@ -24,6 +24,7 @@ test('on Slack, the takes of an archived channel go to their requester', async (
   await expect.poll(() => direct().filter(({ fileIds }) => fileIds.length > 0)).toHaveLength(2);
   await expect.poll(() => direct().map(slackText).join('\n')).toMatch(/Done in[\s\S]*Done in/u);
   expect(direct().map(slackText).join('\n')).toContain('any more, so this goes to you alone.');
+  await expect.poll(() => direct().map(slackText).join('\n')).toContain('are ready.');
   expect(upstream.posts).toBe(2);
   await dailies.kill();
   dailies = await start(env);
@@ -46,5 +47,31 @@ test('on Discord, the takes of a deleted channel go to their requester', async (
   const direct = () => discord.messages(discord.dm(alice));
   await expect.poll(() => direct().filter(({ attachments }) => attachments.length > 0)).toHaveLength(2);
   expect(direct().map(discordText).join('\n')).toContain('any more, so this goes to you alone.');
+  await expect.poll(() => direct().map(discordText).join('\n')).toContain('are ready.');
   expect(upstream.posts).toBe(2);
+});
+
+test('on Slack, the failure of a clip goes to its requester where its channel is archived', async ({
+  upstream,
+  slack,
+  start,
+}) => {
+  const { botToken: SLACK_BOT_TOKEN, appToken: SLACK_APP_TOKEN, apiUrl: SLACK_API_URL } = slack;
+  const { general } = slack.channels;
+  const { alice } = slack.users;
+  const { retrieve } = upstream.handlers;
+  keepRunning(upstream);
+  await start({ SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL });
+  slack.people.slash('/video create a red fox', { user: alice });
+  await expect.poll(() => slack.messages(general).map(slackText).join('|')).toContain('Running');
+  slack.archive(general);
+  upstream.handlers.retrieve = (call) => {
+    const failure = { code: 'generation_failed', message: 'too dark' };
+    if (call.task !== undefined) Object.assign(call.task, { status: 'failed', failure });
+    retrieve(call);
+  };
+  const direct = () => slack.messages(slack.dm(alice)).map(slackText).join('\n');
+  await expect.poll(direct).toContain('any more, so this goes to you alone.');
+  await expect.poll(direct).toContain('could not be made.');
+  expect(direct()).toContain('too dark');
 });

@@ -1,5 +1,6 @@
 import { formatPrice } from '#src/tasks/index.ts';
 import type { AuditAction, LoggedEntry, LoggedValue, Surface } from '#src/teams/index.ts';
+import { type Catalog, titleOf } from '#src/videos/index.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { decisionWords } from '../cards/statement.ts';
 import { all, count, formatMonth, fullStop } from '../format.ts';
@@ -12,16 +13,21 @@ export interface AuditShown {
   readonly isDeployment: boolean;
   /** Time zone of the team, in which days are named. */
   readonly timeZone: string;
+  readonly catalog: Catalog;
   readonly buttons: readonly CardButton[];
 }
 
 /** Shows a page of an audit log, newest first. */
-export function auditCard({ entries, total, isDeployment, timeZone, buttons }: AuditShown): Card {
+export function auditCard({ entries, total, isDeployment, timeZone, catalog, buttons }: AuditShown): Card {
   const whose = isDeployment ? 'the deployment' : 'this team';
   const heading: Block = { kind: 'heading', line: [`Changes of ${whose}`] };
   if (total === 0) return layOut([heading, { kind: 'text', line: ['Nothing was changed yet.'] }]);
   const items = entries.map(
-    (entry): Block => ({ kind: 'item', title: entryLine(entry, timeZone), small: smallLine(entry) }),
+    (entry): Block => ({
+      kind: 'item',
+      title: entryLine(withTitles(entry, catalog), timeZone),
+      small: smallLine(entry),
+    }),
   );
   return layOut([heading, ...items, { kind: 'small', line: [count(total, 'entry', 'entries')] }], { buttons });
 }
@@ -124,7 +130,16 @@ const RULES: Readonly<Record<string, string>> = {
   review: 'who may review clips',
 };
 
-/** Phrases a change of a rule: ` set the models allowed in #ads to swift-1`. */
+/** Returns an entry with the titles of the models that a rule names. */
+function withTitles(entry: LoggedEntry, catalog: Catalog): LoggedEntry {
+  const { action, subject, before, after } = entry;
+  if (action !== 'policy' || !(isText(subject, 'models') || isText(subject, 'default model'))) return entry;
+  const titled = (values: readonly LoggedValue[]): readonly LoggedValue[] =>
+    values.map((value) => (value.kind === 'text' ? { ...value, text: titleOf(catalog, value.text) } : value));
+  return { ...entry, before: titled(before), after: titled(after) };
+}
+
+/** Phrases a change of a rule: ` set the models allowed in #ads to Swift 1`. */
 function policyLine({ subject: [rule, ...place], before, after }: LoggedEntry): Line {
   const name = rule?.kind === 'text' ? rule.text : '';
   const what = RULES[name] ?? `the rule ${name}`;

@@ -1,4 +1,4 @@
-import type { Style } from '#src/videos/index.ts';
+import { type Catalog, type Style, titleOf } from '#src/videos/index.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { savedBlocks } from '../administration/settings.ts';
 import { either, formatCount, shorten } from '../format.ts';
@@ -36,13 +36,13 @@ export function stylesCard({ styles, command, hasFlags, mayChange }: StylesShown
 }
 
 /** Shows one style in full. @param isChanged whether it was just changed; `null` if it was not to be */
-export function styleCard(style: Style, isChanged: boolean | null): Card {
+export function styleCard(style: Style, catalog: Catalog, isChanged: boolean | null): Card {
   const { name, before, after, avoid, model, seconds, aspect, resolution, images = [] } = style;
   const parts: readonly (readonly [label: string, value: string | undefined])[] = [
     ['Before the prompt', before],
     ['After the prompt', after],
     ['Avoid', avoid],
-    ['Model', model],
+    ['Model', model === undefined ? undefined : titleOf(catalog, model)],
     ['Length', seconds === undefined ? undefined : `${seconds} s`],
     ['Aspect', aspect],
     ['Resolution', resolution],

@@ -1,5 +1,5 @@
 import type { Keyv } from 'keyv';
-import { asDailiesError, DailiesError } from '../../errors.ts';
+import { asDailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { fileNameOf } from '../../media/index.ts';
 import type { Clips } from '../../pipeline/index.ts';
@@ -15,6 +15,7 @@ import {
 } from '../../tasks/index.ts';
 import type { AttachmentPlanner } from '../attachment-plan.ts';
 import type { MessageLock } from '../message-lock.ts';
+import { isClosed, notifyDirectly } from '../notices/direct-notice.ts';
 import { eraseNotice, type Posted } from '../notices/erased-notice.ts';
 import type { ReviewNotice, SignedOffNotice } from '../notices/views.ts';
 import type { MessageRef, Notice, Platform, Upload } from '../platform.ts';
@@ -78,7 +79,7 @@ export class ReviewNotices {
     await this.#notify(reviewing, { key, place: { team, channel, address }, mention, view });
   }
 
-  /** Posts below the clip's message; in its channel, where the message is gone. */
+  /** Posts below the clip's message; in its channel, where the message is gone; to the requester, where that takes none. */
   async #notify(reviewing: Reviewing, notice: Omit<Notice, 'replyTo'>): Promise<void> {
     const { task, message, isThere } = reviewing;
     const platform = this.#options.platformOf(task);
@@ -87,10 +88,13 @@ export class ReviewNotices {
       try {
         return await this.#remember(reviewing, notice.key, await platform.notify({ ...notice, replyTo }));
       } catch (thrown) {
-        if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
+        if (!(await isClosed(thrown, platform, task.origin))) throw thrown;
       }
     }
-    this.#options.logger.warn({ event: 'notice_channel_gone', task: task.id }, 'skipped a notice: its channel is gone');
+    reviewing.lock.assertHeld();
+    const direct = notice.mention === null ? null : await notifyDirectly(notice, platform, task.origin);
+    if (direct !== null) return this.#remember(reviewing, notice.key, direct);
+    this.#options.logger.warn({ event: 'notice_channel_gone', task: task.id }, 'skipped a notice: nobody takes it');
     await this.#remember(reviewing, notice.key);
   }
 

@@ -8,6 +8,7 @@ import {
   type MessageRef,
   type Platform,
   presentFile,
+  presentOutcome,
   standingIn,
   TaskMessages,
   type TaskView,
@@ -152,12 +153,12 @@ export class CutMessages {
     }
   }
 
-  /** Has a message posted again that never had the file; no one waits for the others. */
+  /** Has a message posted again that never had the outcome, once. */
   async #presentAgain(cut: Cut): Promise<{ readonly dueInMs: number | null }> {
     const { cuts, logger } = this.#options;
     logger.info({ event: 'cut_message_gone', cut: cut.id }, 'the message of a cut was deleted');
     const current = (await cuts.get(cut.id)) ?? cut;
-    if (cut.state === 'failed' || cut.isPostedAgain === true) {
+    if (cut.isPostedAgain === true) {
       await cuts.write({ ...current, presented: true, handover: { kind: 'unshown' } });
       return { dueInMs: null };
     }
@@ -207,7 +208,7 @@ export class CutMessages {
   ): Promise<void> {
     const view = await this.#view(cut, shown.handover);
     shown.lock.assertHeld();
-    await this.#platformOf(cut.origin).edit(shown.message, cut.origin, view, 'final');
+    await presentOutcome(this.#platformOf(cut.origin), { message: shown.message, origin: cut.origin, view });
     await this.#messages.shown(await this.#standIn(cut), view);
   }
 

@@ -3,9 +3,9 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { SetKind, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
-import { ADA, CLIP, EVENTS, newTask, originOf } from '#test/fakes/tasks.ts';
+import { ADA, BOB, CLIP, EVENTS, newTask, originOf } from '#test/fakes/tasks.ts';
 
 const SET = taskIdOf('fake:i1');
 const IDS = memberIds({ id: SET, of: 2 });
@@ -13,10 +13,18 @@ const DONE = [EVENTS.completed, { kind: 'fetched', clip: CLIP }] as const;
 const { channel: HERE } = newTask().origin;
 const DIRECT = `direct-${ADA.id}`;
 
-/** A set of two takes whose clips are still to be posted. */
-async function takes(house = new ChatHouse()): Promise<ChatHouse> {
+const KINDS = ['takes', 'storyboard', 'comparison'] as const satisfies readonly SetKind[];
+/** Ends without a file of a task that is at the service. */
+const ENDS: readonly (readonly [phase: string, events: readonly TaskEvent[]])[] = [
+  ['failed', [EVENTS.failed]],
+  ['uncertain', [EVENTS.disowned]],
+  ['lost', [EVENTS.completed, EVENTS.unfetchable]],
+];
+
+/** A set of two clips that are still to be posted. */
+async function setOf(kind: SetKind = 'takes', house = new ChatHouse()): Promise<ChatHouse> {
   for (const [index, id] of IDS.entries()) {
-    const set = { id: SET, kind: 'takes', at: index + 1, of: 2 } as const;
+    const set = { id: SET, kind, at: index + 1, of: 2 };
     await house.repository.claim(newTask({ id, set, createdAtMs: house.clock.now() }));
   }
   await house.chat.show(SET);
@@ -29,14 +37,30 @@ const endAll = async (house: ChatHouse) => {
   await house.pass(5_000);
 };
 
+/** Closes the channel of the tasks. */
+const close = ({ platform }: ChatHouse, code: 'message_gone' | 'missing_permission'): void => {
+  platform.closed.set(HERE, code);
+  platform.lacking = { kind: 'uninvited', to: 'channel', type: '/invite @bot' };
+};
+
+/** Expects that nothing is tried any more, and returns the texts of the notices to the requester. */
+const settled = async (house: ChatHouse): Promise<readonly string[]> => {
+  await house.pass(600_000, 60_000);
+  const calls = house.platform.calls.length;
+  await house.pass(3_600_000, 60_000);
+  expect(house.platform.calls).toHaveLength(calls);
+  const { notices } = house.platform;
+  expect(notices.map(({ place }) => place.channel)).toEqual(notices.map(() => DIRECT));
+  return notices.map((notice) => plainText(linesOf(cardOf(notice.view, notice.mention))));
+};
+
 const filesIn = ({ platform }: ChatHouse, channel: string) =>
   platform.messages.filter(({ ref }) => ref.channel === channel).flatMap(({ files }) => files);
 
 describe.each(['message_gone', 'missing_permission'] as const)('a channel that takes no message: %s', (code) => {
-  it('sends the clips of a set to their requester, once each, also over a restart', async () => {
-    const house = await takes();
-    house.platform.closed.set(HERE, code);
-    house.platform.lacking = { kind: 'uninvited', to: 'channel', type: '/invite @bot' };
+  it.each(KINDS)('sends the clips of a set to their requester, once each, also over a restart: %s', async (kind) => {
+    const house = await setOf(kind);
+    close(house, code);
     await house.happen(IDS[0] as TaskId, ...DONE);
     const next = await house.restart();
     await next.happen(IDS[1] as TaskId, ...DONE);
@@ -47,6 +71,66 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     const views = next.platform.messages.at(-1)?.shown ?? [];
     expect(views.length).toBeGreaterThan(0);
     for (const { view } of views) expect(plainText(linesOf(cardOf(view)))).toContain('I can’t post in');
+    const [notice, ...more] = await settled(next);
+    expect([notice, more]).toEqual([expect.stringContaining('are ready.'), []]);
+  });
+
+  it.each(ENDS)('shows an end without a file to the requester, with its buttons: %s', async (phase, events) => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    close(house, code);
+    await house.happen(id, ...events);
+    const [notice, ...more] = await settled(house);
+    expect([notice, more]).toEqual([expect.stringContaining('your clip'), []]);
+    const [, direct, ...others] = house.platform.messages;
+    expect([direct?.ref.channel, others]).toEqual([DIRECT, []]);
+    expect(direct?.shown.at(-1)?.view).toMatchObject({ phase, awayFrom: HERE });
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('shows an end to the requester that follows another one, and no end again', async () => {
+    const house = new ChatHouse();
+    const id = await house.task({}, EVENTS.send, EVENTS.lost);
+    close(house, code);
+    await house.happen(id, EVENTS.identify, EVENTS.disowned);
+    await house.pass(600_000, 60_000);
+    const direct = house.platform.messages.filter(({ ref }) => ref.channel === DIRECT);
+    expect(direct.map(({ shown }) => shown.at(-1)?.view.phase)).toEqual(['uncertain']);
+    for (const message of direct) message.isDeleted = true;
+    await house.happen(id, EVENTS.leave);
+    await house.pass(600_000, 60_000);
+    expect(house.platform.messages.filter(({ ref }) => ref.channel === DIRECT)).toHaveLength(1);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('shows a request without an answer that has no message yet to the requester, also of a set', async () => {
+    const house = await setOf();
+    close(house, code);
+    const task = newTask({ id: taskIdOf('fake:i2'), createdAtMs: house.clock.now() });
+    await house.repository.claim(task);
+    await house.happen(task.id, EVENTS.send, EVENTS.lost);
+    await house.happen(IDS[0] as TaskId, EVENTS.disowned);
+    await house.happen(IDS[1] as TaskId, EVENTS.failed);
+    await settled(house);
+    const direct = house.platform.messages.filter(({ ref }) => ref.channel === DIRECT);
+    expect(direct.map(({ shown }) => shown.at(-1)?.view.phase)).toEqual(['uncertain', 'uncertain']);
+    for (const id of [task.id, ...IDS]) expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('sends the note of a review to the requester, once, and keeps the clip’s message', async () => {
+    const house = new ChatHouse({ reviewRules: async () => ({ reviewIn: [HERE] }) });
+    const id = await house.done();
+    house.platform.notices.splice(0);
+    close(house, code);
+    const note = { text: 'Too dark.' };
+    await house.happen(id, {
+      kind: 'review',
+      decision: { kind: 'changes_requested', by: BOB, atMs: 0, note },
+      after: 0,
+    });
+    expect(await settled(house)).toEqual([expect.stringContaining('Too dark.')]);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    if (code === 'missing_permission') expect(await house.chat.messageOf(id)).toEqual(house.platform.only.ref);
   });
 
   it('sends a clip whose card is there to its requester', async () => {
@@ -86,7 +170,7 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
 });
 
 it('ends the delivery to a deleted channel', async () => {
-  const house = await takes();
+  const house = await setOf();
   house.platform.closed.set(HERE, 'message_gone');
   await endAll(house);
   for (const id of IDS) expect(await house.record(id)).toMatchObject({ presented: true });
@@ -96,7 +180,7 @@ it('ends the delivery to a deleted channel', async () => {
 });
 
 it('offers a clip that neither its channel nor its requester takes, and does not try for ever', async () => {
-  const house = await takes();
+  const house = await setOf();
   for (const channel of [HERE, DIRECT]) house.platform.closed.set(channel, 'message_gone');
   await endAll(house);
   for (const id of IDS) {

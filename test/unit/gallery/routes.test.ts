@@ -6,6 +6,7 @@ import type { Task } from '#src/tasks/task.ts';
 import type { Clip } from '#src/videos/service.ts';
 import { wholeClip } from '#test/fakes/clip.ts';
 import { GalleryHouse, OPENER } from '#test/fakes/gallery-house.ts';
+import { deferred } from '#test/fakes/settle.ts';
 import { BOB } from '#test/fakes/tasks.ts';
 
 const BYTES = wholeClip(2_000);
@@ -265,7 +266,7 @@ it('sends several clips as one archive with a table, in which no text is a formu
   // Stored as it is, so the bytes are in the archive.
   expect(sent.rawPayload.indexOf(BYTES)).toBeGreaterThan(0);
   const table = sent.rawPayload.toString('utf8');
-  expect(table).toContain(`"'=HYPERLINK(""http://evil.example"")",swift-1`);
+  expect(table).toContain(`"'=HYPERLINK(""http://evil.example"")",Swift 1`);
   expect(table).toMatch(/,style,sent_prompt\r\n/u);
   expect(table).toContain(`,house,"'=HYPERLINK(""http://evil.example"") on film"\r\n`);
   expect(table).toContain(lost.id);
@@ -289,6 +290,38 @@ it('sends whole clips in an archive though copies are evicted meanwhile, and fai
   expect(rawPayload.lastIndexOf('PK\u0005\u0006')).toBeGreaterThan(0);
   await writeFile(two.clip?.path ?? '', BYTES.subarray(0, 900));
   await expect(house.get(`zip?ids=${two.id}`, cookie)).rejects.toThrow('response destroyed');
+});
+
+it('downloads many clips for each person once at a time, and for ten people', async () => {
+  const release = deferred();
+  let begun = 0;
+  const fileOf = async ({ clip }: { readonly clip: Clip }) => {
+    begun += 1;
+    await release.promise;
+    return clip;
+  };
+  const path = join(folder, 'clip.mp4');
+  await writeFile(path, BYTES);
+  house = await new GalleryHouse().serve(null, { fileOf });
+  const { id } = await house.add({}, { clip: { path, bytes: BYTES.length, contentType: 'video/mp4' } });
+  const people = Array.from({ length: 11 }, (_, at) => ({ id: `u${at}`, name: `Person ${at}` }));
+  const [last = '', ...cookies] = await Promise.all(people.map((user) => house.open({ ...OPENER, user })));
+  const [first = '', ...others] = cookies;
+  const download = (cookie: string) => house.get(`zip?ids=${id}`, cookie);
+  const started = [download(first)];
+  await expect.poll(() => begun).toBe(1);
+  const again = await house.open({ ...OPENER, user: people[1] ?? BOB });
+  for (const cookie of [first, again]) {
+    const refused = await download(cookie);
+    expect(refused.statusCode).toBe(429);
+    expect(refused.json()).toEqual({ error: expect.stringContaining('You are downloading many clips already.') });
+  }
+  started.push(...others.map(download));
+  await expect.poll(() => begun).toBe(10);
+  expect((await download(last)).json()).toEqual({ error: expect.stringContaining('Others are downloading') });
+  release.resolve();
+  for (const { statusCode } of await Promise.all(started)) expect(statusCode).toBe(200);
+  expect((await download(last)).statusCode).toBe(200);
 });
 
 it('limits a download to 200 clips and 4 GB', async () => {

@@ -19,14 +19,20 @@ describe('the address of a bucket', () => {
     ],
     [
       's3://my-clips?endpoint=http://minio:9000/&region=garage&public_endpoint=https://s3.example.com',
-      { AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL: 'https://other.example' },
+      { ...KEY, AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL: 'https://other.example' },
       {
         bucket: 'my-clips',
         prefix: '',
         region: 'garage',
         endpoint: 'http://minio:9000',
         publicEndpoint: 'https://s3.example.com',
+        credentials,
       },
+    ],
+    [
+      's3://my-clips?endpoint=http://[::1]:9000',
+      {},
+      { bucket: 'my-clips', prefix: '', region: 'us-east-1', endpoint: 'http://[::1]:9000' },
     ],
     [
       's3://my-clips',
@@ -75,6 +81,12 @@ describe('the address of a bucket', () => {
       's3://my-clips?endpoint=https://a.example&public_endpoint=http://b.example',
       { ...KEY, AWS_SESSION_TOKEN: 't' },
       'AWS_SESSION_TOKEN would go in the clear',
+    ],
+    ['s3://my-clips?endpoint=http://minio:9000', {}, 'without AWS_ACCESS_KEY_ID, the session token of a role would go'],
+    [
+      's3://my-clips?endpoint=https://a.example&public_endpoint=http://b.example',
+      { AWS_REGION: 'x' },
+      'without AWS_ACCESS_KEY_ID, the session token of a role would go in the clear',
     ],
     ['s3://my-clips', { AWS_REGION: 'x', AWS_ACCESS_KEY_ID: 'a' }, 'AWS_SECRET_ACCESS_KEY: not set'],
     ['s3://my-clips', { AWS_REGION: 'x', AWS_SECRET_ACCESS_KEY: 'hunter2' }, 'AWS_ACCESS_KEY_ID: not set'],

@@ -1,8 +1,10 @@
-import { link, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AttachmentFolder } from '#adapters/playground/files.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 
 let root: string;
 let files: AttachmentFolder;
@@ -31,6 +33,23 @@ it('fails with a retryable error, not a permission one, where the folder cannot 
   await writeFile(files.path, '');
   const kept = files.keep('m1', { name: 'fox.mp4', path: clip.path });
   await expect(kept).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
+});
+
+it('is swept at the start of what processes that died hours ago left, also as a link to a clip', async () => {
+  await files.keep('m1', { name: 'fox.mp4', path: clip.path });
+  const kept = files.fileName('m1', 'fox.mp4');
+  const part = `${kept}.b1d2.part`;
+  await link(clip.path, join(files.path, part));
+  const { ctimeMs } = await stat(clip.path);
+  const startedAfter = async (hours: number): Promise<readonly string[]> => {
+    const clock = new ManualClock(ctimeMs + hours * 3_600_000);
+    const house = await PlaygroundHouse.start({ dataDir: root, clock });
+    await house.remove();
+    return (await readdir(files.path)).toSorted();
+  };
+  expect(await startedAfter(2)).toEqual([kept, part]);
+  expect(await startedAfter(4)).toEqual([kept]);
+  expect(await readFile(clip.path, 'utf8')).toBe('clip');
 });
 
 it('removes an attachment with what a killed process left of it', async () => {

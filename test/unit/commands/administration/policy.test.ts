@@ -133,6 +133,8 @@ describe('/video policy', () => {
       seconds: { max: 6 },
       models: ['swift-1', 'plain'],
     });
+    const audit = plain(await house.bot.command(admin(), 'audit', {}));
+    expect(audit).toContain('set the models allowed to Swift 1 and Plain.');
   });
 
   it('keeps both of two changes at once, each in the audit log', async () => {

@@ -266,7 +266,7 @@ describe('the default of a channel', () => {
     expect(replyText(await house.bot.command(ada(), 'defaults', off))).toContain('Nothing changed');
     const shown = replyText(await house.bot.command(ada({ mayAdminister: true }), 'audit', {}));
     expect(shown).toMatch(
-      /removed the default model in .*clips.*, which was ‹reel-2›[\s\S]*set the default model in .*clips.* to ‹reel-2›/u,
+      /removed the default model in .*clips.*, which was ‹Reel 2›[\s\S]*set the default model in .*clips.* to ‹Reel 2›/u,
     );
     expect(shown).toContain('2 entries');
   });

@@ -33,7 +33,7 @@ describe('/video style', () => {
     expect(plain(await order('style'))).toContain('There are no styles yet.');
     expect(plain(await order('style house --after x'))).toContain('Nothing was changed.');
     expect(await stored()).toBeUndefined();
-    expect(await set(`${HOUSE} --model SWIFT-1 --seconds 8`)).toContain('Saved.');
+    expect(await set(`${HOUSE} --model SWIFT-1 --seconds 8`)).toMatch(/Saved\.[\s\S]*\nModel: Swift 1\n/u);
     expect(await set('House --aspect 9:16 --resolution 480p')).toContain('Length: 8 s');
     expect(await stored()).toEqual([
       {
@@ -48,6 +48,7 @@ describe('/video style', () => {
       },
     ]);
     const shown = plain(await order('style HOUSE'));
+    expect(shown).toContain('\nModel: Swift 1\n');
     expect(shown).toContain('Avoid: text, logos');
     expect(shown).toContain('the video service has no negative prompt');
     expect(plain(await order('style'))).toContain('Cinematic: … , shot on film');

@@ -11,7 +11,7 @@ import type { TaskId } from '#src/tasks/task.ts';
 import { CutHouse, type CutHouseOptions, SHOT_BYTES } from '#test/fakes/cut-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { startS3Server } from '#test/fakes/s3-server.ts';
-import { ADA, BOB } from '#test/fakes/tasks.ts';
+import { ADA, BOB, originOf } from '#test/fakes/tasks.ts';
 
 const houses: CutHouse[] = [];
 
@@ -239,18 +239,22 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     expect(await next.cuts.get(requested.cut)).toMatchObject({ presented: true });
   });
 
-  it('has the cut sent to who asked for it where the channel had its message', async () => {
+  it.each([
+    ['a cut', [], 'done', 1],
+    ['a failure, with its button,', [new ShotError(2, 'not_a_video', 'nonsense')], 'failed', 0],
+  ] as const)('has %s sent to the requester, once', async (_, failures, phase, files) => {
     const house = open();
     const requested = await house.request(await house.shots(2));
     if (requested.kind !== 'accepted') throw new TypeError(requested.kind);
     await house.cuts.show(requested.cut);
-    house.house.platform.closed.set('clips', code);
+    house.joiner.failures.push(...failures);
+    house.house.platform.closed.set(originOf().channel, code);
     await house.work();
-    expect(house.messages.map(({ ref, files }) => [ref.channel, files.length])).toEqual([
-      ['clips', 0],
-      [`direct-${ADA.id}`, 1],
-    ]);
-    expect(await house.cuts.get(requested.cut)).toMatchObject({ presented: true });
+    const [, direct, ...others] = house.messages;
+    expect([direct?.ref.channel, others]).toEqual([`direct-${ADA.id}`, []]);
+    expect(direct?.shown.at(-1)?.view).toMatchObject({ phase, awayFrom: originOf().channel });
+    expect(direct?.files).toHaveLength(files);
+    expect(direct?.shown.at(-1)?.view.buttons).toEqual(phase === 'failed' ? ['join'] : []);
   });
 });
 
