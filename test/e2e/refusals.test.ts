@@ -27,7 +27,7 @@ describe('refused requests create nothing', () => {
     ['--resolution 8k', ['resolution', '8k', '720p']],
     ['--image ftp://example.com/a.png', ['image', 'ftp://example.com/a.png', 'http']],
     ['--image http://a.example/1 --image http://a.example/2 --image http://a.example/3', ['image', '3', '2']],
-    ['--audio http://a.example/1', ['audio', 'swift-1']],
+    ['--audio http://a.example/1', ['audio', 'Swift 1']],
     ['--colour red', ['colour', '--seconds']],
     ['--seconds', ['seconds']],
     ['--seconds 4 --seconds 6', ['seconds']],

@@ -13,7 +13,7 @@ import { deferred } from '#test/fakes/settle.ts';
 import { SilentWay } from '#test/fakes/silent-way.ts';
 import { StoreChild } from '#test/fakes/store-child.ts';
 
-const TOP = join(import.meta.dirname, '../../../..');
+const TOP = join(import.meta.dirname, '../../../../..');
 const UNCONFIRMED = {
   code: 'store_unavailable',
   retryable: true,
