@@ -89,7 +89,6 @@ export class Output {
 
 let standard: Output | undefined;
 
-/** Returns the standard output of this process. */
 export function standardOutput(): Output {
   standard ??= open(1);
   return standard;

@@ -9,13 +9,11 @@ export interface KeptCard {
   readonly buttons: readonly CardButton[];
 }
 
-/** Returns a card as stored. */
 export function keptCard(card: Card): KeptCard {
   const { blocks, progress, buttons } = card;
   return { lines: linesOf(card), ...(blocks === undefined ? {} : { blocks }), progress, buttons };
 }
 
-/** Returns the card of a stored one. */
 function cardOf({ lines, blocks, ...more }: KeptCard): Card {
   return blocks === undefined ? { lines, ...more } : { blocks, ...more };
 }

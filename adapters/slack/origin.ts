@@ -30,7 +30,6 @@ export function isGroupName(name: string | undefined): boolean {
   return name?.startsWith('mpdm-') === true;
 }
 
-/** Returns the workspace of a place. */
 export function teamOf({ team, address }: Pick<Place, 'team' | 'address'>): TeamRef {
   return { team, enterprise: readAddress(address).enterprise };
 }

@@ -323,7 +323,6 @@ async function offerDraft(ports: BotPorts, caller: Caller, draft: Draft): Promis
 /** Clip of an order. */
 type OrderedClip = CheckedStoryboard['shots'][number];
 
-/** Returns the clips of an order. */
 function clipsOf({ request, model, takes, storyboard, compared }: Accepted): readonly OrderedClip[] {
   return compared ?? storyboard?.shots ?? Array.from({ length: takes }, () => ({ request, model }));
 }

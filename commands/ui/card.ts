@@ -86,7 +86,6 @@ export function layOut(blocks: readonly Block[], more: Partial<Pick<Card, 'progr
   return { blocks, progress: null, buttons: [], ...more };
 }
 
-/** Returns the card with lines of text appended. */
 export function withText(card: Card, ...lines: readonly Line[]): Card {
   const { progress, buttons } = card;
   return { blocks: [...blocksOf(card), ...lines.map(textBlock)], progress, buttons };

@@ -13,7 +13,6 @@ export type FormPurpose =
   /** `after`: as in {@link ReviewPress}. */
   | { readonly form: 'changes'; readonly task: TaskId; readonly after: number };
 
-/** Returns the id of a form. */
 export function formId(purpose: FormPurpose): string {
   if (purpose.form === 'changes') return changesId(purpose.task, purpose.after);
   if (purpose.form === 'board') return `board:${purpose.task}:${purpose.revision}`;

@@ -1,6 +1,5 @@
 import { type Line, type Part, withoutDirection } from './card.ts';
 
-/** Returns lines of a card as plain text. */
 export function plainText(lines: readonly Line[]): string {
   return withoutDirection(lines.map((line) => line.map(plainPart).join('')).join('\n'));
 }

@@ -58,7 +58,6 @@ export interface Chat {
   messageOf(task: TaskId): Promise<MessageRef | undefined>;
   /** Returns the task of a message, or the `setCardId` of a card. */
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
-  /** Returns the current view of a task. */
   view(task: Task): Promise<TaskView>;
   /** Returns the current view of a set's card. */
   setView(place: SetPlace): Promise<TaskView>;

@@ -126,7 +126,6 @@ export class TaskMessages {
     if (next.shown !== record.shown || next.progress !== record.progress) await this.#records.set(task.id, next);
   }
 
-  /** Returns the task of a message. */
   async taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
     return (await this.#records.get<{ task: TaskId }>(messageKey(platform, message)))?.task;
   }

@@ -210,7 +210,6 @@ export function isClip(task: Task): task is ClipTask {
   return task.state === 'completed' && task.clip !== undefined;
 }
 
-/** Returns a page that is full. */
 export function pageOf(clips: readonly ClipTask[]): ClipPage {
   const last = clips.at(-1);
   return { clips, next: last === undefined ? null : { score: last.createdAtMs, member: last.id }, searchedToMs: null };

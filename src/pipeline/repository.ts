@@ -308,7 +308,6 @@ function moveOf(before: Task, event: TaskEvent) {
   return { before, after: moved === null ? null : recount(moved), kind: event.kind };
 }
 
-/** Returns the changes as one. */
 function merged(changes: readonly Change[]): Change {
   return {
     records: changes.flatMap(({ records }) => records),

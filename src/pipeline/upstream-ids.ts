@@ -99,7 +99,6 @@ function bucketOf(key: string): { readonly index: string; readonly score: number
   };
 }
 
-/** Returns the removed task that holds an id. */
 async function removedHolder(store: Store, service: string, id: UpstreamId): Promise<TaskId | undefined> {
   const { index, score } = bucketOf(keyOf(service, id));
   const found = await store.scan(index, { min: score, max: score });

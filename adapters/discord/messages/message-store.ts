@@ -63,12 +63,10 @@ export class MessageStore {
     return this.#refused.has(token);
   }
 
-  /** Returns the message of a task. */
   async ofTask(task: TaskId): Promise<MessageRef | undefined> {
     return this.posted('task', task);
   }
 
-  /** Returns the message of a task or of a notice. */
   async posted(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
     // Before it is posted, the record of a notice has only the time of the attempt.
     const found = await this.recall<Partial<MessageRef>>(`${what}:${key}`);

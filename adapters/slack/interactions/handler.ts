@@ -301,7 +301,6 @@ function personIn({ team }: TeamRef, channel: string, user: string): Caller {
 
 type ModalValues = Readonly<Record<string, string>>;
 
-/** Returns the values of a form that is to be opened, by field. */
 function valuesOf({ fields }: Form): ModalValues {
   return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
 }

@@ -105,7 +105,6 @@ export function approvedCard(kind: 'approved' | 'denied', tasks: ApprovalTasks):
   return textCard([`Approved for ${formatPrice(requestPrice(tasks))}. ${what} for `, who, ` ${are}.`]);
 }
 
-/** Returns the price of all tasks of a request. */
 export function requestPrice(tasks: ApprovalTasks): Price {
   return sumOf(tasks.map(({ price }) => price)) ?? tasks[0].price;
 }

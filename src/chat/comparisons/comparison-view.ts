@@ -58,7 +58,6 @@ function isRevealed({ revealed }: ComparisonRecord, entries: readonly Task[]): b
   return revealed !== undefined && !entries.some((task) => isBlind(task));
 }
 
-/** Returns the settings that are the same for all. */
 function sharedSettings(ordered: readonly Task[], settings: TaskView['settings']): TaskView['settings'] {
   const { seconds } = settings;
   const [first, ...others] = ordered.map(({ request }) => request);

@@ -14,7 +14,6 @@ export type JobKind = (typeof JOB_KINDS)[number];
  */
 export type QueueName = 'send' | 'poll' | 'fetch' | 'join' | 'frame' | `deliver:${string}` | `notify:${string}`;
 
-/** Returns the kind of the jobs in a queue. */
 export function jobKindOf(name: QueueName): JobKind {
   return name.split(':', 1)[0] as JobKind;
 }

@@ -98,7 +98,6 @@ async function check({ store, audit, clock, logger }: BookkeeperOptions, stoppin
   await store.keyv('waits').set(RECORD_KEY, { revision: 1, atMs: nowMs, disagreements, headsAtMs } satisfies LastCheck);
 }
 
-/** Returns the number of disagreements of a report. */
 function disagreementsIn({ disagreements, stale }: BooksReport): number {
   return disagreements.length + stale.length;
 }

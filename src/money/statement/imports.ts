@@ -163,7 +163,6 @@ export class StatementImports {
     ];
   }
 
-  /** Returns the write of a changed statement. */
   changeOf(
     team: TeamKey,
     statement: TeamStatement,

@@ -53,7 +53,6 @@ export function valueRules(rules: PolicyRules): ValueRules {
 
 const PEOPLE_RULES: readonly PeopleRule[] = ['create', 'decide', 'review'];
 
-/** Returns whether a rule names people. */
 function isAboutPeople(rule: string): rule is PeopleRule {
   return PEOPLE_RULES.some((one) => one === rule);
 }

@@ -208,7 +208,6 @@ async function commitToRedis(client: RedisClientType, change: RedisChange): Prom
   }
 }
 
-/** Returns the keys and arguments of {@link SCRIPT}. */
 function scriptOf({ records, bounds, entries, sums, limits }: RedisChange): { keys: string[]; arguments: string[] } {
   return {
     keys: [

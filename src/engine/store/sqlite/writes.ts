@@ -188,7 +188,6 @@ export class SqliteWrites {
     }
   }
 
-  /** Returns whether the precondition of a write holds. */
   #holds({ namespace, key, expected }: SqliteRecordWrite, nowMs: number): boolean {
     if (expected === 'any') return true;
     const state = this.#state.get(namespace, key, nowMs);
