@@ -2,7 +2,7 @@ import { type Serving, sendBytes } from './clip.ts';
 import type { Call, Handler } from './video-service.ts';
 
 /** Creates the task of a create, regardless of the response sent afterwards. */
-export function accept({ service, request }: Call): void {
+function accept({ service, request }: Call): void {
   const { model } = JSON.parse(request.body) as { model: string };
   service.add({ model });
 }

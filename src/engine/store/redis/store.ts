@@ -20,6 +20,7 @@ import { additionsOf, checksOf } from '../sums.ts';
 import { RedisBroadcast } from './broadcast.ts';
 import { RedisConnection } from './connection.ts';
 import { createRedisContents, readSums } from './contents.ts';
+import { claimFormat } from './format.ts';
 import { RedisKeyvAdapter } from './keyv.ts';
 import { createRedisLeases, LEASES } from './leases.ts';
 import { checkRedis } from './settings.ts';
@@ -48,7 +49,9 @@ export async function openRedisStore(url: string, deps: StoreDeps): Promise<Stor
   try {
     await link.call('asking Redis for its settings', () => checkRedis(link.client, deps.logger));
     await link.call('connecting to Redis', () => writer.connected());
-    return new RedisStore({ link, writer }, deps);
+    const store = new RedisStore({ link, writer }, deps);
+    await claimFormat(link, store.contents);
+    return store;
   } catch (thrown) {
     await Promise.all([writer.close(), link.close()]);
     throw thrown;

@@ -1,13 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
+import { assertFormat, FORMAT } from '../format.ts';
 
 /**
  * Records are large, so their table is a rowid table with a separate index; index entries are small, so theirs is
- * clustered: by member first, because one commit writes all entries of a task, and then to one page. (Stores of earlier
- * versions keep the opposite order, which differs in speed alone.) `expires_at_ms` duplicates the expiry in the
- * envelope, to find expired records without parsing all.
+ * clustered: by member first, because one commit writes all entries of a task, and then to one page. `expires_at_ms`
+ * duplicates the expiry in the envelope, to find expired records without parsing all. `user_version` is the format.
  * @see {@link https://www.sqlite.org/withoutrowid.html}
  */
 const SCHEMA = `
+  BEGIN IMMEDIATE;
+  PRAGMA user_version = ${FORMAT};
   CREATE TABLE IF NOT EXISTS records (
     namespace TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -30,6 +32,7 @@ const SCHEMA = `
     doubted INTEGER NOT NULL,
     extra INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
+  COMMIT;
 `;
 
 /** Connection settings of the file of a store. */
@@ -42,14 +45,16 @@ export interface SqliteConnection {
 /**
  * Opens the file, creating it if needed. FULL flushes the write-ahead log at every commit: an acknowledged write
  * survives a power cut, too. What is deleted is overwritten at once (`secure_delete`), so that a removed prompt is not left in
- * the file: VACUUM would do that as well, but writes the whole file and runs only after a person was forgotten. A new file
- * can shrink (`auto_vacuum`); one of an earlier version reuses its free pages.
+ * the file: VACUUM would do that as well, but writes the whole file and runs only after a person was forgotten.
  * @see {@link https://www.sqlite.org/pragma.html#pragma_secure_delete}
- * @throws what SQLite throws.
+ * @throws what SQLite throws; `store_unavailable`, not retryable, for a file of another format.
  */
 export function connect({ path, busyTimeoutMs }: SqliteConnection): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
+    const isNew = database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    if (!isNew) assertFormat(version || null);
     // Before anything is written: a file that has tables keeps its mode.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;');
     database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;');

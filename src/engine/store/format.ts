@@ -1,0 +1,18 @@
+import { DailiesError } from '../../errors.ts';
+
+/** Format of the stores that this version creates, and the only one that it reads. */
+export const FORMAT = 1;
+
+/**
+ * Asserts that this version reads a store of that format; `null`: it has records, but states none.
+ * @throws `store_unavailable`, not retryable.
+ */
+export function assertFormat(found: number | null): void {
+  if (found === FORMAT) return;
+  const format = found === null ? 'of a development version' : `of format ${found}`;
+  throw new DailiesError(
+    `opening the store: it is ${format}, and this version of Dailies reads format ${FORMAT} alone; nothing was changed: ` +
+      'let STORE_URL name an empty store, or start the version that made this one (docs/upgrading.md)',
+    { code: 'store_unavailable', retryable: false },
+  );
+}

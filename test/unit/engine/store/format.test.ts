@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pino } from 'pino';
+import { describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { openConfiguredStore } from '#src/engine/store/open.ts';
+import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
+import { temporaryFolder } from '#test/fakes/sandbox-client.ts';
+
+const logger = pino({ level: 'silent' });
+const CLAIM = { records: [{ namespace: 'tasks', key: 'a', value: { revision: 1 }, expected: 'absent' }] } as const;
+
+function refused(format: string): object {
+  const message = expect.stringMatching(
+    `^opening the store: it is ${format}, and this version of Dailies reads format 1 alone; nothing was changed: ` +
+      'let STORE_URL name an empty store, or start the version that made this one ',
+  );
+  return { code: 'store_unavailable', retryable: false, message };
+}
+
+describe('an SQLite file', () => {
+  it('is reopened in the format that it was created with', async () => {
+    const url = `sqlite:${join(await temporaryFolder(), 'dailies.db')}`;
+    const created = await openConfiguredStore(url, { logger });
+    await created.commit(CLAIM);
+    await created.close();
+    const reopened = await openConfiguredStore(url, { logger });
+    expect(await reopened.keyv('tasks').get('a')).toEqual({ revision: 1 });
+    await reopened.close();
+  });
+
+  it.each([
+    ['of a development version', 0],
+    ['of format 2', 2],
+  ])('%s is refused in one sentence, and left as it was', async (format, version) => {
+    const path = join(await temporaryFolder(), 'dailies.db');
+    const database = new DatabaseSync(path);
+    database.exec(`CREATE TABLE records (namespace TEXT, key TEXT, value TEXT); PRAGMA user_version = ${version}`);
+    database.close();
+    const before = readFileSync(path);
+    await expect(openConfiguredStore(`sqlite:${path}`, { logger })).rejects.toMatchObject(refused(format));
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+});
+
+describe('a Redis', () => {
+  it('is shared in the format that the first process stated', async () => {
+    const { url } = await serveRedis();
+    const first = await openRedis(url, { clock: systemClock, logger });
+    await first.commit(CLAIM);
+    const second = await openRedis(url, { clock: systemClock, logger });
+    expect(await second.keyv('tasks').get('a')).toEqual({ revision: 1 });
+  });
+
+  it('with records of a development version is refused, and left as it was', async () => {
+    const server = await serveRedis();
+    await server.command('SET', 'dailies:tasks::a', '{"value":{"revision":1}}');
+    await expect(openConfiguredStore(server.url, { logger })).rejects.toMatchObject(
+      refused('of a development version'),
+    );
+    expect(await server.command('KEYS', '*')).toEqual(['dailies:tasks::a']);
+  });
+
+  it('of a later format is refused', async () => {
+    const server = await serveRedis();
+    await server.command('SET', 'dailies:format', '2');
+    await expect(openConfiguredStore(server.url, { logger })).rejects.toMatchObject(refused('of format 2'));
+  });
+
+  it('that lost its data states the format again for its next records', async () => {
+    const server = await serveRedis();
+    const store = await openRedis(server.url, { clock: systemClock, logger });
+    await server.command('FLUSHALL');
+    await server.kill();
+    await server.restart();
+    await vi.waitFor(async () => expect(await store.commit(CLAIM)).toBe(true), 60_000);
+    await openRedis(server.url, { clock: systemClock, logger });
+  });
+});
