@@ -127,7 +127,7 @@ async function order(discord: FakeDiscord, app: Awaited<ReturnType<typeof startA
   const expected = app.accepted() + 1;
   const asked = discord.people.slash('video create', { prompt });
   const hasCard = (): boolean => JSON.stringify(discord.original(asked)?.components ?? []).includes('Queued');
-  await discord.until(() => hasCard() && app.accepted() === expected, 'the card and the accepted task', 20_000);
+  await discord.until(() => hasCard() && app.accepted() === expected, 'the card and the accepted task', 120_000);
 }
 
 /** Returns the number of functions that ran since the last call, by product file. */
