@@ -26,8 +26,11 @@ export interface BookedSend {
 
 /** Outcome of comparing a bill with a send. */
 export type Comparison =
-  /** Both say the same. `book`: what the statement confirms; `null` where the books stay open. */
-  | { readonly kind: 'match'; readonly book: 'settled' | 'refunded' | null }
+  /**
+   * Both say the same. `book`: what the statement confirms; `null` where the books stay open. `off`: by how much that is
+   * so within the tolerance only.
+   */
+  | { readonly kind: 'match'; readonly book: 'settled' | 'refunded' | null; readonly off?: Price }
   /** `ours` is what our books count, `theirs` what the statement bills after refunds. */
   | { readonly kind: 'differs'; readonly ours: Price; readonly theirs: Price; readonly by: readonly Price[] };
 
@@ -63,8 +66,11 @@ function optionalCurrency(currency: string | undefined): Pick<Bill, 'currency'> 
   return currency === undefined ? {} : { currency };
 }
 
-/** Compares what a statement bills for a task with our books; exact, without a tolerance. */
-export function compare(bill: Bill, send: BookedSend): Comparison {
+/**
+ * Compares what a statement bills for a task with our books, exactly.
+ * @param tolerance by how much the bill may be off. Default: not at all.
+ */
+export function compare(bill: Bill, send: BookedSend, tolerance = ZERO): Comparison {
   const price = new Big(send.price.amount);
   const ours = countedOf(send) ? price : ZERO;
   const { charged, refunded } = bill;
@@ -73,8 +79,13 @@ export function compare(bill: Bill, send: BookedSend): Comparison {
   const theirs = charged.plus(before).minus(refunded);
   const currency = bill.currency ?? send.price.currency;
   if (currency === send.price.currency) {
-    const book = bookingOf(send, { price, charged, refunded, theirs });
-    if (book !== undefined) return { kind: 'match', book };
+    // A tolerance takes nothing for something, nor something for nothing.
+    const isNear = (one: Big, other: Big) => one.minus(other).abs().lte(tolerance) && one.eq(0) === other.eq(0);
+    const isCharged = isNear(charged, price) && refunded.eq(0);
+    const book = bookingOf(send, isCharged, isNear(charged.plus(before), refunded));
+    const off = (isCharged ? price.minus(charged) : theirs).abs();
+    if (book !== undefined)
+      return { kind: 'match', book, ...(off.eq(0) ? {} : { off: { amount: off.toFixed(), currency } }) };
     const differ = ours.minus(theirs).abs();
     return differing(send, { ours, theirs, currency, by: [{ amount: differ.toFixed(), currency }] });
   }
@@ -85,20 +96,12 @@ export function compare(bill: Bill, send: BookedSend): Comparison {
   return differing(send, { ours, theirs, currency, by });
 }
 
-interface Amounts {
-  readonly price: Big;
-  readonly charged: Big;
-  readonly refunded: Big;
-  readonly theirs: Big;
-}
-
 /** Returns what a match confirms; undefined where bill and books do not match. */
 function bookingOf(
   send: BookedSend,
-  { price, charged, refunded, theirs }: Amounts,
+  isCharged: boolean,
+  isGivenBack: boolean,
 ): 'settled' | 'refunded' | null | undefined {
-  const isCharged = charged.eq(price) && refunded.eq(0);
-  const isGivenBack = theirs.eq(0) && (refunded.gt(0) || price.eq(0) || charged.eq(0));
   if (send.awaitsRefund) return isGivenBack ? 'refunded' : isCharged ? null : undefined;
   switch (send.state) {
     case 'settled':

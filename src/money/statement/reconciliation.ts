@@ -44,12 +44,6 @@ export interface Books {
   readonly upstreamIds: Pick<UpstreamIds, 'holders'>;
 }
 
-/** Options of {@link reconcileStatement}. */
-export interface ReconciliationOptions {
-  /** Currency of the rows where the statement has no column for it. Default: that of the matched sends. */
-  readonly currency?: string;
-}
-
 /** Bills looked up at once. */
 const PAGE = 500;
 
@@ -59,7 +53,7 @@ const PAGE = 500;
  */
 export async function reconcileStatement(
   books: Books,
-  { file, format, currency }: { readonly file: StatementFile; readonly format: Format } & ReconciliationOptions,
+  { file, format }: { readonly file: StatementFile; readonly format: Format },
 ): Promise<Reconciliation> {
   const bills = new Bills();
   const covered = { fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
@@ -68,7 +62,7 @@ export async function reconcileStatement(
     extend(covered, row);
   }
   if (covered.toMs < covered.fromMs) throw new StatementError(`${file.path} has no rows.`);
-  const comparison = new ComparisonRun(books, currency);
+  const comparison = new ComparisonRun(books, file);
   for (const page of chunked(bills.all(), PAGE)) await comparison.addBills(page);
   await comparison.addMissing(covered);
   return comparison.result();
@@ -89,16 +83,17 @@ function extend(covered: Covered, { atMs, endMs }: Row): void {
 /** One comparison in progress. */
 class ComparisonRun {
   readonly #books: Books;
-  readonly #given: string | undefined;
-  readonly #all = new Summary();
+  readonly #file: StatementFile;
+  readonly #all: Summary;
   readonly #teams = new Map<string, OpenFindings>();
   readonly #unknown: Bill[] = [];
   readonly #found = new Set<string>();
   readonly #currencies = new Set<string>();
 
-  constructor(books: Books, currency: string | undefined) {
+  constructor(books: Books, file: StatementFile) {
     this.#books = books;
-    this.#given = currency;
+    this.#file = file;
+    this.#all = new Summary(file.tolerance);
   }
 
   async addBills(bills: readonly Bill[]): Promise<void> {
@@ -122,19 +117,21 @@ class ComparisonRun {
     const send = bookedSendOf(entry);
     this.#found.add(keyOf(entry));
     this.#currencies.add(entry.currency);
-    const currency = bill.currency ?? this.#given ?? entry.currency;
-    const comparison = compare({ ...bill, currency }, send);
+    const currency = bill.currency ?? this.#file.currency ?? entry.currency;
+    const comparison = compare({ ...bill, currency }, send, new Big(this.#file.tolerance ?? 0));
     const summaries = [this.#all, findings.summary];
     for (const [month, { rows, sum }] of bill.months) {
       for (const summary of summaries) summary.addRows(month, rows, { amount: sum.toFixed(), currency });
       if (comparison.kind === 'match') for (const summary of summaries) summary.addMatch(month, rows);
     }
+    const { month, rows } = lastMonthOf(bill);
     if (comparison.kind === 'match') {
       findings.matches.push({ task: entry.task, send: entry.send, book: comparison.book });
+      const { off } = comparison;
+      if (off !== undefined) for (const summary of summaries) summary.addTo('tolerated', { month, by: [off] }, rows);
       return;
     }
     const { ours, theirs, by } = comparison;
-    const { month, rows } = lastMonthOf(bill);
     const found = {
       kind: 'differs',
       month,
@@ -146,7 +143,7 @@ class ComparisonRun {
       by,
     } as const;
     findings.discrepancies.push(found);
-    for (const summary of summaries) summary.addDiscrepancy(found, rows);
+    for (const summary of summaries) summary.addTo(found.kind, found, rows);
   }
 
   /** Adds the sends that our books count in the time covered, and that the statement does not bill. */
@@ -183,7 +180,7 @@ class ComparisonRun {
       }
       const found = { kind: 'missing', month, ...upstream, task: id, send, ours, by: [ours] } as const;
       findings.discrepancies.push(found);
-      for (const summary of summaries) summary.addDiscrepancy(found, 1);
+      for (const summary of summaries) summary.addTo(found.kind, found, 1);
     }
   }
 
@@ -215,13 +212,13 @@ class ComparisonRun {
         for (const summary of summaries) summary.addRows(each, rows, { amount: sum.toFixed(), currency });
         count += rows;
       }
-      for (const summary of summaries) summary.addDiscrepancy(found, count);
+      for (const summary of summaries) summary.addTo(found.kind, found, count);
     }
   }
 
   #currency(): string {
     const [only, another] = this.#currencies;
-    const currency = this.#given ?? (another === undefined ? only : undefined);
+    const currency = this.#file.currency ?? (another === undefined ? only : undefined);
     if (currency !== undefined) return currency;
     throw new StatementError(
       'The statement has no column for the currency; name one (--map …,currency=COLUMN), or add --currency USD.',
@@ -232,7 +229,7 @@ class ComparisonRun {
     const key = team === null ? '' : `${team.platform}:${team.team}`;
     const known = this.#teams.get(key);
     if (known !== undefined) return known;
-    const findings = { team, matches: [], discrepancies: [], summary: new Summary() };
+    const findings = { team, matches: [], discrepancies: [], summary: new Summary(this.#file.tolerance) };
     this.#teams.set(key, findings);
     return findings;
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseMapping } from '#src/money/statement/columns.ts';
-import { detectFormat } from '#src/money/statement/read.ts';
+import { detectFormat, type StatementFile } from '#src/money/statement/read.ts';
 import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
 import { monthLine } from '#src/money/statement/sentences.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
@@ -53,13 +53,12 @@ async function made(upstream: string, given: Made = {}): Promise<TaskId> {
   return id;
 }
 
-async function reconciled(rows: readonly string[], currency?: string) {
+async function reconciled(rows: readonly string[], given: Partial<StatementFile> = {}) {
   const path = join(dir, 'statement.csv');
   await writeFile(path, ['task,cost,time', ...rows].join('\n'));
-  const file = { path, mapping: parseMapping('id=task,amount=cost,at=time') };
+  const file = { path, mapping: parseMapping('id=task,amount=cost,at=time'), ...given };
   const books = { store, upstreamIds: createUpstreamIds(store, SERVICE) };
-  const given = currency === undefined ? {} : { currency };
-  return reconcileStatement(books, { file, format: await detectFormat(file), ...given });
+  return reconcileStatement(books, { file, format: await detectFormat(file) });
 }
 
 const linesOf = async (...given: Parameters<typeof reconciled>) =>
@@ -191,8 +190,24 @@ it('takes the currency of the matched clips, and asks where that is not clear', 
     'October: 2 rows, €1.30. 1 matches. 1 not in our records: €1.00.',
   ]);
   await expect(reconciled(['x,1,2026-10-04'])).rejects.toThrow('add --currency USD');
-  expect(await linesOf(['x,1,2026-10-04'], 'USD')).toEqual([
+  expect(await linesOf(['x,1,2026-10-04'], { currency: 'USD' })).toEqual([
     'October: 1 row, $1.00. 0 match. 1 not in our records: $1.00. 1 missing from the statement: €0.30.',
+  ]);
+});
+
+it('takes a bill that is off within the tolerance for a match, and says how many and by how much', async () => {
+  await made('more', { amount: '2.666664' });
+  await made('less', { amount: '0.200004' });
+  await made('exact', { amount: '0.30' });
+  await made('far', { amount: '0.40' });
+  await made('failed', { amount: '0.333333', end: 'failed' });
+  const rows = ['more,2.67', 'less,0.20', 'exact,0.30', 'far,0.42', 'failed,0.33', 'failed,-0.34'];
+  const dated = rows.map((row) => `${row},2026-10-31`);
+  expect(await linesOf(dated, { tolerance: '0.01' })).toEqual([
+    'October: 6 rows, $3.58. 5 match. 4 rows only within the tolerance of 0.01, off by $0.01334 in total. 1 differs by $0.02.',
+  ]);
+  expect(await linesOf(['exact,0.30,2026-10-03T12:10Z'], { tolerance: '0.01' })).toEqual([
+    'October: 1 row, $0.30. 1 matches. No row needed the tolerance of 0.01. 3 missing from the statement: $3.266668.',
   ]);
 });
 
