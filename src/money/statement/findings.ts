@@ -26,6 +26,11 @@ export interface Discrepancy {
   readonly theirs?: Price;
   /** The disagreement as amounts of at least 0: never added up with their signs, so that two errors cannot cancel out. */
   readonly by: readonly Price[];
+  /**
+   * Position of the discrepancy that may be its other half: of a missing clip that is unconfirmed and has no id, the one
+   * unknown bill of its price and time, and the reverse.
+   */
+  readonly pair?: number;
 }
 
 /** Number and amounts of one kind of discrepancy. */

@@ -12,6 +12,9 @@ export interface Bill {
   readonly refunded: Big;
   /** ISO 4217; absent where the statement names none. */
   readonly currency?: string;
+  /** Time that its rows cover. */
+  readonly fromMs: number;
+  readonly toMs: number;
   /** Rows and their sum by month (UTC), such as `2026-10`; in the order of the file. */
   readonly months: ReadonlyMap<string, { readonly rows: number; readonly sum: Big }>;
 }
@@ -42,13 +45,23 @@ type OpenBill = { -readonly [Key in keyof Bill]: Bill[Key] } & {
 export class Bills {
   readonly #bills = new Map<string, OpenBill>();
 
-  add({ line, id, amount, atMs, currency }: Row): void {
+  add({ line, id, amount, atMs, endMs, currency }: Row): void {
     // Rows without an id are unrelated to each other; amounts of two currencies are never added up.
     const key = id === '' ? `\n${line}` : `${id}\n${currency ?? ''}`;
     const month = new Date(atMs).toISOString().slice(0, 7);
     const known = this.#bills.get(key);
-    const bill = known ?? { id, charged: ZERO, refunded: ZERO, months: new Map(), ...optionalCurrency(currency) };
+    const bill = known ?? {
+      id,
+      charged: ZERO,
+      refunded: ZERO,
+      fromMs: atMs,
+      toMs: endMs,
+      months: new Map(),
+      ...(currency === undefined ? {} : { currency }),
+    };
     if (known === undefined) this.#bills.set(key, bill);
+    bill.fromMs = Math.min(bill.fromMs, atMs);
+    bill.toMs = Math.max(bill.toMs, endMs);
     if (amount.gte(0)) bill.charged = bill.charged.plus(amount);
     else bill.refunded = bill.refunded.minus(amount);
     const { rows, sum } = bill.months.get(month) ?? { rows: 0, sum: ZERO };
@@ -61,10 +74,6 @@ export class Bills {
 }
 
 const ZERO = new Big(0);
-
-function optionalCurrency(currency: string | undefined): Pick<Bill, 'currency'> {
-  return currency === undefined ? {} : { currency };
-}
 
 /**
  * Compares what a statement bills for a task with our books, exactly.

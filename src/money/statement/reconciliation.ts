@@ -12,7 +12,7 @@ import {
 } from '../../tasks/index.ts';
 import type { UpstreamId } from '../../videos/index.ts';
 import { type Discrepancy, type Match, type MonthSummary, Summary } from './findings.ts';
-import { type Bill, Bills, type BookedSend, compare, countedOf } from './match.ts';
+import { type Bill, Bills, type BookedSend, type Comparison, compare, countedOf } from './match.ts';
 import { type Format, type Row, rowsOf, type StatementFile } from './read.ts';
 import { StatementError } from './statement-error.ts';
 
@@ -80,6 +80,19 @@ function extend(covered: Covered, { atMs, endMs }: Row): void {
   covered.toMs = Math.max(covered.toMs, endMs);
 }
 
+/** Missing send of which it is unconfirmed whether the service has it. */
+interface Unconfirmed {
+  readonly send: BookedSend;
+  readonly atMs: number;
+  /** Position of its discrepancy. */
+  readonly position: number;
+  /** False for one whose clip has an id, or was sent again: no bill can be its own any more. */
+  readonly lacksId: boolean;
+}
+
+/** Time between an order and a bill that may be its own. */
+const NEAR_MS = 10 * 60_000;
+
 /** One comparison in progress. */
 class ComparisonRun {
   readonly #books: Books;
@@ -87,6 +100,7 @@ class ComparisonRun {
   readonly #all: Summary;
   readonly #teams = new Map<string, OpenFindings>();
   readonly #unknown: Bill[] = [];
+  readonly #unconfirmed: Unconfirmed[] = [];
   readonly #found = new Set<string>();
   readonly #currencies = new Set<string>();
 
@@ -118,7 +132,7 @@ class ComparisonRun {
     this.#found.add(keyOf(entry));
     this.#currencies.add(entry.currency);
     const currency = bill.currency ?? this.#file.currency ?? entry.currency;
-    const comparison = compare({ ...bill, currency }, send, new Big(this.#file.tolerance ?? 0));
+    const comparison = this.#compare(bill, send);
     const summaries = [this.#all, findings.summary];
     for (const [month, { rows, sum }] of bill.months) {
       for (const summary of summaries) summary.addRows(month, rows, { amount: sum.toFixed(), currency });
@@ -179,6 +193,11 @@ class ComparisonRun {
         continue;
       }
       const found = { kind: 'missing', month, ...upstream, task: id, send, ours, by: [ours] } as const;
+      if (entry.state === 'in_doubt') {
+        const lacksId = task.state === 'uncertain' && task.upstreamId === undefined && send === task.sends;
+        const position = findings.discrepancies.length;
+        this.#unconfirmed.push({ send: bookedSendOf(entry), atMs: entry.createdAtMs, position, lacksId });
+      }
       findings.discrepancies.push(found);
       for (const summary of summaries) summary.addTo(found.kind, found, 1);
     }
@@ -197,6 +216,7 @@ class ComparisonRun {
   #addUnknown(): void {
     const [only, another] = [...this.#teams.values()];
     const findings = only !== undefined && another === undefined ? only : this.#findingsOf(null);
+    const first = findings.discrepancies.length;
     for (const bill of this.#unknown) {
       const currency = bill.currency ?? this.#currency();
       const { month } = lastMonthOf(bill);
@@ -214,6 +234,33 @@ class ComparisonRun {
       }
       for (const summary of summaries) summary.addTo(found.kind, found, count);
     }
+    if (findings.team !== null) this.#pair(findings.discrepancies, first);
+  }
+
+  /** Brings unconfirmed clips and unknown bills together where each fits one other alone; `first`: position of the bills. */
+  #pair(discrepancies: Discrepancy[], first: number): void {
+    const fitting = this.#unconfirmed.flatMap((clip) =>
+      this.#unknown.flatMap((bill, at) => (this.#fits(bill, clip) ? [{ clip, at: first + at }] : [])),
+    );
+    const [byClip, byBill] = [Map.groupBy(fitting, ({ clip }) => clip), Map.groupBy(fitting, ({ at }) => at)];
+    for (const { clip, at } of fitting) {
+      const isOnly = byClip.get(clip)?.length === 1 && byBill.get(at)?.length === 1;
+      const [missing, unknown] = [discrepancies[clip.position], discrepancies[at]];
+      if (!isOnly || !clip.lacksId || missing === undefined || unknown === undefined) continue;
+      discrepancies[clip.position] = { ...missing, pair: at };
+      discrepancies[at] = { ...unknown, pair: clip.position };
+    }
+  }
+
+  #fits(bill: Bill, { send, atMs }: Unconfirmed): boolean {
+    if (bill.id === '' || atMs < bill.fromMs - NEAR_MS || atMs > bill.toMs + NEAR_MS) return false;
+    const compared = this.#compare(bill, send);
+    return compared.kind === 'match' && compared.book === 'settled';
+  }
+
+  #compare(bill: Bill, send: BookedSend): Comparison {
+    const { currency = send.price.currency, tolerance = 0 } = this.#file;
+    return compare({ currency, ...bill }, send, new Big(tolerance));
   }
 
   #currency(): string {

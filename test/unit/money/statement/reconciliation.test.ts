@@ -211,6 +211,56 @@ it('takes a bill that is off within the tolerance for a match, and says how many
   ]);
 });
 
+/** Returns the kinds and ids of the discrepancies that were brought together. */
+async function paired(rows: readonly string[], given: Partial<StatementFile> = {}) {
+  const all = (await reconciled(rows, { currency: 'USD', ...given })).teams.flatMap(
+    ({ discrepancies }) => discrepancies,
+  );
+  return all.flatMap(({ kind, task, id, pair }, position) =>
+    pair === undefined ? [] : [[kind, task ?? id, all[pair]?.pair === position] as const],
+  );
+}
+
+it('brings an unconfirmed clip and the one unknown bill of its price and time together', async () => {
+  const lost = await made('lost', { end: 'lost' });
+  await made('billed');
+  const both = [
+    ['missing', lost, true],
+    ['unknown', 'up-new', true],
+  ];
+  const others = ['billed,0.30,2026-10-03T12:01Z', 'dear,0.40,2026-10-03T12:01Z', 'late,0.30,2026-10-31T12:00Z'];
+  expect(await paired([...others, 'up-new,0.30,2026-10-03T12:09Z'])).toEqual(both);
+  expect(await paired([...others, 'up-new,0.30,2026-10-03'])).toEqual(both);
+  expect(await paired([...others, 'up-new,0.31,2026-10-03T12:01Z'], { tolerance: '0.01' })).toEqual(both);
+  expect(await paired([...others, 'up-new,0.31,2026-10-03T12:01Z'])).toEqual([]);
+  expect(await paired([...others, 'up-new,0.30,2026-10-03T12:11Z'])).toEqual([]);
+  expect(await paired([...others, ',0.30,2026-10-03T12:01Z'])).toEqual([]);
+  expect(await paired([...others, 'up-new,0.30,2026-10-03T12:01Z', 'up-new,-0.30,2026-10-03T12:02Z'])).toEqual([]);
+  expect(await paired(['x,0.30,2026-10-03T12:01Z'], { currency: 'EUR' })).toEqual([]);
+});
+
+it('guesses nothing where several bills or clips fit', async () => {
+  const last = '0.30,2026-10-31T12:00Z';
+  await made('lost', { end: 'lost' });
+  expect(await paired(['x,0.30,2026-10-03T12:01Z', 'y,0.30,2026-10-03T12:02Z', `z,${last}`])).toEqual([]);
+  await made('other', { end: 'lost', atMs: OCTOBER_MS + 300_000 });
+  expect(await paired(['x,0.30,2026-10-03T12:01Z', `z,${last}`])).toEqual([]);
+  // Only the other one is near this.
+  expect(await paired(['x,0.30,2026-10-03T12:14Z', `z,${last}`])).toEqual([
+    ['missing', 'task-of-other', true],
+    ['unknown', 'x', true],
+  ]);
+});
+
+it('brings no bill together with a clip that was sent again and has an id', async () => {
+  const sent = await made('sent', { end: 'lost' });
+  const purchase = { period: '2026-10', amount: '0.30', currency: 'USD', atMs: OCTOBER_MS + 1_000 };
+  await repository.record(sent, { kind: 'resubmit', afterSends: 1, purchase });
+  await repository.record(sent, { kind: 'send', owner: 'me' });
+  await repository.record(sent, { kind: 'accepted', upstreamId: 'again' as UpstreamId, atMs: OCTOBER_MS + 2_000 });
+  expect(await paired(['x,0.30,2026-10-03T12:01Z', 'again,0.30,2026-10-03T12:01Z', 'z,9,2026-10-31'])).toEqual([]);
+});
+
 it('finds no task of another video service under the same id', async () => {
   await made('a');
   const other = { store, upstreamIds: createUpstreamIds(store, 'https://other.example') };
