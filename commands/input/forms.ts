@@ -1,4 +1,3 @@
-import { DailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/index.ts';
 import { isBlind, isContentRemoved, type Task, type TaskId } from '#src/tasks/index.ts';
 import {
@@ -30,12 +29,10 @@ import { shorten } from '../sentences/format.ts';
 import { CHAIN_CHOICES, FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
 import {
   notAnUpstreamId,
+  refusalOfId,
   refusalProblems,
   refusalSentence,
-  takenUpstreamId,
-  tooManyUpstreamIds,
   UNKNOWN_BUTTON,
-  unknownUpstreamId,
 } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { notesFor } from '../sentences/review/review.ts';
@@ -330,15 +327,8 @@ async function identify(ports: BotPorts, caller: Caller, task: Task, values: For
     ports.tasks.identify(task.id, caller.user, id as UpstreamId),
   );
   return identified.catch((thrown: unknown) => {
-    const sentence = thrown instanceof DailiesError ? refusalOfId(thrown, id) : null;
+    const sentence = refusalOfId(thrown, id);
     if (sentence === null) throw thrown;
     return refused(sentence);
   });
-}
-
-/** Returns the reason for refusing an id; `null` if the error is not about the id. */
-function refusalOfId({ code, retryAfterMs = 0 }: DailiesError, id: string): string | null {
-  if (code === 'task_unknown') return unknownUpstreamId(id);
-  if (code === 'id_taken') return takenUpstreamId(id);
-  return code === 'id_attempts' ? tooManyUpstreamIds(retryAfterMs) : null;
 }

@@ -1,8 +1,10 @@
 import { within } from '#src/clock.ts';
-import type { StatementDecisions, StatementImports, TeamStatement } from '#src/money/index.ts';
-import { titled } from '#src/videos/index.ts';
+import type { Discrepancy, StatementDecisions, StatementImports, TeamStatement } from '#src/money/index.ts';
+import { isBlind, isContentRemoved, type Task, typedPrompt } from '#src/tasks/index.ts';
+import { titled, type UpstreamId } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { visibleAmong } from '../input/task-lookup.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import {
@@ -14,11 +16,12 @@ import {
   statementCard,
   statementGone,
 } from '../sentences/cards/statement.ts';
+import { refusalOfId } from '../sentences/refusals.ts';
 import type { StatementPress } from '../ui/statement-buttons.ts';
 
 /** Imported statements, and the decisions on them. */
 export interface StatementPorts {
-  readonly imports: Pick<StatementImports, 'list' | 'get' | 'discrepancy' | 'nextUndecided'>;
+  readonly imports: Pick<StatementImports, 'list' | 'get' | 'discrepancy' | 'decision' | 'nextUndecided'>;
   readonly decisions: Pick<StatementDecisions, 'isBooking' | 'bookMatches' | 'decide'>;
 }
 
@@ -107,10 +110,57 @@ async function showDiscrepancy(
   caller: Caller,
   shown: Omit<Review, 'statement'> & { readonly statement: TeamStatement },
 ): Promise<Reply> {
-  const discrepancy = await ports.statements.imports.discrepancy(shown.statement, shown.position);
+  const { statement: of, position } = shown;
+  const { imports } = ports.statements;
+  const discrepancy = await imports.discrepancy(of, position);
   if (discrepancy === undefined) return gone(caller);
+  const { kind, pair } = discrepancy;
+  // The question about a pair is asked on the clip.
+  if (kind === 'unknown' && pair !== undefined && (await imports.decision(of, position, pair)) === undefined) {
+    return showDiscrepancy(ports, caller, { ...shown, position: pair });
+  }
+  const asked = await questionOn(ports, of, position);
   const task = discrepancy.task === undefined ? undefined : await ports.tasks.get(discrepancy.task);
-  return privately(discrepancyCard({ ...shown, discrepancy, task: task && titled(ports.catalog(), task) }));
+  const question = asked && { bill: asked.bill, prompt: promptFor(caller, asked.task) };
+  return privately(discrepancyCard({ ...shown, discrepancy, question, task: task && titled(ports.catalog(), task) }));
+}
+
+/** Returns an unconfirmed clip and the bill that may be its own, as long as that is to be asked. */
+async function questionOn(
+  { statements: { imports }, tasks }: BotPorts,
+  of: TeamStatement,
+  position: number,
+): Promise<{ readonly task: Task; readonly bill: Discrepancy; readonly id: UpstreamId } | null> {
+  const missing = await imports.discrepancy(of, position);
+  if (missing?.task === undefined || missing.pair === undefined) return null;
+  const [task, bill] = [await tasks.get(missing.task), await imports.discrepancy(of, missing.pair)];
+  const decided = await imports.decision(of, position, missing.pair);
+  if (task === undefined || bill?.id === undefined || decided !== undefined || task.sends !== missing.send) return null;
+  const id = bill.id as UpstreamId;
+  const isOpen = task.upstreamId === id || (task.state === 'uncertain' && task.upstreamId === undefined);
+  return isOpen ? { task, bill, id } : null;
+}
+
+/** Returns the prompt of a clip for those who may see it; `null` also where it would reveal a comparison. */
+function promptFor(caller: Caller, task: Task): string | null {
+  const isShown = visibleAmong(caller, [task]).length > 0 && !isBlind(task) && !isContentRemoved(task);
+  return isShown ? typedPrompt(task.request) : null;
+}
+
+/** Enters the id of a bill for its clip; an administrator decides on statements, whoever's clip it is. */
+async function enterId(ports: BotPorts, caller: Caller, statement: string, position: number): Promise<Reply | null> {
+  const found = await ports.statements.imports.get(teamOf(caller), statement);
+  const question = found === undefined ? null : await questionOn(ports, found, position);
+  if (question === null) return null;
+  const { task, id } = question;
+  try {
+    await ports.tasks.identify(task.id, caller.user, id, 'button');
+    return null;
+  } catch (thrown) {
+    const sentence = refusalOfId(thrown, id);
+    if (sentence === null) throw thrown;
+    return refused(sentence);
+  }
 }
 
 async function decide(
@@ -119,6 +169,8 @@ async function decide(
   { statement: id, offset, position, what: as }: Exclude<StatementPress, { readonly what: 'show' | 'book' | 'review' }>,
 ): Promise<Reply> {
   const actor = { person: caller.user, surface: 'button' } as const;
+  const refusal = as === 'same' ? await enterId(ports, caller, id, position) : null;
+  if (refusal !== null) return refusal;
   const decided = await ports.statements.decisions.decide(teamOf(caller), { id, position, as }, actor);
   const next = (outcome: string) => review(ports, caller, { statement: id, offset, position, outcome });
   switch (decided.kind) {

@@ -6,8 +6,7 @@ import type { Caller } from '../bot-port.ts';
 import { knownPeople } from '../input/people.ts';
 import { type BotPorts, isOperator, teamOf } from '../input/subcommand.ts';
 import { askButton } from '../sentences/approvals/requests.ts';
-import { overBudgetSentence } from '../sentences/money/over-budget.ts';
-import { cheaperButton } from '../sentences/offers.ts';
+import { cheaperButton, overBudgetSentence } from '../sentences/money/over-budget.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 import { askButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
@@ -82,7 +81,7 @@ export async function overBudgetWords(
     figures: missingCurrency === true ? null : { limit, room, held, doubted },
     refunds: ports.refunds,
     currencies: Object.keys(budget?.hard ?? {}),
-    fit: fit === null ? null : { ...shapeOf(fit), model: fit.model.name === model ? null : fit.model.title },
+    fit: fit === null ? null : cheaperOrder(fit, { model, ordered }),
     raisers: mayRaise || isDeployment ? [] : await raisersOf(ports, caller, budget?.by),
     mayRaise,
     command: isDeployment ? 'BUDGET_PER_MONTH' : `${caller.fields?.administration ?? '/video'} budget`,
@@ -130,8 +129,14 @@ function fitOf(ports: BotPorts, { scope, room, missingCurrency }: OverBudget, ch
   return whatFits(ports.catalog(), checked, microsOf(room));
 }
 
-function shapeOf(order: Accepted) {
-  return { seconds: order.request.seconds, ordered: orderedBy(order), price: orderPrice(order) };
+/** Returns what is shown of a cheaper form of an order. */
+function cheaperOrder(fit: Accepted, { model, ordered }: Pick<RefusedPurchase, 'model' | 'ordered'>) {
+  return {
+    seconds: fit.request.seconds,
+    takes: ordered === null ? null : fit.takes,
+    model: fit.model.name === model ? null : fit.model.title,
+    price: orderPrice(fit),
+  };
 }
 
 /** Saves the cheaper form of a refused order, unless buying it takes a confirmation of its own. */
@@ -141,12 +146,12 @@ async function cheaperButtons(
   fit: Accepted,
   { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
 ): Promise<readonly CardButton[]> {
-  const { seconds, ordered, price } = shapeOf(fit);
-  if ((await spendingNote(ports, caller, { price, ordered })).length > 0) return [];
+  const price = orderPrice(fit);
+  if ((await spendingNote(ports, caller, { price, ordered: orderedBy(fit) })).length > 0) return [];
   const request = draftOfRequest(fit.request, fit.takes);
   const whole = confirmed ?? draftOf(caller, { ...identity, request });
   const id = taskIdOf(`${whole.key}#fit`);
   await ports.drafts.save({ ...whole, id, request });
-  const model = fit.model.name === checked.model.name ? null : fit.model.title;
-  return [cheaperButton(orderButtonId(id, price), { seconds, ordered, model, price })];
+  const cheaper = cheaperOrder(fit, { model: checked.model.name, ordered: orderedBy(checked) });
+  return [cheaperButton(orderButtonId(id, price), cheaper)];
 }

@@ -33,24 +33,31 @@ export function orderedBy({
 }
 
 /**
- * Returns the request in a form that costs at most `room`: fewer takes of the same clip; else one clip, the longest shorter
- * one of the same model, or the longest, up to the length requested, of another model with the same currency; `null` where
- * nothing fits.
+ * Returns the request in a form that costs at most `room`: fewer takes of the same clip; else as many takes as fit of the
+ * longest shorter clip of the same model, or of the longest clip, up to the length requested, of another model with the same
+ * currency; `null` where nothing fits.
  */
 export function whatFits(catalog: Catalog, order: Accepted, room: Micros): Accepted | null {
   const { model, request, takes, storyboard, compared } = order;
   // Which of its shots, or models, to leave out is for its author to say.
   if (storyboard !== undefined || compared !== undefined) return null;
-  for (let fewer = takes - 1; fewer > 0; fewer -= 1)
-    if (microsOf(orderPrice({ ...order, takes: fewer }).amount) <= room) return { ...order, takes: fewer };
+  const fewer = mostTakes({ ...order, takes: takes - 1 }, room);
+  if (fewer !== null) return fewer;
   const others = catalog.models.filter(({ name, currency }) => name !== model.name && currency === model.currency);
-  const shorter = fitOf(catalog, { model, request }, { room, below: request.seconds });
+  const shorter = fitOf(catalog, order, { room, below: request.seconds });
   if (shorter !== null) return shorter;
   const fits = others.flatMap((other) => {
-    const fit = fitOf(catalog, { model: other, request }, { room, below: request.seconds + 1 });
+    const fit = fitOf(catalog, { model: other, request, takes }, { room, below: request.seconds + 1 });
     return fit === null ? [] : [fit];
   });
   return fits.toSorted((one, other) => other.request.seconds - one.request.seconds)[0] ?? null;
+}
+
+/** Returns an order with as many of its takes as cost at most `room`; `null` where not even one does. */
+function mostTakes(order: Accepted, room: Micros): Accepted | null {
+  for (let takes = order.takes; takes > 0; takes -= 1)
+    if (microsOf(orderPrice({ ...order, takes }).amount) <= room) return { ...order, takes };
+  return null;
 }
 
 /**
@@ -59,7 +66,7 @@ export function whatFits(catalog: Catalog, order: Accepted, room: Micros): Accep
  */
 function fitOf(
   catalog: Catalog,
-  { model, request }: Pick<Accepted, 'model' | 'request'>,
+  { model, request, takes }: Pick<Accepted, 'model' | 'request' | 'takes'>,
   { room, below }: { readonly room: Micros; readonly below: number },
 ): Accepted | null {
   const affordable = secondsOffered(model).filter((seconds) => seconds < below && costs(model, seconds) <= room);
@@ -68,7 +75,7 @@ function fitOf(
   const { aspect: _aspect, resolution: _resolution, ...rest } = draftOfRequest(request);
   for (const draft of [draftOfRequest(request), rest]) {
     const checked = checkRequest(catalog, { ...draft, model: model.name, seconds });
-    if (checked.ok) return checked;
+    if (checked.ok) return mostTakes({ ...checked, takes }, room);
   }
   return null;
 }

@@ -167,21 +167,6 @@ export function againButton(id: string, price: Price): CardButton {
   return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };
 }
 
-/** Returns a refusal's button that orders a cheaper form of the clip. @param model title, `null` for the same model */
-export function cheaperButton(
-  id: string,
-  {
-    seconds,
-    ordered,
-    model,
-    price,
-  }: { readonly seconds: number; readonly ordered: Ordered; readonly model: string | null; readonly price: Price },
-): CardButton {
-  const what =
-    ordered !== null ? setSize(ordered) : model === null ? `${seconds} s` : `${seconds} s with ${shorten(model, 30)}`;
-  return { id, label: `Create ${what} · ${formatPrice(price)}`, style: 'primary' };
-}
-
 function runButton(id: string, command: string): CardButton {
   return { id, label: `/video ${shorten(command, 40)}`, style: 'primary' };
 }

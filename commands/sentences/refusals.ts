@@ -1,4 +1,5 @@
 import type { MissingRight } from '#src/chat/index.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { Person } from '#src/tasks/index.ts';
 import { type PolicyRefusal, type Refusal, SHOTS, settingNamed } from '#src/videos/index.ts';
 import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
@@ -270,18 +271,18 @@ export function notAnUpstreamId(given: string): string {
   return `${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
 }
 
-/** Refuses an id that the service reports as unknown. */
-export function unknownUpstreamId(given: string): string {
-  return `The video service doesn’t know ${quoted(given)}. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.`;
-}
-
-/** Refuses an id that belongs to another task, without naming its requester. */
-export function takenUpstreamId(given: string): string {
-  return `${quoted(given)} already belongs to another clip. Compare it with the service’s console. Nothing was changed.`;
-}
-
-/** Refuses further ids for a task after too many attempts. */
-export function tooManyUpstreamIds(retryAfterMs: number): string {
+/** Returns the reason for refusing an id; `null` if the error is not about the id. */
+export function refusalOfId(thrown: unknown, id: string): string | null {
+  if (!(thrown instanceof DailiesError)) return null;
+  const { code, retryAfterMs = 0 } = thrown;
+  if (code === 'task_unknown') {
+    return `The video service doesn’t know ${quoted(id)}. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.`;
+  }
+  // The requester of the other task is not named.
+  if (code === 'id_taken') {
+    return `${quoted(id)} already belongs to another clip. Compare it with the service’s console. Nothing was changed.`;
+  }
+  if (code !== 'id_attempts') return null;
   return `Too many IDs were entered for this clip. Try again in ${formatDuration(retryAfterMs)}.`;
 }
 

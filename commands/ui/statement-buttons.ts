@@ -36,7 +36,8 @@ export function parseStatementButton(id: string): StatementPress | null {
   const [, shown] = /^statement:show:(\d{1,6})$/u.exec(id) ?? [];
   if (shown !== undefined) return { action: 'statement', what: 'show', offset: Number(shown) };
   const [, what, statement = '', at = '', position] =
-    /^statement:(book|review|ours|billed|not_billed):([0-9a-f]{16}):(\d{1,6})(?::(\d{1,7}))?$/u.exec(id) ?? [];
+    /^statement:(book|review|ours|billed|not_billed|same|apart):([0-9a-f]{16}):(\d{1,6})(?::(\d{1,7}))?$/u.exec(id) ??
+    [];
   if (what === undefined) return null;
   const offset = Number(at);
   if (what === 'book') return position === undefined ? { action: 'statement', what, statement, offset } : null;

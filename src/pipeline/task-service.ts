@@ -114,10 +114,11 @@ export interface TaskService {
   /**
    * Assigns an uncertain task the id that a user found in the service's console, and polls it. Changes nothing where it
    * throws.
+   * @param surface through which it was entered. Default: the form.
    * @throws `task_unknown` where the service reports no task of that id, `id_taken` where another task has it,
    * `id_attempts` after five attempts in an hour.
    */
-  identify(id: TaskId, by: Person, upstreamId: UpstreamId): Promise<Decision>;
+  identify(id: TaskId, by: Person, upstreamId: UpstreamId, surface?: Surface): Promise<Decision>;
   /** Reclaims the clip of a cancelled task, or one whose message was deleted. */
   want(id: TaskId, by: Person): Promise<Decision>;
   /** Retries immediately to fetch a clip that could not be fetched, or whose next attempt is scheduled. */
@@ -239,7 +240,7 @@ class Service implements TaskService {
     return this.#decide(id, by, { kind: 'leave', by });
   }
 
-  async identify(id: TaskId, by: Person, upstreamId: UpstreamId): Promise<Decision> {
+  async identify(id: TaskId, by: Person, upstreamId: UpstreamId, surface?: Surface): Promise<Decision> {
     const { store, clock } = this.#options;
     const event = { kind: 'identify', upstreamId, atMs: clock.now() } as const;
     const task = await this.get(id);
@@ -248,7 +249,7 @@ class Service implements TaskService {
       await this.#assertFree(id, upstreamId);
       await this.#assertKnown(upstreamId);
     }
-    return this.#decide(id, by, event);
+    return this.#decide(id, by, event, surface);
   }
 
   want(id: TaskId, by: Person): Promise<Decision> {
@@ -287,9 +288,9 @@ class Service implements TaskService {
     );
   }
 
-  async #decide(id: TaskId, by: Person, event: TaskEvent): Promise<Decision> {
+  async #decide(id: TaskId, by: Person, event: TaskEvent, surface?: Surface): Promise<Decision> {
     const { repository, queue, clock, logger } = this.#options;
-    const also = (next: Task) => this.#audited(next, by, event);
+    const also = (next: Task) => this.#audited(next, by, event, surface);
     const recorded = await repository.record(id, event, undefined, also).catch((thrown: unknown) => {
       queue.schedule('poll', id, clock.now() + RECHECK_MS);
       throw thrown;
@@ -302,7 +303,7 @@ class Service implements TaskService {
   }
 
   /** Returns the entry in the team's audit log of a decision on an uncertain task; no other is logged there. */
-  async #audited(task: Task, by: Person, event: TaskEvent): Promise<FurtherWrites> {
+  async #audited(task: Task, by: Person, event: TaskEvent, surface?: Surface): Promise<FurtherWrites> {
     const { id, origin, money } = task;
     const decision = AUDITED[event.kind];
     if (decision === undefined) return {};
@@ -312,7 +313,7 @@ class Service implements TaskService {
     // The price of a blind clip tells its model.
     const after = [{ kind: 'text', text: decision.text } as const, ...(isBlind(task) ? [] : [price])];
     const entry = { action: 'unconfirmed', subject, before: [], after } as const;
-    return { records: await this.#audit.append(origin, { person: by, surface: decision.surface }, [entry]) };
+    return { records: await this.#audit.append(origin, { person: by, surface: surface ?? decision.surface }, [entry]) };
   }
 
   /** Rejects while clips cannot be stored, or budgets not enforced; not for a task claimed before. */

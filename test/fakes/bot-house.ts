@@ -123,6 +123,7 @@ export class BotHouse implements BotPorts {
       list: async () => ({ statements: [], total: 0 }),
       get: async () => undefined,
       discrepancy: async () => undefined,
+      decision: async () => undefined,
       nextUndecided: async () => null,
     },
     decisions: { isBooking: () => false, bookMatches: async () => false, decide: async () => ({ kind: 'unknown' }) },

@@ -11,6 +11,7 @@ import { shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { statementButtonId } from '../../ui/statement-buttons.ts';
 import { count, formatCount, shorten } from '../format.ts';
+import { promptPart } from '../removal.ts';
 
 /** Command of the operator that imports a statement. */
 const RECONCILE = 'npm run reconcile -- --statement FILE.csv --map id=…,amount=…,at=…';
@@ -105,17 +106,20 @@ export interface DiscrepancyShown {
   readonly discrepancy: Discrepancy;
   /** The clip, if it still exists. */
   readonly task: Task | undefined;
+  /** The bill that may be its own, where that is to be asked, and the clip's prompt; `null`: not for the caller. */
+  readonly question: { readonly bill: Discrepancy; readonly prompt: string | null } | null;
   /** Outcome of the last decision. */
   readonly outcome: string | null;
 }
 
 /** Shows one discrepancy with the decisions on it. */
-export function discrepancyCard({ statement, offset, position, discrepancy, task, outcome }: DiscrepancyShown): Card {
+export function discrepancyCard(shown: DiscrepancyShown): Card {
+  const { statement, offset, position, discrepancy, task, question, outcome } = shown;
   const at = { statement: statement.id, offset };
   const decide = (as: Resolution, label: string): CardButton =>
     plain(statementButtonId({ what: as, ...at, position }), label);
   const { ours, kind } = discrepancy;
-  const decisions =
+  const single =
     kind === 'unknown'
       ? [decide('ours', 'Set aside')]
       : [
@@ -123,6 +127,8 @@ export function discrepancyCard({ statement, offset, position, discrepancy, task
           decide('billed', 'It was billed'),
           decide('not_billed', 'It was not billed'),
         ];
+  const yes = primary(statementButtonId({ what: 'same', ...at, position }), 'Yes: enter the ID and fetch the clip');
+  const decisions = question === null ? single : [yes, decide('apart', 'No')];
   const next = (position + 1) % statement.discrepancies;
   const left = statement.discrepancies - statement.decided;
   const skip = left > 1 ? [plain(statementButtonId({ what: 'review', ...at, position: next }), 'Skip')] : [];
@@ -133,11 +139,23 @@ export function discrepancyCard({ statement, offset, position, discrepancy, task
         kind: 'heading',
         line: [`Discrepancy ${formatCount(position + 1)} of ${formatCount(statement.discrepancies)}`],
       },
-      { kind: 'text', line: [discrepancySentence(discrepancy)] },
-      { kind: 'small', line: clipLine(discrepancy, task) },
+      ...[discrepancy, ...(question === null ? [] : [question.bill])].map(
+        (one): Block => ({ kind: 'text', line: [discrepancySentence(one)] }),
+      ),
+      ...(question === null ? [] : [{ kind: 'text' as const, line: questionLine(question.prompt, task) }]),
+      { kind: 'small', line: clipLine({ ...question?.bill, ...discrepancy }, task) },
     ],
     { buttons: [...decisions, ...skip, plain(statementButtonId({ what: 'show', offset }), 'Back')] },
   );
+}
+
+function questionLine(prompt: string | null, task: Task | undefined): Line {
+  return [
+    'Is this the unconfirmed clip',
+    ...(prompt === null ? [] : [' “', promptPart(prompt, 80), '”']),
+    ...(task === undefined ? [] : [' by ', { person: task.origin.user }]),
+    '?',
+  ];
 }
 
 function discrepancySentence({ kind, ours, theirs }: Discrepancy): string {
@@ -169,6 +187,8 @@ const DECISIONS: Readonly<Record<Resolution, string>> = {
   ours: 'our books stay as they are',
   billed: 'it was billed',
   not_billed: 'it was not billed',
+  same: 'both are the same clip, and its ID is entered',
+  apart: 'they are not the same clip',
 };
 
 /** Describes a logged decision; one of another version as it is. */

@@ -1,8 +1,19 @@
 import { amountOf, formatPrice, type Micros, microsOf, type Price, type Refunds } from '#src/tasks/index.ts';
-import { capitalised, either } from '../format.ts';
-import { clipsCost, type Ordered, setSize } from '../ordered.ts';
+import type { CardButton } from '../../ui/card.ts';
+import { capitalised, count, either, shorten } from '../format.ts';
+import { clipsCost, type Ordered } from '../ordered.ts';
 import { heldWords } from './limit-facts.ts';
 import { formatReset, monthName } from './months.ts';
+
+/** Cheaper form of an order. */
+interface CheaperOrder {
+  readonly seconds: number;
+  /** Number of takes, if several were ordered; `null` for a single clip. */
+  readonly takes: number | null;
+  /** Title of its model; `null` for the same one. */
+  readonly model: string | null;
+  readonly price: Price;
+}
 
 /** Budget that an order would exceed, with the facts that help its requester. Amounts are decimal strings. */
 export interface OverBudgetShown {
@@ -23,13 +34,8 @@ export interface OverBudgetShown {
   readonly refunds: Refunds;
   /** Currencies of the budget's amounts. */
   readonly currencies: readonly string[];
-  /** Cheaper form of the same order that fits; `model` where it is another one. */
-  readonly fit: {
-    readonly seconds: number;
-    readonly ordered: Ordered;
-    readonly model: string | null;
-    readonly price: Price;
-  } | null;
+  /** Cheaper form of the same order that fits. */
+  readonly fit: CheaperOrder | null;
   /** Names of people who can raise it, as far as they are known; the caller is none of them. */
   readonly raisers: readonly string[];
   /** Whether the caller may raise it. */
@@ -68,12 +74,19 @@ function partsOf({ price: { currency }, refunds }: OverBudgetShown, { held, doub
   ];
 }
 
-function fitSentence({ fit, ordered }: OverBudgetShown): string | null {
-  if (fit === null) return null;
-  if (fit.ordered !== null) return `${setSize(fit.ordered)} for ${formatPrice(fit.price)} would fit.`;
-  const model = fit.model === null ? '' : ` with ${fit.model}`;
-  const clip = ordered === null ? `${fit.seconds} s${model}` : `One clip of ${fit.seconds} s${model}`;
-  return `${clip} for ${formatPrice(fit.price)} would fit.`;
+function fitSentence({ fit }: OverBudgetShown): string | null {
+  return fit === null ? null : `${cheaperWords(fit)} for ${formatPrice(fit.price)} would fit.`;
+}
+
+/** Returns a refusal's button that orders a cheaper form. */
+export function cheaperButton(id: string, cheaper: CheaperOrder): CardButton {
+  return { id, label: `Create ${cheaperWords(cheaper)} · ${formatPrice(cheaper.price)}`, style: 'primary' };
+}
+
+/** Names a cheaper form of an order: `6 s`, `1 take of 4 s with Sketch`. */
+function cheaperWords({ takes, seconds, model }: CheaperOrder): string {
+  const number = takes === null ? '' : `${count(takes, 'take')} of `;
+  return `${number}${seconds} s${model === null ? '' : ` with ${shorten(model, 30)}`}`;
 }
 
 function reset({ figures, period, timeZone }: OverBudgetShown): string | null {

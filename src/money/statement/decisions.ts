@@ -129,12 +129,19 @@ export class StatementDecisions {
     const statement = await imports.get(team, id);
     const discrepancy = statement === undefined ? undefined : await imports.discrepancy(statement, position);
     if (statement === undefined || discrepancy === undefined) return { kind: 'unknown' };
+    const { task, send, pair } = discrepancy;
+    const known = task === undefined ? undefined : await repository.get(task);
     const decision = { position, as, by: actor.person, atMs: this.#options.clock.now() };
     const about: AboutDecision = { team, id, discrepancy, decision, actor };
-    const { task, send } = discrepancy;
-    const known = task === undefined ? undefined : await repository.get(task);
-    const bookAs = known === undefined || send === undefined ? null : bookingOf(as, known.money?.sends[send - 1]);
     try {
+      if (as === 'same' || as === 'apart') {
+        const bill = pair === undefined ? undefined : await imports.discrepancy(statement, pair);
+        if (pair === undefined || bill?.kind !== 'unknown') return { kind: 'unknown' };
+        if (as === 'same' && known?.upstreamId !== bill.id) return { kind: 'not_now' };
+        const both = { ...bill, ...discrepancy };
+        return await this.#commit({ ...about, discrepancy: both, decision: { ...decision, pair } });
+      }
+      const bookAs = known === undefined || send === undefined ? null : bookingOf(as, known.money?.sends[send - 1]);
       if (bookAs === null || known === undefined || send === undefined) return await this.#commit(about);
       const event = { kind: 'book', send, as: bookAs, by: actor.person } as const;
       const recorded = await repository.record(known.id, event, undefined, async () => {
@@ -160,7 +167,7 @@ export class StatementDecisions {
     const { imports } = this.#options;
     const statement = await imports.get(team, id);
     if (statement === undefined) throw new TypeError(`deciding on statement ${id}: it is gone`);
-    const decided = await imports.decision(statement, decision.position);
+    const decided = await imports.decision(statement, decision.position, decision.pair);
     if (decided !== undefined) throw new AlreadyDecided(decided);
     const change = { records: imports.decisionWrites(team, statement, decision) };
     return { change, entries: [decisionEntry(discrepancy, decision.as)], result: undefined };
@@ -171,7 +178,7 @@ interface AboutDecision {
   readonly team: TeamKey;
   readonly id: string;
   readonly discrepancy: Discrepancy;
-  readonly decision: Omit<Decided, 'revision'> & { readonly position: number };
+  readonly decision: Omit<Decided, 'revision'> & { readonly position: number; readonly pair?: number };
   readonly actor: Actor;
 }
 
@@ -186,7 +193,10 @@ class AlreadyDecided extends Error {
 }
 
 /** Returns what a decision books; `null`: nothing changes. */
-function bookingOf(as: Resolution, send: { readonly counted?: string } | undefined): BookedState | null {
+function bookingOf(
+  as: Exclude<Resolution, 'same' | 'apart'>,
+  send: { readonly counted?: string } | undefined,
+): BookedState | null {
   if (as === 'ours') return null;
   if (as === 'billed') return 'settled';
   // A submission that may never have existed has nothing to refund.

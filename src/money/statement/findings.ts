@@ -26,6 +26,11 @@ export interface Discrepancy {
   readonly theirs?: Price;
   /** The disagreement as amounts of at least 0: never added up with their signs, so that two errors cannot cancel out. */
   readonly by: readonly Price[];
+  /**
+   * Position of the discrepancy that may be its other half: of a missing clip that is unconfirmed and has no id, the one
+   * unknown bill of its price and time, and the reverse.
+   */
+  readonly pair?: number;
 }
 
 /** Number and amounts of one kind of discrepancy. */
@@ -46,21 +51,30 @@ export interface MonthSummary {
   readonly differs: Tally;
   readonly unknown: Tally;
   readonly missing: Tally;
+  /** Matching rows that are off by some of the tolerance `of`. Absent: there was none. */
+  readonly tolerated?: Tally & { readonly of: string };
   /** Sends of the last month that ended after the last row, and were not compared. */
   readonly later: number;
 }
+
+type TallyKind = Discrepancy['kind'] | 'tolerated';
 
 interface MonthTotals {
   rows: number;
   matched: number;
   later: number;
   readonly billed: Map<string, Big>;
-  readonly tallies: Record<Discrepancy['kind'], { count: number; by: readonly Price[] }>;
+  readonly tallies: Record<TallyKind, { count: number; by: readonly Price[] }>;
 }
 
 /** Adds the comparison of a statement with the books up by month. */
 export class Summary {
   readonly #months = new Map<string, MonthTotals>();
+  readonly #tolerance: string | undefined;
+
+  constructor(tolerance: string | undefined) {
+    this.#tolerance = tolerance;
+  }
 
   /** Adds rows of the statement. */
   addRows(month: string, rows: number, { amount, currency }: Price): void {
@@ -78,7 +92,7 @@ export class Summary {
   }
 
   /** @param count number of rows; of sends where none is in the statement */
-  addDiscrepancy({ kind, month, by }: Pick<Discrepancy, 'kind' | 'month' | 'by'>, count: number): void {
+  addTo(kind: TallyKind, { month, by }: Pick<Discrepancy, 'month' | 'by'>, count: number): void {
     const tally = this.#in(month).tallies[kind];
     tally.count += count;
     tally.by = total([...tally.by, ...by]);
@@ -88,21 +102,33 @@ export class Summary {
   months(): readonly MonthSummary[] {
     return [...this.#months]
       .toSorted(([one], [other]) => one.localeCompare(other))
-      .map(([month, { rows, matched, later, billed, tallies }]) => ({
-        month,
-        rows,
-        billed: [...billed].map(([currency, amount]) => ({ amount: amount.toFixed(), currency })),
-        matched,
-        later,
-        ...tallies,
-      }));
+      .map(
+        ([
+          month,
+          {
+            rows,
+            matched,
+            later,
+            billed,
+            tallies: { tolerated, ...tallies },
+          },
+        ]) => ({
+          month,
+          rows,
+          billed: [...billed].map(([currency, amount]) => ({ amount: amount.toFixed(), currency })),
+          matched,
+          later,
+          ...tallies,
+          ...(this.#tolerance === undefined ? {} : { tolerated: { ...tolerated, of: this.#tolerance } }),
+        }),
+      );
   }
 
   #in(month: string): MonthTotals {
     const known = this.#months.get(month);
     if (known !== undefined) return known;
     const none = () => ({ count: 0, by: [] });
-    const tallies = { differs: none(), unknown: none(), missing: none() };
+    const tallies = { differs: none(), unknown: none(), missing: none(), tolerated: none() };
     const totals = { rows: 0, matched: 0, later: 0, billed: new Map(), tallies };
     this.#months.set(month, totals);
     return totals;

@@ -35,8 +35,11 @@ export interface Booking {
   readonly endedAtMs?: number;
 }
 
-/** A person's decision on a discrepancy: ours stays, it was billed, it was not billed. */
-export type Resolution = 'ours' | 'billed' | 'not_billed';
+/**
+ * A person's decision on a discrepancy: ours stays, it was billed, it was not billed; on a pair of them: both are the same
+ * clip, or they are apart and left to a decision on each.
+ */
+export type Resolution = 'ours' | 'billed' | 'not_billed' | 'same' | 'apart';
 
 /** Decision on one discrepancy. */
 export interface Decided extends Versioned {
@@ -134,8 +137,11 @@ export class StatementImports {
     return (await this.#records.get<{ readonly items: readonly Discrepancy[] }>(key))?.items[position % PAGE];
   }
 
-  decision({ pages }: TeamStatement, position: number): Promise<Decided | undefined> {
-    return this.#records.get<Decided>(decisionKey(pages, position));
+  /** Returns the decision on a discrepancy. @param pair also those on the other of its pair, and on both together */
+  async decision({ pages }: TeamStatement, position: number, pair?: number): Promise<Decided | undefined> {
+    const further = pair === undefined ? [] : [decisionKey(pages, pair), apartKey(pages, Math.min(position, pair))];
+    const found = await this.#records.getMany<Decided>([decisionKey(pages, position), ...further]);
+    return found.find((one) => one !== undefined);
   }
 
   /** Returns the position of the first undecided discrepancy from `from` on, then from the start; `null`: none. */
@@ -154,12 +160,16 @@ export class StatementImports {
   decisionWrites(
     team: TeamKey,
     statement: TeamStatement,
-    { position, ...decided }: Omit<Decided, 'revision'> & { readonly position: number },
+    { position, pair, ...decided }: Omit<Decided, 'revision'> & { readonly position: number; readonly pair?: number },
   ): readonly RecordWrite[] {
-    const key = decisionKey(statement.pages, position);
+    const { pages } = statement;
+    const value: Decided = { revision: 1, ...decided };
+    const written = (key: string): RecordWrite => ({ namespace: 'statements', key, value, expected: 'absent' });
+    if (decided.as === 'apart') return [written(apartKey(pages, position))];
+    const settled = decided.as === 'same' && pair !== undefined ? [position, pair] : [position];
     return [
-      { namespace: 'statements', key, value: { revision: 1, ...decided } satisfies Decided, expected: 'absent' },
-      this.changeOf(team, statement, { decided: statement.decided + 1 }),
+      ...settled.map((each) => written(decisionKey(pages, each))),
+      this.changeOf(team, statement, { decided: statement.decided + settled.length }),
     ];
   }
 
@@ -219,4 +229,9 @@ function pageKey(pages: string, kind: 'matches' | 'discrepancies', page: number)
 
 function decisionKey(pages: string, position: number): string {
   return `decided:${pages}:${position}`;
+}
+
+/** @param position that of the missing clip, which comes before its bill */
+function apartKey(pages: string, position: number): string {
+  return `apart:${pages}:${position}`;
 }

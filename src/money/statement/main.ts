@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { Big } from 'big.js';
 import { systemClock as clock } from '../../clock.ts';
 import { isStoreUrl, openConfiguredStore, type Store, sqlitePath } from '../../engine/index.ts';
 import { loadEnvFile } from '../../env-file.ts';
@@ -9,18 +10,21 @@ import { createUpstreamIds } from '../../pipeline/index.ts';
 import { AuditTrail } from '../../teams/index.ts';
 import { parseMapping } from './columns.ts';
 import { StatementImports } from './imports.ts';
-import { detectFormat, type StatementFile } from './read.ts';
+import { detectFormat, type Format, type StatementFile } from './read.ts';
 import { type Reconciliation, reconcileStatement } from './reconciliation.ts';
-import { discrepancyLine, monthLine } from './sentences.ts';
+import { discrepancyLine, monthLine, plain } from './sentences.ts';
 import { StatementError } from './statement-error.ts';
-import type { DecimalMark } from './values.ts';
 
 // `npm run reconcile -- --statement FILE.csv --map id=…,amount=…,at=…`: compares the books with the service's statement.
 
 const USAGE = `Usage: npm run reconcile -- --statement FILE.csv --map id=COLUMN,amount=COLUMN,at=COLUMN[,currency=COLUMN,kind=COLUMN]
 Columns by name, or by number (from 1) where the file has no header.
   --decimal point|comma  the decimal mark of the amounts; detected where it is clear
-  --currency USD         the currency, where the file has no column for it`;
+  --currency USD         the currency, where the file has no column for it
+  --dates mdy|dmy|ymd    the order of day, month and year in dates such as 11/23/2026 10:00 AM
+  --scale 0.01           what an amount of 1 stands for: 0.01 for cents
+  --tolerance 0.01       by how much the bill of a clip may be off, such as by rounding; none without it
+  --skip 3               the number of lines above the header`;
 
 const IMPORTED =
   'Stored. In the chat, administrators book the matches and decide on the rest: /video statement (on Discord ' +
@@ -30,39 +34,46 @@ const IMPORTED_BEFORE = 'This file was imported before; nothing was stored. In t
 /** Discrepancies printed for each month and kind. */
 const MAX_PRINTED = 20;
 
-interface Arguments {
-  readonly file: StatementFile;
-  readonly currency: string | undefined;
-}
-
-function argumentsOf(): Arguments {
-  const { statement, map, decimal, currency } = parsed();
+function argumentsOf(): StatementFile {
+  const { statement, map, decimal, currency, dates, scale, tolerance, skip } = parsed();
   if (statement === undefined || map === undefined) throw new StatementError(USAGE);
   if (currency !== undefined && !/^[A-Z]{3}$/u.test(currency)) {
     throw new StatementError(`--currency takes a currency such as USD, not ${JSON.stringify(currency)}.`);
   }
-  const file = {
+  if (skip !== undefined && !/^\d{1,4}$/u.test(skip)) {
+    throw new StatementError(`--skip takes a number of lines, not ${JSON.stringify(skip)}.`);
+  }
+  return {
     path: statement,
     mapping: parseMapping(map),
-    ...(decimal === undefined ? {} : { decimal: decimalMarkOf(decimal) }),
+    decimal: oneOf('decimal', ['point', 'comma'], decimal),
+    dates: oneOf('dates', ['mdy', 'dmy', 'ymd'], dates),
+    scale: positive('scale', scale),
+    tolerance: positive('tolerance', tolerance)?.toFixed(),
+    skip: Number(skip ?? 0),
+    currency,
   };
-  return { file, currency };
 }
 
-function decimalMarkOf(given: string): DecimalMark {
-  if (given === 'point' || given === 'comma') return given;
-  throw new StatementError(`--decimal takes point or comma, not ${JSON.stringify(given)}.`);
+function oneOf<Word extends string>(option: string, words: readonly Word[], given: string | undefined) {
+  const word = words.find((one) => one === given);
+  if (given === undefined || word !== undefined) return word;
+  throw new StatementError(`--${option} takes ${words.join(' or ')}, not ${JSON.stringify(given)}.`);
 }
 
-function parsed(): {
-  readonly statement?: string;
-  readonly map?: string;
-  readonly decimal?: string;
-  readonly currency?: string;
-} {
-  const text = { type: 'string' } as const;
+function positive(option: string, given: string | undefined): Big | undefined {
+  if (given === undefined) return undefined;
+  const number = /^\d{1,12}(?:\.\d{1,12})?$/u.test(given) ? new Big(given) : undefined;
+  if (number?.gt(0) === true) return number;
+  throw new StatementError(`--${option} takes a number above 0 such as 0.01, not ${JSON.stringify(given)}.`);
+}
+
+const OPTIONS = ['statement', 'map', 'decimal', 'currency', 'dates', 'scale', 'tolerance', 'skip'] as const;
+
+function parsed(): Partial<Record<(typeof OPTIONS)[number], string>> {
   try {
-    return parseArgs({ options: { statement: text, map: text, decimal: text, currency: text } }).values;
+    return parseArgs({ options: Object.fromEntries(OPTIONS.map((name) => [name, { type: 'string' } as const])) })
+      .values;
   } catch (thrown) {
     throw new StatementError(`${asDailiesError(thrown, 'reading the options').message}\n${USAGE}`);
   }
@@ -103,11 +114,20 @@ function report({ months, teams }: Reconciliation): string {
   return `${lines.join('\n')}\n`;
 }
 
+function leftOutLine({ leftOut }: Format): string {
+  if (leftOut.length === 0) return '';
+  const lines = leftOut
+    .slice(0, MAX_PRINTED)
+    .map(({ line, id }) => `line ${line}${id === '' ? '' : ` (${plain(id)})`}`);
+  const more = leftOut.length > MAX_PRINTED ? [`${leftOut.length - MAX_PRINTED} more`] : [];
+  return `Left out, since they name neither a clip nor a time: ${[...lines, ...more].join(', ')}.\n`;
+}
+
 async function main(): Promise<void> {
   process.umask(0o077);
   const problems = loadEnvFile();
   if (problems.length > 0) throw new StatementError(problems.join('\n'));
-  const { file, currency } = argumentsOf();
+  const file = argumentsOf();
   const format = await detectFormat(file);
   const { STORE_URL: given, VIDEO_API_BASE_URL: baseUrl } = process.env;
   const url = given === undefined || given.trim() === '' ? 'sqlite:data/dailies.db' : given;
@@ -115,11 +135,10 @@ async function main(): Promise<void> {
   try {
     const service = baseUrl === undefined || baseUrl.trim() === '' ? 'sandbox' : baseUrl;
     const books = { store, upstreamIds: createUpstreamIds(store, service) };
-    const options = { file, format, ...(currency === undefined ? {} : { currency }) };
-    const reconciliation = await reconcileStatement(books, options);
+    const reconciliation = await reconcileStatement(books, { file, format });
     const imports = new StatementImports(store, new AuditTrail(store, clock), clock);
     const isNew = await imports.add(format.hash, reconciliation);
-    process.stdout.write(`${report(reconciliation)}${isNew ? IMPORTED : IMPORTED_BEFORE}\n`);
+    process.stdout.write(`${report(reconciliation)}${leftOutLine(format)}${isNew ? IMPORTED : IMPORTED_BEFORE}\n`);
   } finally {
     await store.close();
   }

@@ -12,6 +12,9 @@ export interface Bill {
   readonly refunded: Big;
   /** ISO 4217; absent where the statement names none. */
   readonly currency?: string;
+  /** Time that its rows cover. */
+  readonly fromMs: number;
+  readonly toMs: number;
   /** Rows and their sum by month (UTC), such as `2026-10`; in the order of the file. */
   readonly months: ReadonlyMap<string, { readonly rows: number; readonly sum: Big }>;
 }
@@ -26,8 +29,11 @@ export interface BookedSend {
 
 /** Outcome of comparing a bill with a send. */
 export type Comparison =
-  /** Both say the same. `book`: what the statement confirms; `null` where the books stay open. */
-  | { readonly kind: 'match'; readonly book: 'settled' | 'refunded' | null }
+  /**
+   * Both say the same. `book`: what the statement confirms; `null` where the books stay open. `off`: by how much that is
+   * so within the tolerance only.
+   */
+  | { readonly kind: 'match'; readonly book: 'settled' | 'refunded' | null; readonly off?: Price }
   /** `ours` is what our books count, `theirs` what the statement bills after refunds. */
   | { readonly kind: 'differs'; readonly ours: Price; readonly theirs: Price; readonly by: readonly Price[] };
 
@@ -39,13 +45,23 @@ type OpenBill = { -readonly [Key in keyof Bill]: Bill[Key] } & {
 export class Bills {
   readonly #bills = new Map<string, OpenBill>();
 
-  add({ line, id, amount, atMs, currency }: Row): void {
+  add({ line, id, amount, atMs, endMs, currency }: Row): void {
     // Rows without an id are unrelated to each other; amounts of two currencies are never added up.
     const key = id === '' ? `\n${line}` : `${id}\n${currency ?? ''}`;
     const month = new Date(atMs).toISOString().slice(0, 7);
     const known = this.#bills.get(key);
-    const bill = known ?? { id, charged: ZERO, refunded: ZERO, months: new Map(), ...optionalCurrency(currency) };
+    const bill = known ?? {
+      id,
+      charged: ZERO,
+      refunded: ZERO,
+      fromMs: atMs,
+      toMs: endMs,
+      months: new Map(),
+      ...(currency === undefined ? {} : { currency }),
+    };
     if (known === undefined) this.#bills.set(key, bill);
+    bill.fromMs = Math.min(bill.fromMs, atMs);
+    bill.toMs = Math.max(bill.toMs, endMs);
     if (amount.gte(0)) bill.charged = bill.charged.plus(amount);
     else bill.refunded = bill.refunded.minus(amount);
     const { rows, sum } = bill.months.get(month) ?? { rows: 0, sum: ZERO };
@@ -59,12 +75,11 @@ export class Bills {
 
 const ZERO = new Big(0);
 
-function optionalCurrency(currency: string | undefined): Pick<Bill, 'currency'> {
-  return currency === undefined ? {} : { currency };
-}
-
-/** Compares what a statement bills for a task with our books; exact, without a tolerance. */
-export function compare(bill: Bill, send: BookedSend): Comparison {
+/**
+ * Compares what a statement bills for a task with our books, exactly.
+ * @param tolerance by how much the bill may be off. Default: not at all.
+ */
+export function compare(bill: Bill, send: BookedSend, tolerance = ZERO): Comparison {
   const price = new Big(send.price.amount);
   const ours = countedOf(send) ? price : ZERO;
   const { charged, refunded } = bill;
@@ -73,8 +88,13 @@ export function compare(bill: Bill, send: BookedSend): Comparison {
   const theirs = charged.plus(before).minus(refunded);
   const currency = bill.currency ?? send.price.currency;
   if (currency === send.price.currency) {
-    const book = bookingOf(send, { price, charged, refunded, theirs });
-    if (book !== undefined) return { kind: 'match', book };
+    // A tolerance takes nothing for something, nor something for nothing.
+    const isNear = (one: Big, other: Big) => one.minus(other).abs().lte(tolerance) && one.eq(0) === other.eq(0);
+    const isCharged = isNear(charged, price) && refunded.eq(0);
+    const book = bookingOf(send, isCharged, isNear(charged.plus(before), refunded));
+    const off = (isCharged ? price.minus(charged) : theirs).abs();
+    if (book !== undefined)
+      return { kind: 'match', book, ...(off.eq(0) ? {} : { off: { amount: off.toFixed(), currency } }) };
     const differ = ours.minus(theirs).abs();
     return differing(send, { ours, theirs, currency, by: [{ amount: differ.toFixed(), currency }] });
   }
@@ -85,20 +105,12 @@ export function compare(bill: Bill, send: BookedSend): Comparison {
   return differing(send, { ours, theirs, currency, by });
 }
 
-interface Amounts {
-  readonly price: Big;
-  readonly charged: Big;
-  readonly refunded: Big;
-  readonly theirs: Big;
-}
-
 /** Returns what a match confirms; undefined where bill and books do not match. */
 function bookingOf(
   send: BookedSend,
-  { price, charged, refunded, theirs }: Amounts,
+  isCharged: boolean,
+  isGivenBack: boolean,
 ): 'settled' | 'refunded' | null | undefined {
-  const isCharged = charged.eq(price) && refunded.eq(0);
-  const isGivenBack = theirs.eq(0) && (refunded.gt(0) || price.eq(0) || charged.eq(0));
   if (send.awaitsRefund) return isGivenBack ? 'refunded' : isCharged ? null : undefined;
   switch (send.state) {
     case 'settled':

@@ -12,7 +12,7 @@ import {
 } from '../../tasks/index.ts';
 import type { UpstreamId } from '../../videos/index.ts';
 import { type Discrepancy, type Match, type MonthSummary, Summary } from './findings.ts';
-import { type Bill, Bills, type BookedSend, compare, countedOf } from './match.ts';
+import { type Bill, Bills, type BookedSend, type Comparison, compare, countedOf } from './match.ts';
 import { type Format, type Row, rowsOf, type StatementFile } from './read.ts';
 import { StatementError } from './statement-error.ts';
 
@@ -44,12 +44,6 @@ export interface Books {
   readonly upstreamIds: Pick<UpstreamIds, 'holders'>;
 }
 
-/** Options of {@link reconcileStatement}. */
-export interface ReconciliationOptions {
-  /** Currency of the rows where the statement has no column for it. Default: that of the matched sends. */
-  readonly currency?: string;
-}
-
 /** Bills looked up at once. */
 const PAGE = 500;
 
@@ -59,7 +53,7 @@ const PAGE = 500;
  */
 export async function reconcileStatement(
   books: Books,
-  { file, format, currency }: { readonly file: StatementFile; readonly format: Format } & ReconciliationOptions,
+  { file, format }: { readonly file: StatementFile; readonly format: Format },
 ): Promise<Reconciliation> {
   const bills = new Bills();
   const covered = { fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
@@ -68,7 +62,7 @@ export async function reconcileStatement(
     extend(covered, row);
   }
   if (covered.toMs < covered.fromMs) throw new StatementError(`${file.path} has no rows.`);
-  const comparison = new ComparisonRun(books, currency);
+  const comparison = new ComparisonRun(books, file);
   for (const page of chunked(bills.all(), PAGE)) await comparison.addBills(page);
   await comparison.addMissing(covered);
   return comparison.result();
@@ -86,19 +80,34 @@ function extend(covered: Covered, { atMs, endMs }: Row): void {
   covered.toMs = Math.max(covered.toMs, endMs);
 }
 
+/** Missing send of which it is unconfirmed whether the service has it. */
+interface Unconfirmed {
+  readonly send: BookedSend;
+  readonly atMs: number;
+  /** Position of its discrepancy. */
+  readonly position: number;
+  /** False for one whose clip has an id, or was sent again: no bill can be its own any more. */
+  readonly lacksId: boolean;
+}
+
+/** Time between an order and a bill that may be its own. */
+const NEAR_MS = 10 * 60_000;
+
 /** One comparison in progress. */
 class ComparisonRun {
   readonly #books: Books;
-  readonly #given: string | undefined;
-  readonly #all = new Summary();
+  readonly #file: StatementFile;
+  readonly #all: Summary;
   readonly #teams = new Map<string, OpenFindings>();
   readonly #unknown: Bill[] = [];
+  readonly #unconfirmed: Unconfirmed[] = [];
   readonly #found = new Set<string>();
   readonly #currencies = new Set<string>();
 
-  constructor(books: Books, currency: string | undefined) {
+  constructor(books: Books, file: StatementFile) {
     this.#books = books;
-    this.#given = currency;
+    this.#file = file;
+    this.#all = new Summary(file.tolerance);
   }
 
   async addBills(bills: readonly Bill[]): Promise<void> {
@@ -122,19 +131,21 @@ class ComparisonRun {
     const send = bookedSendOf(entry);
     this.#found.add(keyOf(entry));
     this.#currencies.add(entry.currency);
-    const currency = bill.currency ?? this.#given ?? entry.currency;
-    const comparison = compare({ ...bill, currency }, send);
+    const currency = bill.currency ?? this.#file.currency ?? entry.currency;
+    const comparison = this.#compare(bill, send);
     const summaries = [this.#all, findings.summary];
     for (const [month, { rows, sum }] of bill.months) {
       for (const summary of summaries) summary.addRows(month, rows, { amount: sum.toFixed(), currency });
       if (comparison.kind === 'match') for (const summary of summaries) summary.addMatch(month, rows);
     }
+    const { month, rows } = lastMonthOf(bill);
     if (comparison.kind === 'match') {
       findings.matches.push({ task: entry.task, send: entry.send, book: comparison.book });
+      const { off } = comparison;
+      if (off !== undefined) for (const summary of summaries) summary.addTo('tolerated', { month, by: [off] }, rows);
       return;
     }
     const { ours, theirs, by } = comparison;
-    const { month, rows } = lastMonthOf(bill);
     const found = {
       kind: 'differs',
       month,
@@ -146,7 +157,7 @@ class ComparisonRun {
       by,
     } as const;
     findings.discrepancies.push(found);
-    for (const summary of summaries) summary.addDiscrepancy(found, rows);
+    for (const summary of summaries) summary.addTo(found.kind, found, rows);
   }
 
   /** Adds the sends that our books count in the time covered, and that the statement does not bill. */
@@ -182,8 +193,13 @@ class ComparisonRun {
         continue;
       }
       const found = { kind: 'missing', month, ...upstream, task: id, send, ours, by: [ours] } as const;
+      if (entry.state === 'in_doubt') {
+        const lacksId = task.state === 'uncertain' && task.upstreamId === undefined && send === task.sends;
+        const position = findings.discrepancies.length;
+        this.#unconfirmed.push({ send: bookedSendOf(entry), atMs: entry.createdAtMs, position, lacksId });
+      }
       findings.discrepancies.push(found);
-      for (const summary of summaries) summary.addDiscrepancy(found, 1);
+      for (const summary of summaries) summary.addTo(found.kind, found, 1);
     }
   }
 
@@ -200,6 +216,7 @@ class ComparisonRun {
   #addUnknown(): void {
     const [only, another] = [...this.#teams.values()];
     const findings = only !== undefined && another === undefined ? only : this.#findingsOf(null);
+    const first = findings.discrepancies.length;
     for (const bill of this.#unknown) {
       const currency = bill.currency ?? this.#currency();
       const { month } = lastMonthOf(bill);
@@ -215,13 +232,40 @@ class ComparisonRun {
         for (const summary of summaries) summary.addRows(each, rows, { amount: sum.toFixed(), currency });
         count += rows;
       }
-      for (const summary of summaries) summary.addDiscrepancy(found, count);
+      for (const summary of summaries) summary.addTo(found.kind, found, count);
     }
+    if (findings.team !== null) this.#pair(findings.discrepancies, first);
+  }
+
+  /** Brings unconfirmed clips and unknown bills together where each fits one other alone; `first`: position of the bills. */
+  #pair(discrepancies: Discrepancy[], first: number): void {
+    const fitting = this.#unconfirmed.flatMap((clip) =>
+      this.#unknown.flatMap((bill, at) => (this.#fits(bill, clip) ? [{ clip, at: first + at }] : [])),
+    );
+    const [byClip, byBill] = [Map.groupBy(fitting, ({ clip }) => clip), Map.groupBy(fitting, ({ at }) => at)];
+    for (const { clip, at } of fitting) {
+      const isOnly = byClip.get(clip)?.length === 1 && byBill.get(at)?.length === 1;
+      const [missing, unknown] = [discrepancies[clip.position], discrepancies[at]];
+      if (!isOnly || !clip.lacksId || missing === undefined || unknown === undefined) continue;
+      discrepancies[clip.position] = { ...missing, pair: at };
+      discrepancies[at] = { ...unknown, pair: clip.position };
+    }
+  }
+
+  #fits(bill: Bill, { send, atMs }: Unconfirmed): boolean {
+    if (bill.id === '' || atMs < bill.fromMs - NEAR_MS || atMs > bill.toMs + NEAR_MS) return false;
+    const compared = this.#compare(bill, send);
+    return compared.kind === 'match' && compared.book === 'settled';
+  }
+
+  #compare(bill: Bill, send: BookedSend): Comparison {
+    const { currency = send.price.currency, tolerance = 0 } = this.#file;
+    return compare({ currency, ...bill }, send, new Big(tolerance));
   }
 
   #currency(): string {
     const [only, another] = this.#currencies;
-    const currency = this.#given ?? (another === undefined ? only : undefined);
+    const currency = this.#file.currency ?? (another === undefined ? only : undefined);
     if (currency !== undefined) return currency;
     throw new StatementError(
       'The statement has no column for the currency; name one (--map …,currency=COLUMN), or add --currency USD.',
@@ -232,7 +276,7 @@ class ComparisonRun {
     const key = team === null ? '' : `${team.platform}:${team.team}`;
     const known = this.#teams.get(key);
     if (known !== undefined) return known;
-    const findings = { team, matches: [], discrepancies: [], summary: new Summary() };
+    const findings = { team, matches: [], discrepancies: [], summary: new Summary(this.#file.tolerance) };
     this.#teams.set(key, findings);
     return findings;
   }

@@ -7,11 +7,12 @@ import type { Discrepancy, MonthSummary, Tally } from './findings.ts';
  * @param year the current year (UTC), which the line leaves out.
  */
 export function monthLine(summary: MonthSummary, year: number): string {
-  const { month, rows, billed, matched, differs, unknown, missing, later } = summary;
+  const { month, rows, billed, matched, differs, unknown, missing, later, tolerated } = summary;
   const isClean = matched === rows && missing.count === 0;
   const sentences = [
     `${monthName(month, year)}: ${counted(rows, 'row')}${rows === 0 ? '' : `, ${amounts(billed)}`}.`,
     ...(isClean ? [rows === 0 ? '' : 'All match.'] : [`${number(matched)} ${matched === 1 ? 'matches' : 'match'}.`]),
+    ...(tolerated === undefined || rows === 0 ? [] : [toleratedSentence(tolerated)]),
     ...(differs.count === 0 ? [] : [differing(differs)]),
     ...(unknown.count === 0 ? [] : [`${number(unknown.count)} not in our records: ${amounts(unknown.by)}.`]),
     ...(missing.count === 0 ? [] : [`${number(missing.count)} missing from the statement: ${amounts(missing.by)}.`]),
@@ -22,6 +23,11 @@ export function monthLine(summary: MonthSummary, year: number): string {
 
 function was(count: number): string {
   return count === 1 ? 'was' : 'were';
+}
+
+function toleratedSentence({ count, by, of }: NonNullable<MonthSummary['tolerated']>): string {
+  if (count === 0) return `No row needed the tolerance of ${of}.`;
+  return `${counted(count, 'row')} only within the tolerance of ${of}, off by ${amounts(by)} in total.`;
 }
 
 function differing({ count, by }: Tally): string {
@@ -69,6 +75,6 @@ function number(count: number): string {
 }
 
 /** Makes a text of the statement safe for a terminal. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return shortened(text.replace(/\p{C}+/gu, '�'));
 }

@@ -46,13 +46,18 @@ function splitSign(text: string): readonly [string, string] {
 }
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?$/u;
-const DOTTED = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,? (\d{1,2}:\d{2}(?::\d{2})?))?$/u;
+/** Order of day, month and year in dates such as `11/23/2026`. */
+export type DateOrder = 'mdy' | 'dmy' | 'ymd';
+const DATE = String.raw`(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})`;
+const NUMERIC = new RegExp(`^${DATE}(?:(?:,? |T)(\\d{1,2})((?::\\d{2}){1,2})(?: ?([AP])M)?(?: ?(?:Z|UTC))?)?$`, 'iu');
+const DAY = new RegExp(`^${DATE}$`, 'u');
 
 /**
- * Reads a time: ISO 8601 (UTC unless it has an offset), `31.10.2026 18:30`, or Unix time in seconds or milliseconds.
+ * Reads a time in UTC: ISO 8601 (also with an offset), `31.10.2026 18:30`, Unix time in seconds or milliseconds, and with
+ * an order `11/23/2026 10:00 AM`.
  * @returns milliseconds since the epoch; `null` for anything else: `03/10/2026` may be March or October.
  */
-export function timeIn(text: string): number | null {
+export function timeIn(text: string, order?: DateOrder): number | null {
   const trimmed = text.trim();
   if (/^\d{10}(?:\.\d+)?$/u.test(trimmed)) return Math.floor(Number(trimmed) * 1000);
   if (/^\d{13}$/u.test(trimmed)) return Number(trimmed);
@@ -61,22 +66,21 @@ export function timeIn(text: string): number | null {
     const [, year = '', month = '', day = '', clock = '00:00', zone = 'Z'] = iso;
     return instant(year, month, day, clock, zone === 'UTC' ? 'Z' : zone);
   }
-  const dotted = DOTTED.exec(trimmed);
-  if (dotted === null) return null;
-  const [, day = '', month = '', year = '', clock = '00:00'] = dotted;
-  return instant(
-    year,
-    month.padStart(2, '0'),
-    day.padStart(2, '0'),
-    clock.padStart(clock.length < 6 ? 5 : 8, '0'),
-    'Z',
-  );
+  const [, first = '', mark = '', second = '', third = '', hour = '0', minutes = ':00', half] =
+    NUMERIC.exec(trimmed) ?? [];
+  const by = order ?? (mark === '.' ? 'dmy' : null);
+  if (by === null || (half !== undefined && (Number(hour) < 1 || Number(hour) > 12))) return null;
+  const parts = [first, second, third];
+  const [day = '', month = '', year = ''] = [...'dmy'].map((part) => parts[by.indexOf(part)]);
+  if (year.length !== 4 || day.length > 2) return null;
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toUpperCase() === 'P' ? 12 : 0);
+  const clock = `${String(hours).padStart(2, '0')}${minutes}`;
+  return instant(year, month.padStart(2, '0'), day.padStart(2, '0'), clock, 'Z');
 }
 
 /** Returns the last moment of a time that was read by {@link timeIn}: of a date without a time, the end of its day. */
 export function endOf(text: string, atMs: number): number {
-  const isDay = /^(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4})$/u.test(text.trim());
-  return isDay ? atMs + 86_400_000 - 1 : atMs;
+  return DAY.test(text.trim()) ? atMs + 86_400_000 - 1 : atMs;
 }
 
 function instant(year: string, month: string, day: string, clock: string, zone: string): number | null {

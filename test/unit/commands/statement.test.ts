@@ -1,14 +1,17 @@
+import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
-import type { StatementDecisions } from '#src/money/statement/decisions.ts';
+import { StatementDecisions } from '#src/money/statement/decisions.ts';
 import type { Discrepancy } from '#src/money/statement/findings.ts';
 import { type Decided, type Resolution, StatementImports } from '#src/money/statement/imports.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { EVENTS, lived, newTask, originOf } from '#test/fakes/tasks.ts';
 import { CATALOG } from '../videos/models.ts';
 
 const HASH = `${'a'.repeat(16)}${'0'.repeat(48)}`;
@@ -205,5 +208,98 @@ describe('/video statement', () => {
     house.statements = { ...house.statements, decisions: { ...house.statements.decisions, isBooking: () => true } };
     expect(await shown()).toContain('Booking 428 matching clips…');
     expect(await shown()).toContain('(Refresh)');
+  });
+});
+
+describe('an unconfirmed clip and a bill that may be its own', () => {
+  const lost = 'abcdefghijkl' as TaskId;
+  const BILL: Discrepancy = { ...UNKNOWN, id: 'up-new', theirs: usd('0.2'), pair: 1 };
+  const { id: _none, theirs: _unbilled, ...clip } = MISSING;
+  const PAIR: readonly Discrepancy[] = [DIFFERS, { ...clip, pair: 2 }, BILL];
+  const QUESTION = 'Is this the unconfirmed clip “‹lost›” by Bob?';
+
+  beforeEach(() => {
+    const audit = new AuditTrail(store, house.clock);
+    const repository = { get: async (id: TaskId) => house.records.get(id), record: async () => undefined };
+    const logger = pino({ level: 'silent' });
+    const decisions = new StatementDecisions({ store, imports, repository, audit, clock: house.clock, logger });
+    house.statements = { imports, decisions };
+  });
+
+  /** Puts the clip into the house, and opens the question about it. */
+  async function asked(changes: Partial<Task> = {}): Promise<string> {
+    const { platform, team, channel } = operator();
+    const origin = originOf({ platform, team, channel, user: bob().user });
+    const request = { ...newTask().request, prompt: 'lost' };
+    const task = newTask({ id: lost, origin, request, ...changes });
+    house.records.set(lost, lived(task, EVENTS.send, EVENTS.lost));
+    await imported(PAIR);
+    await open();
+    await press('Decide 3 discrepancies');
+    return press('Skip');
+  }
+
+  const logged = async () =>
+    (await new AuditTrail(store, house.clock).page(operator(), { offset: 0, limit: 9 })).entries.map(
+      ({ after }) => after,
+    );
+
+  it('are one question', async () => {
+    expect(await asked()).toBe(
+      [
+        'Discrepancy 2 of 3',
+        'Our books count $0.30; the statement doesn’t list this clip.',
+        'The statement bills $0.20 for something that isn’t in our records.',
+        QUESTION,
+        'Clip `abcdefgh` · Bob · ‹Swift 1› · ID at the service ‹up-new› · 2026-10',
+        '(Yes: enter the ID and fetch the clip) (No) (Skip) (Back)',
+      ].join('\n'),
+    );
+  });
+
+  it('are asked about from the bill as well, and Yes enters the id and settles both', async () => {
+    await asked();
+    expect(await press('Skip')).toContain(QUESTION);
+    const settled = await press('Yes: enter the ID and fetch the clip');
+    expect(settled).toContain('Decided: both are the same clip, and its ID is entered.\nDiscrepancy 1 of 3');
+    expect(house.records.get(lost)).toMatchObject({ state: 'polling', upstreamId: 'up-new' });
+    expect(await open()).toContain('1 discrepancy to decide, 2 decided.');
+    expect(await logged()).toContainEqual([{ kind: 'text', text: 'same' }]);
+  });
+
+  it('stay as they are where the service does not know the id, or the clip has another', async () => {
+    await asked();
+    house.unknown.add('up-new' as UpstreamId);
+    expect(await press('Yes: enter the ID and fetch the clip')).toMatch(/^refused: The video service doesn’t know/u);
+    house.unknown.clear();
+    house.records.set(lost, lived(house.task(lost), { ...EVENTS.identify, upstreamId: 'up-other' as UpstreamId }));
+    expect(await press('Yes: enter the ID and fetch the clip')).toMatch(/^refused: This clip is in progress/u);
+    expect(house.records.get(lost)?.upstreamId).toBe('up-other');
+    expect(await open()).toContain('3 discrepancies to decide.');
+  });
+
+  it('are settled by a second Yes where the first was interrupted after the id', async () => {
+    await asked();
+    house.records.set(lost, lived(house.task(lost), { ...EVENTS.identify, upstreamId: 'up-new' as UpstreamId }));
+    expect(await press('Yes: enter the ID and fetch the clip')).toContain('Decided: both are the same clip');
+  });
+
+  it('are decided one by one after No, and not asked about again', async () => {
+    await asked();
+    expect(await press('No')).toContain('Decided: they are not the same clip.\nDiscrepancy 2 of 3');
+    expect(buttons.map(({ label }) => label)).toContain('It was not billed');
+    expect(await press('Skip')).toContain('(Set aside)');
+    expect(house.records.get(lost)?.state).toBe('uncertain');
+    expect(await logged()).toContainEqual([{ kind: 'text', text: 'apart' }]);
+  });
+
+  it('are for administrators alone, and show no prompt of a private channel', async () => {
+    const { platform, team } = operator();
+    const origin = originOf({ platform, team, channel: 'private', audience: 'channel', user: bob().user });
+    const shownNow = await asked({ origin });
+    expect(shownNow).toContain('\nIs this the unconfirmed clip by Bob?\n');
+    expect(shownNow).not.toContain('lost');
+    expect(await press('Yes: enter the ID and fetch the clip', bob())).toMatch(/^refused: /u);
+    expect(house.records.get(lost)?.state).toBe('uncertain');
   });
 });

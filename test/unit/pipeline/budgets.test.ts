@@ -255,14 +255,19 @@ it('a decision on an uncertain task is logged with it, once', async () => {
     { kind: 'price', price: CENTS_30 },
   ];
   expect(await log(house)).toEqual([{ by: BOB, subject: subject(id), after: sentAgain, surface: 'button' }]);
-  for (const [decide, text] of [
-    [(of: TaskHouse, task: TaskId) => of.service.leave(task, BOB), 'dismissed'],
-    [(of: TaskHouse, task: TaskId) => of.service.identify(task, BOB, 'up-1' as UpstreamId), 'ID entered'],
+  for (const [decide, text, surface] of [
+    [(of: TaskHouse, task: TaskId) => of.service.leave(task, BOB), 'dismissed', 'button'],
+    [(of: TaskHouse, task: TaskId) => of.service.identify(task, BOB, 'up-1' as UpstreamId), 'ID entered', 'form'],
+    [
+      (of: TaskHouse, task: TaskId) => of.service.identify(task, BOB, 'up-1' as UpstreamId, 'button'),
+      'ID entered',
+      'button',
+    ],
   ] as const) {
     const other = await withUncertain();
     await decide(other.house, other.id);
     expect(await log(other.house)).toMatchObject([
-      { by: BOB, subject: subject(other.id), after: [{ text }, { price: CENTS_30 }] },
+      { by: BOB, subject: subject(other.id), after: [{ text }, { price: CENTS_30 }], surface },
     ]);
   }
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '#commands/bot-port.ts';
+import type { Caller, Reply } from '#commands/bot-port.ts';
 import { buttonsOf, linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
-import { priceFingerprint } from '#src/videos/catalog.ts';
+import { parseCatalog, priceFingerprint } from '#src/videos/catalog.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
-import { CATALOG } from '../../videos/models.ts';
+import { CATALOG, EPIC, SWIFT } from '../../videos/models.ts';
 
 const SEND: TaskEvent = { kind: 'send', owner: 'o' };
 const DONE = doneIn(134_000);
@@ -100,14 +100,27 @@ describe('--takes', () => {
       price: '1.2',
     };
     const reply = await house.bot.text(ada(), 'a red fox --seconds 6 --takes 4');
-    expect(replyText(reply)).toContain('2 takes for $0.60 would fit.');
+    expect(replyText(reply)).toContain('2 takes of 6 s for $0.60 would fit.');
     const whole = house.over;
-    house.over = { ...whole, room: '0.35' };
-    const one = await house.bot.text(ada(), 'a red fox --seconds 6 --takes 4');
-    expect(replyText(one)).toContain('One clip of 6 s for $0.30 would fit.');
+    const labels = (of: Reply) => (of.kind === 'refused' ? (of.buttons ?? []).map(({ label }) => label) : []);
+    for (const [room, model, fitting] of [
+      ['0.35', SWIFT, '1 take of 6 s for $0.30'],
+      ['0.25', SWIFT, '1 take of 4 s for $0.20'],
+      [
+        '0.19',
+        { ...SWIFT, name: 'sketch', title: 'Sketch', price: '0.01', default: false },
+        '3 takes of 6 s with Sketch for $0.18',
+      ],
+    ] as const) {
+      house.replaceCatalog(parseCatalog({ models: [SWIFT, EPIC, ...(model === SWIFT ? [] : [model])] }));
+      house.over = { ...whole, room };
+      const fewer = await house.bot.text(ada(), 'a red fox --seconds 6 --takes 4');
+      expect(replyText(fewer)).toContain(` ${fitting} would fit.`);
+      expect(labels(fewer)).toContain(`Create ${fitting.replace(' for ', ' · ')}`);
+    }
     expect(house.records.size).toBe(0);
     const [fit] = reply.kind === 'refused' ? (reply.buttons ?? []) : [];
-    expect(fit?.label).toBe('Create 2 takes · $0.60');
+    expect(fit?.label).toBe('Create 2 takes of 6 s · $0.60');
     house.over = null;
     await house.bot.press(ada(), fit?.id ?? '');
     expect(house.records.size).toBe(2);

@@ -12,6 +12,8 @@ describe('a button under a statement', () => {
     { what: 'ours', statement, offset: 0, position: 12 },
     { what: 'billed', statement, offset: 999_999, position: 0 },
     { what: 'not_billed', statement, offset: 0, position: 12 },
+    { what: 'same', statement, offset: 0, position: 12 },
+    { what: 'apart', statement, offset: 0, position: 12 },
   ] as const)('is read back: %j', (press) => {
     const id = statementButtonId(press);
     expect(id.length).toBeLessThanOrEqual(100);

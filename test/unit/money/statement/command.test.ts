@@ -66,7 +66,26 @@ describe('npm run reconcile', () => {
     expect(stdout).toContain('  not in our records: �[31mx: $0.50');
   });
 
-  it('fails with one sentence on wrong input, and creates nothing', async () => {
+  it('reads what real statements look like by its options, and says what it left out and let pass', {
+    timeout: 30_000,
+  }, async () => {
+    const store = await openBooks();
+    await store.close();
+    await statement(`Acme\ntask,cost,time\n${UPSTREAM},31,11/23/2026 10:00 AM\nTotal,31,\n`);
+    const options = ['--dates', 'mdy', '--scale', '0.01', '--skip', '1'];
+    const exact = await reconcile('--statement', 'statement.csv', ...MAP, ...options);
+    expect(exact.stdout).toMatch(/: 1 row, \$0\.31\. 0 match\. 1 differs by \$0\.01\.$/mu);
+    const tolerant = ['--statement', 'statement.csv', ...MAP, ...options, '--tolerance', '0.01'];
+    const { code, stdout, stderr } = await reconcile(...tolerant);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(
+      /: 1 row, \$0\.31\. All match\. 1 row only within the tolerance of 0\.01, off by \$0\.01 in total\.$/mu,
+    );
+    expect(stdout).toContain('Left out, since they name neither a clip nor a time: line 4 (Total).\nStored.');
+    expect((await reconcile(...tolerant)).stdout).toContain('imported before');
+  });
+
+  it('fails with one sentence on wrong input, and creates nothing', { timeout: 30_000 }, async () => {
     await statement('task,price,time\nup-1,0.30,2026-10-03\n');
     const fails = async (sentence: string, ...args: readonly string[]) => {
       const { code, stdout, stderr } = await reconcile(...args);
@@ -80,6 +99,11 @@ describe('npm run reconcile', () => {
     await fails('no column named "cost"', '--statement', 'statement.csv', ...MAP);
     await fails('--decimal takes point or comma', '--statement', 'statement.csv', ...MAP, '--decimal', 'dot');
     await fails('--currency takes a currency', '--statement', 'statement.csv', ...MAP, '--currency', '$');
+    const given = ['--statement', 'statement.csv', ...MAP];
+    await fails('--dates takes mdy or dmy or ymd', ...given, '--dates', 'us');
+    await fails('--scale takes a number above 0', ...given, '--scale', '0');
+    await fails('--tolerance takes a number above 0', ...given, '--tolerance', '1%');
+    await fails('--skip takes a number of lines', ...given, '--skip', 'all');
     const byNumber = ['--map', 'id=1,amount=2,at=3'];
     await fails('There is no store data/dailies.db', '--statement', 'statement.csv', ...byNumber);
     expect(existsSync(join(dir, 'data'))).toBe(false);

@@ -190,6 +190,58 @@ describe('a decision on a discrepancy', () => {
     expect(await decide('ours')).toEqual({ kind: 'decided' });
   });
 
+  describe('on an unconfirmed clip and a bill that may be its own', () => {
+    const BILL: Discrepancy = { kind: 'unknown', month: '2026-11', id: 'up-1', by: [], pair: 0 };
+    const importPair = async () => {
+      const task = await made('doubt', EVENTS.lost);
+      const { theirs: _none, id: _unknown, ...missing } = differing(task);
+      await imported(
+        [],
+        [
+          { ...missing, kind: 'missing', pair: 1 },
+          { ...BILL, theirs: { amount: '0.3', currency: 'USD' } },
+        ],
+      );
+      return task;
+    };
+
+    it('settles both once the clip has that id, in one entry of the log', async () => {
+      const task = await importPair();
+      expect(await decide('same')).toEqual({ kind: 'not_now' });
+      await repository.record(task, { ...EVENTS.identify, upstreamId: 'up-other' as UpstreamId });
+      expect(await decide('same')).toEqual({ kind: 'not_now' });
+      await repository.record(task, EVENTS.disowned);
+      await repository.record(task, { ...EVENTS.identify, upstreamId: 'up-1' as UpstreamId });
+      const outcomes = await Promise.all([decide('same'), decide('same', 0, BY_BOB), decide('apart', 0, BY_BOB)]);
+      expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['decided', 'known', 'known']);
+      const after = await statement();
+      expect([after.decided, await imports.nextUndecided(after, 0)]).toEqual([2, null]);
+      expect(await decide('ours', 1)).toMatchObject({ kind: 'known' });
+      const { entries } = await audit.page(TEAM, ALL);
+      const price = { kind: 'price', price: { amount: '0.3', currency: 'USD' } };
+      expect(entries.map(({ action }) => action)).toEqual(['statement_decision', 'statement_import']);
+      expect(entries[0]).toMatchObject({ subject: [{ task }], before: [price, price], after: [{ text: 'same' }] });
+      expect(await bookedOf(task)).toEqual([null]);
+    });
+
+    it('leaves them to a decision on each where they are apart', async () => {
+      await importPair();
+      expect(await decide('apart')).toEqual({ kind: 'decided' });
+      expect(await decide('apart', 0, BY_BOB)).toMatchObject({ kind: 'known', decided: { by: ADA } });
+      expect(await decide('same')).toMatchObject({ kind: 'not_now' });
+      expect((await statement()).decided).toBe(0);
+      expect(await decide('not_billed')).toEqual({ kind: 'decided' });
+      expect(await decide('ours', 1)).toEqual({ kind: 'decided' });
+      expect((await statement()).decided).toBe(2);
+    });
+
+    it('is none on a discrepancy alone', async () => {
+      const task = await made('doubt', EVENTS.lost);
+      await imported([], [differing(task)]);
+      expect([await decide('same'), await decide('apart')]).toEqual([{ kind: 'unknown' }, { kind: 'unknown' }]);
+    });
+  });
+
   it('sets a bill aside that belongs to no clip', async () => {
     await imported([], [{ kind: 'unknown', month: '2026-11', id: 'foreign', by: [] }]);
     expect(await decide('ours')).toEqual({ kind: 'decided' });

@@ -82,3 +82,28 @@ it('keeps rows without an id apart, and currencies of one id', () => {
   bills.add({ ...row, line: 4, id: 'up-1', currency: 'EUR' });
   expect([...bills.all()]).toHaveLength(4);
 });
+
+it.each([
+  ['settled', '2.666664', ['2.67'], 'settled', '0.003336'],
+  ['settled', '0.30', ['0.29'], 'settled', '0.01'],
+  ['in_doubt', '0.30', ['0.29', '-0.30'], 'refunded', '0.01'],
+  ['refunded', '0.30', ['-0.31'], 'refunded', '0.01'],
+  ['reserved', '0.30', ['0.295'], null, '0.005'],
+] as const)('with a tolerance, a send that is %s at %s matches %j', (state, amount, amounts, book, off) => {
+  const sent = send({ state, price: usd(amount) });
+  expect(compare(billed(...amounts), sent, new Big('0.01'))).toEqual({ kind: 'match', book, off: usd(off) });
+  expect(compare(billed(...amounts), sent)).toMatchObject({ kind: 'differs' });
+});
+
+it.each([
+  ['settled', '0.30', ['0.311']],
+  // Nothing is not something, however small; a second charge is none either.
+  ['settled', '0.01', ['0']],
+  ['settled', '0', ['0.01']],
+  ['released', '0.30', ['0.01']],
+  ['settled', '0.01', ['0.01', '-0.01']],
+  ['settled', '0.005', ['0.005', '0.011']],
+] as const)('with a tolerance, a send that is %s at %s still differs from %j', (state, amount, amounts) => {
+  const sent = send({ state, price: usd(amount) });
+  expect(compare(billed(...amounts), sent, new Big('0.01'))).toMatchObject({ kind: 'differs' });
+});

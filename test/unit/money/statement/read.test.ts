@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Big } from 'big.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseMapping } from '#src/money/statement/columns.ts';
-import { detectFormat, rowsOf } from '#src/money/statement/read.ts';
-import type { DecimalMark } from '#src/money/statement/values.ts';
+import { detectFormat, MAX_ROWS, rowsOf, type StatementFile } from '#src/money/statement/read.ts';
 
 const NAMES = 'id=task,amount=cost,at=time';
 const NUMBERS = 'id=1,amount=2,at=3';
@@ -15,10 +15,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-async function read(content: string | Buffer, map = NAMES, decimal?: DecimalMark) {
+async function read(content: string | Buffer, map = NAMES, given: Partial<StatementFile> = {}) {
   const path = join(dir, 'statement.csv');
   await writeFile(path, content);
-  const file = { path, mapping: parseMapping(map), ...(decimal === undefined ? {} : { decimal }) };
+  const file = { path, mapping: parseMapping(map), ...given };
   const format = await detectFormat(file);
   const rows = await Array.fromAsync(rowsOf(file, format));
   return {
@@ -51,7 +51,9 @@ describe('a statement is read', () => {
 
   it('in UTF-16, as spreadsheets export it', async () => {
     const text = '\uFEFFtask\tcost\ttime\nup-ä\t0.30\t2026-10-03\n';
-    expect(await rowsIn(Buffer.from(text, 'utf16le'))).toEqual([['up-ä', '0.3']]);
+    const bytes = Buffer.from(text, 'utf16le');
+    expect(await rowsIn(bytes)).toEqual([['up-ä', '0.3']]);
+    expect(await rowsIn(bytes.swap16())).toEqual([['up-ä', '0.3']]);
   });
 
   it('by the numbers of its columns, without a header or with one', async () => {
@@ -79,12 +81,47 @@ describe('a statement is read', () => {
     expect(await rowsIn(text)).toEqual([['', '5']]);
   });
 
+  it('with a footer, which is left out and named', async () => {
+    const text =
+      'task,cost,time\nup-1,0.30,2026-10-03\n,0.30,\nup-2,0.40,2026-10-03\nTax,$ 0.07 (10 %),\nTotal,0.77,n/a\n';
+    const { rows, format } = await read(text);
+    expect(rows.map(([id]) => id)).toEqual(['up-1', 'up-2']);
+    expect(format.leftOut).toEqual([
+      { line: 3, id: '' },
+      { line: 5, id: 'Tax' },
+      { line: 6, id: 'Total' },
+    ]);
+  });
+
+  it('with dates in a given order, amounts in a given unit, and lines above its header', async () => {
+    const head = 'Acme "Video" Inc.\r\n\r\nNovember; 2026\r\n';
+    const text = `${head}task,cost,time\r\nup-1,20,11/23/2026 10:00 AM\r\nup-2,(3),11/3/2026\r\n`;
+    const given = { dates: 'mdy', scale: new Big('0.01'), skip: 3 } as const;
+    expect(await rowsIn(text, NAMES, given)).toEqual([
+      ['up-1', '0.2'],
+      ['up-2', '-0.03'],
+    ]);
+    await expect(read(text.replace('20,', 'abc,'), NAMES, given)).rejects.toThrow('Line 5: "abc" is not an amount');
+    await expect(read('a\n', NAMES, { skip: 3 })).rejects.toThrow('is empty');
+    const quota = await rowsIn('task,cost,time\nup-1,166667,2026-10-03\n', NAMES, { scale: new Big('0.000002') });
+    expect(quota).toEqual([['up-1', '0.333334']]);
+  });
+
   it('to the same hash for the same bytes alone', async () => {
     const text = 'task,cost,time\nup-1,0.30,2026-10-03\n';
     const [one, same, other] = [await read(text), await read(text), await read(`${text} `)];
     expect(one.format.hash).toMatch(/^[0-9a-f]{64}$/u);
     expect(same.format.hash).toBe(one.format.hash);
     expect(other.format.hash).not.toBe(one.format.hash);
+    // What was read wrongly is read again with other options, and must not count as imported before.
+    const options = [
+      { scale: new Big('0.01') },
+      { scale: new Big('0.001') },
+      { tolerance: '0.01' },
+      { dates: 'mdy' },
+    ] as const;
+    const hashes = await Promise.all(options.map((given) => read(text, NAMES, given)));
+    expect(new Set([one, ...hashes].map(({ format }) => format.hash)).size).toBe(5);
   });
 });
 
@@ -107,7 +144,14 @@ describe('one sentence says', () => {
 
   it('which line cannot be read, and why', async () => {
     await rejects(['task,cost,time\nup-1,0.30,2026-10-03\nup-2,abc,2026-10-03\n'], 'Line 3: "abc" is not an amount');
-    await rejects(['task,cost,time\nup-1,0.30,03/10/2026\n'], 'Line 2: "03/10/2026" is not a time such as');
+    await rejects(
+      ['task,cost,time\nup-1,0.30,03/10/2026\n'],
+      /"03\/10\/2026" is not a time .*; for dates such as 10\/03\/2026, add --dates mdy, dmy or ymd\./u,
+    );
+    await rejects(
+      ['task,cost,time\nup-1,0.30,23/11/2026\n', NAMES, { dates: 'mdy' }],
+      'is not a time such as 2026-10-03T18:30:00Z.',
+    );
     await rejects(['task,cost,time\nup-1,1e9,2026-10-03\n'], 'Line 2: "1e9" is not an amount');
     await rejects(
       ['task,cost,time\nup-1,0.30,2026-10-03\nup-2,0,40,2026-10-03\nup-3,"0,40",2026-10-03\n'],
@@ -117,14 +161,27 @@ describe('one sentence says', () => {
       ['task,cost,time,cur\nup-1,0.30,2026-10-03,Dollar\n', `${NAMES},currency=cur`],
       '"DOLLAR" is not a currency',
     );
-    await rejects(['task,cost,time\nup-1,"0,30",2026-10-03\n', NAMES, 'point'], 'not an amount with a decimal point');
+    await rejects(
+      ['task,cost,time\nup-1,"0,30",2026-10-03\n', NAMES, { decimal: 'point' }],
+      'not an amount with a decimal point',
+    );
+  });
+
+  it('that a row without a time is no footer where rows follow, or where it names a task', async () => {
+    await rejects(['task,cost,time\nTotal,1,\nup-1,0.30,2026-10-03\n'], 'Line 2: "Total" has no time');
+    await rejects(['task,cost,time\nup-1,0.30,2026-10-03\nup-2,0.30,\n'], 'Line 3: "" is not a time');
+  });
+
+  it('that there are too many rows', { timeout: 30_000 }, async () => {
+    const text = `task,cost,time\n${'up-1,0.30,2026-10-03\n'.repeat(MAX_ROWS + 1)}`;
+    await rejects([text], 'has more than 250,000 rows; import it in parts, one for each month.');
   });
 
   it('that an amount can be read in two ways, unless told which one is meant', async () => {
     const text = 'task;cost;time\nup-1;1.234;2026-10-03\n';
     await rejects([text], 'Line 2: "1.234" can be read in two ways; add --decimal point or --decimal comma.');
-    expect(await rowsIn(text, NAMES, 'comma')).toEqual([['up-1', '1234']]);
-    expect(await rowsIn(text, NAMES, 'point')).toEqual([['up-1', '1.234']]);
+    expect(await rowsIn(text, NAMES, { decimal: 'comma' })).toEqual([['up-1', '1234']]);
+    expect(await rowsIn(text, NAMES, { decimal: 'point' })).toEqual([['up-1', '1.234']]);
   });
 
   it('that the file is missing, empty, a folder, or no text', async () => {

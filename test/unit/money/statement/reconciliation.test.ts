@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseMapping } from '#src/money/statement/columns.ts';
-import { detectFormat } from '#src/money/statement/read.ts';
+import { detectFormat, type StatementFile } from '#src/money/statement/read.ts';
 import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
 import { monthLine } from '#src/money/statement/sentences.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
@@ -53,13 +53,12 @@ async function made(upstream: string, given: Made = {}): Promise<TaskId> {
   return id;
 }
 
-async function reconciled(rows: readonly string[], currency?: string) {
+async function reconciled(rows: readonly string[], given: Partial<StatementFile> = {}) {
   const path = join(dir, 'statement.csv');
   await writeFile(path, ['task,cost,time', ...rows].join('\n'));
-  const file = { path, mapping: parseMapping('id=task,amount=cost,at=time') };
+  const file = { path, mapping: parseMapping('id=task,amount=cost,at=time'), ...given };
   const books = { store, upstreamIds: createUpstreamIds(store, SERVICE) };
-  const given = currency === undefined ? {} : { currency };
-  return reconcileStatement(books, { file, format: await detectFormat(file), ...given });
+  return reconcileStatement(books, { file, format: await detectFormat(file) });
 }
 
 const linesOf = async (...given: Parameters<typeof reconciled>) =>
@@ -191,9 +190,75 @@ it('takes the currency of the matched clips, and asks where that is not clear', 
     'October: 2 rows, €1.30. 1 matches. 1 not in our records: €1.00.',
   ]);
   await expect(reconciled(['x,1,2026-10-04'])).rejects.toThrow('add --currency USD');
-  expect(await linesOf(['x,1,2026-10-04'], 'USD')).toEqual([
+  expect(await linesOf(['x,1,2026-10-04'], { currency: 'USD' })).toEqual([
     'October: 1 row, $1.00. 0 match. 1 not in our records: $1.00. 1 missing from the statement: €0.30.',
   ]);
+});
+
+it('takes a bill that is off within the tolerance for a match, and says how many and by how much', async () => {
+  await made('more', { amount: '2.666664' });
+  await made('less', { amount: '0.200004' });
+  await made('exact', { amount: '0.30' });
+  await made('far', { amount: '0.40' });
+  await made('failed', { amount: '0.333333', end: 'failed' });
+  const rows = ['more,2.67', 'less,0.20', 'exact,0.30', 'far,0.42', 'failed,0.33', 'failed,-0.34'];
+  const dated = rows.map((row) => `${row},2026-10-31`);
+  expect(await linesOf(dated, { tolerance: '0.01' })).toEqual([
+    'October: 6 rows, $3.58. 5 match. 4 rows only within the tolerance of 0.01, off by $0.01334 in total. 1 differs by $0.02.',
+  ]);
+  expect(await linesOf(['exact,0.30,2026-10-03T12:10Z'], { tolerance: '0.01' })).toEqual([
+    'October: 1 row, $0.30. 1 matches. No row needed the tolerance of 0.01. 3 missing from the statement: $3.266668.',
+  ]);
+});
+
+/** Returns the kinds and ids of the discrepancies that were brought together. */
+async function paired(rows: readonly string[], given: Partial<StatementFile> = {}) {
+  const all = (await reconciled(rows, { currency: 'USD', ...given })).teams.flatMap(
+    ({ discrepancies }) => discrepancies,
+  );
+  return all.flatMap(({ kind, task, id, pair }, position) =>
+    pair === undefined ? [] : [[kind, task ?? id, all[pair]?.pair === position] as const],
+  );
+}
+
+it('brings an unconfirmed clip and the one unknown bill of its price and time together', async () => {
+  const lost = await made('lost', { end: 'lost' });
+  await made('billed');
+  const both = [
+    ['missing', lost, true],
+    ['unknown', 'up-new', true],
+  ];
+  const others = ['billed,0.30,2026-10-03T12:01Z', 'dear,0.40,2026-10-03T12:01Z', 'late,0.30,2026-10-31T12:00Z'];
+  expect(await paired([...others, 'up-new,0.30,2026-10-03T12:09Z'])).toEqual(both);
+  expect(await paired([...others, 'up-new,0.30,2026-10-03'])).toEqual(both);
+  expect(await paired([...others, 'up-new,0.31,2026-10-03T12:01Z'], { tolerance: '0.01' })).toEqual(both);
+  expect(await paired([...others, 'up-new,0.31,2026-10-03T12:01Z'])).toEqual([]);
+  expect(await paired([...others, 'up-new,0.30,2026-10-03T12:11Z'])).toEqual([]);
+  expect(await paired([...others, ',0.30,2026-10-03T12:01Z'])).toEqual([]);
+  expect(await paired([...others, 'up-new,0.30,2026-10-03T12:01Z', 'up-new,-0.30,2026-10-03T12:02Z'])).toEqual([]);
+  expect(await paired(['x,0.30,2026-10-03T12:01Z'], { currency: 'EUR' })).toEqual([]);
+});
+
+it('guesses nothing where several bills or clips fit', async () => {
+  const last = '0.30,2026-10-31T12:00Z';
+  await made('lost', { end: 'lost' });
+  expect(await paired(['x,0.30,2026-10-03T12:01Z', 'y,0.30,2026-10-03T12:02Z', `z,${last}`])).toEqual([]);
+  await made('other', { end: 'lost', atMs: OCTOBER_MS + 300_000 });
+  expect(await paired(['x,0.30,2026-10-03T12:01Z', `z,${last}`])).toEqual([]);
+  // Only the other one is near this.
+  expect(await paired(['x,0.30,2026-10-03T12:14Z', `z,${last}`])).toEqual([
+    ['missing', 'task-of-other', true],
+    ['unknown', 'x', true],
+  ]);
+});
+
+it('brings no bill together with a clip that was sent again and has an id', async () => {
+  const sent = await made('sent', { end: 'lost' });
+  const purchase = { period: '2026-10', amount: '0.30', currency: 'USD', atMs: OCTOBER_MS + 1_000 };
+  await repository.record(sent, { kind: 'resubmit', afterSends: 1, purchase });
+  await repository.record(sent, { kind: 'send', owner: 'me' });
+  await repository.record(sent, { kind: 'accepted', upstreamId: 'again' as UpstreamId, atMs: OCTOBER_MS + 2_000 });
+  expect(await paired(['x,0.30,2026-10-03T12:01Z', 'again,0.30,2026-10-03T12:01Z', 'z,9,2026-10-31'])).toEqual([]);
 });
 
 it('finds no task of another video service under the same id', async () => {

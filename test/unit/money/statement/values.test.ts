@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import { assert, constantFrom, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amountIn, isRefundKind, timeIn } from '#src/money/statement/values.ts';
+import { amountIn, endOf, isRefundKind, timeIn } from '#src/money/statement/values.ts';
 
 const read = (text: string, mark: 'point' | 'comma' = 'point') => amountIn(text, mark)?.toFixed() ?? null;
 
@@ -92,8 +92,46 @@ describe('the time of a row', () => {
     '2026-10-03T25:00:00Z',
     'yesterday',
     '20261003',
+    '11/23/2026 10:00 AM',
+    '2026/11/23',
+    '03-10-2026',
   ])('%j is none, rather than a guess', (text) => {
     expect(timeIn(text)).toBeNull();
+  });
+});
+
+describe('with the order of its parts, a date', () => {
+  it.each([
+    ['mdy', '11/23/2026', '2026-11-23T00:00:00.000Z'],
+    ['mdy', '1/3/2026 9:05', '2026-01-03T09:05:00.000Z'],
+    ['mdy', '11/23/2026 10:00 AM', '2026-11-23T10:00:00.000Z'],
+    ['mdy', '11/23/2026, 12:00:30 am', '2026-11-23T00:00:30.000Z'],
+    ['mdy', '11-23-2026 12:15PM', '2026-11-23T12:15:00.000Z'],
+    ['mdy', '11/23/2026 11:59 PM UTC', '2026-11-23T23:59:00.000Z'],
+    ['mdy', '3.10.2026', '2026-03-10T00:00:00.000Z'],
+    ['dmy', '23/11/2026 18:30', '2026-11-23T18:30:00.000Z'],
+    ['ymd', '2026/11/23 18:30:09', '2026-11-23T18:30:09.000Z'],
+    ['mdy', '2026-10-03', '2026-10-03T00:00:00.000Z'],
+  ] as const)('%s %s is %s', (order, text, iso) => {
+    expect(new Date(timeIn(text, order) ?? 0).toISOString()).toBe(iso);
+  });
+
+  it.each([
+    ['mdy', '23/11/2026'],
+    ['dmy', '11/23/2026'],
+    ['dmy', '2026/11/23'],
+    ['mdy', '11/23/26'],
+    ['mdy', '2/29/2026'],
+    ['mdy', '11/23-2026'],
+    ['mdy', '11/23/2026 13:00 PM'],
+    ['mdy', '11/23/2026 0:30 AM'],
+  ] as const)('%s %j is none', (order, text) => {
+    expect(timeIn(text, order)).toBeNull();
+  });
+
+  it('covers its day where it has no time', () => {
+    expect(endOf(' 11/23/2026 ', 0)).toBe(86_399_999);
+    expect(endOf('11/23/2026 10:00 AM', 0)).toBe(0);
   });
 });
 
