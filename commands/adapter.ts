@@ -28,7 +28,6 @@ export interface AdapterDeps {
   /** From 0 to below 1, such as `Math.random`. */
   readonly random: () => number;
   readonly logger: Logger;
-  /** Returns the current model catalog. */
   readonly catalog: () => Catalog;
   /** Stores reference files and serves them to the video service. */
   readonly relay: Relay;
@@ -51,7 +50,6 @@ export interface CheckDeps extends Pick<AdapterDeps, 'config' | 'clock' | 'logge
   readonly fetch: typeof fetch;
 }
 
-/** Platform that is turned on by the configuration. */
 export interface ConfiguredPlatform {
   /** As in `Origin.platform`. */
   readonly name: string;

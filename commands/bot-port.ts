@@ -72,7 +72,6 @@ export interface OptionFields {
   readonly administration?: string;
 }
 
-/** Prices that a form showed. */
 export interface ShownPrices {
   /** Price of the clip, `null` for none. Absent: the form could not show it. */
   readonly price?: Price | null;
@@ -121,7 +120,6 @@ export interface Caller {
   readonly shown?: ShownPrices;
 }
 
-/** Choice of a form field. */
 export interface FieldChoice {
   readonly value: string;
   readonly label: string;
@@ -129,7 +127,6 @@ export interface FieldChoice {
   readonly description?: string;
 }
 
-/** Field of a form. */
 export interface FormField {
   readonly name: string;
   /** Choices, independent of the model chosen in the same form; absent for free input. */
@@ -203,7 +200,6 @@ export type Reply =
    */
   | { readonly kind: 'offer'; readonly id: string; readonly card: Card; readonly private?: Card };
 
-/** Autocomplete suggestion for an option. */
 export interface Suggestion {
   readonly value: string;
   readonly label: string;
@@ -248,7 +244,6 @@ export interface Bot {
    * @param files addresses of the attached files, by option; not part of the text and never shown. Default: none.
    */
   text(caller: Caller, text: string, addressing?: Addressing, files?: GivenOptions): Promise<Reply>;
-  /** Returns the form of a new clip. */
   form(caller: Caller): Promise<Reply>;
   /** Handles a button press, by the button's id. */
   press(caller: Caller, button: string): Promise<Reply>;

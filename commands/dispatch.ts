@@ -72,7 +72,6 @@ async function execute(ports: BotPorts, caller: Caller, invocation: Invocation):
   return offerRequest(ports, caller, { request: draftOfCommand(name, given) }, { reason });
 }
 
-/** Returns whether a command orders clips of a prompt. */
 function isOrderCommand(name: string): boolean {
   return name === 'create' || name === 'compare';
 }

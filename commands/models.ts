@@ -4,7 +4,6 @@ import { mayNotCreateHere, withPolicy } from './policy/rules-here.ts';
 import { modelsCard } from './sentences/cards/models.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 
-/** Models per page. */
 const PAGE_LENGTH = 10;
 
 /** `/video models`: the catalog, in pages. */

@@ -71,7 +71,6 @@ export const notify: Subcommand = {
   },
 };
 
-/** Requested change. */
 interface NotifyChange {
   readonly channel: string;
   /** `null` if no person was named. */

@@ -6,7 +6,6 @@ import type { Bot, Caller, Form, Reply } from './bot-port.ts';
 import { sentenceOf } from './sentences/errors.ts';
 import { type Card, textCard } from './ui/card.ts';
 
-/** Reply of one kind. */
 export type ReplyOf<Kind extends Reply['kind']> = Extract<Reply, { readonly kind: Kind }>;
 
 /** Place of a card: visible to the caller only, to everyone, or in the message whose button was pressed. */
@@ -24,7 +23,7 @@ export interface Responder {
 }
 
 /** An interaction, as an adapter decoded it. */
-export interface Interaction {
+interface Interaction {
   readonly bot: Pick<Bot, 'show' | 'removed'>;
   readonly logger: Logger;
   readonly caller: Caller;

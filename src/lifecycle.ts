@@ -31,7 +31,7 @@ export interface Opening extends Run {
 }
 
 /** Options of {@link runUntilStopped}. */
-export interface LifecycleOptions {
+interface LifecycleOptions {
   readonly logger: Logger;
   /** True if SIGHUP stops the process, too, since it reloads nothing. */
   readonly stopsAtHangup: boolean;

@@ -20,7 +20,6 @@ function loggableError(thrown: Error): object {
   return { ...shown, message: shown.message.replace(`${message}: ${cause.message}`, () => message) };
 }
 
-/** Returns whether standard output is a terminal. */
 export function isOnTerminal(): boolean {
   return isatty(1);
 }

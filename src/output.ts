@@ -7,7 +7,7 @@ const MAX_PENDING_BYTES = 4 * 1024 * 1024;
 const RETRY_MS = 50;
 
 /** Options of {@link Output}. */
-export interface OutputOptions {
+interface OutputOptions {
   /** Writes without blocking. @returns the number of bytes written. @throws `EAGAIN` where it would block. */
   readonly write: (bytes: Uint8Array) => number;
   /** Calls `run` once, in `delayMs`; must not keep the process alive. */

@@ -3,12 +3,11 @@ import { type Clock, sleep } from './clock.ts';
 import { DailiesError } from './errors.ts';
 
 /** Delay of an exponential backoff, in milliseconds. */
-export interface Backoff {
+interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
   /** Least delay: the one that the other side asked for. */
   readonly askedMs?: number | undefined;
-  /** From 0 to 1. */
   readonly random: number;
 }
 
@@ -22,7 +21,7 @@ export function backoffMs(failures: number, { firstMs, maxMs, askedMs = 0, rando
 }
 
 /** Options of {@link retry}. */
-export interface RetryOptions extends Pick<Backoff, 'firstMs' | 'maxMs'> {
+interface RetryOptions extends Pick<Backoff, 'firstMs' | 'maxMs'> {
   readonly clock: Clock;
   /** From 0 to 1, such as `Math.random`. */
   readonly random: () => number;

@@ -2,12 +2,10 @@
 export class SingleFlight<Key, Result> {
   readonly #inFlight = new Map<Key, Promise<Result>>();
 
-  /** Number of keys in flight. */
   get size(): number {
     return this.#inFlight.size;
   }
 
-  /** Returns the promise in flight under a key. */
   get(key: Key): Promise<Result> | undefined {
     return this.#inFlight.get(key);
   }

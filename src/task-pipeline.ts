@@ -21,7 +21,7 @@ import { deferUpload } from './storage/index.ts';
 import { Chaining } from './studio/index.ts';
 
 /** Dependencies of {@link createPipeline}. */
-export interface PipelineDeps
+interface PipelineDeps
   extends Omit<TaskServiceOptions, 'repository' | 'videos'>,
     Omit<SubmitterOptions, 'repository' | 'observer' | 'pacing' | 'frames' | 'firstPollMs'>,
     Omit<PollerOptions, 'repository' | 'followed' | 'observer' | 'clips'>,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { PlatformConfig } from '#src/config/index.ts';
 import { onOff, optional, serviceUrl, text } from '#src/variables.ts';
 
-/** Credentials and URL of Discord. */
 export interface DiscordSettings {
   readonly token: string;
   /** REST base URL without the version. Default: Discord's own. The gateway's URL is always fetched from there. */
@@ -11,7 +10,6 @@ export interface DiscordSettings {
   readonly guildId?: string | undefined;
 }
 
-/** Variables of Discord. */
 export const discordConfig: PlatformConfig<DiscordSettings> = {
   name: 'discord',
   title: 'Discord',

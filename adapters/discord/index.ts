@@ -43,7 +43,6 @@ import { discordConnection } from './status-line.ts';
 export interface DiscordOptions
   extends DiscordSettings,
     Pick<AdapterDeps, 'store' | 'clock' | 'random' | 'logger' | 'relay' | 'withMessageLock'> {
-  /** Access rules of the bot. */
   readonly access: AccessConfig;
   /** Clock for the gateway and caches, whose timing depends on Discord. Default: {@link clock}. */
   readonly gatewayClock?: Clock;
@@ -58,13 +57,11 @@ const EDIT_INTERVAL_MS = 2_000;
 /** @see https://discord.com/developers/docs/reference#uploading-files */
 const UPLOAD_BYTES = 10 * 1024 ** 2;
 
-/** Opens Discord in the app. */
 export function openDiscord(settings: DiscordSettings, { config, ...deps }: AdapterDeps): Adapter {
   const reachable = (task: TaskId): void => deps.reachable(task, PLATFORM);
   return createDiscord({ ...deps, ...settings, access: config.access, reachable });
 }
 
-/** Creates the Discord platform. */
 export function createDiscord(options: DiscordOptions): Adapter {
   return new Discord(options);
 }

@@ -5,7 +5,7 @@ import { all, count, plainName } from '#commands/sentences/format.ts';
 const MAX_NAMES = 5;
 
 /** Discord bot with its servers. */
-export interface DiscordConnection {
+interface DiscordConnection {
   readonly bot: string;
   /** Names of the servers that may use it. */
   readonly servers: readonly string[];

@@ -6,7 +6,7 @@ import { escapeHtml, NOTE_STYLE } from '#src/http/index.ts';
 export const ACCESS_PATH = '/playground/access';
 
 /** Page shown to a browser that is not (yet) authorized to see the chat page. */
-export interface AccessPage {
+interface AccessPage {
   /** Plain text; escaped here. */
   readonly sentence: string;
   /** True: the page has a field for the access token. */

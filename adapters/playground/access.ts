@@ -146,7 +146,6 @@ export class Guard {
     return isOutside && headers.host?.toLowerCase() === publicUrl.host;
   }
 
-  /** Exchanges the access token for a cookie. */
   #setCookie({ headers }: FastifyRequest, reply: FastifyReply, accessToken: string): FastifyReply {
     return reply.header('set-cookie', this.#cookie(headers.host, accessToken)).redirect('/', 303);
   }
@@ -159,7 +158,6 @@ export class Guard {
   }
 }
 
-/** Returns whether a request submits the form of the access page. */
 function isAccessForm({ method, url }: FastifyRequest): boolean {
   return method === 'POST' && pathOf(url) === ACCESS_PATH;
 }

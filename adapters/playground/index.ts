@@ -248,7 +248,6 @@ class Playground implements Adapter {
   }
 }
 
-/** Returns the fields of a message that a view determines. */
 function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'> {
   const card = keptCard(cardOf(view));
   if (view.kind !== 'task') return { card, task: null, state: null, progress: null, clip: null };

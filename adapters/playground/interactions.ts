@@ -24,7 +24,7 @@ import {
 } from './schema.ts';
 
 /** Options of {@link InteractionHandler}. */
-export interface InteractionHandlerOptions {
+interface InteractionHandlerOptions {
   readonly bot: Bot;
   readonly messages: MessageStore;
   readonly responses: ResponseCache;
@@ -37,7 +37,6 @@ interface Interaction {
   readonly caller: Caller;
   /** Short label of the interaction, such as `/video list`; `null` where the response makes it clear. */
   readonly label: string | null;
-  /** The message it applies to. */
   readonly message: Message | null;
   /** True: the response replaces `message`, as for pagination. */
   readonly inPlace: boolean;
@@ -79,7 +78,6 @@ export class InteractionHandler {
     return shorten(isSubcommand ? `${command} ${second}` : command, 40);
   }
 
-  /** Handles a button press. */
   press({ id, user, message, button }: z.output<typeof pressBody>): Promise<CachedResponse> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
@@ -109,7 +107,6 @@ export class InteractionHandler {
     });
   }
 
-  /** Handles a form submission. */
   submit({ id, user, message, channel, form, price, values }: z.output<typeof formBody>): Promise<CachedResponse> {
     const shown = price === undefined ? {} : { shown: { price: parsePriceId(price) } };
     const send = (target: string, original: Message | null): Promise<CachedResponse> => {
@@ -121,7 +118,6 @@ export class InteractionHandler {
     return send(channel ?? '', null);
   }
 
-  /** Returns the commands that a user may run in a channel. */
   commandsFor({ user, channel = '' }: z.output<typeof commandsQuery>): Promise<readonly Command[]> {
     return this.#options.bot.commandsFor(callerOf('commands', user, channel));
   }
@@ -131,7 +127,6 @@ export class InteractionHandler {
     return this.#options.bot.catalogFor(callerOf('commands', user, channel));
   }
 
-  /** Returns autocomplete suggestions. */
   suggest({
     user,
     channel,

@@ -16,7 +16,6 @@ export interface ClipFacts {
   readonly phase: Phase;
   readonly prompt: string;
   readonly aspectRatio: AspectRatio | null;
-  /** Name of the requester. */
   readonly by: string;
   /** True for a retry of another task; absent in older records. */
   readonly isRetry?: boolean;
@@ -30,11 +29,10 @@ export interface ClipFacts {
   readonly wordedAtMs: number;
 }
 
-/** Kind of interaction. */
 export type InteractionKind = 'interaction' | 'press' | 'reaction' | 'form';
 
 /** File attached to a message. */
-export interface Attachment {
+interface Attachment {
   readonly name: string;
   readonly description: string;
   readonly contentType: string;
@@ -49,14 +47,12 @@ export interface Message extends Versioned {
   readonly order: number;
   readonly createdAtMs: number;
   readonly author: string;
-  /** The message it replies to, and the channel of that message. */
   readonly replyTo: { readonly channel: string; readonly message: string } | null;
   /** The only user who sees it (ephemeral); `null`: everyone. */
   readonly visibleTo: string | null;
   /** Interaction it responds to, such as `/video list`; `null` where the card shows it. Older records lack `how`. */
   readonly asked: { readonly user: string; readonly what: string; readonly how?: InteractionKind } | null;
   readonly card: KeptCard;
-  /** Task whose message this is. */
   readonly task: TaskId | null;
   /** Tasks of a set, of which this is the card. Absent: none. */
   readonly tasks?: readonly Pick<Message, 'task' | 'state' | 'progress'>[];
@@ -66,12 +62,11 @@ export interface Message extends Versioned {
   readonly attachments: readonly Attachment[];
   /** Users who reacted, by emoji. */
   readonly reactions: Readonly<Record<string, readonly string[]>>;
-  /** Number of edits. */
   readonly edits: number;
 }
 
 /** Fields of a new message; the optional ones default to empty. */
-export type NewMessage = Pick<Message, 'id' | 'channel' | 'card'> & Partial<Omit<Message, 'revision' | 'order'>>;
+type NewMessage = Pick<Message, 'id' | 'channel' | 'card'> & Partial<Omit<Message, 'revision' | 'order'>>;
 
 /** Message as sent over HTTP: the fields of the public API, and more that the page needs. */
 export interface WireMessage extends Omit<Message, 'replyTo' | 'attachments'> {
@@ -85,7 +80,7 @@ export interface WireMessage extends Omit<Message, 'replyTo' | 'attachments'> {
 }
 
 /** Page of messages of a channel, oldest first. */
-export interface MessagesPage {
+interface MessagesPage {
   readonly messages: readonly Message[];
   /** True: there are older messages that the user may see. */
   readonly hasEarlier: boolean;
@@ -108,7 +103,6 @@ interface Direction {
   readonly count: number;
 }
 
-/** Messages in the order of reading. */
 interface Read {
   readonly messages: Message[];
   readonly hasMore: boolean;

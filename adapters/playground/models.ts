@@ -50,13 +50,12 @@ interface WireMedia {
 }
 
 /** Model as sent to the page, for the price of an order and the choices of its form. */
-export interface WireModel {
+interface WireModel {
   readonly name: string;
   readonly title: string;
   /** Title with price and lengths, as in the suggestions. */
   readonly label: string;
   readonly isDefault: boolean;
-  /** The settings that it takes. */
   readonly settings: readonly WireSetting[];
   /** The kinds of reference media that it takes. */
   readonly media: readonly WireMedia[];

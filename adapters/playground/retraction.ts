@@ -11,7 +11,7 @@ import { type Message, type MessageStore, maySee } from './message-store.ts';
 import { type KeptCard, keptCard } from './render.ts';
 
 /** Options of {@link retractMessage}. */
-export interface RetractionOptions {
+interface RetractionOptions {
   readonly messages: MessageStore;
   readonly files: AttachmentFolder;
 }
@@ -74,7 +74,6 @@ function quotes(text: string, prompt: string): boolean {
   return line !== '' && text.replace(/\s+/gu, ' ').includes(beginning(line, QUOTED_LENGTH).trim());
 }
 
-/** Replaces the content of a message. */
 function replace(messages: MessageStore, id: string, card: KeptCard): Promise<void> {
   const empty = { asked: null, task: null, state: null, progress: null, clip: null, attachments: [] };
   return changeOnce(messages, id, { card, ...empty });

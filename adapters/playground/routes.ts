@@ -26,7 +26,7 @@ import {
 } from './schema.ts';
 
 /** Options of {@link addRoutes}. */
-export interface RouteOptions extends Pick<AdapterDeps, 'catalog' | 'clipOf' | 'posterOf' | 'clipLinks' | 'logger'> {
+interface RouteOptions extends Pick<AdapterDeps, 'catalog' | 'clipOf' | 'posterOf' | 'clipLinks' | 'logger'> {
   readonly handler: InteractionHandler;
   readonly messages: MessageStore;
   readonly files: AttachmentFolder;

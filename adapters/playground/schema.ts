@@ -1,12 +1,10 @@
 import { z } from 'zod';
 
-/** The one team of the playground, shared by all users. */
 export const TEAM = 'playground';
 
 /** User who administers the team and manages every channel: cancels, decides on and retries tasks of other users. */
 export const MANAGER = 'operator';
 
-/** Name of the bot as the author of a message. */
 export const BOT_NAME = 'Dailies';
 
 /** Returns the schema of a text of bounded length; its errors follow the field's name: "user: is missing". */
@@ -69,7 +67,6 @@ export const formBody = z
 /** `POST /playground/dismissals`: the user dismisses an ephemeral message. */
 export const dismissalBody = z.object({ user, message: messageId });
 
-/** Largest page size. */
 const MAX_PAGE = 1000;
 
 /**

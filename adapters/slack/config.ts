@@ -3,7 +3,6 @@ import type { Exception } from '#src/chat/index.ts';
 import type { Given, PlatformConfig, TokenMistake } from '#src/config/index.ts';
 import { onOff, optional, serviceUrl, text } from '#src/variables.ts';
 
-/** Credentials and URL of Slack. */
 export interface SlackSettings {
   readonly botToken?: string;
   readonly appToken?: string;
@@ -26,7 +25,6 @@ const USER_TOKEN: TokenMistake = {
   advice: 'is not a bot token; take the Bot User OAuth Token (xoxb-…) from the app’s page OAuth & Permissions',
 };
 
-/** Variables of Slack. */
 export const slackConfig: PlatformConfig<SlackSettings> = {
   name: 'slack',
   title: 'Slack',

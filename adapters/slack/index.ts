@@ -66,12 +66,10 @@ const UPLOAD_BYTES = 1024 ** 3;
 const TEXT_LENGTH = 3000;
 const APP_PAGE = 'https://api.slack.com/apps (Install App)';
 
-/** Opens Slack in the app. */
 export function openSlack(settings: SlackSettings, { config, ...deps }: AdapterDeps): Adapter {
   return createSlack({ ...deps, ...settings, access: config.access, publicUrl: config.links?.publicUrl });
 }
 
-/** Creates the Slack platform. */
 export function createSlack(options: SlackOptions): Adapter {
   return new Slack(options);
 }

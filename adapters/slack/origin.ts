@@ -2,7 +2,7 @@ import type { Place } from '#src/chat/index.ts';
 import type { TeamRef } from './web-api/client.ts';
 
 /** Parsed {@link Origin.address} of Slack. */
-export interface SlackAddress {
+interface SlackAddress {
   /** The `ts` of the thread's first message; `null`: in the channel itself. */
   readonly thread: string | null;
   /** The organisation's id, where the app is installed organisation-wide. */
@@ -11,12 +11,10 @@ export interface SlackAddress {
   readonly isGroup: boolean;
 }
 
-/** Parses an address. */
 export function readAddress({ thread, enterprise, group }: Readonly<Record<string, string>>): SlackAddress {
   return { thread: thread ?? null, enterprise, isGroup: group !== undefined };
 }
 
-/** Serialises an address. */
 export function writeAddress({ thread, enterprise, isGroup }: SlackAddress): Readonly<Record<string, string>> {
   return {
     ...(thread === null ? {} : { thread }),

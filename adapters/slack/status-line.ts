@@ -3,7 +3,7 @@ import { plainName } from '#commands/sentences/format.ts';
 // One line for the operator's terminal and log: plain text without line breaks.
 
 /** Slack bot with its workspace and transport. */
-export interface SlackConnection {
+interface SlackConnection {
   /** The single workspace; `null` for all that installed the app. */
   readonly workspace: { readonly name: string; readonly bot: string } | null;
   readonly mode: 'socket' | 'http';

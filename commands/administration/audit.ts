@@ -5,7 +5,6 @@ import { administratorsOnly } from '../sentences/access.ts';
 import { auditCard, OPERATORS_ONLY } from '../sentences/administration/audit.ts';
 import { type AuditPage, pageButtons } from '../ui/page-buttons.ts';
 
-/** Entries per page. */
 const PAGE_LENGTH = 10;
 
 const options: readonly OptionDeclaration[] = [

@@ -160,7 +160,6 @@ export async function approvableBy(
   requests: readonly ApprovalTasks[],
 ): Promise<readonly ApprovalTasks[]> {
   const all = await ports.approvers.list(teamOf(caller));
-  /** By requester. */
   const rights = new Map<string, boolean>();
   for (const [task] of requests) {
     const { id } = task.origin.user;

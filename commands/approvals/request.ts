@@ -9,7 +9,7 @@ import type { Ordered } from '../sentences/ordered.ts';
 import { askButtonId, draftButtonId } from '../ui/buttons.ts';
 
 /** Order that needs an approval. */
-export interface Requested {
+interface Requested {
   readonly price: Price;
   readonly ordered: Ordered;
   /** The limit that the price exceeds; `null` where it exceeds a budget. */

@@ -11,7 +11,7 @@ import { buttonsOf, type Card, type CardButton, linesOf } from '../ui/card.ts';
 import { plainText } from '../ui/plain-text.ts';
 
 /** Dependencies of {@link createGalleryPress}. */
-export interface GalleryPressDeps {
+interface GalleryPressDeps {
   readonly bot: Bot;
   /** Enabled platforms, by name. */
   readonly platforms: ReadonlyMap<string, Pick<Platform, 'rights' | 'lastingAddress'>>;

@@ -2,8 +2,7 @@ import { amountOf, type Micros, microsOf, type Price } from '#src/tasks/index.ts
 import type { Catalog } from '#src/videos/index.ts';
 import { notAnAmount, unknownCurrency } from '../sentences/amounts.ts';
 
-/** Amount of money as a user typed it. */
-export type TypedAmount =
+type TypedAmount =
   | { readonly kind: 'amount'; readonly price: Price }
   /** The limit or threshold is to be removed. */
   | { readonly kind: 'off' }

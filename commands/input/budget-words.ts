@@ -7,20 +7,17 @@ import { isSet, optionValue } from './options.ts';
 import { anyoneNamed, channelNamed, personNamed, withoutMarkup } from './people.ts';
 import type { BotPorts } from './subcommand.ts';
 
-/** Scope of a budget that a team may change. */
 export type TeamScope = Exclude<BudgetScope, { readonly kind: 'deployment' }>;
 
 /** Options of `/video budget`, or its words: `@ada 20 USD soft`. */
-export interface BudgetWords {
+interface BudgetWords {
   /** `team`, `everyone`, a mention, `#channel` or a name; `null` if none was given. */
   readonly scope: string | null;
   readonly amount: string | null;
   readonly isSoft: boolean;
 }
 
-/** Scope at the beginning of the words. */
 const SCOPE = /^(?<scope>team|everyone|me|<[@#][^<>]*>|#\S+)(?=\s|$)\s*(?<rest>.*)$/isu;
-/** Amount at the end of the words, or as all of them. */
 const AMOUNT = /(?:^|\s)(?<amount>off(?:\s+[a-z]{3})?|[-+$€£]?\d\S*(?:\s+[a-z]{3})?)$/iu;
 const SOFT = /(?:^|\s)soft$/iu;
 

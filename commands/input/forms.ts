@@ -51,8 +51,7 @@ import { type FormPurpose, formId, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
 
-/** Submitted values, by field. */
-export type FormValues = Readonly<Record<string, string>>;
+type FormValues = Readonly<Record<string, string>>;
 
 /** Returns the form of a bare `/video`: empty, since a prompt alone is enough, but for the caller's own defaults. */
 export function createForm(catalog: Catalog): Reply {
@@ -232,7 +231,6 @@ function isMedia(option: string): option is MediaKind {
   return (MEDIA_KINDS as readonly string[]).includes(option);
 }
 
-/** Handles the submission of a form. */
 export async function submitForm(ports: BotPorts, caller: Caller, id: string, values: FormValues): Promise<Reply> {
   const purpose = parseForm(id);
   if (purpose === null) return refused(UNKNOWN_BUTTON);

@@ -4,7 +4,7 @@ import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from './subcommand.ts';
 
 /** Membership of a caller among people, roles and user groups. */
-export interface Membership {
+interface Membership {
   readonly isAmong: boolean;
   /** A group that could not be looked up, and may include the caller; `reason`: `null` for a failure that passes. */
   readonly unread: { readonly name: string; readonly reason: string | null } | null;

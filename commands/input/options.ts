@@ -69,8 +69,7 @@ const DASHES = /[-\u2010\u2011\u2012-\u2015\u2212\uFE58\uFE63\uFF0D]+/gu;
 const HYPHEN = /^[-\u2010\u2011]$/u;
 const WORD_AFTER = /(?<space>\s{0,3})(?<word>\p{L}{1,20})(?![\p{L}\p{N}])/uy;
 
-/** Option found in a text. */
-export interface OptionInText {
+interface OptionInText {
   /** Option as typed, such as `-s` or `--seconds`. */
   readonly typed: string;
   readonly option: string;

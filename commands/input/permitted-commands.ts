@@ -3,7 +3,7 @@ import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { type BotPorts, commandFor, mayRun } from './subcommand.ts';
 
 /** Commands that a caller may run in their channel. */
-export interface PermittedCommands {
+interface PermittedCommands {
   /** In the order given, with the options that the caller may use. */
   readonly commands: readonly Command[];
   /** Why the caller may not order clips there; `null` if they may. */

@@ -1,8 +1,7 @@
 import { distance } from './closest-match.ts';
 
 /** Command that was probably meant, with the rest of the text. */
-export interface Slip {
-  /** Name of the subcommand. */
+interface Slip {
   readonly command: string;
   /** Text after the command, as typed. */
   readonly rest: string;

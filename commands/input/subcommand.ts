@@ -28,17 +28,13 @@ import type { Card } from '../ui/card.ts';
 
 /** Test directive for the embedded video service, written in a prompt. */
 export interface SteeringHint {
-  /** Text to write in a prompt. */
   readonly write: string;
-  /** Effect of the directive. */
   readonly effect: string;
 }
 
-/** Dependencies of the commands. */
 export interface BotPorts {
   readonly tasks: TaskService;
   readonly chat: Chat;
-  /** Boards of storyboards. */
   readonly boards: Pick<Boards, 'get' | 'change'>;
   /** Last frames of clips, with which the next shots of storyboards start. */
   readonly frames: Pick<LastFrames, 'missing'>;
@@ -56,7 +52,6 @@ export interface BotPorts {
   readonly enhancer: Enhancer | null;
   /** Reference images of teams. */
   readonly references: Pick<References, 'list' | 'add' | 'remove'>;
-  /** Keeps the files of those images. */
   readonly libraryFiles: LibraryFiles;
   /** Default model, length and aspect ratio of people. */
   readonly defaults: Pick<PersonalDefaults, 'get' | 'change' | 'channelModel' | 'setChannelModel'>;
@@ -66,7 +61,6 @@ export interface BotPorts {
   readonly settings: Pick<TeamSettingsRepository, 'get' | 'change'>;
   readonly audit: Pick<AuditTrail, 'page' | 'commitAudited'>;
   readonly approvers: Pick<Approvers, 'list' | 'add' | 'remove'>;
-  /** Decisions on requests for approval. */
   readonly approvals: Pick<Approvals, 'approve' | 'deny' | 'waiting'>;
   /** Time at which a failed clip counts as refunded. */
   readonly refunds: Refunds;
@@ -74,7 +68,6 @@ export interface BotPorts {
   readonly reviews: Reviews;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
-  /** Creates links to the gallery. */
   readonly gallery: Pick<Gallery, 'linkFor'>;
   /** Returns the current catalog, which may be reloaded while the bot runs. */
   readonly catalog: () => Catalog;
@@ -106,7 +99,6 @@ export interface Subcommand {
    * @returns an error for each invalid value.
    */
   readonly check?: (ports: BotPorts, given: GivenOptions, caller: Caller) => readonly FieldProblem[];
-  /** Runs the subcommand with validated options. */
   readonly run: (ports: BotPorts, caller: Caller, given: GivenOptions) => Promise<Reply>;
 }
 

@@ -27,7 +27,7 @@ const MAX_SUGGESTIONS = 25;
 const LATEST = 100;
 
 /** Partial input of an option, with the other options given so far. */
-export interface Typing {
+interface Typing {
   readonly command: string;
   readonly option: OptionDeclaration;
   readonly typed: string;

@@ -2,7 +2,6 @@ import { comparisonOf, isBlind, isVisible, type SetPlace, type Task, type TaskId
 import type { Caller, OptionDeclaration } from '../bot-port.ts';
 import { type BotPorts, visibleTo } from './subcommand.ts';
 
-/** Option that identifies a task. */
 export const TASK_ID: OptionDeclaration = {
   name: 'id',
   description: 'The clip’s id, or 4 or more of its first characters',

@@ -53,7 +53,6 @@ export const budget: Subcommand = {
   },
 };
 
-/** Change as typed. */
 interface RequestedChange {
   readonly scope: TeamScope;
   readonly part: 'hard' | 'soft';

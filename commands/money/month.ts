@@ -2,8 +2,7 @@ import { periodOf } from '#src/period.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
 
-/** Current month of a team. */
-export interface TeamMonth {
+interface TeamMonth {
   /** Such as `2026-11`. */
   readonly period: string;
   readonly timeZone: string;

@@ -5,7 +5,6 @@ import { amountOf } from '#src/tasks/index.ts';
 import { pauseAt, type TeamSettingsRepository } from '#src/teams/index.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';
 
-/** Sources of the rules. */
 interface RuleSources {
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly budgets: Pick<BudgetRepository, 'limits'>;

@@ -19,7 +19,6 @@ import {
 import { refusalOfId } from '../sentences/refusals.ts';
 import type { StatementPress } from '../ui/statement-buttons.ts';
 
-/** Imported statements, and the decisions on them. */
 export interface StatementPorts {
   readonly imports: Pick<StatementImports, 'list' | 'get' | 'discrepancy' | 'decision' | 'nextUndecided'>;
   readonly decisions: Pick<StatementDecisions, 'isBooking' | 'bookMatches' | 'decide'>;

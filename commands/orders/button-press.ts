@@ -37,7 +37,6 @@ import { cancelTask, decide, retryByPress } from './task-actions.ts';
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
 type DraftPress = Extract<Press, { readonly draft: TaskId }>;
 
-/** Handles a button press. */
 export async function pressButton(ports: BotPorts, caller: Caller, button: string): Promise<Reply> {
   const press = parseButton(button);
   if (press === null) return refused(UNKNOWN_BUTTON);

@@ -15,7 +15,6 @@ export async function showSetDetails({ chat }: BotPorts, place: SetPlace): Promi
   return privately(setDetailsCard(view, message));
 }
 
-/** Shows the details of a task to the caller. */
 export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
   const { ledger, fileBehind, clock, enhancer, chat, catalog } = ports;
   if (isBlind(task)) return privately(blindDetailsCard(task));

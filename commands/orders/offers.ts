@@ -133,7 +133,6 @@ export async function offerLate(ports: BotPorts, caller: Caller, draft: Draft): 
   return { kind: 'offer', id: standing.id, card, private: await offerOf(ports, caller, standing, { reason }) };
 }
 
-/** Builds the draft of a request, owned by the caller. */
 export function draftOf(caller: Caller, { request, key, retryOf, press, replyTo }: Kept): NewDraft {
   const { platform, team, channel, user } = caller;
   const own = key ?? orderKey(caller);
@@ -182,7 +181,6 @@ function unknownNames(ports: BotPorts, { request }: Draft, { kind }: OfferReason
   return unknown.length === 0 ? [] : [noSuchImage(unknown)];
 }
 
-/** What an order costs. */
 type Priced = Pick<OfferedClip, 'price' | 'ordered'>;
 
 async function offerNote(ports: BotPorts, caller: Caller, order: Priced): Promise<readonly Line[]> {

@@ -42,7 +42,7 @@ import { decideSpending, isOverHardLimit } from './spending.ts';
 import { type Accepted, orderedBy, orderPrice } from './what-fits.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or the reasons for a refusal. */
-export type Placed =
+type Placed =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
   | {
       readonly ok: false;
@@ -134,7 +134,6 @@ async function placeAccepted(ports: BotPorts, caller: Caller, checked: Accepted,
   return refusedSubmission(ports, caller, submission, order);
 }
 
-/** Refuses an order that its claim refused. */
 async function refusedSubmission(
   ports: BotPorts,
   caller: Caller,
@@ -320,7 +319,6 @@ async function offerDraft(ports: BotPorts, caller: Caller, draft: Draft): Promis
     : { ok: false, offer: await offerLate(ports, caller, draft) };
 }
 
-/** Clip of an order. */
 type OrderedClip = CheckedStoryboard['shots'][number];
 
 function clipsOf({ request, model, takes, storyboard, compared }: Accepted): readonly OrderedClip[] {

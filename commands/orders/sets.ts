@@ -31,7 +31,6 @@ async function setHere(ports: BotPorts, caller: Caller, card: TaskId): Promise<r
   return first?.set === undefined ? [] : ports.chat.setOf(first.set);
 }
 
-/** Handles a press on the card of a set. */
 export async function pressOnSet(
   ports: BotPorts,
   caller: Caller,

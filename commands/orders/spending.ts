@@ -32,8 +32,7 @@ export interface SpendingRules {
   readonly budgets: readonly BudgetRoom[];
 }
 
-/** Scopes of an order. */
-export type Spender = Pick<Caller, 'platform' | 'team' | 'channel' | 'parentChannel' | 'user'>;
+type Spender = Pick<Caller, 'platform' | 'team' | 'channel' | 'parentChannel' | 'user'>;
 
 /** Reads the rules that apply to an order in a currency. Rejects with `store_unavailable`. */
 export type ReadSpendingRules = (spender: Spender, currency: string) => Promise<SpendingRules>;
@@ -53,7 +52,7 @@ export interface SpendingQuestion {
 }
 
 /** Outcome of {@link decideSpending}. */
-export type SpendingDecision =
+type SpendingDecision =
   | { readonly kind: 'buy' }
   | { readonly kind: 'paused'; readonly pause: PauseInEffect }
   | { readonly kind: 'confirm'; readonly question: SpendingQuestion }

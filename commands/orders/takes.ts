@@ -6,7 +6,7 @@ import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 
 /** Idempotency key of a take, and the press to store with it. */
-export interface NextTake {
+interface NextTake {
   readonly key: string;
   /** Identifies the press in `Task.press`. */
   readonly press: string;

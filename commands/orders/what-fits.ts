@@ -9,7 +9,6 @@ import {
 } from '#src/videos/index.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 
-/** Order that the catalog accepts. */
 export type Accepted = Extract<Checked, { readonly ok: true }>;
 
 /** Returns the price of an order: that of all its clips. */

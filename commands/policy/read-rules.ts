@@ -21,8 +21,7 @@ export const RULES = [
   'review',
   'words',
 ] as const;
-/** Rule that the command changes. */
-export type RuleChange = (typeof RULES)[number];
+type RuleChange = (typeof RULES)[number];
 
 const PEOPLE = ['create', 'decide', 'review'] as const;
 /** Largest number of forbidden words, and of characters in one. */
@@ -31,7 +30,7 @@ const MAX_WORD_LENGTH = 60;
 const ANY: ReadonlySet<string> = new Set(['any', 'all', 'everyone', '@everyone']);
 
 /** Changes as entered, or everything that is wrong with them. */
-export type ReadRules =
+type ReadRules =
   | {
       readonly ok: true;
       /** Returns the changes of a place, where lists begin with what applies there. */

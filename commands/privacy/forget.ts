@@ -29,7 +29,6 @@ export function askToForget(): Reply {
   return privately(forgetQuestion());
 }
 
-/** Asks an administrator whether to erase a person. */
 export async function askToErase(ports: BotPorts, caller: Caller, named: string): Promise<Reply> {
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
   const person = await anyoneNamed(ports, caller, named);

@@ -67,7 +67,6 @@ async function signOff(
   );
 }
 
-/** Opens the form for what should change. */
 async function openChangesForm(ports: BotPorts, caller: Caller, task: Task, after: number): Promise<Reply> {
   const found = await reviewable(ports, caller, task);
   if ('reply' in found) return found.reply;

@@ -13,15 +13,13 @@ import { savedBlocks } from './administration/settings.ts';
 import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from './settings.ts';
 
 /** Content of {@link defaultsCard}. */
-export interface DefaultsShown {
+interface DefaultsShown {
   readonly defaults: Defaults;
-  /** The catalog with these defaults. */
   readonly catalog: Catalog;
   /** Whether the default model, unless it is the person's own, is that of the channel. */
   readonly isChannels: boolean;
   /** Whether they were just changed; `null` if they were not to be. */
   readonly isChanged: boolean | null;
-  /** The command as it is typed on the platform. */
   readonly command: string;
 }
 

@@ -31,7 +31,6 @@ export const HOME_WORDS = {
   usage: 'Usage',
 } as const;
 
-/** Placeholder of the prompt. */
 export const PROMPT_EXAMPLE = 'a red fox running through snow, cinematic';
 
 /** Name of the message action that makes a clip from an image. At most 32 characters. */
@@ -68,7 +67,6 @@ export const SHOTS_NOTE =
 /** Answers a message that has no shots. */
 export const SHOTS_IN_MESSAGE = 'Write the shots below the word, one per line, attach a text file, or open the form.';
 
-/** Label of the button that opens a form. */
 export const OPEN_FORM = 'Open the form';
 
 /** Notes that a prompt was cut to fit into a form. @param most number of characters that fit. */

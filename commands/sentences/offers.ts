@@ -42,18 +42,16 @@ export type OfferReason =
 
 /** Order that a button of an offer places. */
 export interface OfferedClip {
-  /** The button's id. */
   readonly button: string;
   readonly prompt: string;
   readonly price: Price;
   readonly ordered: Ordered;
 }
 
-/** Shots of a storyboard that is offered. */
 export type OfferedShots = readonly { readonly request: VideoRequest; readonly model: Pick<Model, 'title'> }[];
 
 /** Content of an offer, with the ids of its buttons. */
-export interface OfferSubject {
+interface OfferSubject {
   readonly reason: OfferReason;
   readonly prompt: string;
   /** Set for a storyboard; `null` if it cannot be ordered as it is. */

@@ -14,7 +14,6 @@ import { count } from './format.ts';
 /** What an order makes: the clips of a set, or a single one (`null`). */
 export type Ordered = Pick<SetPlace, 'kind' | 'of'> | null;
 
-/** Words for a task of a set. */
 const MEMBERS: Readonly<Record<SetKind, { readonly one: string; readonly many: string }>> = {
   takes: { one: 'take', many: 'takes' },
   comparison: { one: 'clip', many: 'clips' },

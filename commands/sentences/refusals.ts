@@ -181,7 +181,6 @@ export function missingOption(command: Command, option: OptionDeclaration): stri
     : `${option.name} is missing, for example ${command.example}`;
 }
 
-/** Refuses a value that is too long for its option. */
 export function valueTooLong(option: OptionDeclaration, given: number, max: number): string {
   return `${option.name}: it has ${count(given, 'character')}; the limit is ${formatCount(max)}`;
 }
@@ -197,7 +196,6 @@ export function unknownTask(given: string): string {
   return `No clip found with the ID ${quoted(given)}, or more than one begins with it. /video list shows the IDs.`;
 }
 
-/** Refuses a malformed month. */
 export function notAMonth(given: string, example: string): string {
   return `month: ${quoted(given)} isn’t a month. Write year and month, such as ${example}.`;
 }

@@ -6,7 +6,6 @@ import { shorten } from './format.ts';
 /** Refuses to send the prompt of a removed clip again. */
 export const PROMPT_REMOVED = 'The prompt of this clip was removed.';
 
-/** Stands in the place of a removed prompt. */
 export const NO_PROMPT = 'Prompt removed';
 
 const CLIP_WORDS: Readonly<Record<RemovalReason, string>> = {

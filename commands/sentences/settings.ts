@@ -23,7 +23,6 @@ import { either, formatCount, formatRange, shorten } from './format.ts';
 /** Maximum length of a choice's label and description on the platforms. */
 const CHOICE_LENGTH = 100;
 
-/** Words of a setting. */
 interface SettingWords {
   /** Description of the option, at most 100 characters. */
   readonly description: string;
@@ -56,7 +55,6 @@ export const ORDER_LABELS = {
   style: 'Style',
 } as const;
 
-/** Returns the label of a setting's form field. */
 export function fieldLabel({ name }: Setting): string {
   const { label, fieldLabel: own = label } = SETTING_WORDS[name];
   return own;

@@ -17,7 +17,6 @@ const CHAIN: OptionDeclaration = {
   kind: 'flag',
 };
 
-/** Declarations of the options that all shots may share. */
 export const SHARED_OPTIONS: readonly OptionDeclaration[] = [
   ...create.declaration.options.filter(({ name }) => SHARED.includes(name)),
   CHAIN,
@@ -44,7 +43,7 @@ const MARKS = /^(?:(?:\d{1,2}[.)]|[-*•–—]|shot\s+\d{1,2}\s?[:.)–—-])(?
 const MAX_LENGTH = 20_000;
 
 /** Storyboard as it was written, without the options for all of its shots. */
-export interface Script {
+interface Script {
   readonly shared: GivenOptions;
   /** The lines of the shots; their numbers are those in this text. */
   readonly text: string;
@@ -107,7 +106,6 @@ export function sharedIn(request: RequestDraft): RequestDraft {
   return Object.fromEntries(Object.entries(request).filter(([name]) => name === CHAIN.name || SHARED.includes(name)));
 }
 
-/** Returns the options that all shots share, as far as they are given. */
 export function sharedOptions(given: GivenOptions): RequestDraft {
   const { prompt: _, ...shared } = optionsOf(given);
   return isSet(given, 'chain') ? { ...shared, chain: true } : shared;

@@ -13,8 +13,7 @@ import {
   TOO_MANY_CUTS,
 } from '../sentences/studio/cuts.ts';
 
-/** Shots to join. */
-export interface JoinRequest {
+interface JoinRequest {
   /** Tasks of the clips, in the order of the cut. Sentences number them from 1. */
   readonly tasks: readonly TaskId[];
   /** The message below which the cut is posted. Default: none. */

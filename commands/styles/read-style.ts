@@ -14,7 +14,7 @@ const MAX_NAME_LENGTH = 32;
 const MAX_IMAGES = 10;
 
 /** Change of a style as entered, or everything that is wrong with it. */
-export type ReadStyle =
+type ReadStyle =
   | {
       readonly ok: true;
       readonly name: string;

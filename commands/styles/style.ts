@@ -137,7 +137,6 @@ function changed(
   return all.length === 0 ? null : all.toSorted((one, other) => one.name.localeCompare(other.name, 'en'));
 }
 
-/** Returns whether a rule of the team or of a channel asks for a style. */
 function isAskedFor({ team, channels }: Policy, name: string): boolean {
   return [team, ...Object.values(channels)].some((rules) => rules.style === name);
 }

@@ -9,7 +9,6 @@ import { parseStatementButton, type StatementPress } from './statement-buttons.t
 /** Action on a task whose button names the task alone. */
 type PlainAction = Exclude<ButtonAction, 'again' | 'retry' | ReviewPress['action']>;
 
-/** Parsed button id. */
 export type Press =
   | { readonly action: PlainAction; readonly task: TaskId }
   /** `price`: the price shown on the button; `null` if none. */
@@ -47,7 +46,7 @@ export type Press =
  * Action on a draft that buys nothing: open it in a form, run the command that was meant, improve its prompt (also that of a
  * task), discard it.
  */
-export type DraftAction = 'fix' | 'run' | 'improve' | 'discard';
+type DraftAction = 'fix' | 'run' | 'improve' | 'discard';
 
 /** Facts about an action that a platform needs before the press is handled. */
 interface ActionRow {
@@ -57,7 +56,6 @@ interface ActionRow {
   readonly isManaged: boolean;
 }
 
-/** The actions on a task. */
 const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
   retry: { response: 'public', isManaged: true },
   edit: { response: 'form', isManaged: false },

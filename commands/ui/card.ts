@@ -27,7 +27,6 @@ export type Part =
 
 export type Line = readonly Part[];
 
-/** Button of a card. */
 export interface CardButton {
   /** At most 100 characters. */
   readonly id: string;
@@ -76,7 +75,6 @@ type Contents =
   | { readonly blocks: readonly Block[]; readonly lines?: undefined }
   | { readonly lines: readonly Line[]; readonly blocks?: undefined };
 
-/** Returns a card of text alone. */
 export function textCard(...lines: readonly Line[]): Card {
   return { lines, progress: null, buttons: [] };
 }

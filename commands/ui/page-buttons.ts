@@ -15,7 +15,7 @@ export interface ListPage {
 }
 
 /** Page of `/video models`. */
-export interface ModelsPage {
+interface ModelsPage {
   readonly list: 'models';
   /** Number of models on the previous pages. */
   readonly offset: number;
@@ -35,7 +35,7 @@ export interface UsagePage {
 }
 
 /** Page of `/video budget`. */
-export interface BudgetsPage {
+interface BudgetsPage {
   readonly list: 'budgets';
   /** Number of budgets on the previous pages. */
   readonly offset: number;

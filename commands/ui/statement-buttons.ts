@@ -21,7 +21,6 @@ export type StatementPress =
       readonly position: number;
     };
 
-/** Press as it is encoded in a button id. */
 type Encoded = StatementPress extends infer Each ? (Each extends unknown ? Omit<Each, 'action'> : never) : never;
 
 /** Returns the id of a button under a statement: `statement:show:0`, `statement:billed:9f86d081884c7d65:0:12`. */

@@ -6,7 +6,6 @@ import type { ClipStorage } from '../storage/index.ts';
 import { Cuts } from '../studio/index.ts';
 import type { Pipeline } from '../task-pipeline.ts';
 
-/** Parts that the cuts depend on. */
 interface CutParts {
   readonly queue: WorkQueue;
   readonly pipeline: Pipeline;
@@ -15,7 +14,6 @@ interface CutParts {
   readonly chat: Pick<ChatEngine, 'cutShown'>;
   readonly clipLinks: ClipLinks;
   readonly storage: ClipStorage;
-  /** Folder of the clips. */
   readonly folder: string;
   readonly assertWritable: () => Promise<void>;
 }

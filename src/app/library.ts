@@ -13,7 +13,6 @@ import type { Logger } from '../logger.ts';
 import type { CarriedSpend } from '../money/index.ts';
 import { Forgetting, type ForgettingOptions } from '../people/index.ts';
 
-/** Periodic work of the library. */
 interface LibraryPart {
   readonly name: string;
   readonly start: (run: Run) => Promise<void> | void;

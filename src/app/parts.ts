@@ -51,7 +51,6 @@ export interface Parts {
 
 /** Facts about the start, for the log. */
 export interface Started {
-  /** Address of the HTTP server. */
   readonly address: string;
   /** Number of open tasks that were resumed. */
   readonly open: number;

@@ -15,7 +15,7 @@ export interface AccessRules {
 }
 
 /** Facts that a platform states about the requester. */
-export interface AccessFacts {
+interface AccessFacts {
   /** Ids under which the requester's team may be allowed; empty: the requester has no team. */
   readonly teams: readonly string[];
   readonly exceptions: readonly Exception[];

@@ -29,7 +29,7 @@ interface Posted {
 }
 
 /** Options of {@link ApprovalNotices}. */
-export interface ApprovalNoticesOptions {
+interface ApprovalNoticesOptions {
   /** Keyv of the posted notices, by task; shared with the delivery records. */
   readonly records: Keyv;
   readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
@@ -95,7 +95,6 @@ export class ApprovalNotices {
     return this.#options.platformOf(task).isMember({ team, channel, address }, user);
   }
 
-  /** Returns the messages of a task's notices. */
   async messages(task: Pick<Task, 'id'>): Promise<readonly MessageRef[]> {
     return (await this.#posted(task)).map(({ message }) => message);
   }

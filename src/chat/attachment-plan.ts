@@ -20,7 +20,7 @@ export interface Links {
 }
 
 /** Largest upload in bytes; either stated by the platform or guessed after a refusal. */
-export interface UploadLimit {
+interface UploadLimit {
   readonly bytes: number;
   readonly isStated: boolean;
 }
@@ -86,7 +86,7 @@ export interface RefusedUploads {
 }
 
 /** A message that is to get a clip, or a cut. */
-export interface FileMessage {
+interface FileMessage {
   /** The task; of a cut, its stand-in. */
   readonly task: Task;
   readonly message: MessageRef;

@@ -5,7 +5,7 @@ import type { Audience } from '../tasks/index.ts';
 import type { Place, Platform } from './platform.ts';
 
 /** Options of {@link Audiences}. */
-export interface AudiencesOptions {
+interface AudiencesOptions {
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -61,11 +61,9 @@ export interface Chat {
   view(task: Task): Promise<TaskView>;
   /** Returns the current view of a set's card. */
   setView(place: SetPlace): Promise<TaskView>;
-  /** Votes and reveals of comparisons. */
   readonly comparisons: Pick<Comparisons, 'vote' | 'reveal' | 'entries' | 'recordOf' | 'winsOf' | 'inBlindOrder'>;
   /** Posts the card of a set anew if its message was deleted. @returns whether it was @throws DailiesError retryable */
   showSet(place: SetPlace): Promise<boolean>;
-  /** Returns the tasks of a set, in their order. */
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]>;
   /** Shows the present board of a storyboard on its card. @throws DailiesError retryable */
   updateBoard(place: SetPlace): Promise<void>;
@@ -83,7 +81,6 @@ export interface Chat {
     place: Place,
     member: { readonly group: string; readonly user: string },
   ): Promise<boolean>;
-  /** Returns whether the bot can send direct messages. */
   hasDirectMessages(platform: string): boolean;
   /** Returns the bot's direct message channel with a user. @throws DailiesError */
   directChannel(platform: string, place: Place, user: string): Promise<string>;
@@ -141,7 +138,6 @@ export class ChatEngine implements Chat {
   readonly #edits: ProgressEdits;
   readonly #delivery: Delivery;
   readonly #approvals: ApprovalNotices;
-  /** The messages of removed tasks. */
   readonly retraction: TaskRetraction;
   readonly #views: TaskViews;
   readonly comparisons: Comparisons;
@@ -290,7 +286,6 @@ export class ChatEngine implements Chat {
     return this.#delivery.notify(id);
   }
 
-  /** Notified of every change of a task. */
   changed(task: Task, event: Parameters<TaskObserver['changed']>[1]): void {
     const { queue, clock } = this.#options;
     if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());

@@ -21,7 +21,7 @@ interface Shown {
 }
 
 /** Options of {@link CompletionNotices}. */
-export interface CompletionNoticesOptions {
+interface CompletionNoticesOptions {
   /** Keyv of the {@link Posted} notices, by task; shared with the delivery records. */
   readonly records: Keyv;
   readonly subscriptions: Subscriptions;
@@ -221,7 +221,6 @@ export function endKey({ id, sends }: Task, phase: EndNotice['phase']): string {
   return `end:${id}:${phase}:${sends}`;
 }
 
-/** Returns the requester's notice. */
 function noticeOf(task: Task, phase: EndNotice['phase'], shown: Omit<Shown, 'isThere'>): EndNotice {
   const { id, request, origin, sends } = task;
   const declined = task.declined === undefined ? {} : { declined: task.declined };

@@ -57,7 +57,7 @@ export interface DeliveryObserver {
 }
 
 /** Options of {@link Delivery}. */
-export interface DeliveryOptions {
+interface DeliveryOptions {
   readonly repository: TaskRepository;
   readonly queue: WorkQueue;
   /** Keyv of {@link DeliveryRecord}s, by task. */

@@ -46,7 +46,7 @@ export interface MessageLocks {
 export type WithMessageLock = (task: TaskId, act: (lock: MessageLock) => Promise<void>) => Promise<unknown>;
 
 /** Options of {@link createMessageLocks}. */
-export interface MessageLocksOptions {
+interface MessageLocksOptions {
   readonly leases: Leases;
   /** `true` when there is no other process. */
   readonly exclusive: boolean;

@@ -11,7 +11,7 @@ import type { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 
 /** Live state of a running task between its state changes. Kept in memory, one for each polled task. */
-export interface Live {
+interface Live {
   /** Highest percentage reported by the service; `null`: none yet. */
   progress: number | null;
   isRunning: boolean;
@@ -22,7 +22,7 @@ export interface Live {
 }
 
 /** Options of {@link ProgressEdits}. */
-export interface ProgressEditsOptions {
+interface ProgressEditsOptions {
   readonly cards: TaskMessages;
   readonly locks: MessageLocks;
   readonly clock: Clock;
@@ -43,7 +43,6 @@ interface Editing {
   isDirty: boolean;
 }
 
-/** Result of one edit. */
 interface EditResult {
   /** The message is up to date. */
   readonly isShown: boolean;

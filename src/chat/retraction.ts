@@ -16,7 +16,7 @@ import type { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 
 /** Options of {@link TaskRetraction}. */
-export interface TaskRetractionOptions {
+interface TaskRetractionOptions {
   readonly cards: TaskMessages;
   readonly notices: CompletionNotices;
   readonly approvals: ApprovalNotices;
@@ -38,7 +38,6 @@ export interface RetractionCount {
   readonly kept: number;
 }
 
-/** Message that a retraction has dealt with. */
 interface Ended extends MessageRef {
   /** It stays as it is. */
   readonly isKept: boolean;

@@ -6,7 +6,7 @@ import type { Platform } from './platform.ts';
 const START_TIMEOUT_MS = 5_000;
 
 /** Options of {@link PlatformStarter}. */
-export interface PlatformStarterOptions {
+interface PlatformStarterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -18,7 +18,6 @@ import type { MessageLock, MessageLocks } from './message-lock.ts';
 import { copyKey, directKey, type MessageRef, type Platform, type PlatformLimits } from './platform.ts';
 import { isPending, type TaskView } from './view.ts';
 
-/** Stored record of a task's message. */
 export interface TaskMessageRecord {
   readonly revision: number;
   readonly message: MessageRef;
@@ -45,7 +44,7 @@ export type ShownBefore = Pick<TaskMessageRecord, 'progress' | 'retrying' | 'isR
   Partial<Pick<TaskMessageRecord, 'message'>>;
 
 /** Options of {@link TaskMessages}. */
-export interface TaskMessagesOptions {
+interface TaskMessagesOptions {
   readonly store: Store;
   readonly locks: MessageLocks;
   readonly platformOf: (origin: Pick<Origin, 'platform'>) => Platform;

@@ -26,7 +26,6 @@ export interface BudgetAlert {
   readonly doubted: string;
   /** Time at which the budget runs out at the present rate; `null` where that is unknown or not this month. */
   readonly runsOutAtMs: number | null;
-  /** Time zone of the month. */
   readonly timeZone: string;
 }
 
@@ -85,7 +84,6 @@ export interface SpendReport {
   readonly totals: readonly SpendTotals[];
   /** Highest amount first, limited in number. */
   readonly rows: readonly ReportRow[];
-  /** Number of rows that are left out. */
   readonly moreRows: number;
   /** `null` where there is nothing to draw. */
   readonly chart: BarChart | null;
@@ -117,7 +115,7 @@ export interface SpendExport {
 }
 
 /** What is stored about a person, as a file, for that person. */
-export interface PersonExport {
+interface PersonExport {
   readonly kind: 'person_export';
   readonly person: Person;
   /** Nothing is stored, so that there is no file. */
@@ -125,7 +123,7 @@ export interface PersonExport {
 }
 
 /** Refusal of orders by the video service, since its account is out of credit. */
-export interface OutOfCredit {
+interface OutOfCredit {
   readonly kind: 'out_of_credit';
 }
 

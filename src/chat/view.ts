@@ -34,11 +34,9 @@ import type { ApprovalNotice, EndNotice, ReviewNotice } from './notices/views.ts
 import type { MessageRef } from './platform.ts';
 import type { EarlierNotes, ReviewContext } from './reviews/review-context.ts';
 
-/** Facts about a phase. */
 interface PhaseRow {
   /** Impression that a card makes; a `pending` one changes by itself, until there is a clip. */
   readonly tone: 'pending' | 'good' | 'bad' | 'attention' | 'neutral';
-  /** The requester is notified of it. */
   readonly hasNotice: boolean;
 }
 
@@ -65,7 +63,6 @@ export function isPending(phase: Phase): boolean {
 /** Phase of which the requester is notified. */
 export type NoticedPhase = { [P in Phase]: (typeof PHASES)[P]['hasNotice'] extends true ? P : never }[Phase];
 
-/** Returns whether the requester is notified of a phase. */
 export function hasNotice(phase: Phase): phase is NoticedPhase {
   return PHASES[phase].hasNotice;
 }
@@ -205,7 +202,6 @@ export interface TaskView {
   readonly comparison?: ComparisonView;
 }
 
-/** Cut of a storyboard, on its board. */
 export interface BoardCut {
   readonly message: MessageRef;
   readonly isJoining: boolean;
@@ -214,8 +210,7 @@ export interface BoardCut {
 }
 
 /** Clip of a comparison before the reveal. Its view has the highest price of the comparison in place of its own. */
-export interface BlindView {
-  /** Id of the comparison's set. */
+interface BlindView {
   readonly set: TaskId;
   /** Number of the clip, of which its label follows. */
   readonly at: number;
@@ -225,15 +220,12 @@ export interface BlindView {
 export interface ComparisonView {
   /** `making`: its clips have not appeared; `voting`: they have; `revealed`: the models are named. */
   readonly stage: 'making' | 'voting' | 'revealed';
-  /** Number of tasks that have ended. */
   readonly ended: number;
-  /** Number of people who have voted. */
   readonly voters: number;
   /** Time of the reveal without a press; `null` unless it can be voted on. */
   readonly revealsAtMs: number | null;
   /** Votes for each clip, in their order; empty before the reveal. */
   readonly tally: readonly number[];
-  /** Numbers of the clips that can be voted for. */
   readonly clips: readonly number[];
 }
 

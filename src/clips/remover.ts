@@ -28,7 +28,7 @@ export interface RemovalOrder {
 }
 
 /** Messages of tasks in the chats, and the records about them. */
-export interface RemovableMessages {
+interface RemovableMessages {
   /** Replaces the content of a task's messages by a sentence, and deletes their files. Idempotent. */
   retract(task: Task, origin: Origin, reason: RemovalReason): Promise<RetractionCount>;
   /** Deletes what the platforms' adapters themselves store of an expired task. Idempotent. */

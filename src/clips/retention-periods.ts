@@ -13,7 +13,7 @@ export interface Retention {
 }
 
 /** Periods after the end of a task, in milliseconds; `null`: kept for good. */
-export interface RetentionPeriods {
+interface RetentionPeriods {
   /** Never longer than `promptsMs`: a clip goes with its prompt. */
   readonly clipsMs: number | null;
   readonly promptsMs: number | null;

@@ -4,7 +4,7 @@ import type { Store, Versioned } from '../engine/index.ts';
 export const SWEEPS = ['retention'] as const;
 
 /** One of {@link SWEEPS}. */
-export type Sweep = (typeof SWEEPS)[number];
+type Sweep = (typeof SWEEPS)[number];
 
 /** Time of the last completed run of a sweep, in the namespace `waits`; before the first one, that of its begin. */
 interface SweepRecord extends Versioned {
@@ -17,7 +17,6 @@ export async function sweepBegins(store: Pick<Store, 'commit'>, sweep: Sweep, no
   await store.commit({ records: [{ namespace: 'waits', key: keyOf(sweep), value, expected: 'absent' }] });
 }
 
-/** Records that a sweep is complete. */
 export async function sweepEnds(store: Pick<Store, 'keyv'>, sweep: Sweep, nowMs: number): Promise<void> {
   await store.keyv('waits').set(keyOf(sweep), { revision: 1, atMs: nowMs } satisfies SweepRecord);
 }

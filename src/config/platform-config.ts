@@ -11,7 +11,6 @@ export interface PlatformConfig<Settings = unknown> {
   readonly name: string;
   /** Name of the platform in texts. */
   readonly title: string;
-  /** Schemas of the variables. */
   readonly variables: z.ZodObject;
   /** Pattern of a team's id, in `ALLOW_TEAMS` after the platform's name and a colon. */
   readonly teamId: RegExp;

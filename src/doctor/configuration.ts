@@ -18,7 +18,6 @@ const LONG_NAME = 8;
 /** Largest difference within a family, as between `DISCORD_BOT_TOKEN` and `DISCORD_TOKEN`. */
 const FAMILY_DISTANCE = 4;
 
-/** Environment to check. */
 export interface Environment {
   readonly given: Given;
   readonly platforms: readonly PlatformConfig[];

@@ -6,7 +6,6 @@ export interface Diagnosis {
   readonly level: 'ok' | 'warning' | 'wrong';
   /** Such as `Discord token` or the name of a variable. */
   readonly subject: string;
-  /** One line. */
   readonly found: string;
   /** One line; `null` where nothing has to be done. */
   readonly fix: string | null;

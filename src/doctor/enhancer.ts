@@ -10,7 +10,7 @@ const TIMEOUT_MS = CHECK_TIMEOUT_MS - 1_000;
 const MAX_LENGTH = 1_500;
 
 /** Dependencies of {@link checkEnhancer}. */
-export interface EnhancerCheckDeps {
+interface EnhancerCheckDeps {
   readonly clock: Clock;
   readonly logger: Logger;
 }

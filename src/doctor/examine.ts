@@ -14,7 +14,7 @@ import { checkStore } from './store.ts';
 import { checkVideoService } from './video-service.ts';
 
 /** Dependencies of {@link examine}. */
-export interface ExamineDeps {
+interface ExamineDeps {
   readonly given: Given;
   readonly platforms: readonly PlatformConfig[];
   readonly distance: Environment['distance'];

@@ -18,7 +18,7 @@ interface Answer {
 }
 
 /** Certificate of an HTTPS server. */
-export interface Certificate {
+interface Certificate {
   /** End of its validity, in milliseconds since the epoch. */
   readonly validToMs: number;
   /** Reason for which clients refuse it; `null`: none. */

@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts';
 import { type AuditEntry, AuditTrail } from '../teams/index.ts';
 
 /** Dependencies of {@link forgetReplica}. */
-export interface WaiverDeps {
+interface WaiverDeps {
   readonly clock: Clock;
   readonly logger: Logger;
 }

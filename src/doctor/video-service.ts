@@ -9,7 +9,7 @@ import { CHECK_TIMEOUT_MS, type Diagnosis, ok, warning, wrong } from './diagnosi
 const SUBJECT = 'Video service';
 
 /** Dependencies of {@link checkVideoService}. */
-export interface VideoServiceDeps {
+interface VideoServiceDeps {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly random: () => number;

@@ -47,7 +47,7 @@ export interface Enhancer {
 }
 
 /** Dependencies of {@link createEnhancer}. */
-export interface EnhancerDeps {
+interface EnhancerDeps {
   readonly clock: Pick<Clock, 'after'>;
   readonly logger: Logger;
   /** Called with the outcome of each request: `ok` or the reason. */

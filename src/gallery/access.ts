@@ -39,17 +39,15 @@ interface Ticket extends Opener {
   readonly expiresAtMs: number;
 }
 
-/** A session of the gallery. */
 export interface GallerySession extends Opener {
   /** Hash of its key: identifies it in this process; the key itself is only in the cookie. */
   readonly id: string;
 }
 
-/** Checks of a platform that a session needs. */
-export type MemberCheck = Pick<Platform, 'isMember' | 'rights' | 'lastingAddress'>;
+type MemberCheck = Pick<Platform, 'isMember' | 'rights' | 'lastingAddress'>;
 
 /** Options of {@link GalleryAccess}. */
-export interface GalleryAccessOptions {
+interface GalleryAccessOptions {
   readonly store: Pick<Store, 'keyv' | 'commit'>;
   /** Enabled platforms, by name. */
   readonly platforms: ReadonlyMap<string, MemberCheck>;
@@ -119,7 +117,6 @@ export class GalleryAccess {
     return null;
   }
 
-  /** Ends a session. */
   async end(key: string): Promise<void> {
     if (KEY.test(key)) await this.#records.delete(sessionRecord(key));
   }

@@ -29,9 +29,7 @@ export interface ApiOptions {
   readonly hasPosters: boolean;
 }
 
-/** Clips per page. */
 const PAGE = 24;
-/** Characters of a prompt in a list. */
 const SHORT_PROMPT = 240;
 /** Clips of which people, channels and models are collected for the filters. */
 const LATEST = 500;

@@ -31,7 +31,6 @@ const ids = z.object({
     .refine(({ length }) => length <= MAX_CLIPS),
 });
 
-/** Clip in an archive. */
 interface Entry {
   readonly task: ClipTask;
   /** Name in the archive; `null` where its file is missing. */

@@ -30,7 +30,6 @@ export interface ClipFilter {
   /** Platform id of the requester. */
   readonly user?: string | undefined;
   readonly channel?: string | undefined;
-  /** Name of the model. */
   readonly model?: string | undefined;
   /** Words that the prompt holds, as {@link holdsWords} finds them. */
   readonly text?: string | undefined;
@@ -49,7 +48,7 @@ export interface ClipPage {
 }
 
 /** Options of {@link GalleryClips}. */
-export interface GalleryClipsOptions {
+interface GalleryClipsOptions {
   readonly store: Pick<Store, 'scan' | 'keyv'>;
   readonly repository: Pick<TaskRepository, 'get'>;
 }
@@ -101,7 +100,6 @@ export class GalleryClips {
     return task !== undefined && this.isShown(scope, task) ? task : undefined;
   }
 
-  /** Returns whether a task is of the team, and the viewer may see it. */
   isShown({ platform, team, viewer }: ViewScope, task: Task): boolean {
     if (task.origin.platform !== platform || task.origin.team !== team) return false;
     // A clip of a comparison is shown after the reveal.
@@ -205,7 +203,6 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** Returns whether a task is finished and has a clip. */
 export function isClip(task: Task): task is ClipTask {
   return task.state === 'completed' && task.clip !== undefined;
 }

@@ -40,7 +40,7 @@ export interface Gallery {
 }
 
 /** Dependencies of {@link createGallery}. */
-export interface GalleryDeps {
+interface GalleryDeps {
   readonly config: Pick<Config, 'admins' | 'http' | 'links' | 'dataDir'>;
   readonly http: FastifyInstance;
   readonly store: Store;

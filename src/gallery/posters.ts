@@ -7,7 +7,7 @@ import type { TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 
 /** Options of {@link Posters}. */
-export interface PostersOptions {
+interface PostersOptions {
   /** Folder of the clips, whose pictures go with them. They can be taken again, so anyone may delete them. */
   readonly folder: string;
   /** `null` where there is no ffmpeg. */

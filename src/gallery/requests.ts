@@ -30,7 +30,6 @@ export function tokenOf(sessionKey: string): string {
   return createHash('sha256').update(`gallery-token:${sessionKey}`).digest('base64url');
 }
 
-/** Returns whether a request carries the token of its session. */
 export function hasToken(request: Pick<FastifyRequest, 'headers'>): boolean {
   const given = request.headers[TOKEN_HEADER];
   return typeof given === 'string' && isSameSecret(given, tokenOf(sessionKeyOf(request)));

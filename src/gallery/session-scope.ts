@@ -12,7 +12,7 @@ export interface Entered {
 }
 
 /** Handles a request within a session. */
-export type EnteredHandler = (entered: Entered, request: FastifyRequest, reply: FastifyReply) => unknown;
+type EnteredHandler = (entered: Entered, request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** Wraps the handler of a route that needs a session. */
 export type EnteredRoute = (

@@ -7,7 +7,7 @@ import type { Logger } from '../logger.ts';
 export type Entrance = 'playground' | 'board' | 'gallery';
 
 /** Options of {@link WrongTokens}. */
-export interface WrongTokensOptions {
+interface WrongTokensOptions {
   readonly entrance: Entrance;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -4,7 +4,7 @@ import { asDailiesError } from '../errors.ts';
 import type { FolderCheck } from '../media/index.ts';
 
 /** Dependencies that have to work before this process is ready. */
-export interface Needed {
+interface Needed {
   readonly folders: FolderCheck;
   readonly store: Store;
   readonly platforms: ReadonlyMap<string, Platform>;

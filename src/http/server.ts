@@ -6,7 +6,7 @@ import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 
 /** Timeouts of the server, all in milliseconds. */
-export interface HttpTimeouts {
+interface HttpTimeouts {
   /** From the first byte of a request to the end of its headers. */
   readonly headersMs: number;
   /** From the first byte of a request to its last. */
@@ -59,7 +59,7 @@ export function createHttpServer(logger: Logger, timeouts = TIMEOUTS): FastifyIn
 }
 
 /** Sources of {@link addStatusRoutes}. */
-export interface StatusSources {
+interface StatusSources {
   readonly metrics: Registry;
   /** Returns the reason for each dependency that fails, by name; empty: ready. */
   readonly missing: () => Promise<Readonly<Record<string, string>>>;

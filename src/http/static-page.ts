@@ -17,11 +17,9 @@ const VENDOR = {
 /** Files that the pages share: the style of colours and elements. */
 const SHARED_FOLDER = join(import.meta.dirname, 'shared-page');
 
-/** A page of static files. */
-export interface StaticPage {
+interface StaticPage {
   /** Absolute path of its files; `index.html` is the page. */
   readonly folder: string;
-  /** Path of the page on the server. */
   readonly path: string;
   /** Path below which its files are, in `page/`, and its libraries, in `vendor/`; such as `/playground/`. */
   readonly prefix: string;

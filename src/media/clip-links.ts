@@ -23,7 +23,7 @@ export interface ClipLinks {
 }
 
 /** Options of {@link createClipLinks}. */
-export interface ClipLinksOptions {
+interface ClipLinksOptions {
   readonly storage: ClipStorage;
   /** Links to this server; `null`: links are off. */
   readonly links: SignedLinks | null;

@@ -7,7 +7,6 @@ const MAX_LENGTH = 40;
 /** Stop words, which are left out of file names. */
 const EMPTY_WORDS = new Set(['a', 'an', 'the', 'of', 'in', 'on', 'at', 'and', 'with', 'through', 'to']);
 
-/** Beginning of the id of a cut. */
 const CUT = 'cut-';
 
 /**

@@ -13,7 +13,7 @@ import { FRAME_NAME, frameIdOf, frameIn } from './relay.ts';
 import type { SignedLinks } from './signed-links.ts';
 
 /** Options of {@link LastFrames}. */
-export interface LastFramesOptions {
+interface LastFramesOptions {
   /** `null` without ffmpeg. */
   readonly takeLastFrame: TakeLastFrame | null;
   /** `null`: the video service could not fetch a frame. */
@@ -25,7 +25,6 @@ export interface LastFramesOptions {
   readonly maxFiles?: number;
 }
 
-/** A frame as a file. */
 type FrameFile = Clip & { readonly name: string };
 
 /** Name of a frame: as the clip's, which is deleted with all files that have its id before the first dot. */

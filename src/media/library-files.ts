@@ -29,7 +29,6 @@ const IMAGES: readonly (readonly [RegExp, string])[] = [
 ];
 const HEAD_BYTES = 12;
 
-/** A file that is served. */
 type NamedFile = Clip & { readonly name: string };
 
 /** The folder of kept files, with their media types in records. Nothing in it is evicted. */

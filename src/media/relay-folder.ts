@@ -35,7 +35,7 @@ const CHECK_SHARE = 0.1;
 const EVICTED_TO = 0.95;
 
 /** A file to fetch, with its request headers. */
-export interface RelayFetch {
+interface RelayFetch {
   readonly id: string;
   readonly file: RelayedFile;
   readonly headers: Readonly<Record<string, string>>;

@@ -24,7 +24,7 @@ export interface RelayedFile {
 }
 
 /** Returns the request headers to download files of one platform, for the key of {@link RelayedFile.opener}. */
-export type Opener = (key: Readonly<Record<string, string>>) => Promise<Readonly<Record<string, string>>>;
+type Opener = (key: Readonly<Record<string, string>>) => Promise<Readonly<Record<string, string>>>;
 
 /** Properties of a relayed file that users may read: never its relay URL, which works without a login. */
 export interface FileDescription {
@@ -35,7 +35,7 @@ export interface FileDescription {
 }
 
 /** Options of {@link Relay}. */
-export interface RelayOptions {
+interface RelayOptions {
   /** `null`: links are off. */
   readonly links: SignedLinks | null;
   /** Public URL of the HTTP server; absent where links are off. */

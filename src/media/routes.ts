@@ -7,7 +7,7 @@ import type { Clip } from '../videos/index.ts';
 import type { SignedLinks } from './signed-links.ts';
 
 /** Options of {@link serveMedia}. */
-export interface MediaOptions {
+interface MediaOptions {
   /** `null`: links are off, and the path answers 404. */
   readonly links: SignedLinks | null;
   /**

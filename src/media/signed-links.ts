@@ -8,7 +8,7 @@ export const LINK_LIFETIME_MS = 7 * 24 * 3_600_000;
 const SIGNATURE = /^[\w-]{43}$/;
 
 /** Options of {@link SignedLinks}. */
-export interface SignedLinksOptions {
+interface SignedLinksOptions {
   /** Without a trailing slash. */
   readonly publicUrl: string;
   /** The HMAC-SHA256 key. */

@@ -6,8 +6,7 @@ import { decodedText, readBounded } from '../http/index.ts';
 const MAX_BYTES = 100_000;
 const TIMEOUT_MS = 10_000;
 
-/** A file at an address of a chat platform. */
-export interface ChatFile {
+interface ChatFile {
   readonly url: string;
   readonly name: string;
   readonly contentType?: string | undefined;

@@ -121,7 +121,6 @@ export function instrumentPlatforms(
   return new Map(platforms.map((platform) => [platform.name, instrumentPlatform(platform, clock, meter)]));
 }
 
-/** A call that ended. */
 interface EndedCall {
   readonly ms: number;
   /** Absent where the call succeeded. */

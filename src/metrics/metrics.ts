@@ -75,7 +75,6 @@ export function createMetrics() {
 /** Metrics of this process. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Creates the observer of deliveries. */
 function deliveryObserverOf(registry: Registry, counters: ReturnType<typeof countersOf>): DeliveryObserver {
   const deliveryLag = new Histogram({
     name: 'dailies_delivery_lag_seconds',
@@ -94,7 +93,6 @@ function deliveryObserverOf(registry: Registry, counters: ReturnType<typeof coun
   };
 }
 
-/** Creates the observer of joins. */
 function cutObserverOf(registry: Registry): CutObserver {
   const joins = new Counter({
     name: 'dailies_joins_total',
@@ -128,7 +126,6 @@ function improvementObserverOf(registry: Registry): (outcome: 'ok' | EnhancerFai
   return (outcome) => improvements.inc({ outcome });
 }
 
-/** Registers the counters of this process. */
 function countersOf(registry: Registry) {
   const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter({ name, help, labelNames, registers: [registry] });

@@ -18,11 +18,9 @@ export interface GaugeSources {
   readonly deadlineMs: number;
   /** The folder whose disk is monitored for free space. */
   readonly dataDir: string;
-  /** The space that the folder takes. */
   readonly space: Pick<DataSpace, 'usage' | 'maxBytes'>;
 }
 
-/** States of tasks that may be open. */
 const OPEN_STATES = statesWhere(({ isEnded }) => isEnded !== true);
 /** Open states in which its requester is waiting, and which proceed without a decision. */
 const AWAITED_STATES = statesWhere(({ isAwaited }) => isAwaited);
@@ -182,7 +180,6 @@ async function byState(states: readonly TaskState[], count: (index: string) => P
 /** Timeout of each gauge at a scrape; Prometheus itself gives up after 10 seconds. */
 const TIMEOUT_MS = 2_000;
 
-/** One sample of a gauge. */
 interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;

@@ -47,7 +47,6 @@ export type ApprovalTasks = readonly [Task, ...(readonly Task[])];
 /** An approval, as an approver gives it by a button. */
 export interface ApprovalPress {
   readonly by: Person;
-  /** Price of all tasks on the button. */
   readonly offered: Price;
   /** Price of each task by the current catalog, in their order; `null` where it no longer has the model of one. */
   readonly current: readonly Price[] | null;
@@ -72,7 +71,7 @@ export type ApprovalOutcome = { readonly tasks: ApprovalTasks } & (
 );
 
 /** Dependencies of {@link Approvals}. */
-export interface ApprovalsOptions {
+interface ApprovalsOptions {
   readonly store: Store;
   readonly repository: TaskRepository;
   readonly audit: AuditTrail;

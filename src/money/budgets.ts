@@ -30,7 +30,7 @@ export type BudgetScope =
   | ({ readonly kind: 'everyone' } & OfTeam);
 
 /** Amounts by currency, such as `USD`. */
-export type Amounts = Readonly<Record<string, Micros>>;
+type Amounts = Readonly<Record<string, Micros>>;
 
 /** Monthly budget of a scope. */
 export interface Budget {
@@ -76,7 +76,7 @@ export interface Spend extends SumParts {
 }
 
 /** Amounts of one scope of an order, in its currency. */
-export interface Limit {
+interface Limit {
   readonly scope: SpendScope;
   /** Absent where the scope has no hard amount in the currency. */
   readonly hard?: Micros;
@@ -87,7 +87,7 @@ export interface Limit {
 }
 
 /** Dependencies of {@link BudgetRepository}. */
-export interface BudgetsOptions {
+interface BudgetsOptions {
   readonly store: Pick<Store, 'keyv' | 'scan' | 'sums'>;
   readonly audit: Pick<AuditTrail, 'commitAudited'>;
 }
@@ -254,7 +254,6 @@ function budgetKey(scope: BudgetScope): string {
   return budgetsOf({ platform, team, channel, user: person })[scope.kind];
 }
 
-/** Applies a change to the amounts of a budget. */
 function changed({ hard, soft }: Pick<Budget, 'hard' | 'soft'>, change: BudgetChange) {
   const { part, amount, currency } = change;
   const without = (amounts: Amounts): Amounts =>
@@ -283,7 +282,6 @@ function recordOf({ scope, hard, soft, by }: Budget, revision: number): BudgetRe
   return { revision, scope, hard: stored(hard), soft: stored(soft), ...(by === undefined ? {} : { by }) };
 }
 
-/** Returns an entry for each part of a budget that differs. */
 function entriesOf(
   scope: BudgetScope,
   before: Pick<Budget, 'hard' | 'soft'>,

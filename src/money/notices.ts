@@ -7,7 +7,6 @@ import type { Logger } from '../logger.ts';
 import { backoffMs } from '../retry.ts';
 import type { Person } from '../tasks/index.ts';
 
-/** Recipients of a notice. */
 export type NoticeTarget =
   /** The team's report channel; without one, or where that refuses it, its {@link NoticesOptions.recipients}. */
   | { readonly kind: 'team' }
@@ -16,7 +15,6 @@ export type NoticeTarget =
   /** One person, privately; where the platform has no direct messages in the channel `near`. */
   | { readonly kind: 'person'; readonly person: Person; readonly near?: string };
 
-/** Team, as part of a notice. */
 export interface NoticeTeam {
   readonly platform: string;
   readonly team: string;
@@ -31,18 +29,15 @@ export interface NoticeOrder {
   readonly notice: TeamNotice;
 }
 
-/** State of a notice. */
 interface NoticeRecord extends Versioned, Omit<NoticeOrder, 'key'> {
   readonly state: 'waiting' | 'posted' | 'undeliverable' | 'failed';
   readonly createdAtMs: number;
-  /** Number of failed attempts. */
   readonly failures: number;
 }
 
 /** Files of a notice, built when it is posted. */
 export interface NoticeFiles {
   readonly files: readonly Upload[];
-  /** Deletes them. */
   readonly remove: () => Promise<void>;
 }
 
@@ -97,7 +92,6 @@ export class Notices {
     });
   }
 
-  /** Starts posting. */
   start(): void {
     this.#sweep.start();
   }
@@ -290,7 +284,6 @@ export class Notices {
   }
 }
 
-/** A notice that this replica is posting. */
 interface Posting {
   readonly id: string;
   readonly record: NoticeRecord;

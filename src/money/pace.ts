@@ -8,8 +8,7 @@ export interface Pace {
   readonly runsOutAtMs?: number;
 }
 
-/** Spend of a month so far. */
-export interface SpendSoFar {
+interface SpendSoFar {
   readonly used: Micros;
   /** Absent where there is no limit. */
   readonly limit?: Micros;

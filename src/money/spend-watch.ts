@@ -66,7 +66,6 @@ export class SpendWatch {
     });
   }
 
-  /** Starts the sweeps. */
   start(): void {
     this.#sweep.start(FIRST_SWEEP_MS);
   }

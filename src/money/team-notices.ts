@@ -14,7 +14,7 @@ import { createNoticeFiles, type NoticeFilesOptions } from './reports/notice-fil
 import { SpendWatch, type SpendWatchOptions } from './spend-watch.ts';
 
 /** Options of {@link createTeamNotices}. */
-export interface TeamNoticesOptions {
+interface TeamNoticesOptions {
   readonly config: Pick<Config, 'admins' | 'dataDir' | 'refunds'>;
   readonly store: Store;
   readonly catalog: SpendWatchOptions['catalog'];
@@ -31,7 +31,6 @@ export interface TeamNoticesOptions {
 /** Alerts and reports of the teams: the outbox of notices, and what causes them. */
 export interface TeamNotices {
   readonly notices: Notices;
-  /** What causes them. */
   readonly watch: Pick<SpendWatch, 'start' | 'stop'>;
   /** Has the budgets of a changed task checked, and the credit of the video service. */
   readonly observer: TaskObserver;

@@ -29,7 +29,6 @@ export class Boards {
     this.#tasks = store.keyv('tasks');
   }
 
-  /** Reads the board of a set. */
   async get(place: SetPlace): Promise<Board> {
     const [record, entries] = await Promise.all([
       this.#records.get<BoardRecord>(place.id),

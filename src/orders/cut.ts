@@ -7,7 +7,6 @@ import type { CutFailure } from './cut-facts.ts';
 /** Record of a cut: one file of several clips, and its message. */
 export interface Cut extends Versioned, RefusedUploads {
   readonly id: TaskId;
-  /** Tasks of its clips, in their order. */
   readonly tasks: readonly TaskId[];
   /** Who asked for it first, and where its message is. */
   readonly origin: Origin;

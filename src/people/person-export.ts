@@ -34,8 +34,7 @@ import {
 } from '../teams/index.ts';
 import { tasksOfPerson } from './tasks-of-person.ts';
 
-/** Person in a team. */
-export interface PersonOfTeam extends TeamKey {
+interface PersonOfTeam extends TeamKey {
   /** The platform's user id. */
   readonly user: string;
 }
@@ -52,9 +51,8 @@ export interface PersonExportOptions {
 }
 
 /** Writes what is stored about a person to a file. @returns its size in bytes. @throws `store_unavailable` */
-export type WritePersonExport = (person: PersonOfTeam, path: string, isCompressed: boolean) => Promise<number>;
+type WritePersonExport = (person: PersonOfTeam, path: string, isCompressed: boolean) => Promise<number>;
 
-/** One line of the export. */
 type ExportLine = Readonly<Record<string, unknown>> & {
   readonly record:
     | 'clip'

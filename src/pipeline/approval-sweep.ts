@@ -12,7 +12,7 @@ const LEASE_MS = 15_000;
 const REMINDER_MS = 4 * 3_600_000;
 
 /** Options of {@link createApprovalSweep}. */
-export interface ApprovalSweepOptions {
+interface ApprovalSweepOptions {
   readonly store: Store;
   readonly repository: TaskRepository;
   readonly clock: Clock;

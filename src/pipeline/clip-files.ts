@@ -49,7 +49,6 @@ export interface ClipsOptions {
   readonly storage: ClipStorage;
   /** Notes, durably, that the storage of a clip failed: it is to be stored later. */
   readonly deferStorage: (id: TaskId) => Promise<void>;
-  /** Returns whether the clip of a task was removed. */
   readonly isRemoved: (id: TaskId) => Promise<boolean>;
 }
 

@@ -17,7 +17,6 @@ export interface OverBudget {
   /** Month, such as `2026-11`. */
   readonly period: string;
   readonly currency: string;
-  /** The hard limit. */
   readonly limit: string;
   /** Billed, in progress and unconfirmed. */
   readonly used: string;
@@ -27,7 +26,6 @@ export interface OverBudget {
   readonly doubted: string;
   /** What is left; negative where the limit was lowered below what is used. */
   readonly room: string;
-  /** Price of the refused purchase. */
   readonly price: string;
   /** The scope has limits, and none in this currency. */
   readonly missingCurrency?: true;

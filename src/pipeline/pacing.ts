@@ -20,7 +20,7 @@ const ENDS: ReadonlySet<TaskEvent['kind'] | 'claimed'> = new Set([
 ]);
 
 /** Options of {@link StoryboardPacing}. */
-export interface PacingOptions {
+interface PacingOptions {
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly queue: Pick<WorkQueue, 'schedule'>;
   readonly clock: Pick<Clock, 'now'>;

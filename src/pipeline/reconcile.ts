@@ -15,13 +15,13 @@ const FRESH_MS = 10_000;
 const LATEST_MS = 10 * 60_000;
 
 /** Number of entries that need a job according to the store, and of the jobs that the queue had lost. */
-export interface Found {
+interface Found {
   readonly there: number;
   readonly lost: ReadonlyMap<QueueName, number>;
 }
 
 /** Dependencies of a reconciliation of the queue with the store. */
-export interface Upkeep {
+interface Upkeep {
   readonly store: Store;
   readonly queue: WorkQueue;
   readonly clock: Clock;
@@ -84,7 +84,7 @@ function count(lost: Map<QueueName, number>, name: QueueName, found: number): vo
 }
 
 /** Options of {@link createReconciler}. */
-export interface ReconcilerOptions extends Upkeep {
+interface ReconcilerOptions extends Upkeep {
   readonly pace: PollPace;
   readonly logger: Logger;
   /** Called with the number of lost jobs of a queue. */

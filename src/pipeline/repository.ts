@@ -33,7 +33,6 @@ export interface TaskObserver {
   changed(task: Task, event: TaskEvent['kind'] | 'claimed', before: Task | null): void;
 }
 
-/** Outcome of an event. */
 export interface Recorded {
   /** `false` when the event did not count in the task's state, or is a purchase over a budget. */
   readonly done: boolean;
@@ -48,8 +47,7 @@ export interface RecordedAll extends Pick<Recorded, 'done' | 'over'> {
   readonly tasks: readonly Task[];
 }
 
-/** Outcome of a claim. */
-export type Claim =
+type Claim =
   /** The task is new; `task` is its record. */
   | { readonly kind: 'taken'; readonly task: Task }
   /** A task of that id exists; `task` is its current record. */
@@ -57,8 +55,7 @@ export type Claim =
   /** No such task exists, and a limit is reached, or the price is over a budget. */
   | ({ readonly kind: 'refused' } & Refusal);
 
-/** Outcome of the claim of a set. */
-export type SetClaim =
+type SetClaim =
   /** The tasks are new; `task` is the first one. */
   | { readonly kind: 'taken'; readonly task: Task; readonly tasks: readonly Task[] }
   | Exclude<Claim, { readonly kind: 'taken' }>;

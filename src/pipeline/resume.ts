@@ -7,13 +7,13 @@ import { retry } from '../retry.ts';
 const RETRY_MS = 1_000;
 
 /** Parts that resume the work of an earlier process, each returning the number of its items. */
-export interface Resumable {
+interface Resumable {
   readonly tasks: { resume(): Promise<number> };
   readonly chat: { resume(): Promise<number> };
 }
 
 /** Options of {@link resume}. */
-export interface ResumeOptions {
+interface ResumeOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted at shutdown. */

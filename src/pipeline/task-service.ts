@@ -42,7 +42,7 @@ import { countAttempt } from './upstream-ids.ts';
 import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
 
 /** Scope of open tasks. Default: the whole team's; `channel` takes precedence over `user`. */
-export interface OpenScope {
+interface OpenScope {
   readonly platform: string;
   readonly team: string;
   readonly channel?: string;
@@ -62,7 +62,7 @@ export type Submission =
   | { readonly ok: false; readonly forbidden: readonly PolicyRefusal[] };
 
 /** Another submission of an uncertain task, which is a purchase of its own. */
-export interface Resubmission {
+interface Resubmission {
   /** Number of submissions so far: it counts only after exactly that many. */
   readonly afterSends: number;
   /** Price by the catalog, as shown to the user who decides. */
@@ -73,7 +73,6 @@ export interface Resubmission {
 export interface Decision {
   /** `false` when the task was no longer in a state in which the decision counts. */
   readonly done: boolean;
-  /** The current task. */
   readonly task: Task;
   /** The budget that another submission would exceed; nothing was bought. */
   readonly over?: OverBudget;

@@ -16,7 +16,6 @@ export interface UpstreamIds {
    * @throws `id_taken` when another task holds the id that `after` takes.
    */
   writes(before: Task, after: Task): Promise<IdWrites>;
-  /** Returns the task that holds an id. */
   holder(id: UpstreamId): Promise<TaskId | undefined>;
   /** Returns the tasks that hold ids, in the order of `ids`; undefined for an id that none holds. */
   holders(ids: readonly UpstreamId[]): Promise<readonly (TaskId | undefined)[]>;

@@ -10,7 +10,6 @@ export interface VisibleScope {
   readonly viewer: Viewer;
 }
 
-/** A page of a list. */
 export interface HistoryPage {
   readonly offset: number;
   readonly limit: number;

@@ -7,7 +7,7 @@ import type { Catalog } from '../videos/index.ts';
 import { createSandbox, type Sandbox } from './server.ts';
 
 /** Options of {@link embedSandbox}. */
-export interface EmbeddingOptions {
+interface EmbeddingOptions {
   readonly store: Pick<Store, 'exclusive' | 'leases'>;
   /** Folder of the sandbox's tasks and clips. */
   readonly dataDir: string;

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { SandboxRecords } from './records.ts';
 
 /** Options of {@link SandboxExpiry}. */
-export interface SandboxExpiryOptions {
+interface SandboxExpiryOptions {
   readonly records: Pick<SandboxRecords, 'removeContent'>;
   readonly clipsDir: string;
   readonly clock: Clock;

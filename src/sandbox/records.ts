@@ -3,7 +3,6 @@ import { DailiesError } from '../errors.ts';
 import type { AspectRatio, MediaKind, Resolution } from '../videos/index.ts';
 import type { Steering } from './steering.ts';
 
-/** Task of the embedded service. */
 export interface SandboxTask {
   readonly id: string;
   readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -17,7 +16,6 @@ export interface SandboxTask {
   readonly createdAtMs: number;
   /** Time it completed or failed. */
   readonly endedAtMs?: number;
-  /** Reason for a failure. */
   readonly failure?: { readonly code: string; readonly message: string };
 }
 

@@ -3,7 +3,6 @@ export interface ErrorResponse {
   readonly status: 400 | 401 | 403 | 404 | 409 | 410 | 416 | 429 | 500 | 503;
   /** Snake case; the title of the error is made of it. */
   readonly code: string;
-  /** Details for this request. */
   readonly message: string;
   /** Seconds to wait before a retry (`Retry-After`). */
   readonly retryAfterSeconds?: number;

@@ -1,13 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import type { RenderJob } from './render/job.ts';
 
-/** Events of the render queue. */
-export interface RenderEvents {
+interface RenderEvents {
   /** Reports that the thread of a render starts. */
   started(id: string): void;
   /** Reports that the MP4 is on disk. */
   done(id: string): void;
-  /** Reports that the render failed. */
   failed(id: string, reason: unknown): void;
 }
 

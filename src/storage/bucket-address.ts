@@ -1,6 +1,7 @@
 import { isLoopbackHost } from '../videos/index.ts';
+
 /** Key of an S3 account. Absent in {@link BucketAddress}: the client looks for a role of this machine. */
-export interface BucketCredentials {
+interface BucketCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   /** Of temporary credentials. */
@@ -37,7 +38,7 @@ export type BucketVariables = Readonly<
 >;
 
 /** Result of {@link readBucketAddress}: `address` is `null` where there is a problem. */
-export interface BucketAddressRead {
+interface BucketAddressRead {
   readonly address: BucketAddress | null;
   /** Sentences that begin with the name of a variable. They repeat no value. */
   readonly problems: readonly string[];

@@ -12,7 +12,7 @@ import { FolderStorage, safeTypeOf } from './folder-storage.ts';
 import { LocalCopies } from './local-copies.ts';
 
 /** Options of {@link BucketStorage}. */
-export interface BucketStorageOptions {
+interface BucketStorageOptions {
   readonly bucket: Bucket;
   /** Folder of downloads and local copies: an absolute path that exists, on this machine alone or shared. */
   readonly folder: string;
@@ -99,7 +99,6 @@ export class BucketStorage implements ClipStorage {
     return true;
   }
 
-  /** The copies on this machine. */
   get copies(): LocalCopies {
     return this.#copies;
   }

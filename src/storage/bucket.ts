@@ -10,7 +10,6 @@ import type { LinkedFile, StorageLink } from './clip-storage.ts';
 
 /** Objects of an S3-compatible bucket, by their key without the prefix. Every method rejects with `storage_unavailable`. */
 export interface Bucket {
-  /** Origin of signed links. */
   readonly origin: string;
   /** Returns the length of an object in bytes; `null` where there is none. */
   sizeOf(key: string): Promise<number | null>;
@@ -24,7 +23,6 @@ export interface Bucket {
   sign(key: string, file: LinkedFile, lifetimeMs: number): Promise<StorageLink>;
   /** Checks that the bucket exists and that the key may list it. */
   check(): Promise<void>;
-  /** Closes the connections. */
   close(): void;
 }
 
@@ -97,7 +95,6 @@ export async function openBucket(address: BucketAddress, now: () => number): Pro
   };
 }
 
-/** Returns the headers that a response to a link has. */
 function headersOf({ name, contentType, isDownload = false }: LinkedFile) {
   const kind = isDownload ? 'attachment' : 'inline';
   const disposition = `${kind}; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`;

@@ -5,7 +5,6 @@ import type { Clip } from '../videos/index.ts';
 export interface LinkedFile {
   /** Name under which it is saved. */
   readonly name: string;
-  /** Media type that the response has. */
   readonly contentType: string;
   /** `true`: the browser saves it instead of playing it. Default: false. */
   readonly isDownload?: boolean;

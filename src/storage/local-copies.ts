@@ -5,7 +5,7 @@ import type { TaskId } from '../tasks/index.ts';
 import { FolderStorage } from './folder-storage.ts';
 
 /** Options of {@link LocalCopies}. */
-export interface LocalCopiesOptions {
+interface LocalCopiesOptions {
   readonly folder: string;
   readonly maxBytes: number;
   readonly logger: Logger;
@@ -23,7 +23,6 @@ const CLIP = /^([^.]+)\.mp4$/;
 const FITTED = /^([^.]+)\.fitted-\d+\.mp4$/;
 const PART = /\.part$/;
 
-/** File in the folder. */
 interface LocalFile {
   readonly name: string;
   readonly bytes: number;

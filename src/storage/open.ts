@@ -33,7 +33,6 @@ export interface OpenStorage {
    * @returns the bytes of them.
    */
   readonly freeCopies: (bytes: number) => Promise<number>;
-  /** Returns its periodic work. */
   readonly parts: (deps: Omit<UploadsOptions, 'storage'>) => readonly StoragePart[];
   readonly close: () => void;
 }

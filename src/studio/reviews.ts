@@ -4,7 +4,7 @@ import type { TaskRepository } from '../pipeline/index.ts';
 import { isEnded, newerVersions, type ReviewDecision, readTasks, type Task } from '../tasks/index.ts';
 
 /** Outcome of a decision: whether it counts, and the current task. */
-export interface Reviewed {
+interface Reviewed {
   readonly done: boolean;
   readonly task: Task;
 }

@@ -7,7 +7,6 @@ export function attemptOf({ sends, unsentTries }: Task): Attempt {
   return { sends, unsentTries };
 }
 
-/** Returns whether a record describes that attempt. */
 export function isOf({ sends, unsentTries }: Attempt, task: Task): boolean {
   return task.sends === sends && task.unsentTries === unsentTries;
 }
@@ -83,7 +82,6 @@ export function wantedAgain(task: Task): Task {
   return without(withoutDoubt(task), 'cancelledBy');
 }
 
-/** Removes a field. */
 export function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'endedAtMs' | 'failure' | 'lease'>(
   task: Task,
   key: Key,

@@ -29,7 +29,6 @@ export function openIndex(platform: string, team: string, user?: string): string
   return user === undefined ? `open:${platform}:${team}` : `open:${platform}:${team}:${user}`;
 }
 
-/** A channel of a chat. */
 type Channel = Pick<Origin, 'platform' | 'team' | 'channel'>;
 
 const CHANNEL_HISTORY = 'history-in:';
@@ -207,7 +206,6 @@ export function ledgerOf(task: Task): readonly LedgerEntry[] {
   }));
 }
 
-/** Returns the ledger entries to write, and those of the indexes by month. */
 function ledgerWrites(before: Task | null, after: Task): Required<Pick<Change, 'records' | 'index'>> {
   const was = new Map((before === null ? [] : ledgerOf(before)).map((entry) => [ledgerKey(entry), entry]));
   const isNew = before === null || (before.money === undefined && after.money !== undefined);

@@ -49,7 +49,6 @@ export interface Ledger {
    * pages, oldest first, each entry once.
    */
   month(scope: LedgerScope, month: string): AsyncIterable<readonly LedgerEntry[]>;
-  /** Returns the entries of one task, in the order of its submissions. */
   of(task: Task): readonly LedgerEntry[];
 }
 

@@ -4,7 +4,7 @@ import { readTasks } from './record-shape.ts';
 import { MAX_SET_SIZE, orderIdOf, type Task } from './task.ts';
 
 /** Limits on the tasks of one user or one channel. */
-export interface Limit {
+interface Limit {
   /** Maximum of open tasks, a set counting as one, including cancelled ones that the service still works on. 0: no limit. */
   readonly open: number;
   /** Maximum of orders within any minute. 0: no limit. */
@@ -17,7 +17,6 @@ export interface Limits {
   readonly channel: Limit;
 }
 
-/** Limits that allow everything. */
 export const NO_LIMITS: Limits = { person: { open: 0, perMinute: 0 }, channel: { open: 0, perMinute: 0 } };
 
 /** A limit that an order would exceed. */
@@ -31,8 +30,7 @@ export interface LimitReached {
   readonly freeInMs?: number;
 }
 
-/** A limit as a bound on an index. */
-export interface BoundLimit extends Pick<LimitReached, 'of' | 'kind'> {
+interface BoundLimit extends Pick<LimitReached, 'of' | 'kind'> {
   readonly bound: IndexBound;
 }
 

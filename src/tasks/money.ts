@@ -33,7 +33,6 @@ export interface SendMoney extends Purchase {
 /** Time at which a failed task counts as refunded: at once, or once a statement or a person says so. */
 export type Refunds = 'assumed' | 'by_statement';
 
-/** Money of a task. */
 export interface TaskMoney {
   /** One entry per send, in their order. */
   readonly sends: readonly SendMoney[];
@@ -177,8 +176,7 @@ export function sumWritesOf(before: Task | null, after: Task): readonly SumWrite
   });
 }
 
-/** An amount in one part of one sum. */
-export interface CountedAmount {
+interface CountedAmount {
   readonly sum: string;
   readonly part: SumPart;
   readonly micros: Micros;

@@ -25,10 +25,8 @@ import type { EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: EventOf<Kind>) => Task | null;
 
 /** Facts about a task that its phase depends on and its record lacks. */
-export interface Progress {
-  /** The service has reported it as running. */
+interface Progress {
   readonly isRunning: boolean;
-  /** Its clip is in the chat. */
   readonly isHandedOver: boolean;
 }
 
@@ -300,7 +298,6 @@ export function rowOf(state: TaskState): StateRow {
   return (STATES as Readonly<Partial<Record<TaskState, StateRow>>>)[state] ?? UNKNOWN_STATE;
 }
 
-/** Returns whether this version knows a state. */
 export function isKnownState(state: TaskState): boolean {
   return rowOf(state) !== UNKNOWN_STATE;
 }

@@ -25,7 +25,6 @@ export interface RetryObserver {
   ): void;
 }
 
-/** The state of tasks that wait for a job of each kind. */
 const WAITING: Readonly<Record<StepRetry['step'], TaskState>> = {
   send: 'claimed',
   poll: 'polling',

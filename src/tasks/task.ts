@@ -191,7 +191,6 @@ export interface Task extends Versioned {
   readonly wants?: number;
   /** `false` while the outcome is not delivered to the chat; until then the task is in the outbox. */
   readonly presented: boolean;
-  /** The task this one repeats. */
   readonly retryOf?: TaskId;
   /** Its number among the versions of a clip, where it is a retry. Absent: the first version, or a record of an earlier release. */
   readonly version?: Version;
@@ -297,7 +296,6 @@ export type TaskEvent =
   | ReviewEvent
   | RemovalEvent;
 
-/** Event of one kind. */
 export type EventOf<Kind extends TaskEvent['kind']> = Extract<TaskEvent, { readonly kind: Kind }>;
 
 /**

@@ -19,7 +19,7 @@ interface ApproversRecord extends Versioned {
 }
 
 /** Dependencies of {@link Approvers}. */
-export interface ApproversOptions {
+interface ApproversOptions {
   readonly store: Pick<Store, 'keyv'>;
   readonly audit: Pick<AuditTrail, 'commitAudited'>;
   readonly clock: Pick<Clock, 'now'>;

@@ -20,13 +20,13 @@ export interface ChannelKey {
 }
 
 /** Author of a change of a channel's default, and the log that it is entered in. */
-export interface ChannelChange {
+interface ChannelChange {
   readonly audit: Pick<AuditTrail, 'commitAudited'>;
   readonly actor: Actor;
 }
 
 /** Changes of a person's defaults: `null` removes a value, an absent one stays. */
-export type DefaultsPatch = { readonly [Name in keyof Defaults]?: Defaults[Name] | null | undefined };
+type DefaultsPatch = { readonly [Name in keyof Defaults]?: Defaults[Name] | null | undefined };
 
 type DefaultsRecord = Defaults & Versioned;
 

@@ -13,13 +13,11 @@ export interface ReferenceImage {
   readonly addedAtMs: number;
 }
 
-/** Team of a library. */
-export interface LibraryTeam {
+interface LibraryTeam {
   readonly platform: string;
   readonly team: string;
 }
 
-/** Most images of a team. */
 export const MAX_IMAGES = 100;
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/u;

@@ -19,7 +19,6 @@ export interface Pause {
 
 /** Time that something is kept. */
 export interface Keep {
-  /** From 1. */
   readonly days: number;
   /** Time from which it applies, in ms since the Unix epoch: until then a mistake can be corrected. */
   readonly fromMs: number;
@@ -64,7 +63,6 @@ export interface TeamKey {
   readonly team: string;
 }
 
-/** Settings of a team that has changed none. */
 export const DEFAULT_SETTINGS: TeamSettings = { revision: 0, timeZone: 'UTC', alerts: true };
 
 /** Pause, with the time zone of the team for the text about its end. */

@@ -69,7 +69,6 @@ interface Shared {
   readonly refusal?: Refusal;
 }
 
-/** Returns the value of a setting that the models share. */
 function sharedValue(
   setting: Setting,
   models: readonly Model[],

@@ -58,7 +58,7 @@ export interface DownloadMemory {
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Request to the service's own origin, sent at most once and with the token. */
-export interface Exchange {
+interface Exchange {
   readonly agent: Dispatcher;
   readonly method: 'GET' | 'POST';
   /** Path below the base URL, encoded. */

@@ -30,7 +30,7 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(
 const NO_TYPES: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 /** Reference file as described by a chat. */
-export interface DescribedFile {
+interface DescribedFile {
   readonly name: string;
   /** Media type; Discord omits it for types that it does not recognise. */
   readonly contentType?: string | undefined;

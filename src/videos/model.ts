@@ -75,7 +75,6 @@ export interface Setting {
   readonly kind: 'number' | 'choice';
   /** Unit of a number; empty for none. */
   readonly unit: string;
-  /** Smallest number. */
   readonly min?: number;
   /** Valid values in the request body. */
   readonly schema: z.ZodType;
@@ -128,7 +127,6 @@ export function settingNamed(option: string): Setting | undefined {
   return SETTINGS.find(({ name }) => name === option);
 }
 
-/** Returns the settings of a request as fields of the request body. */
 export function settingsBody(request: RequestSettings): Readonly<Record<string, number | string>> {
   return collectSettings(({ field, wireName }) => [wireName, request[field]]);
 }

@@ -4,7 +4,6 @@ import type { AspectRatio, Refusal, RequestDraft } from './request.ts';
 
 /** Settings that a person gets where an order names none. Absent: those of the catalog. */
 export interface Defaults {
-  /** Name of the model. */
   readonly model?: string;
   readonly seconds?: number;
   readonly aspect?: AspectRatio;
@@ -31,7 +30,7 @@ function personalOf({ seconds, aspectRatios }: Model, defaults: Defaults): NonNu
 }
 
 /** Defaults as entered, with the problems of what the catalog does not offer. */
-export type CheckedDefaults =
+type CheckedDefaults =
   | { readonly ok: true; readonly defaults: Defaults }
   | { readonly ok: false; readonly refusals: readonly Refusal[] };
 

@@ -6,7 +6,6 @@ export type AspectRatio = (typeof ASPECT_RATIOS)[number];
 export const RESOLUTIONS = ['480p', '720p', '1080p'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
-/** Kinds of reference media. */
 export const MEDIA_KINDS = ['image', 'audio', 'video'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
@@ -37,7 +36,7 @@ export interface VideoRequest extends RequestSettings {
 }
 
 /** Start of a shot with the last frame of the one before. */
-export interface Chain {
+interface Chain {
   /** URL of that frame, which then is the first of the request's images. Absent: it is not taken yet. */
   readonly frame?: string;
 }
@@ -127,7 +126,6 @@ type RefusalReason =
       readonly option: SettingName;
       readonly given: string | null;
       readonly offers: readonly { readonly model: string; readonly allowed: readonly string[] }[];
-      /** Values that all of them offer. */
       readonly shared: readonly string[];
     }
   | { readonly reason: 'not_a_number'; readonly option: SettingName; readonly given: string }

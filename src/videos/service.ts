@@ -28,7 +28,6 @@ export type CreateOutcome =
   /** The outcome is unknown: a task may exist and may be billed. Never retried automatically. */
   | { readonly kind: 'lost'; readonly error: DailiesError };
 
-/** Options of a create. */
 export interface CreateOptions {
   /**
    * Sent as `Idempotency-Key`: the bot's task id, from the third submission on with its number (ignored by services
@@ -70,6 +69,5 @@ export interface VideoService {
    *   `bad_answer` (longer than any clip may be), `disk_full`, `internal` (the file system).
    */
   download(id: UpstreamId, path: string, signal?: AbortSignal): Promise<Clip>;
-  /** Closes the connections. */
   close(): Promise<void>;
 }

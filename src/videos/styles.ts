@@ -4,12 +4,10 @@ import type { AspectRatio, RequestDraft, Resolution, SettingName } from './reque
 
 /** Values that an order with a style gets where it names none, as far as its model offers them. */
 interface StyleDefaults {
-  /** Name of the model. */
   readonly model?: string;
   readonly seconds?: number;
   readonly aspect?: AspectRatio;
   readonly resolution?: Resolution;
-  /** Addresses of reference images. */
   readonly images?: readonly string[];
 }
 
@@ -25,7 +23,6 @@ export interface Style extends StyleDefaults {
   readonly avoid?: string;
 }
 
-/** Returns the prompt that is sent for a typed one. */
 export function composePrompt({ before, after, avoid }: Style, typed: string): string {
   const text = [before, typed, after].reduce<string>((sum, part) => joined(sum, part ?? ''), '');
   if (avoid === undefined) return text;

@@ -2,11 +2,10 @@ import { forbiddenIn } from './forbidden-words.ts';
 import type { Refusal, Resolution, VideoRequest } from './request.ts';
 
 /** Lengths that are allowed, in whole seconds: up to a maximum, or those of a list. */
-export type AllowedSeconds = { readonly max: number } | readonly number[];
+type AllowedSeconds = { readonly max: number } | readonly number[];
 
 /** Rules on the values of an order. Absent: everything that the catalog offers. */
 export interface ValueRules {
-  /** Names of the models that are allowed. */
   readonly models?: readonly string[];
   readonly seconds?: AllowedSeconds;
   readonly resolutions?: readonly Resolution[];

@@ -13,14 +13,13 @@ import type { ShardOptions } from './shard.ts';
 /** Gateway session: the state needed to resume the event stream without gaps. */
 export interface Session {
   readonly id: string;
-  /** URL of the gateway that resumes it. */
   readonly resumeUrl: string;
   /** Sequence number of the last event. */
   readonly sequence: number;
 }
 
 /** Callbacks of a {@link Connection}. */
-export interface ConnectionEvents {
+interface ConnectionEvents {
   event(event: GatewayDispatchPayload): void;
   /** Reports a new session, or with `null` the end of the current one. */
   session(session: Session | null): void;
@@ -95,7 +94,6 @@ export class Connection {
     this.#session = options.session;
   }
 
-  /** Starts connecting. */
   open(): void {
     void this.#connect();
   }

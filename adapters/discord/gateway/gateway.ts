@@ -9,7 +9,7 @@ import { agreedCount, askForGateway, mayIdentify, shardLease } from './identify.
 import { Shard } from './shard.ts';
 
 /** Handlers of gateway events, with Discord's payloads. Each resolves once the event is handled, and never rejects. */
-export interface GatewayEvents {
+interface GatewayEvents {
   /**
    * Handles an interaction.
    * @param connectedForMs time for which the session has been established; an older interaction is a replay, possibly

@@ -15,7 +15,7 @@ export function askForGateway(rest: DiscordRest): Promise<APIGatewayBotInfo> {
 }
 
 /** Options of {@link mayIdentify}. */
-export interface IdentifyOptions extends Pick<GatewayOptions, 'store' | 'clock' | 'logger' | 'random'> {
+interface IdentifyOptions extends Pick<GatewayOptions, 'store' | 'clock' | 'logger' | 'random'> {
   /** Fetches the current gateway information. */
   readonly info: () => Promise<APIGatewayBotInfo>;
 }
@@ -125,7 +125,6 @@ async function isAnyHeld(store: Store, count: number): Promise<boolean> {
   return false;
 }
 
-/** Returns the name of a shard's lease. */
 export function shardLease(shard: number, count: number): string {
   return `discord:shard:${shard}/${count}`;
 }

@@ -175,7 +175,7 @@ interface SessionRecord {
 }
 
 /** Parts of {@link ShardOptions} that {@link SessionStore} uses. */
-export interface SessionStoreOptions extends Pick<ShardOptions, 'id' | 'count' | 'store' | 'clock' | 'logger'> {
+interface SessionStoreOptions extends Pick<ShardOptions, 'id' | 'count' | 'store' | 'clock' | 'logger'> {
   /** Only its holder writes the session. */
   readonly lease: Pick<Lease, 'isHeld'>;
 }

@@ -15,12 +15,12 @@ import { TtlCache } from '../rest/permissions.ts';
 import { PLATFORM } from './caller.ts';
 
 /** Options of {@link Access}. */
-export interface AccessOptions extends Parts, Pick<DiscordSettings, 'guildId'> {
+interface AccessOptions extends Parts, Pick<DiscordSettings, 'guildId'> {
   readonly config: AccessConfig;
 }
 
 /** Requester and location of an interaction. */
-export interface AccessRequest {
+interface AccessRequest {
   /** Server id; `undefined` in direct messages and groups. */
   readonly guild: string | undefined;
   readonly user: string;
@@ -29,11 +29,10 @@ export interface AccessRequest {
 }
 
 /** Outcome of an access check: the team whose account is charged, or the refusal. */
-export type Admission =
+type Admission =
   | { readonly team: string; readonly refusal: null }
   | { readonly team: null; readonly refusal: AccessRefusal };
 
-/** A server in which the bot is a member. */
 export interface Server {
   readonly id: string;
   readonly name: string;

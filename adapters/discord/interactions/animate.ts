@@ -7,13 +7,11 @@ import type { MessageStore } from '../messages/message-store.ts';
 const PREFIX = 'animate:';
 
 /** Image of a message: an attachment if there is one (it has more metadata), else a URL. */
-export type FoundImage = { readonly attachment: APIAttachment } | { readonly url: string };
+type FoundImage = { readonly attachment: APIAttachment } | { readonly url: string };
 
-/** Image that a form is opened for, by the interaction that opens it. */
-export interface OpenedForm {
+interface OpenedForm {
   readonly interaction: string;
   readonly image: string;
-  /** The form of a new clip. */
   readonly create: Form;
 }
 

@@ -17,7 +17,6 @@ import { type MessageToken, writeAddress } from '../messages/message-store.ts';
 import { OPTION_FIELDS } from '../registration/commands.ts';
 import { memberRights, type Permissions } from '../rest/permissions.ts';
 
-/** Name of this platform. */
 export const PLATFORM = 'discord';
 
 const THREADS: ReadonlySet<ChannelType> = new Set([
@@ -29,7 +28,7 @@ const THREADS: ReadonlySet<ChannelType> = new Set([
 const VOICE: ReadonlySet<ChannelType> = new Set([ChannelType.GuildVoice, ChannelType.GuildStageVoice]);
 
 /** Facts about an interaction that are not part of its payload. */
-export interface CallerContext {
+interface CallerContext {
   /** Its token, if its response is public. */
   readonly token: MessageToken | null;
   /** As {@link Permissions.isMemberOf}. */
@@ -53,7 +52,6 @@ async function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['is
   return interaction.guild_id === undefined ? isInstalled : isMemberOf(interaction.guild_id, isInstalled);
 }
 
-/** Builds the caller of an interaction. */
 export async function callerOf(
   interaction: APIInteraction,
   { token, isMemberOf, team }: CallerContext,
@@ -133,7 +131,6 @@ interface ReactionContext {
   readonly parent: string | null;
 }
 
-/** Builds the caller of a reaction. */
 export function reactorOf(
   reaction: GatewayMessageReactionAddDispatchData,
   { team, isManager, parent }: ReactionContext,

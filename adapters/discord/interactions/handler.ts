@@ -35,7 +35,7 @@ import { type DeferMode, InteractionResponse, type PendingResponses } from './re
 import { separated, textOf } from './text-files.ts';
 
 /** Options of {@link InteractionHandler}. */
-export interface InteractionHandlerOptions {
+interface InteractionHandlerOptions {
   readonly bot: Bot;
   readonly rest: DiscordRest;
   readonly records: MessageStore;
@@ -53,7 +53,6 @@ export interface InteractionHandlerOptions {
   readonly mostInHand?: number | undefined;
 }
 
-/** An interaction in flight. */
 interface Context {
   readonly answer: InteractionResponse;
   readonly caller: Caller;
@@ -201,7 +200,6 @@ export class InteractionHandler {
     });
   }
 
-  /** Opens the form of "Animate this". */
   async #openAnimate(interaction: APIMessageApplicationCommandInteraction): Promise<void> {
     await this.#answer(interaction, 'form', async ({ caller }) => {
       const image = imageIn(interaction.data);

@@ -131,7 +131,7 @@ interface SubmittedComponent {
 const MAX_DEPTH = 4;
 
 /** Contents of a submitted modal: values by field, and the uploaded files. */
-export interface FilledIn {
+interface FilledIn {
   readonly values: Readonly<Record<string, string>>;
   readonly attachments: readonly GivenAttachment[];
 }

@@ -14,7 +14,6 @@ import { readableMedia, splitAddresses } from '#src/videos/index.ts';
 import { ATTACHMENT_OPTIONS, addressOption } from '../registration/commands.ts';
 import { nameOf } from './caller.ts';
 
-/** Attachment given for an option. */
 export interface GivenAttachment {
   /** Declared name of the option: `image`, also for `image2`. */
   readonly option: string;
@@ -22,7 +21,7 @@ export interface GivenAttachment {
 }
 
 /** Parsed subcommand with its options. */
-export interface ParsedCommand {
+interface ParsedCommand {
   readonly command: string;
   readonly options: GivenOptions;
   /** Attachments in the order of the options; not included in `options`. */
@@ -104,7 +103,6 @@ const ADDRESSES_OF: ReadonlyMap<string, string> = new Map(
 
 /** Reference files of a request, resolved to URLs. */
 export interface ResolvedMedia {
-  /** URLs by option. */
   readonly addresses: GivenOptions;
   /** Error messages, one for each file of the wrong kind. */
   readonly wrong: readonly string[];

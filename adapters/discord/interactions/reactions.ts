@@ -13,7 +13,7 @@ import type { Access } from './access.ts';
 import { mayManage, nameOf, reactorOf } from './caller.ts';
 
 /** Options of {@link Reactions}. */
-export interface ReactionsOptions extends Omit<Parts, 'clock'> {
+interface ReactionsOptions extends Omit<Parts, 'clock'> {
   readonly bot: Bot;
   readonly access: Pick<Access, 'of'>;
   readonly permissions: Pick<Permissions, 'of' | 'parentOf'>;

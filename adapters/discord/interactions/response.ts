@@ -20,7 +20,6 @@ import { errorResponseOf, translate } from '../rest/errors.ts';
  */
 export type DeferMode = 'public' | 'private' | 'update' | 'form' | 'never';
 
-/** Outcome of the initial response to an interaction. */
 export type ResponseOutcome =
   | 'taken'
   /** Too late, or rejected: there is no response to edit. */
@@ -34,7 +33,6 @@ export type ResponseOutcome =
  */
 export type PendingResponses = Map<string, Promise<ResponseOutcome>>;
 
-/** Payload of an initial response. */
 interface InitialResponse {
   readonly type: InteractionResponseType;
   readonly data?: object;
@@ -49,7 +47,7 @@ const HAS_ORIGINAL: ReadonlySet<InteractionResponseType> = new Set([
 ]);
 
 /** Options of {@link InteractionResponse}. */
-export interface InteractionResponseOptions {
+interface InteractionResponseOptions {
   readonly interaction: Pick<APIInteraction, 'id'>;
   readonly token: MessageToken;
   readonly mode: DeferMode;
@@ -95,7 +93,6 @@ export class InteractionResponse {
     this.#timer = mode === 'never' ? () => undefined : clock.after(afterMs - ageMs, () => void this.defer());
   }
 
-  /** Outcome of the initial response. */
   get outcome(): Promise<ResponseOutcome> {
     return this.#first.promise;
   }
@@ -168,12 +165,10 @@ export class InteractionResponse {
     await this.#initially({ type: InteractionResponseType.Modal, data: modal });
   }
 
-  /** Responds with autocomplete choices. */
   async suggestions(choices: readonly object[]): Promise<void> {
     await this.#initially({ type: InteractionResponseType.ApplicationCommandAutocompleteResult, data: { choices } });
   }
 
-  /** Sends an ephemeral follow-up. */
   async followUpEphemeral(body: Body): Promise<void> {
     if ((await this.outcome) === 'taken') await this.#followUp({ ...body, flags: body.flags | IS_EPHEMERAL });
   }
@@ -258,7 +253,6 @@ export class InteractionResponse {
     return ageMs + clock.monotonic() - this.#receivedAtMs;
   }
 
-  /** Returns whether there is a response that can be edited. */
   async #exists(): Promise<boolean> {
     return (await this.#find()) === 'message';
   }

@@ -30,7 +30,6 @@ function partText(part: Part, guild: string | null): string {
   return `[${part.label}](${part.link})`;
 }
 
-/** Link to a message. */
 export type Jump = Extract<Part, { readonly message: unknown }>;
 
 /** Returns the address of a message. @param guild as in {@link lineText} */

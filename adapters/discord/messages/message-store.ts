@@ -13,7 +13,6 @@ export interface MessageToken {
   readonly expiresAtMs: number;
 }
 
-/** Clip attached to a message. */
 interface AttachedClip extends ShownClip {
   /** Discord's id of the attachment; `null` if its response did not include it. */
   readonly id: string | null;
@@ -74,7 +73,6 @@ export class MessageStore {
     return channel === undefined || message === undefined ? undefined : { channel, message };
   }
 
-  /** Returns the task that a notice of ours is about. */
   async taskOfNotice(message: string): Promise<TaskId | undefined> {
     return (await this.#records.get<{ readonly task: TaskId }>(`discord:notice-of:${message}`))?.task;
   }
@@ -94,7 +92,6 @@ export class MessageStore {
     return this.#records.get<MessageToken>(followUpKey(message));
   }
 
-  /** Returns the record of a task's message. */
   message(id: string): Promise<MessageRecord | undefined> {
     return this.#records.get<MessageRecord>(messageKey(id));
   }
@@ -166,7 +163,7 @@ function followUpKey(id: string): string {
 /**
  * Location of an interaction as the adapter needs it later: the parsed form of `Origin.address` and `Place.address`.
  */
-export interface Address {
+interface Address {
   /** The interaction's token, if its response is public. */
   readonly token: MessageToken | null;
   /** True if the bot itself is a member there; false if it is only available through a user install. */

@@ -8,7 +8,7 @@ import type { Notice as PostedNotice, TaskPosts } from './posts.ts';
 import { type Body, noticeText, renderCard, SUPPRESS_EMBEDS, storedName } from './render.ts';
 
 /** Options of {@link postNotice}. */
-export interface NoticeOptions {
+interface NoticeOptions {
   readonly messages: Pick<TaskPosts, 'offer' | 'postOnce' | 'followUp'>;
   readonly records: Pick<MessageStore, 'recall' | 'remember'>;
 }

@@ -13,13 +13,13 @@ import type { Body } from './render.ts';
 import { findMessage, type SearchQuery } from './search.ts';
 
 /** Options of {@link TaskPosts}. */
-export interface TaskPostsOptions extends Omit<Parts, 'logger'> {
+interface TaskPostsOptions extends Omit<Parts, 'logger'> {
   readonly pending: PendingResponses;
   readonly time: DiscordTime;
 }
 
 /** Initial contents of a task's message. */
-export interface First {
+interface First {
   readonly body: Body;
   /** Earliest time at which an earlier attempt may have posted it, in ms since the epoch. */
   readonly sinceMs: number;
@@ -28,7 +28,6 @@ export interface First {
 /** Notification about a task, in a message of its own. */
 export interface Notice {
   readonly content: string;
-  /** Id of the message that it replies to. */
   readonly replyTo: string | null;
   readonly allowed_mentions: object;
   /** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
@@ -46,8 +45,7 @@ interface RecordedPost {
   readonly isIt: (message: APIMessage) => boolean;
 }
 
-/** Edit of a message. */
-export interface Edit {
+interface Edit {
   readonly body: Body;
   readonly urgency: 'progress' | 'final';
   readonly file?: SentFile;
@@ -216,7 +214,6 @@ export class TaskPosts {
     }
   }
 
-  /** Returns the record of the message of the task that a notice is about. */
   async #ofNotice({ message }: MessageRef): Promise<MessageRecord | undefined> {
     const { records } = this.#options;
     const task = await records.taskOfNotice(message);

@@ -33,7 +33,7 @@ export interface Body {
 }
 
 /** Users that a message may ping; sent with every message and every edit. */
-export interface AllowedMentions {
+interface AllowedMentions {
   readonly parse: readonly [];
   readonly users?: readonly string[];
   readonly roles?: readonly string[];
@@ -55,8 +55,7 @@ export interface ShownClip {
   readonly description: string;
 }
 
-/** Context that a card is rendered in. */
-export interface RenderContext {
+interface RenderContext {
   /** Server id for links to messages; `null` in a direct message. */
   readonly guild: string | null;
   readonly clip?: ShownClip | null;
@@ -174,7 +173,6 @@ export function storedName(name: string): string {
   return `${isBare ? 'clip-' : ''}${plain}${ending}`;
 }
 
-/** Accent colours of cards. */
 const ACCENTS = { pending: 0x5865f2, good: 0x23a55a, bad: 0xda373c, attention: 0xf0b232, neutral: undefined } as const;
 
 /**
@@ -324,7 +322,6 @@ export function progressBar(progress: number): string {
   return `\`${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}\``;
 }
 
-/** Renders a button of a card. */
 function renderButton({ id, label, style }: CardButton) {
   const text = beginning(withoutDirection(label), LABEL_LENGTH);
   return { type: ComponentType.Button as const, style: STYLES[style], label: text, custom_id: id };

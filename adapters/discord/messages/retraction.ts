@@ -6,7 +6,7 @@ import type { TaskPosts } from './posts.ts';
 import { type Body, renderCard } from './render.ts';
 
 /** Options of {@link retractMessage}. */
-export interface RetractionOptions {
+interface RetractionOptions {
   readonly messages: Pick<TaskPosts, 'replace'>;
   readonly records: Pick<MessageStore, 'message' | 'change' | 'scheduleRenewal'>;
 }

@@ -3,7 +3,6 @@ import type { MessageRef } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { DiscordRest } from '../rest/client.ts';
 
-/** Query for a message in a channel. */
 export interface SearchQuery {
   readonly channel: string;
   /** Earliest time of posting, in ms since the epoch. */

@@ -18,9 +18,7 @@ const CHECK_EVERY_MS = 10_000;
 const LEASE_MS = 30_000;
 
 /** Options of {@link TokenRenewal}. */
-export interface TokenRenewalOptions
-  extends Omit<Parts, 'self'>,
-    Pick<DiscordOptions, 'reachable' | 'withMessageLock'> {
+interface TokenRenewalOptions extends Omit<Parts, 'self'>, Pick<DiscordOptions, 'reachable' | 'withMessageLock'> {
   readonly leases: Leases;
 }
 

@@ -14,7 +14,7 @@ import type { Command, OptionDeclaration, OptionFields } from '#commands/bot-por
 import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
 
 /** Names and descriptions in other languages, by the English text they stand for. None is written yet. */
-export type Translations = Readonly<Record<string, LocalizationMap>>;
+type Translations = Readonly<Record<string, LocalizationMap>>;
 
 /** Attachment options by kind of reference media. @see docs/commands.md */
 export const ATTACHMENT_OPTIONS = {
@@ -48,7 +48,7 @@ function contextsOf(hasUserInstall: boolean) {
 }
 
 /** Options of {@link commandDefinitions}. */
-export interface DefinitionsWanted {
+interface DefinitionsWanted {
   readonly commands: readonly Command[];
   /** True for global commands; commands of a single server have no contexts. */
   readonly isGlobal: boolean;
@@ -135,7 +135,6 @@ function optionsOf(option: OptionDeclaration, translations: Translations): reado
   }
 }
 
-/** Channel types in which messages can be posted. */
 const CHANNELS_TO_POST_IN = [
   ChannelType.GuildText,
   ChannelType.GuildAnnouncement,

@@ -1,6 +1,5 @@
 import { ApplicationCommandType, type RESTPostAPIApplicationCommandsJSONBody } from 'discord.js';
 
-/** JSON object of a definition. */
 type Json = Readonly<Record<string, unknown>>;
 
 /** Compared fields of commands, options and choices, with Discord's defaults for omitted ones. */

@@ -10,7 +10,7 @@ import { commandDefinitions } from './commands.ts';
 import { areRegistered } from './comparison.ts';
 
 /** Commands to register, and their scope. */
-export interface Registration {
+interface Registration {
   readonly rest: DiscordRest;
   readonly application: string;
   /** Id of the only server that gets the commands; `null` for all. */
@@ -34,7 +34,7 @@ const CHECK_EVERY_MS = 500;
 const LEASE_MS = 15_000;
 
 /** Dependencies to register once across all replicas. */
-export interface RegisteringOnce extends Pick<Parts, 'records' | 'clock' | 'logger'> {
+interface RegisteringOnce extends Pick<Parts, 'records' | 'clock' | 'logger'> {
   readonly leases: Leases;
   /** Resolves to the names of the bot's servers, by id. @throws DailiesError */
   readonly servers: () => Promise<ReadonlyMap<string, string>>;

@@ -39,7 +39,7 @@ export interface Call {
 }
 
 /** Options of {@link DiscordRest}. */
-export interface DiscordRestOptions extends Pick<DiscordSettings, 'token' | 'apiUrl'> {
+interface DiscordRestOptions extends Pick<DiscordSettings, 'token' | 'apiUrl'> {
   readonly time: DiscordTime;
 }
 
@@ -169,7 +169,6 @@ function bucketOf(method: string, route: string): string {
   return `${method.toUpperCase()} ${major}`;
 }
 
-/** File to send with a message. */
 export interface SentFile {
   readonly path: string;
   readonly bytes: number;

@@ -37,8 +37,7 @@ export interface ChannelFacts {
 /** Facts about a channel that do not depend on the server. */
 type ChannelKind = Pick<ChannelFacts, 'isThread' | 'isVoice' | 'parent'>;
 
-/** Member of a server. */
-export interface Member {
+interface Member {
   readonly user: string;
   readonly roles: readonly string[];
 }

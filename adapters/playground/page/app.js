@@ -227,7 +227,6 @@ function channelOfAddress() {
   }
 }
 
-/** Returns the requesters of the loaded messages. */
 function requestersOf(messages) {
   return [...new Set(messages.map(requesterOf).filter((name) => name !== undefined))];
 }

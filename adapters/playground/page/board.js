@@ -2,7 +2,6 @@ import { useEffect, useMemo, useReducer } from 'preact/hooks';
 import { connectionReturned, read, readMessages } from './api.js';
 import { keep, recall } from './storage.js';
 
-/** Page size. */
 const PAGE = 100;
 /** Largest page, read on reconnect. */
 const MAX_PAGE = 1000;

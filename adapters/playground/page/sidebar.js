@@ -7,7 +7,6 @@ const FIRST_CHANNELS = ['general', 'clips'];
 /** Number of channels from which on the list has a search field. */
 const SEARCH_FROM = 12;
 
-/** Channel list and user menu. */
 export function Sidebar({ channel, channels, unread, user, users, onChannel, onUser, onGallery, onConnect }) {
   const [search, setSearch] = useState('');
   const all = [...new Set([...FIRST_CHANNELS, ...channels, channel])];

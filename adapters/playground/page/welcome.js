@@ -6,7 +6,6 @@ const BUDGET_EXAMPLE = '/video budget team 0.50 USD';
 
 export const EXAMPLE = '/video create a red fox running through snow, cinematic';
 
-/** Empty state of a channel. */
 export function Welcome({ channel, isEmbeddedService, onExample, onManage, onConnect }) {
   return html`
     <section class="welcome" aria-labelledby="welcome-title">
@@ -33,7 +32,6 @@ export function Welcome({ channel, isEmbeddedService, onExample, onManage, onCon
   `;
 }
 
-/** Code to copy. */
 const code = (text) => html`<code>${text}</code>`;
 const link = (href, label) => html`<a href=${href} target="_blank" rel="noreferrer">${label}</a>`;
 

@@ -7,7 +7,7 @@ import type { TokenHealth } from './token-health.ts';
 import type { Workspaces } from './workspaces.ts';
 
 /** Options of {@link Authentication}. */
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   readonly workspaces: Workspaces;
   readonly clients: Clients;
   readonly health: TokenHealth;

@@ -1,6 +1,5 @@
 import manifest from '../manifest.json' with { type: 'json' };
 
-/** Bot scopes that an installation requests. */
 export const BOT_SCOPES: readonly string[] = manifest.oauth_config.scopes.bot;
 
 /**

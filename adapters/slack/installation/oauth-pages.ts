@@ -11,7 +11,6 @@ const HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** A page at the end of an installation. */
 interface Page {
   readonly status: number;
   readonly title: string;

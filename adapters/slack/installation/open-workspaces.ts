@@ -12,7 +12,7 @@ import { type Identify, Workspaces } from './workspaces.ts';
 const IDENTIFY_TIMEOUT_MS = 10_000;
 
 /** Options of {@link openWorkspaces}. */
-export interface WorkspacesSource extends Pick<SlackSettings, 'botToken' | 'apiUrl' | 'installation'> {
+interface WorkspacesSource extends Pick<SlackSettings, 'botToken' | 'apiUrl' | 'installation'> {
   readonly access: AccessConfig;
   readonly store: Store;
   readonly logger: Logger;

@@ -25,7 +25,7 @@ export interface Workspace {
 export type Identify = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
 
 /** Options of {@link Workspaces}. */
-export interface WorkspacesOptions {
+interface WorkspacesOptions {
   readonly store: Store;
   /** Token of a single workspace; absent: tokens come from installations. */
   readonly botToken?: string | undefined;

@@ -13,7 +13,7 @@ import { ReplySender, type ReplySenderOptions } from './reply-sender.ts';
 import { type Subject, subjectOf } from './subject.ts';
 
 /** Options of {@link admit}. */
-export interface AdmissionOptions extends ReplySenderOptions {
+interface AdmissionOptions extends ReplySenderOptions {
   readonly rules: AccessRules;
   readonly profiles: Profiles;
   readonly workspaces: Workspaces;

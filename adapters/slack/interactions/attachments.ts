@@ -28,7 +28,7 @@ export interface SlackFile {
 const STAYS_PRIVATE: FieldProblem = { field: null, sentence: FILES_STAY_PRIVATE };
 
 /** Result of taking reference files. */
-export interface TakenMedia {
+interface TakenMedia {
   /** Relay URLs, by option. */
   readonly addresses: GivenOptions;
   /** An error for each file that was rejected, with the option of its media type. */
@@ -36,7 +36,7 @@ export interface TakenMedia {
 }
 
 /** Options of {@link ReferenceMedia}. */
-export interface ReferenceMediaOptions {
+interface ReferenceMediaOptions {
   readonly clients: Clients;
   readonly relay: Relay;
   /** Returns the request headers to download files of a team. */
@@ -180,7 +180,6 @@ function isWithin(hostname: string, domain: string): boolean {
   return hostname === domain || hostname.endsWith(`.${domain}`);
 }
 
-/** An image in a message. */
 export interface FoundImage extends SlackFile {
   /** Its public URL; absent for files on Slack. */
   readonly address?: string | undefined;

@@ -37,7 +37,7 @@ export interface MessageEvent {
 }
 
 /** A message to the app, in a mention or a direct message. */
-export interface AddressedMessage {
+interface AddressedMessage {
   readonly user: string;
   readonly text: string;
   /** The thread for the reply: that of a mention, or a new one below it; `null` for a direct message in none. */

@@ -33,7 +33,7 @@ import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
 import type { ReplySender } from './reply-sender.ts';
 
 /** Options of {@link InteractionHandler}. */
-export interface InteractionHandlerOptions {
+interface InteractionHandlerOptions {
   readonly bot: Bot;
   readonly catalog: () => Catalog;
   readonly clients: Clients;
@@ -43,7 +43,6 @@ export interface InteractionHandlerOptions {
   readonly logger: Logger;
 }
 
-/** An interaction of a user. */
 export interface Interaction {
   readonly caller: Caller;
   readonly to: TeamRef;
@@ -56,8 +55,7 @@ export interface Interaction {
   readonly inPlace?: boolean | undefined;
 }
 
-/** A submitted modal. */
-export interface ModalSubmission {
+interface ModalSubmission {
   readonly interaction: Interaction;
   readonly metadata: ViewMetadata;
   readonly view: SentView;
@@ -109,7 +107,6 @@ export class InteractionHandler {
     });
   }
 
-  /** Handles a button press. */
   async press(interaction: Interaction, button: string): Promise<void> {
     await this.#run(interaction, () => this.#options.bot.press(interaction.caller, button));
   }
@@ -173,7 +170,6 @@ export class InteractionHandler {
     }
   }
 
-  /** Handles a submitted modal. */
   async submit(submission: ModalSubmission): Promise<void> {
     const { interaction, metadata, view } = submission;
     const { values, files } = readFilledIn(view);
@@ -326,7 +322,6 @@ function optionsOf(values: Readonly<Record<string, string>>): GivenOptions {
   return Object.fromEntries(filledIn.map(([name, value]) => [name, [value]]));
 }
 
-/** Merges options from several sources. */
 function mergeOptions(...parts: readonly GivenOptions[]): GivenOptions {
   const options: Record<string, readonly string[]> = {};
   for (const [name, values] of parts.flatMap((part) => Object.entries(part)))

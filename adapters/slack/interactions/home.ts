@@ -13,7 +13,7 @@ import type { Clients, TeamRef } from '../web-api/client.ts';
 import type { Admission } from './admission.ts';
 
 /** Options of {@link Home}. */
-export interface HomeOptions {
+interface HomeOptions {
   readonly bot: Bot;
   readonly clients: Clients;
   readonly workspaces: Workspaces;
@@ -24,7 +24,6 @@ export interface HomeOptions {
   readonly admission: (to: TeamRef, user: string) => Promise<Admission>;
 }
 
-/** A published tab. */
 interface ShownTab {
   readonly to: TeamRef;
   readonly caller: Caller;
@@ -81,7 +80,6 @@ export class Home {
     this.#options.broadcast.publish(TOPIC, team);
   }
 
-  /** Stops the updates of tabs. */
   stop(): void {
     this.#unsubscribe();
     for (const cancel of this.#planned.values()) cancel();

@@ -20,7 +20,7 @@ import { PRICED_FIELDS } from './order-modal.ts';
 import { ReplySender, type ReplySenderOptions, type ResponseContext } from './reply-sender.ts';
 
 /** Options of {@link registerListeners}. */
-export interface ListenerOptions extends ReplySenderOptions {
+interface ListenerOptions extends ReplySenderOptions {
   readonly handler: InteractionHandler;
   readonly home: Home;
   readonly profiles: Profiles;
@@ -251,7 +251,6 @@ export function teamOf(context: Context, given: string): TeamRef {
   return { team: context.teamId ?? given, enterprise };
 }
 
-/** Returns the state that the dispatcher gave to a request. */
 function stateOf(context: Context): Partial<RequestState> {
   return context as Partial<RequestState>;
 }

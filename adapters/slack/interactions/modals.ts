@@ -182,7 +182,7 @@ export function readChoice(action: unknown): ModalChoice | null {
 }
 
 /** Submitted values of a modal. */
-export interface FilledIn {
+interface FilledIn {
   /** By field; an empty one as `''`. */
   readonly values: Readonly<Record<string, string>>;
   /** The selected conversation; `null` if the modal has no field for one. */

@@ -46,12 +46,10 @@ const OPTION_LENGTH = 75;
 const MOST_FILES = 10;
 const MOST_TYPED = 3000;
 
-/** Content of the order modal. */
 export interface OrderForm {
   readonly form: Pick<Form, 'title' | 'submit'>;
   readonly metadata: ViewMetadata;
   readonly catalog: Catalog;
-  /** Current values, by field. */
   readonly values: Readonly<Record<string, string>>;
   /** Hints about adjusted values, by field. */
   readonly notes?: Readonly<Record<string, string | undefined>>;

@@ -12,9 +12,8 @@ import type { FileRecord } from './message-store.ts';
 import type { MessagesOptions } from './post-once.ts';
 
 /** A file and its destination. */
-export interface FileDelivery {
+interface FileDelivery {
   readonly to: TeamRef;
-  /** The task's message. */
   readonly message: MessageRef;
   /** The `ts` of the first message of the thread. */
   readonly root: string;

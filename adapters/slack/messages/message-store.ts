@@ -12,7 +12,6 @@ export interface PostRecord extends Versioned {
   readonly message: string | null;
 }
 
-/** Delivery state of a file. */
 export interface FileRecord extends Versioned {
   /** Slack's file id. */
   readonly file: string;
@@ -85,7 +84,6 @@ export class MessageStore {
     return found?.thread ?? message.message;
   }
 
-  /** Returns the file of a task's message. */
   file(message: MessageRef): Promise<FileRecord | undefined> {
     return this.#records.get<FileRecord>(fileKey(message));
   }

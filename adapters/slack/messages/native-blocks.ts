@@ -17,7 +17,7 @@ const MAX_CATEGORIES = 20;
 const MAX_LABEL_LENGTH = 20;
 
 /** Chart in a message. The SDK has no type for it yet. */
-export interface DataVisualizationBlock {
+interface DataVisualizationBlock {
   readonly type: 'data_visualization';
   readonly title: string;
   readonly chart: {

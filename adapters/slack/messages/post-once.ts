@@ -20,7 +20,7 @@ export interface MessagesOptions {
 }
 
 /** A message and its destination. */
-export interface Post {
+interface Post {
   readonly to: TeamRef;
   readonly channel: string;
   readonly thread: string | null;
@@ -30,7 +30,7 @@ export interface Post {
 }
 
 /** Urgency of an edit: each has its own share of the edits per minute. */
-export type EditUrgency = Parameters<Clients['update']>[0];
+type EditUrgency = Parameters<Clients['update']>[0];
 
 /** A message that this replica is about to post. */
 interface Posting extends Post {

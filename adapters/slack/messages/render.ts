@@ -24,12 +24,11 @@ export interface Body {
 }
 
 /** Context of a card's message, for its links. */
-export interface RenderContext {
+interface RenderContext {
   /** The workspace's URL, such as `https://acme.slack.com/`, for links to messages; `null`: unknown. */
   readonly workspaceUrl: string | null;
   /** A clip in the message's thread, which the message links to. */
   readonly clip?: { readonly name: string; readonly url: string } | null;
-  /** The message of the task that this one repeats. */
   readonly repeats?: (MessageRef & { readonly label: string }) | null;
   /** Renders tables as Slack's own; only for messages. Default: as text. */
   readonly hasTables?: boolean;
@@ -70,7 +69,6 @@ export function layout(card: Card, workspaceUrl: string | null, hasTables = fals
 
 type Run = Block | { readonly kind: 'texts'; readonly lines: readonly Line[] };
 
-/** Merges consecutive lines of text into one block. */
 function mergeText(blocks: readonly Block[]): readonly Run[] {
   const runs: Run[] = [];
   for (const block of blocks) {

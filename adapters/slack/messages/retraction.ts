@@ -7,12 +7,12 @@ import type { Messages, MessagesOptions } from './post-once.ts';
 import type { Body } from './render.ts';
 
 /** Options of {@link Retractions}. */
-export interface RetractionsOptions extends Pick<MessagesOptions, 'clients' | 'messageStore'> {
+interface RetractionsOptions extends Pick<MessagesOptions, 'clients' | 'messageStore'> {
   readonly messages: Pick<Messages, 'update'>;
 }
 
 /** A message to retract, and the text in its place. */
-export interface Retracting {
+interface Retracting {
   readonly to: TeamRef;
   readonly message: MessageRef;
   readonly body: Body;
@@ -22,7 +22,6 @@ export interface Retracting {
 export const UNCHANGEABLE: ReadonlySet<string> = new Set(['edit_window_closed', 'cant_update_message']);
 /** Errors of a channel whose messages its members may still read. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['channel_not_found', 'is_archived', 'is_inactive']);
-/** Errors of a deleted message or file. */
 const GONE: ReadonlySet<string> = new Set(['message_not_found', 'file_not_found', 'file_deleted']);
 
 /** Replaces messages by a short text, with everything that was posted for them: the clip, its message, replies. */

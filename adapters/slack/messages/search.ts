@@ -5,8 +5,7 @@ import type { Logger } from '#src/logger.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
 
-/** The message to find. */
-export interface SearchQuery {
+interface SearchQuery {
   readonly to: TeamRef;
   readonly channel: string;
   readonly thread: string | null;
@@ -21,7 +20,6 @@ const MOST_PAGES = 5;
 /** Margin for clock skew: the search also covers this much time before `sinceMs`. */
 const CLOCK_MARGIN_MS = 10 * 60_000;
 
-/** A message in a page of results. */
 interface ListedMessage {
   readonly ts?: string;
   readonly metadata?: { readonly event_payload?: Readonly<Record<string, unknown>> };

@@ -14,7 +14,7 @@ import { type KnownRequest, readRequest } from './request-id.ts';
 export type Process = (event: ReceiverEvent) => Promise<void>;
 
 /** Options of {@link Dispatcher}. */
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly process: Process;
@@ -50,7 +50,7 @@ const MAX_HANDLED = 10_000;
 const STARTING = 'beginning with a request of Slack';
 
 /** Options of {@link Acknowledgement}. */
-export interface AcknowledgementOptions {
+interface AcknowledgementOptions {
   readonly ack: AckFn<unknown>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -8,7 +8,7 @@ import { sendOutcome } from '../installation/oauth-pages.ts';
 import { createSdkLogger } from '../web-api/client.ts';
 
 /** Options of {@link createHttpReceiver}. */
-export interface HttpOptions {
+interface HttpOptions {
   readonly http: FastifyInstance;
   readonly logger: Logger;
   readonly apiUrl?: string | undefined;
@@ -22,7 +22,6 @@ export interface HttpOptions {
   readonly nowMs: () => number;
 }
 
-/** Settings of the OAuth installation. */
 interface InstallationSettings extends NonNullable<SlackSettings['installation']> {
   /** Public base URL of this server; absent: Slack uses the redirect URL in the app's settings. */
   readonly publicUrl?: string | undefined;

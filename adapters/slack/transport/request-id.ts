@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** The fields of a payload that identify its request. */
-export interface RequestBody {
+interface RequestBody {
   readonly type?: unknown;
   readonly command?: unknown;
   readonly trigger_id?: unknown;

@@ -5,7 +5,7 @@ import { asDailiesError } from '#src/errors.ts';
 import { SocketConnection, type SocketOptions } from './socket.ts';
 
 /** Options of {@link SocketPool}. */
-export interface SocketPoolOptions extends Omit<SocketOptions, 'app'> {
+interface SocketPoolOptions extends Omit<SocketOptions, 'app'> {
   readonly leases: Leases;
 }
 

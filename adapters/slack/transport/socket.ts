@@ -32,7 +32,6 @@ export class SocketConnection {
   #state: 'new' | 'connecting' | 'connected' | 'stopped' = 'new';
   #problem: DailiesError | null = null;
   #failures = 0;
-  /** The open connection. */
   #receiver: SocketModeReceiver | null = null;
 
   constructor(options: SocketOptions) {

@@ -9,16 +9,14 @@ import { rateLimited, translate } from './errors.ts';
 import { RateLimiter, RateLimits, RetryAfter } from './rate-limits.ts';
 
 /** Purpose of a call: each has its own client and timeout, so that none blocks another. */
-export type RequestPriority = 'progress' | 'delivery' | 'answer';
+type RequestPriority = 'progress' | 'delivery' | 'answer';
 
-/** The workspace that a call is for. */
 export interface TeamRef {
   readonly team: string;
   /** The organisation's id, where the app is installed organisation-wide. */
   readonly enterprise?: string | undefined;
 }
 
-/** A call of the Web API. */
 export interface Call<Result> {
   readonly to: TeamRef;
   readonly priority: RequestPriority;
@@ -28,7 +26,7 @@ export interface Call<Result> {
 }
 
 /** Options of {@link Clients}. */
-export interface ClientsOptions {
+interface ClientsOptions {
   readonly workspaces: Workspaces;
   /** Coordinates the replicas' turns. */
   readonly store: Pick<Store, 'exclusive' | 'leases'>;
@@ -162,7 +160,7 @@ export class Clients {
 }
 
 /** Settings of {@link createClient}. */
-export interface ClientSettings {
+interface ClientSettings {
   readonly apiUrl?: string | undefined;
   readonly logger: Logger;
   readonly timeoutMs: number;

@@ -10,7 +10,6 @@ import type { Clients, TeamRef } from './client.ts';
 import { neededScopeOf, slackCodeOf } from './errors.ts';
 import type { Profiles } from './profiles.ts';
 
-/** A channel as the app sees it. */
 interface Channel {
   readonly isMember: boolean;
   readonly isPublic: boolean;
@@ -36,7 +35,7 @@ const NOTHING: MemberRights = { view: false, post: false, manage: false };
 const EVERYTHING: MemberRights = { view: true, post: true, manage: true };
 
 /** Options of {@link Permissions}. */
-export interface PermissionsOptions {
+interface PermissionsOptions {
   readonly clients: Clients;
   readonly workspaces: Pick<Workspaces, 'of'>;
   readonly profiles: Profiles;

@@ -6,7 +6,7 @@ import type { Clients, TeamRef } from './client.ts';
 import { slackCodeOf } from './errors.ts';
 
 /** A user's profile, as seen by one workspace. */
-export interface Profile {
+interface Profile {
   /** Display name, or else the real name; `null` if unavailable. */
   readonly name: string | null;
   /** True for people of another organisation (Slack Connect). */
@@ -125,14 +125,12 @@ function profileOf(user: SlackUser, workspace: Workspace): Profile {
   };
 }
 
-/** Returns whether a user is of the workspace or its organisation. */
 function isOfWorkspace({ team_id: team, enterprise_user: grid }: SlackUser, workspace: Workspace): boolean {
   const home = homeOf(workspace);
   const enterprise = grid?.enterprise_id;
   return team === undefined || home.has(team) || (enterprise !== undefined && home.has(enterprise));
 }
 
-/** Returns the ids of the workspace and of its organisation. */
 export function homeOf({ id, enterprise }: Pick<Workspace, 'id' | 'enterprise'>): ReadonlySet<string> {
   return new Set(enterprise === undefined ? [id] : [id, enterprise]);
 }

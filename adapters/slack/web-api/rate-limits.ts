@@ -30,7 +30,7 @@ export class RateLimits {
 }
 
 /** Options of {@link RateLimiter}. */
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   readonly clock: Clock;
   /** Serialises the turns of all replicas; `null`: there is only one replica. */
   readonly leases: Leases | null;

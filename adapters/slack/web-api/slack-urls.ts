@@ -5,7 +5,6 @@ import { DailiesError } from '#src/errors.ts';
 import { isLoopbackHost } from '#src/videos/index.ts';
 import { rateLimited } from './errors.ts';
 
-/** A request to a URL that Slack gave. */
 interface UrlRequest {
   readonly operation: string;
   readonly timeoutMs: number;

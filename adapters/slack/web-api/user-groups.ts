@@ -3,7 +3,6 @@ import type { Clock } from '#src/clock.ts';
 import { SingleFlight } from '#src/single-flight.ts';
 import type { Clients, TeamRef } from './client.ts';
 
-/** Members of a user group. */
 interface CachedMembers {
   readonly members: ReadonlySet<string>;
   readonly atMs: number;

@@ -7,7 +7,7 @@ import { all, count, formatMonth, fullStop } from '../format.ts';
 import { formatLastDay, formatMoment } from '../money/months.ts';
 
 /** Content of {@link auditCard}. */
-export interface AuditShown {
+interface AuditShown {
   readonly entries: readonly LoggedEntry[];
   readonly total: number;
   readonly isDeployment: boolean;
@@ -179,7 +179,6 @@ function decisionLine({ subject, before, after }: LoggedEntry): Line {
   ];
 }
 
-/** Verbs of the decisions on a request. */
 const DECISIONS: Readonly<Record<string, string>> = {
   approved: 'approved',
   denied: 'denied',

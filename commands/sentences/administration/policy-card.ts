@@ -6,7 +6,7 @@ import { all, either } from '../format.ts';
 import { savedBlocks } from './settings.ts';
 
 /** Content of {@link policyCard}. */
-export interface PolicyShown {
+interface PolicyShown {
   readonly policy: Policy;
   /** Channel whose rules are shown; `null`: the team's. */
   readonly channel: string | null;
@@ -17,7 +17,6 @@ export interface PolicyShown {
   readonly mayChange: boolean;
   /** The command that changes a policy, as it is typed on the platform. */
   readonly command: string;
-  /** Whether options are typed as flags. */
   readonly hasFlags: boolean;
   readonly catalog: Catalog;
 }

@@ -7,13 +7,12 @@ import { shorten } from '../format.ts';
 export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause' | 'policy' | 'styles' | keyof ReviewRules>;
 
 /** Content of {@link settingsCard}. */
-export interface SettingsShown {
+interface SettingsShown {
   readonly settings: TeamSettings;
   /** Currency of amounts typed without one. */
   readonly currency: string;
   /** Settings that were just changed; `null` if none was to be. */
   readonly changed: readonly ShownSetting[] | null;
-  /** The command as it is typed on the platform. */
   readonly command: string;
   /** A threshold for approvals was just set, and there is no approver. Default: false. */
   readonly lacksApprover?: boolean;

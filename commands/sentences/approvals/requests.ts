@@ -137,7 +137,6 @@ function setLines({ set, prompt: first }: ApprovalNotice): readonly Line[] {
   });
 }
 
-/** Buttons of a decision on a request. */
 export function approvalButtons(task: TaskId, price: Price): readonly CardButton[] {
   return [
     { id: approveButtonId(task, price), label: `Approve · ${formatPrice(price)}`, style: 'primary' },

@@ -17,8 +17,7 @@ export interface ListedRequest {
 }
 
 /** Contents of `/video approvals`. */
-export interface ListedApprovals {
-  /** Requests that the caller may approve. */
+interface ListedApprovals {
   readonly forCaller: readonly ListedRequest[];
   /** Number of further ones. */
   readonly moreForCaller: number;

@@ -4,8 +4,7 @@ import { type Block, type Card, type Line, layOut, type Part } from '../../ui/ca
 import { shorten } from '../format.ts';
 import { formatLastDay } from '../money/months.ts';
 
-/** Outcome of a change of the approvers. */
-export interface ApproversOutcome {
+interface ApproversOutcome {
   readonly kind: 'added' | 'there_already' | 'removed' | 'absent';
   readonly approver: Approver;
 }
@@ -81,7 +80,6 @@ export function notADay(given: string): string {
   return `until: “${shorten(given, 40)}” isn’t a day. Write year, month and day, such as 2026-12-24.`;
 }
 
-/** Refuses a day in the past. */
 export function pastDay(given: string): string {
   return `until: ${shorten(given, 40)} is over. Name today or a later day.`;
 }

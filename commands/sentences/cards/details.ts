@@ -28,7 +28,7 @@ import { linkTo, setTitle } from './set-card.ts';
 import { cardOf, taskButton } from './task-card.ts';
 
 /** Reference file as **Details** shows it. */
-export interface ShownMedia {
+interface ShownMedia {
   readonly kind: MediaKind;
   /** Address sent to the service; shown only if it is not one of the bot's own. */
   readonly url: string;
@@ -51,7 +51,7 @@ export function statusCard(
 }
 
 /** Set with its message. */
-export interface ShownSet {
+interface ShownSet {
   readonly view: TaskView;
   readonly message: MessageRef | undefined;
 }
@@ -197,7 +197,6 @@ const BOOKED_WORDS: Readonly<Record<BookedState, string>> = {
   released: 'not charged',
 };
 
-/** Descriptions of the ledger states of a submission. */
 const LEDGER_WORDS: Readonly<Record<LedgerState, string>> = {
   reserved: 'in progress',
   settled: 'billed',

@@ -1,7 +1,6 @@
 import type { GalleryLink } from '#src/gallery/index.ts';
 import { type Card, layOut } from '../../ui/card.ts';
 
-/** Shows the link to the gallery. */
 export function galleryCard({ url, expiresAtMs }: GalleryLink): Card {
   return layOut([
     { kind: 'text', line: [{ link: url, label: 'Open your gallery' }] },

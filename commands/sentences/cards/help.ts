@@ -13,8 +13,7 @@ import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { all, either, formatCount, formatRange, uncapitalised } from '../format.ts';
 import { promptWords, withDefault } from '../settings.ts';
 
-/** Input of the help cards. */
-export interface HelpSubject {
+interface HelpSubject {
   readonly commands: readonly Command[];
   readonly catalog: Catalog;
   readonly steering: readonly SteeringHint[];
@@ -145,7 +144,6 @@ function withoutAdministration(command: Command): Command {
   return { ...command, options: command.options.filter(({ isAdministrative }) => isAdministrative !== true) };
 }
 
-/** Returns the name of a command as it is typed on the platform. */
 export function nameOf(command: Command, fields: OptionFields | undefined): string {
   return `${(isForAdministrators(command) ? fields?.administration : undefined) ?? '/video'} ${command.name}`;
 }

@@ -11,14 +11,13 @@ import { cutLinks, linkTo, setTitle, shotsReady } from './set-card.ts';
 export interface Listed {
   readonly task: Task;
   readonly message: MessageRef | undefined;
-  /** Phase that its message shows. */
   readonly phase: Phase;
   /** Board of the storyboard that it stands for, whose message it is then. Absent: the task itself. */
   readonly board?: TaskView;
 }
 
 /** Content of a page of `/video list`. */
-export interface ListedPage {
+interface ListedPage {
   readonly listed: readonly Listed[];
   readonly who: Person | null;
   readonly search: string | null;
@@ -105,7 +104,6 @@ function boardRow(view: TaskView, message: MessageRef | undefined): Block {
   };
 }
 
-/** Returns a phase in one word or two. */
 function phaseWord(phase: Phase, { leftBy, declined }: Task): string {
   switch (phase) {
     case 'requested':

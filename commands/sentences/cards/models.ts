@@ -4,8 +4,7 @@ import { type Block, type Card, type CardButton, type Line, layOut } from '../..
 import { count } from '../format.ts';
 import { mediaWords, offerWords, priceWords, promptWords, SETTING_WORDS } from '../settings.ts';
 
-/** Page of the catalog. */
-export interface ModelsShown {
+interface ModelsShown {
   readonly models: readonly Model[];
   readonly defaultModel: Model;
   /** Whether a policy allows only a part of the catalog. */

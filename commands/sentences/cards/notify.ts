@@ -7,8 +7,7 @@ export type NotifyOutcome =
   | { readonly kind: 'added' | 'there_already'; readonly subscription: Subscription }
   | { readonly kind: 'removed'; readonly removed: readonly Subscription[]; readonly channel: string };
 
-/** Subscription visible to the caller. */
-export interface ShownSubscription {
+interface ShownSubscription {
   readonly subscription: Subscription;
   /** True if the caller may remove it. */
   readonly isStoppable: boolean;

@@ -113,7 +113,6 @@ export function erasingCard(): Card {
   ]);
 }
 
-/** Says that the export was sent. */
 export const EXPORT_SENT = 'I sent you what I store about you. Only you can see it.';
 
 /** Says that the file is on its way, or sent later since the platform did not take it now. */

@@ -162,7 +162,6 @@ function stateOf({ phase, removal }: TaskView, lines: readonly Line[]): Line {
 /** Longest words of the service about a failed shot, in UTF-16 units: a board has up to 12 of them. */
 const FAILURE_LENGTH = 60;
 
-/** Shortens the lines of a shot to one on its board. */
 function shotState(view: TaskView, lines: readonly Line[]): Line {
   const { phase, state, set, retrying, refundKnown, sends, dropped } = view;
   if (dropped !== undefined) return [...unsentWords(view, []), ' Not charged.'];

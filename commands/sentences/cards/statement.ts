@@ -34,8 +34,7 @@ export function statementGone(command: string): string {
   return `This statement is gone. ${command} shows the others.`;
 }
 
-/** Statement to show. */
-export interface StatementShown {
+interface StatementShown {
   readonly statement: TeamStatement;
   /** Number of statements imported after it, and of all. */
   readonly offset: number;
@@ -98,8 +97,7 @@ function statementButtons({ statement, offset, total, isBooking }: StatementShow
   ];
 }
 
-/** Discrepancy to show. */
-export interface DiscrepancyShown {
+interface DiscrepancyShown {
   readonly statement: TeamStatement;
   readonly offset: number;
   readonly position: number;
@@ -112,7 +110,6 @@ export interface DiscrepancyShown {
   readonly outcome: string | null;
 }
 
-/** Shows one discrepancy with the decisions on it. */
 export function discrepancyCard(shown: DiscrepancyShown): Card {
   const { statement, offset, position, discrepancy, task, question, outcome } = shown;
   const at = { statement: statement.id, offset };
@@ -206,7 +203,6 @@ export function decidedBefore({ as, by }: Decided): string {
   return `${by.name} decided this already: ${DECISIONS[as]}.`;
 }
 
-/** Refuses a decision on a clip that is in progress. */
 export const NOT_DECIDABLE_NOW = 'This clip is in progress, or its state doesn’t allow that. Decide once it has ended.';
 
 function plain(id: string, label: string): CardButton {

@@ -88,7 +88,6 @@ function ownLines(view: TaskView): readonly Line[] {
   return [...lines, ...reviewLines(view), ...removalLines(view.removal)];
 }
 
-/** Returns the buttons of a card besides those of its task. */
 function furtherButtons(view: TaskView): readonly CardButton[] {
   if (isComparison(view)) return isDecidedTogether(view) ? [] : comparisonButtons(view);
   return view.members === undefined ? blindButtons(view) : memberButtons(view);
@@ -349,7 +348,6 @@ export function taskButton(action: ButtonAction, view: TaskView): CardButton {
   return { id: taskButtonId(action, task), label, style };
 }
 
-/** Returns the button of a set's card for an action on all of its tasks. */
 function setButton(action: ButtonAction, { set, phase, boardCut, members = [] }: TaskView): Omit<CardButton, 'id'> {
   const { label, style } = BUTTONS[action];
   if (action === 'show') return { label: SHOW_SET[set?.kind ?? 'takes'], style: 'plain' };

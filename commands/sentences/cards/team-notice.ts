@@ -14,7 +14,6 @@ import { all, count, formatMonth } from '../format.ts';
 import { heldWords } from '../money/limit-facts.ts';
 import { formatDay, formatReset, monthName } from '../money/months.ts';
 
-/** Renders a notice to a team or to a person. */
 export function teamNoticeCard(notice: TeamNotice): Card {
   switch (notice.kind) {
     case 'budget_alert':

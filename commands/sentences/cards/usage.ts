@@ -21,7 +21,7 @@ export interface UsageTable {
 }
 
 /** Content of a page of `/video usage`. */
-export interface UsageShown {
+interface UsageShown {
   /** Month, such as `2026-11`, in the team's time zone. */
   readonly month: string;
   readonly timeZone: string;

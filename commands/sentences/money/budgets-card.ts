@@ -22,7 +22,7 @@ export interface BudgetOutcome extends ChangedBudget {
 }
 
 /** Content of a page of `/video budget`. */
-export interface BudgetsShown {
+interface BudgetsShown {
   readonly outcome: BudgetOutcome | null;
   /** Month, such as `2026-11`, in the team's time zone. */
   readonly period: string;

@@ -2,7 +2,6 @@ import { shorten } from '../format.ts';
 
 // Refusals of `/video budget`, as plain text that includes user input: adapters escape all of it.
 
-/** Refuses a scope that is none. */
 export function unknownScope(given: string): string {
   return `scope: I don’t know ${quoted(given)} here. Use team, everyone, #channel or @person.`;
 }
@@ -17,7 +16,6 @@ export function unknownBudgetChannel(): string {
   return 'scope: I can’t find that channel. Nothing was changed.';
 }
 
-/** Refuses a budget for a thread. */
 export function threadBudget(): string {
   return 'scope: a thread’s clips count towards the budget of its channel. Set that one; nothing was changed.';
 }

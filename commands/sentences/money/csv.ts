@@ -1,6 +1,5 @@
 import { formatMonth } from '../format.ts';
 
-/** Says that the file was sent. */
 export function csvSent(month: string): string {
   return `I sent you the CSV for ${formatMonth(month)}. Only you can see it.`;
 }

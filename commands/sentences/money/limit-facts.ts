@@ -1,6 +1,5 @@
 import type { Micros, Refunds } from '#src/tasks/index.ts';
 
-/** Budget with what is used of it. */
 interface UsedBudget {
   readonly limit: Micros;
   /** Granted beyond the limit, once each; raises what may be used, not the limit. */

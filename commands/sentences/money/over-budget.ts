@@ -5,7 +5,6 @@ import { clipsCost, type Ordered } from '../ordered.ts';
 import { heldWords } from './limit-facts.ts';
 import { formatReset, monthName } from './months.ts';
 
-/** Cheaper form of an order. */
 interface CheaperOrder {
   readonly seconds: number;
   /** Number of takes, if several were ordered; `null` for a single clip. */
@@ -16,7 +15,7 @@ interface CheaperOrder {
 }
 
 /** Budget that an order would exceed, with the facts that help its requester. Amounts are decimal strings. */
-export interface OverBudgetShown {
+interface OverBudgetShown {
   /** Whose budget it is, as it begins a sentence: `the team’s`, `your`, `Cleo’s`. `null`: that of the installation. */
   readonly whose: string | null;
   /** Month, such as `2026-11`. */
@@ -34,11 +33,9 @@ export interface OverBudgetShown {
   readonly refunds: Refunds;
   /** Currencies of the budget's amounts. */
   readonly currencies: readonly string[];
-  /** Cheaper form of the same order that fits. */
   readonly fit: CheaperOrder | null;
   /** Names of people who can raise it, as far as they are known; the caller is none of them. */
   readonly raisers: readonly string[];
-  /** Whether the caller may raise it. */
   readonly mayRaise: boolean;
   /** Command, or variable of the environment, that raises it. */
   readonly command: string;

@@ -17,7 +17,6 @@ import { count, formatCount, shorten } from '../format.ts';
 /** Length of a note on a clip's card, in UTF-16 units; its own message shows all of it. */
 const SHORT_NOTE = 120;
 
-/** Words of the form for changes. */
 export const CHANGES_WORDS = {
   title: 'Request changes',
   submit: 'Request changes',
@@ -181,10 +180,8 @@ export const OWN_CLIP = 'This is your own clip. In this team, someone else signs
 /** Refuses a further decision. */
 export const TOO_MANY_DECISIONS = `This clip has ${MAX_DECISIONS} notes already. Make a new version with Edit & retry.`;
 
-/** Refuses an empty note. */
 export const NOTE_MISSING = 'Write what should change.';
 
-/** Refuses a note that is too long. */
 export function noteTooLong(length: number): string {
   return `The note has ${formatCount(length)} characters. Shorten it to ${count(NOTE_LENGTH, 'character')}.`;
 }

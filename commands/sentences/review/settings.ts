@@ -4,13 +4,11 @@ import { savedBlocks } from '../administration/settings.ts';
 import { formatCount } from '../format.ts';
 
 /** Content of {@link reviewSettingsCard}. */
-export interface ReviewSettingsShown {
+interface ReviewSettingsShown {
   readonly rules: ReviewRules;
-  /** The channel of the command. */
   readonly channel: string;
   /** Whether something was just changed; `null` if nothing was to be. */
   readonly isChanged: boolean | null;
-  /** The command as it is typed on the platform. */
   readonly command: string;
 }
 

@@ -19,7 +19,6 @@ export function shotNotes(shots: readonly { readonly at: number; readonly chosen
   return shots.map(({ at, chosen }) => shorten(`${at} ${typedPrompt(chosen.request)}`, most)).join(' · ');
 }
 
-/** Reply to an edit that changed the board. */
 export const BOARD_EDITED = 'The board is changed.';
 
 /** Reply to an edit that changed nothing. */
@@ -34,7 +33,6 @@ export function notAShot(given: string, count: number): string {
   return `“${shorten(given, 20)}” isn’t a shot. Write the numbers of the shots in the cut, 1 to ${count}, such as ${count > 2 ? '3 1 2' : '2 1'}.`;
 }
 
-/** Refuses a shot that is named twice. */
 export function shotTwice(at: number): string {
   return `Shot ${at} is there twice. A shot is in the cut once.`;
 }

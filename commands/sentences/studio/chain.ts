@@ -12,7 +12,6 @@ export const FIRST_SHOT =
 export const CHAINED_PACE =
   'Each shot starts with the last frame of the one before, so they are made one after another.';
 
-/** Explains the pace of a chained storyboard. */
 export const CHAIN_PACE = 'A shot that starts with the last frame of another waits for its clip.';
 
 /** Refuses the name of the last frame for an image of the library. */

@@ -102,7 +102,6 @@ export function missingShots(shots: readonly number[]): string {
 /** Refuses to join a single shot. */
 export const TOO_FEW_SHOTS = 'A cut needs at least two shots with a clip.';
 
-/** Refuses to join while too many cuts are waiting. */
 export const TOO_MANY_CUTS = 'Too many cuts are waiting to be joined. Try again in a few minutes.';
 
 /** Refuses to show clips of a private channel elsewhere. */

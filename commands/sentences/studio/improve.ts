@@ -27,7 +27,6 @@ export function improvedLines({
   ];
 }
 
-/** Returns the button that orders one of the two prompts. */
 export function choiceButton(
   { button, prompt, price }: { readonly button: string; readonly prompt: string; readonly price: Price },
   improved: string,

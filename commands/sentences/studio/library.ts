@@ -41,7 +41,6 @@ export function removedCard(name: string): Card {
 /** Reply to words that are no change. */
 export const WORDS_UNKNOWN = 'I don’t know what to change. Write “add @mug” with an image, or “remove @mug”.';
 
-/** Reply to a wrong name. */
 export const NAME_RULE =
   'A name has 1 to 32 letters from a to z, digits and hyphens, such as @mug. A hyphen is neither first nor last.';
 
@@ -56,7 +55,6 @@ export function oneImage(name: string): string {
   return `Add exactly one image to @${name}: attach it, or give a link to it.`;
 }
 
-/** Reply to a name that exists. */
 export function nameTaken(name: string): string {
   return `There is a @${name} already. Remove it first, or choose another name.`;
 }

@@ -4,16 +4,14 @@ import { savedBlocks } from '../administration/settings.ts';
 import { either, formatCount, shorten } from '../format.ts';
 
 /** Content of {@link stylesCard}. */
-export interface StylesShown {
+interface StylesShown {
   readonly styles: readonly Style[];
   /** The command that changes a style, as it is typed on the platform. */
   readonly command: string;
-  /** Whether options are typed as flags. */
   readonly hasFlags: boolean;
   readonly mayChange: boolean;
 }
 
-/** Lists the styles of a team. */
 export function stylesCard({ styles, command, hasFlags, mayChange }: StylesShown): Card {
   const none: Block = { kind: 'text', line: ['There are no styles yet.'] };
   const items = styles.map((style): Block => {
@@ -84,12 +82,10 @@ export function notAStyleName(given: string, max: number): string {
 /** Refuses a change without a name. */
 export const STYLE_NAME_MISSING = 'name: which style? Write a name, such as house.';
 
-/** Refuses a text that is too long for a style. */
 export function styleTextTooLong(option: string, given: number, max: number): string {
   return `${option}: it has ${formatCount(given)} characters; a style may have up to ${formatCount(max)} here`;
 }
 
-/** Refuses one more style. */
 export function tooManyStyles(max: number): string {
   return `name: this team has ${max} styles, which is the most. Remove one first.`;
 }

@@ -3,10 +3,9 @@ import type { ButtonAction, ComparisonView, TaskView } from '../view.ts';
 import { type ComparisonRecord, IN_ORDER_MS, REVEAL_AFTER_MS } from './comparison-records.ts';
 
 /** What the card of a comparison is built of, besides the view that every set has. */
-export interface ComparisonFacts {
+interface ComparisonFacts {
   /** The task under each label. */
   readonly entries: readonly Task[];
-  /** The tasks that were ordered. */
   readonly ordered: readonly Task[];
   /** Undefined until the clips appear. */
   readonly record: ComparisonRecord | undefined;

@@ -27,7 +27,7 @@ const CHECK_EVERY_MS = 60_000;
 const NEXT_TURN_MS = 200;
 
 /** Options of {@link Comparisons}. */
-export interface ComparisonsOptions {
+interface ComparisonsOptions {
   readonly records: ComparisonRecords;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly queue: Pick<WorkQueue, 'schedule'>;

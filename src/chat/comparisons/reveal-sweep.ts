@@ -9,7 +9,7 @@ const SWEEP_EVERY_MS = 20_000;
 const LEASE_MS = 15_000;
 
 /** Options of {@link createRevealSweep}. */
-export interface RevealSweepOptions {
+interface RevealSweepOptions {
   readonly store: Pick<Store, 'leases'>;
   readonly comparisons: Pick<Comparisons, 'sweep'>;
   readonly clock: Clock;

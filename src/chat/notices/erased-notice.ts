@@ -9,7 +9,7 @@ import type { EndNotice, ReviewNotice } from './views.ts';
 export type Posted = string | MessageRef;
 
 /** Notice of a task, and the record of those that were posted. */
-export interface ErasableNotice {
+interface ErasableNotice {
   readonly task: Task;
   /** Keyv and key of the {@link Posted} notices. */
   readonly records: Keyv;
@@ -20,7 +20,6 @@ export interface ErasableNotice {
   readonly logger: Logger;
 }
 
-/** Codes of a message, or of the right to change it, that is gone. */
 const GONE: ReadonlySet<ErrorCode> = new Set(['message_gone', 'missing_permission']);
 
 /**

@@ -18,7 +18,6 @@ export interface SetOutcome {
   /** It is a comparison whose models are not revealed. Default: false. */
   readonly isBlind?: boolean;
   readonly of: number;
-  /** Number of clips that are ready. */
   readonly ready: number;
   /** The end of its request for approval, where it was not approved: none of the tasks was bought. */
   readonly declined?: Declined;
@@ -58,7 +57,6 @@ export interface EndNotice {
 export interface ApprovalNotice {
   readonly kind: 'approval';
   readonly task: TaskId;
-  /** The requester. */
   readonly by: Person;
   /** Of a set, the price of all its tasks. */
   readonly price: Price;
@@ -103,7 +101,6 @@ export interface ReviewNotice {
 export interface SignedOffNotice {
   readonly kind: 'signed_off';
   readonly task: TaskId;
-  /** The requester. */
   readonly by: Person;
   readonly prompt: string;
   /** As in `versionOf`. */

@@ -17,7 +17,6 @@ export interface EarlierNotes {
 
 /** What the message of a task shows about reviews besides its own record. */
 export interface ReviewContext {
-  /** Reviews are on in its channel. */
   readonly isReviewed: boolean;
   /** Absent: it repeats none, or one without notes. */
   readonly earlier?: EarlierNotes;

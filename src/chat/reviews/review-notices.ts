@@ -40,7 +40,6 @@ interface Reviewing {
   /** The message still exists. */
   readonly isThere: boolean;
   readonly lock: MessageLock;
-  /** Key of the record of its notices. */
   readonly recordKey: string;
 }
 

@@ -22,7 +22,7 @@ import { type BoardCut, type SetMember, standingIn, type TaskView } from '../vie
 import { boardViewOf, declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
 
 /** Options of {@link SetCards}. */
-export interface SetCardsOptions {
+interface SetCardsOptions {
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly boards: Pick<Boards, 'get'>;
   readonly cuts: Pick<CutRepository, 'among'>;
@@ -56,13 +56,11 @@ export class SetCards {
     return set === null || task?.set === undefined ? task : this.#standIn(task.set, await this.members(task.set));
   }
 
-  /** Returns the tasks of a set, in their order. */
   async members(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
     const found = await Promise.all(memberIds(place).map((id) => this.#options.repository.get(id)));
     return found.filter((task) => task !== undefined);
   }
 
-  /** Returns the stand-in of a set's card. */
   async cardOf(place: SetPlace): Promise<Task> {
     const card = await this.get(setCardId(place.id));
     if (card !== undefined) return card;
@@ -136,7 +134,6 @@ export class SetCards {
     return { message: shown.message, isJoining: !cut.presented, isCurrent: cut.id === current };
   }
 
-  /** Posts the card of a set, or returns it. */
   async open(place: SetPlace): Promise<MessageRef> {
     return (await this.#options.cards.open(await this.cardOf(place))).message;
   }

@@ -20,7 +20,7 @@ import type { SetCards } from './set-cards.ts';
 import { isSettled } from './set-view.ts';
 
 /** Options of {@link SetNotices}. */
-export interface SetNoticesOptions {
+interface SetNoticesOptions {
   /** Keyv of the delivery records, by task, and of what the notice of each set is about. */
   readonly records: Keyv;
   readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open' | 'view'>;

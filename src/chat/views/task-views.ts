@@ -19,7 +19,7 @@ import { type Handover, standingIn, type TaskView, type ViewContext, viewOf } fr
 import type { SubmissionPause } from './submission-pause.ts';
 
 /** Options of {@link TaskViews}. */
-export interface TaskViewsOptions {
+interface TaskViewsOptions {
   /** Keyv of the {@link DeliveryRecord}s, by task. */
   readonly deliveries: Keyv;
   readonly messages: Pick<TaskMessages, 'get'>;

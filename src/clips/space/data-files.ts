@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Kinds of files in the data folder. */
 export const DATA_KINDS = [
   'clips',
   /** Copies of clips within an upload limit. */
@@ -27,10 +26,8 @@ export const DATA_KINDS = [
 /** One of {@link DATA_KINDS}. */
 export type DataKind = (typeof DATA_KINDS)[number];
 
-/** Bytes of the data folder by kind. */
 export type DataBytes = Readonly<Record<DataKind, number>>;
 
-/** Place of the data. */
 export interface DataPlace {
   /** Absolute path. */
   readonly dataDir: string;
@@ -38,7 +35,6 @@ export interface DataPlace {
   readonly database: string | null;
 }
 
-/** A file in the data folder. */
 export interface DataFile {
   readonly path: string;
   readonly name: string;

@@ -32,7 +32,7 @@ interface Measurement {
 }
 
 /** Options of {@link DataSpace}. */
-export interface DataSpaceOptions {
+interface DataSpaceOptions {
   readonly config: Pick<Config, 'dataDir' | 'storeUrl' | 'maxDataBytes'>;
   readonly store: Store;
   readonly clock: Clock;

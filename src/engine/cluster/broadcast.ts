@@ -9,13 +9,11 @@ export interface Broadcast {
   subscribe(topic: string, listener: (text: string) => void, missed?: () => void): () => void;
 }
 
-/** Subscriber of a topic. */
 interface Listener {
   readonly received: (text: string) => void;
   readonly missed: () => void;
 }
 
-/** Subscribers of one process. */
 export class Listeners {
   readonly #byTopic = new Map<string, Set<Listener>>();
 

@@ -20,8 +20,7 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-/** Options for taking a lease. */
-export interface LeaseOptions {
+interface LeaseOptions {
   /** `false`: it always expires after its TTL. Default true: it is renewed until it is released. */
   readonly isRenewed?: boolean;
 }
@@ -51,7 +50,7 @@ export interface LeaseBackend {
 }
 
 /** Options of {@link createLeases}. */
-export interface LeasesOptions {
+interface LeasesOptions {
   readonly backend: LeaseBackend;
   readonly clock: Clock;
   /** Without spaces. */

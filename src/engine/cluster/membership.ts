@@ -3,7 +3,6 @@ import type { Lease, Leases } from './leases.ts';
 
 /** Liveness of the replicas that share a store. */
 export interface Membership {
-  /** Id of this process. */
   readonly owner: string;
   /**
    * Returns whether this process's lease is valid, with a margin that suffices to send a POST. With `sinceMs`, by the
@@ -22,7 +21,7 @@ export interface Membership {
 }
 
 /** Options of {@link createMembership}. */
-export interface MembershipOptions {
+interface MembershipOptions {
   readonly leases: Leases;
   /** `true` when no other process can be using this store. */
   readonly exclusive: boolean;

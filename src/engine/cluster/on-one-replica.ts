@@ -2,7 +2,7 @@ import type { CancelTimer, Clock } from '../../clock.ts';
 import type { Lease, Leases } from './leases.ts';
 
 /** Options of {@link OnOneReplica}. */
-export interface OnOneReplicaOptions {
+interface OnOneReplicaOptions {
   readonly leases: Pick<Leases, 'take'>;
   readonly clock: Clock;
   /** Name of the lease, which the replica keeps between two runs. */

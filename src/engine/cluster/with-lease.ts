@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../clock.ts';
 import type { Lease, Leases } from './leases.ts';
 
 /** Options of {@link withLease}. */
-export interface WithLeaseOptions {
+interface WithLeaseOptions {
   readonly leases: Pick<Leases, 'take'>;
   readonly clock: Clock;
   readonly name: string;

@@ -5,7 +5,7 @@ import { MemoryQueue } from './memory/queue.ts';
 import type { QueueLimits, WorkQueue } from './queue.ts';
 
 /** Options of {@link openQueue}. */
-export interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
+interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
   /** Records in which the queue of a single process persists its pauses; Redis persists its own. Default: none. */
   readonly pauses?: Keyv;
   /** Rate limits on requests to the video service, over all replicas; 0: no limit. */

@@ -31,7 +31,6 @@ export function queueNamesOf(platforms: Iterable<string>): readonly QueueName[] 
  */
 export type JobHandler = (id: string, signal: AbortSignal) => Promise<number | null>;
 
-/** Jobs that have to be scheduled. */
 export interface JobOptions {
   readonly queue: QueueName;
   readonly ids: readonly string[];
@@ -55,7 +54,6 @@ export interface QueueLimit {
 /** Rate limits by queue; the other queues have none. */
 export type QueueLimits = { readonly [Name in QueueName]?: QueueLimit };
 
-/** Load of a queue. */
 export interface QueueStats {
   /** Jobs that are not due yet or wait for a slot; of all replicas, where they share a queue. */
   readonly planned: number;
@@ -85,7 +83,6 @@ export function lagOf(seen: SeenLag | null, nowMs: number): number {
  * them from the store's indexes.
  */
 export interface WorkQueue {
-  /** Sets the job handlers and starts due jobs. */
   start(steps: Readonly<Record<JobKind, JobHandler>>): void;
   /**
    * Schedules a job for `id` in the queue `name` at `atMs`, in milliseconds since the Unix epoch, replacing an earlier

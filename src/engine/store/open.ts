@@ -7,7 +7,7 @@ import { openSqliteStore } from './sqlite/store.ts';
 import type { Store, StoreDeps } from './store.ts';
 
 /** {@link StoreDeps}; `clock` defaults to the system clock. */
-export type StoreOptions = Pick<StoreDeps, 'logger'> & Partial<StoreDeps>;
+type StoreOptions = Pick<StoreDeps, 'logger'> & Partial<StoreDeps>;
 
 /**
  * Opens the store that `STORE_URL` names: `sqlite:PATH`, a file that this process holds exclusively, or `redis://…` /

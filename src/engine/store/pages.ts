@@ -1,6 +1,5 @@
 import type { Bounds, IndexEntry, Store } from './store.ts';
 
-/** Entries per page. */
 const PAGE = 1_000;
 
 /** Reads an index page by page, oldest entry first; the index may be written to meanwhile. */

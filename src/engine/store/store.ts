@@ -182,7 +182,6 @@ export interface NamedSum {
   readonly parts: SumParts;
 }
 
-/** A sum to set or to delete. */
 export interface NewSum {
   readonly sum: string;
   readonly parts: SumParts | null;
@@ -192,7 +191,6 @@ export interface NewSum {
 export interface StoreContents {
   /** Reads every record of a namespace that has not expired, each once, in pages and in no order. */
   records(namespace: Namespace): AsyncIterable<readonly StoredRecord[]>;
-  /** Returns the names of all indexes that have entries. */
   indexes(): Promise<readonly string[]>;
   /** Reads every sum, each once, in pages and in no order. */
   sums(): AsyncIterable<readonly NamedSum[]>;
@@ -250,7 +248,6 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Dependencies of every store. */
 export interface StoreDeps {
   readonly clock: Clock;
   readonly logger: Logger;

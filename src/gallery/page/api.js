@@ -71,7 +71,6 @@ export function changeDefaults(patch) {
   return change('defaults', patch);
 }
 
-/** Ends the session. */
 export function leave() {
   return change('end', {});
 }

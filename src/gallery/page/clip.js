@@ -11,7 +11,6 @@ const REFRESH_MS = 5_000;
 /** Words for what clips were ordered in. */
 const SETS = { storyboard: 'storyboard', comparison: 'comparison' };
 
-/** Page of one clip. */
 export function ClipPage({ id, onEnded, onBack, onFilter, onDeleted }) {
   const [clip, error, again, refresh] = useClip(id, onEnded);
   const title = useRef(null);

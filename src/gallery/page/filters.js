@@ -8,7 +8,6 @@ export const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, '']));
 /** Pause in typing after which a search begins. */
 const TYPING_MS = 300;
 
-/** Returns the filters in the page's address. */
 export function filtersOfAddress() {
   const given = new URLSearchParams(location.search);
   return Object.fromEntries(FILTERS.map((name) => [name, (given.get(name) ?? '').slice(0, 200)]));

@@ -14,7 +14,7 @@ import {
 } from '../clips.ts';
 
 /** Options of {@link GallerySets}. */
-export interface GallerySetsOptions {
+interface GallerySetsOptions {
   readonly clips: Pick<GalleryClips, 'find' | 'isShown'>;
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly boards: Pick<Boards, 'get'>;

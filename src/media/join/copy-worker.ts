@@ -5,7 +5,6 @@ import { differencesOf } from './differences.ts';
 import { readShot } from './read-shot.ts';
 import type { Shot, ShotDifference } from './shot.ts';
 
-/** What to join. */
 export interface CopyJob {
   readonly shots: readonly {
     readonly path: string;
@@ -16,7 +15,6 @@ export interface CopyJob {
   readonly output: string;
 }
 
-/** How it went. */
 export type CopyOutcome =
   | { readonly kind: 'copied'; readonly seconds: number }
   /** Nothing was written. */

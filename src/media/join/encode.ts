@@ -13,9 +13,7 @@ const HD_LINES = 720;
 /** Timeout of one shot: minutes of 4K on two threads. */
 const ENCODE_TIMEOUT_MS = 10 * 60_000;
 
-/** What to encode. */
-export interface Encoding {
-  /** Path of the ffmpeg program. */
+interface Encoding {
   readonly ffmpeg: string;
   readonly path: string;
   readonly shot: Shot;

@@ -16,12 +16,11 @@ import type { Shot, ShotDifference } from './shot.ts';
 export interface JoinInput {
   /** Id of the clip: its task’s. The file of a cut is named after the ids of its clips. */
   readonly id: string;
-  /** Path of its file on this machine. */
   readonly path: string;
 }
 
 /** Options of {@link Joiner}. */
-export interface JoinerOptions {
+interface JoinerOptions {
   /** Folder of the cuts, which exists. They can be made again, so anyone may delete them. */
   readonly folder: string;
   /** Path of the ffmpeg program; `null` where there is none. */
@@ -56,9 +55,7 @@ export class ShotError extends DailiesError {
   }
 }
 
-/** A cut. */
 export interface JoinedClip extends Clip {
-  /** Its length. */
   readonly seconds: number;
 }
 

@@ -14,8 +14,7 @@ import { type Edits, readEdits } from './edit-list.ts';
 import type { Picture, Shot, Sound } from './shot.ts';
 import { SAMPLES_PER_PACKET } from './silence.ts';
 
-/** A clip that is open for reading. */
-export interface OpenClip {
+interface OpenClip {
   readonly video: InputVideoTrack;
   /** `null` for a silent clip. */
   readonly audio: InputAudioTrack | null;

@@ -13,7 +13,6 @@ export interface Shot {
   readonly hasEdits: boolean;
 }
 
-/** Picture of a shot. */
 export interface Picture {
   /** Name of the codec, such as `avc`; `unknown` for one that cannot be copied. */
   readonly codec: string;
@@ -35,7 +34,6 @@ export interface Picture {
   readonly packets: number;
 }
 
-/** Sound of a shot. */
 export interface Sound {
   /** Codec string of RFC 6381, such as `mp4a.40.2`. */
   readonly codec: string;

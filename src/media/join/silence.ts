@@ -10,7 +10,6 @@ const SILENCE: Readonly<Record<1 | 2, Uint8Array>> = {
   2: Uint8Array.of(0x21, 0x00, 0x00, 0x00, 0x00, 0x1c),
 };
 
-/** Returns one packet of silence. */
 export function silence(channels: number): Uint8Array {
   return SILENCE[channels === 1 ? 1 : 2];
 }

@@ -3,12 +3,11 @@ import type { Shot, Sound } from './shot.ts';
 import { SAMPLES_PER_PACKET, silence } from './silence.ts';
 
 /** Options of {@link SoundTrack}. */
-export interface SoundTrackOptions {
+interface SoundTrackOptions {
   /** Sound of the first shot that has any; all others have the same format. */
   readonly format: Pick<Sound, 'sampleRate' | 'channels'>;
   /** The first shot of the cut. */
   readonly first: Pick<Shot, 'sound' | 'startSeconds'>;
-  /** Adds a packet to the cut. */
   readonly add: (packet: EncodedPacket) => Promise<void>;
 }
 

@@ -7,7 +7,6 @@ import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.
 import { paceOf } from '../pace.ts';
 import { parseSumName, type SumName } from '../sum-name.ts';
 
-/** Settings of a team that alerts follow. */
 export interface AlertSettings {
   readonly timeZone: string;
   /** False: no alerts. */
@@ -15,7 +14,7 @@ export interface AlertSettings {
 }
 
 /** Options of {@link BudgetAlerts}. */
-export interface BudgetAlertsOptions {
+interface BudgetAlertsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly notices: Pick<Notices, 'claim'>;

@@ -15,7 +15,7 @@ export interface CreditAlertSettings {
 }
 
 /** Options of {@link OutOfCreditAlerts}. */
-export interface OutOfCreditOptions {
+interface OutOfCreditOptions {
   readonly store: Pick<Store, 'keyv' | 'commit'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -7,13 +7,12 @@ import type { Notices, NoticeTeam } from '../notices.ts';
 import { kindOf } from '../reports/spend-of.ts';
 
 /** Options of {@link UnusualSpendAlerts}. */
-export interface UnusualSpendOptions {
+interface UnusualSpendOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly notices: Pick<Notices, 'claim'>;
 }
 
-/** Days that today is compared with. */
 const DAYS = 14;
 /** Days with spend that make a median usable. */
 const MIN_DAYS = 3;

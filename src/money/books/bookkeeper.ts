@@ -23,14 +23,13 @@ const RECORD_KEY = 'books';
 interface LastCheck {
   readonly revision: 1;
   readonly atMs: number;
-  /** Number of disagreements that were found. */
   readonly disagreements: number;
   /** Time at which the heads of the audit logs were last written to the log. */
   readonly headsAtMs: number;
 }
 
 /** Options of {@link createBookkeeper}. */
-export interface BookkeeperOptions {
+interface BookkeeperOptions {
   readonly store: Store;
   readonly audit: Pick<AuditTrail, 'verifyAll' | 'heads'>;
   readonly clock: Clock;

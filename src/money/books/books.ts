@@ -5,9 +5,7 @@ import { countedOf, type Micros, recount, type Task, type TaskId } from '../../t
 export interface Disagreement {
   readonly sum: string;
   readonly part: SumPart;
-  /** Amount in the store. */
   readonly stored: Micros;
-  /** Amount that the tasks count. */
   readonly counted: Micros;
 }
 
@@ -17,7 +15,6 @@ export class Books {
   readonly #stale: TaskId[] = [];
   #tasks = 0;
 
-  /** Number of tasks. */
   get tasks(): number {
     return this.#tasks;
   }
@@ -27,7 +24,6 @@ export class Books {
     return this.#stale;
   }
 
-  /** Adds a task. */
   add(task: Task): void {
     this.#tasks += 1;
     if (JSON.stringify(task.money) !== JSON.stringify(recount(task).money)) this.#stale.push(task.id);

@@ -3,7 +3,6 @@ import { isTask, sumsOf, type Task, type TaskId } from '../../tasks/index.ts';
 import { restoredIn } from '../forgetting/carried-spend.ts';
 import { Books, type Disagreement } from './books.ts';
 
-/** Outcome of a check of the books. */
 export interface BooksReport {
   readonly tasks: number;
   readonly sums: number;

@@ -8,7 +8,7 @@ import { type BudgetAmountsOf, budgetIndexOf, PERSON_ORDER } from '../budgets.ts
 import { parseSumName } from '../sum-name.ts';
 
 /** Person in a team, by the platform's user id. */
-export interface CarriedPerson {
+interface CarriedPerson {
   readonly platform: string;
   readonly team: string;
   readonly user: string;
@@ -29,7 +29,7 @@ interface RestoredRecord extends Versioned, CarriedPerson {
 }
 
 /** Dependencies of {@link CarriedSpend}. */
-export interface CarriedSpendOptions {
+interface CarriedSpendOptions {
   readonly store: Pick<Store, 'keyv' | 'commit' | 'contents' | 'sums'>;
   readonly clock: Pick<Clock, 'now'>;
 }

@@ -49,7 +49,6 @@ export class MonthReport {
     this.#weeks = weeksOf(period, timeZone);
   }
 
-  /** Adds a send. */
   add(entry: LedgerEntry): void {
     const kind = kindOf(entry);
     if (kind === 'released') return;

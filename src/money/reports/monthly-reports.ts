@@ -19,13 +19,12 @@ export interface MonthlyReportsOptions {
 }
 
 /** Team with the months in which it spent money. */
-export interface TeamSpend {
+interface TeamSpend {
   readonly of: NoticeTeam;
   readonly timeZone: string;
   readonly periods: readonly string[];
 }
 
-/** A report that was posted, for corrections. */
 interface Reported {
   readonly period: string;
   readonly totals: readonly SpendTotals[];
@@ -34,7 +33,6 @@ interface Reported {
   readonly corrections: number;
 }
 
-/** Reports of a team. */
 interface ReportsRecord extends Versioned {
   /** Latest month that was reported, or that needs no report. */
   readonly latest: string;
@@ -46,7 +44,6 @@ interface ReportsRecord extends Versioned {
 const FIRST_LATE_MS = 7 * 24 * 3_600_000;
 /** Interval between a report and its correction: clips in progress at the end of the month finish or fail first. */
 const CORRECTION_AFTER_MS = 3_600_000;
-/** Number of reports that are corrected. */
 const CORRECTED = 3;
 
 /**
@@ -132,7 +129,6 @@ export class MonthlyReports {
   }
 }
 
-/** A month to report. */
 interface Due {
   readonly period: string;
   readonly before: ReportsRecord | undefined;

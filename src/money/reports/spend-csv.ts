@@ -30,7 +30,6 @@ const COLUMNS = [
 
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
-/** Sends to list. */
 export interface CsvQuery extends LedgerScope {
   /** Month, `YYYY-MM`. */
   readonly month: string;

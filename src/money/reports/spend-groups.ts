@@ -47,12 +47,10 @@ export class SpendGroups {
     }
   }
 
-  /** Totals of all entries, by state. */
   get totals(): ReadonlyMap<SpendState, StateTotal> {
     return this.#all.byState();
   }
 
-  /** Number of groups on all pages. */
   sizeOf(key: SpendKey): number {
     return this.#listed(key).length;
   }
@@ -100,7 +98,6 @@ class Totals {
     return states.some((state) => this.#states.has(state));
   }
 
-  /** Returns the sum of the amounts in these states, of all currencies. */
   sumOf(states: readonly SpendState[]): Big {
     const amounts = states.flatMap((state) => [...(this.#states.get(state)?.amounts.values() ?? [])]);
     return amounts.reduce((sum, amount) => sum.plus(amount), new Big(0));

@@ -36,7 +36,6 @@ export function parseMapping(text: string): Mapping {
   return mapping;
 }
 
-/** Returns whether a mapping names its columns by number. */
 export function isByNumber(mapping: Mapping): boolean {
   return Object.values(mapping).every((column) => /^\d{1,4}$/.test(column));
 }
@@ -75,7 +74,6 @@ function placesOf(names: readonly string[], matches: (name: string) => boolean):
 /** Longest text of a statement that a sentence repeats. */
 const MAX_SHOWN = 40;
 
-/** Shortens a text of a statement for a sentence. */
 export function shortened(text: string): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
 }

@@ -10,8 +10,7 @@ import { type Decided, PAGE, type Resolution, type StatementImports, type TeamSt
 
 type BookedState = Extract<TaskEvent, { kind: 'book' }>['as'];
 
-/** Outcome of a decision on a discrepancy. */
-export type DecisionOutcome =
+type DecisionOutcome =
   | { readonly kind: 'decided' }
   /** Someone decided before. */
   | { readonly kind: 'known'; readonly decided: Decided }
@@ -46,7 +45,6 @@ export class StatementDecisions {
     this.#options = options;
   }
 
-  /** Returns whether this process is booking the matches of a statement. */
   isBooking({ pages }: TeamStatement): boolean {
     return this.#running.get(pages) !== undefined;
   }

@@ -39,7 +39,6 @@ export interface Tally {
   readonly by: readonly Price[];
 }
 
-/** Comparison of one month in numbers. */
 export interface MonthSummary {
   /** Such as `2026-10`. */
   readonly month: string;
@@ -76,7 +75,6 @@ export class Summary {
     this.#tolerance = tolerance;
   }
 
-  /** Adds rows of the statement. */
   addRows(month: string, rows: number, { amount, currency }: Price): void {
     const totals = this.#in(month);
     totals.rows += rows;
@@ -98,7 +96,6 @@ export class Summary {
     tally.by = total([...tally.by, ...by]);
   }
 
-  /** Returns the months in their order. */
   months(): readonly MonthSummary[] {
     return [...this.#months]
       .toSorted(([one], [other]) => one.localeCompare(other))

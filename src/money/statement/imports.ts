@@ -17,7 +17,6 @@ export interface TeamStatement extends Versioned {
   /** Number of sends that match and that the statement confirms. */
   readonly confirmed: number;
   readonly discrepancies: number;
-  /** Number of discrepancies that a person has decided. */
   readonly decided: number;
   /** Booking of the matches. Absent: it was not requested. */
   readonly booking?: Booking;
@@ -25,11 +24,9 @@ export interface TeamStatement extends Versioned {
   readonly pages: string;
 }
 
-/** Booking of all matches of a statement. */
-export interface Booking {
+interface Booking {
   readonly by: Person;
   readonly atMs: number;
-  /** Number of pages that are booked. */
   readonly pages: number;
   /** Absent: in progress, or interrupted. */
   readonly endedAtMs?: number;

@@ -19,7 +19,6 @@ export interface Bill {
   readonly months: ReadonlyMap<string, { readonly rows: number; readonly sum: Big }>;
 }
 
-/** A send as our books have it. */
 export interface BookedSend {
   readonly price: Price;
   readonly state: LedgerState;

@@ -8,7 +8,6 @@ import { type Columns, columnsIn, type Field, isByNumber, type Mapping, shortene
 import { StatementError } from './statement-error.ts';
 import { amountIn, type DateOrder, type DecimalMark, endOf, isRefundKind, timeIn } from './values.ts';
 
-/** Row of a statement. */
 export interface Row {
   /** Number of its line in the file, from 1. */
   readonly line: number;
@@ -23,7 +22,6 @@ export interface Row {
   readonly currency?: string;
 }
 
-/** Statement to read, and how. */
 export interface StatementFile {
   readonly path: string;
   readonly mapping: Mapping;
@@ -233,7 +231,6 @@ function delimiterOf(line: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-/** Record of a CSV file. */
 interface CsvRecord {
   readonly record: readonly string[];
   readonly line: number;

@@ -17,7 +17,7 @@ import { type Format, type Row, rowsOf, type StatementFile } from './read.ts';
 import { StatementError } from './statement-error.ts';
 
 /** Team whose tasks a part of a statement is about. */
-export interface Team {
+interface Team {
   readonly platform: string;
   readonly team: string;
 }
@@ -38,8 +38,7 @@ export interface Reconciliation {
   readonly teams: readonly TeamFindings[];
 }
 
-/** Dependencies of a reconciliation. */
-export interface Books {
+interface Books {
   readonly store: Store;
   readonly upstreamIds: Pick<UpstreamIds, 'holders'>;
 }
@@ -84,7 +83,6 @@ function extend(covered: Covered, { atMs, endMs }: Row): void {
 interface Unconfirmed {
   readonly send: BookedSend;
   readonly atMs: number;
-  /** Position of its discrepancy. */
   readonly position: number;
   /** False for one whose clip has an id, or was sent again: no bill can be its own any more. */
   readonly lacksId: boolean;
@@ -93,7 +91,6 @@ interface Unconfirmed {
 /** Time between an order and a bill that may be its own. */
 const NEAR_MS = 10 * 60_000;
 
-/** One comparison in progress. */
 class ComparisonRun {
   readonly #books: Books;
   readonly #file: StatementFile;

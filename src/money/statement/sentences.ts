@@ -34,7 +34,6 @@ function differing({ count, by }: Tally): string {
   return count === 1 ? `1 differs by ${amounts(by)}.` : `${number(count)} differ by ${amounts(by)} in total.`;
 }
 
-/** Returns one discrepancy in a line, for a terminal. */
 export function discrepancyLine({ kind, id, task, ours, theirs }: Discrepancy): string {
   const name = `${id === undefined ? 'no ID' : plain(id)}${task === undefined ? '' : ` (clip ${task.slice(0, 8)})`}`;
   const [booked, billed] = [ours === undefined ? '' : signed(ours), theirs === undefined ? '' : signed(theirs)];

@@ -1,6 +1,5 @@
 import { Big } from 'big.js';
 
-/** Decimal mark of the amounts in a file. */
 export type DecimalMark = 'point' | 'comma';
 
 /** Currency symbols and codes around an amount. */

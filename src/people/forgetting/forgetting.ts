@@ -24,7 +24,6 @@ import { MEDIA_KINDS } from '../../videos/index.ts';
 import { tasksOfPerson } from '../tasks-of-person.ts';
 import { endRoles, type Forgotten, replaceInRecords } from './records.ts';
 
-/** Person to forget, and the one who requests it. */
 export interface ForgetOrder {
   readonly platform: string;
   readonly team: string;

@@ -1,5 +1,5 @@
 /** Pseudorandom number generator: returns the next number in [0, 1), in a sequence determined by the seed. */
-export type Dice = () => number;
+type Dice = () => number;
 
 /** Hashes a text to 32 bits; similar texts hash far apart. @see http://www.isthe.com/chongo/tech/comp/fnv/ (FNV-1a) */
 export function seedOf(text: string): number {

@@ -4,7 +4,7 @@ import { FRAMES_PER_SECOND } from './job.ts';
 import { makeSeekable } from './mp4.ts';
 
 /** Encoder of successive frames into an MP4. */
-export interface Encoder {
+interface Encoder {
   /** Adds one frame of `width × height × 4` bytes RGBA; alpha is ignored. */
   add(rgba: Uint8Array): void;
   /** Ends the clip. @returns the whole MP4, seekable. */

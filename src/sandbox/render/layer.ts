@@ -16,7 +16,6 @@ export interface Layer {
   readonly ground: (x: number) => number;
 }
 
-/** Number of layers of the land. */
 const LANDS = 5;
 
 /** Paints the layers of a scene: the sky, and the land, the nearest last. */

@@ -3,7 +3,6 @@ const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf',
 /** H.264 NAL unit type of a key frame (IDR picture). @see ITU-T H.264, table 7-1 */
 const NAL_IDR = 5;
 
-/** Box of an MP4 file. */
 interface Box {
   readonly type: string;
   readonly body: Buffer;

@@ -9,7 +9,6 @@ import { paintReferences } from './reference.ts';
 import { type Scene, sceneOf } from './scene.ts';
 import { type Captioned, setCaption } from './title.ts';
 
-/** Frame of a clip. */
 export interface Frame extends FrameSize {
   /** Short side in pixels, the unit of every size and speed in a scene. */
   readonly unit: number;
@@ -20,7 +19,7 @@ export interface Frame extends FrameSize {
 }
 
 /** Painter of the frames of one clip, on one canvas. */
-export interface Painter {
+interface Painter {
   readonly size: FrameSize;
   /** Draws the frame at `seconds`. @returns the RGBA pixels of the canvas, valid until the next call. */
   paint(seconds: number): Uint8Array;

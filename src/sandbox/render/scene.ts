@@ -3,14 +3,13 @@ import { dice, seedOf } from './dice.ts';
 import words from './vocabulary.json' with { type: 'json' };
 
 /** Land and what stands on it; measures in short sides of the frame. */
-export type Place = (typeof words.places)[keyof typeof words.places];
+type Place = (typeof words.places)[keyof typeof words.places];
 /** What falls or floats; speed, wind, sway and size in short sides of the frame, per second where they move. */
-export type Weather = (typeof words.weathers)[keyof typeof words.weathers];
+type Weather = (typeof words.weathers)[keyof typeof words.weathers];
 /** Animal or thing: its figure, and how it moves; lift and bob in its sizes, travel in widths of the frame. */
-export type Subject = (typeof words.subjects)[keyof typeof words.subjects];
+type Subject = (typeof words.subjects)[keyof typeof words.subjects];
 
-/** Colours of a scene. */
-export interface Palette {
+interface Palette {
   /** Sky at the top, middle and horizon. */
   readonly sky: readonly [Rgb, Rgb, Rgb];
   /** Colour of the farthest land; `near` is the nearest. */

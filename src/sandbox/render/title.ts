@@ -3,7 +3,7 @@ import { FONTS } from '../../fonts.ts';
 import type { FrameSize } from './job.ts';
 
 /** Text over a clip. */
-export interface Caption {
+interface Caption {
   readonly prompt: string;
   /** Small print below the prompt: length, ratio. */
   readonly facts: string;

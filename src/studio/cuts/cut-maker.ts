@@ -17,15 +17,13 @@ export interface CutMakerOptions {
   readonly logger: Logger;
 }
 
-/** Outcome of a join. */
-export type Made =
+type Made =
   | { readonly kind: 'made'; readonly clip: Clip; readonly seconds: number }
   | { readonly kind: 'failed'; readonly failure: CutFailure };
 
 /** A clip that cannot be brought here any more. */
 const GONE: ReadonlySet<string> = new Set(['gone', 'task_unknown', 'not_a_video']);
 
-/** Makes the files of cuts. */
 export class CutMaker {
   readonly #options: CutMakerOptions;
 

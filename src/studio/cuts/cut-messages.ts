@@ -63,7 +63,6 @@ export class CutMessages {
     });
   }
 
-  /** Posts the message of a cut, or returns it. */
   async open(cut: Cut): Promise<MessageRef> {
     const [task, record] = await Promise.all([this.#standIn(cut), this.#messages.get(cut.id)]);
     const { copies = 1 } = cut;

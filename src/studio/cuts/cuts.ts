@@ -9,7 +9,6 @@ import type { Clip } from '../../videos/index.ts';
 import { CutMaker, type CutMakerOptions } from './cut-maker.ts';
 import { CutMessages, type CutMessagesOptions } from './cut-messages.ts';
 
-/** Clips to join. */
 export interface CutOrder {
   /** Tasks of the clips, in the order of the cut; at least two. */
   readonly tasks: readonly TaskId[];
@@ -17,7 +16,6 @@ export interface CutOrder {
   readonly origin: Origin;
 }
 
-/** Outcome of a request. */
 export type CutRequested =
   /** Its message is the response to this request. */
   | { readonly kind: 'accepted'; readonly cut: TaskId }
@@ -33,7 +31,7 @@ export interface CutObserver {
 }
 
 /** Options of {@link Cuts}. */
-export interface CutsOptions extends CutMakerOptions, Omit<CutMessagesOptions, 'cuts'> {
+interface CutsOptions extends CutMakerOptions, Omit<CutMessagesOptions, 'cuts'> {
   readonly joiner: CutMakerOptions['joiner'] & Pick<Joiner, 'sweep'>;
   readonly queue: Pick<WorkQueue, 'schedule' | 'ensure'>;
   /** From 0 to below 1, such as `Math.random`. */
@@ -140,7 +138,6 @@ export class Cuts {
     }
   }
 
-  /** Posts the message of a cut, or returns it. */
   async show(id: TaskId): Promise<MessageRef> {
     const cut = await this.#cuts.get(id);
     if (cut !== undefined) return this.#messages.open(cut);

@@ -36,7 +36,7 @@ const ENDS: ReadonlySet<TaskEvent['kind'] | 'claimed'> = new Set([
 ]);
 
 /** Options of {@link Chaining}. */
-export interface ChainingOptions {
+interface ChainingOptions {
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly boards: Pick<Boards, 'get'>;
   readonly frames: Pick<LastFrames, 'take'>;

@@ -13,7 +13,7 @@ export type PersonPath<Value, At extends string = ''> = Value extends string | n
 type Below<At extends string, Key extends string> = string extends Key ? At : At extends '' ? Key : `${At}.${Key}`;
 
 /** Decision of a person on a task, with what they wrote: a line of their export. */
-export interface Decision {
+interface Decision {
   readonly record: 'decision' | 'review';
   readonly by: Person;
   readonly decision: string;

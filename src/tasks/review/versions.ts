@@ -24,8 +24,7 @@ export function rootOf({ id, version }: Pick<Task, 'id' | 'version'>): TaskId {
   return version?.root ?? id;
 }
 
-/** Tasks with their numbers. */
-export interface Numbered {
+interface Numbered {
   readonly tasks: readonly Task[];
   /** Rejects the commit where another version was claimed meanwhile: then the numbers are taken. */
   readonly bounds: readonly IndexBound[];

@@ -6,7 +6,6 @@ export type ShotEnd = 'failed' | 'refused' | 'lost' | 'unconfirmed' | 'cancelled
 
 /** The shot for which a chained one was not ordered. */
 export interface Dropped {
-  /** Number of that shot in the storyboard. */
   readonly shot: number;
   readonly end: ShotEnd;
 }

@@ -19,7 +19,7 @@ import {
 } from './audit-entry.ts';
 
 /** Result of checking a log: the number of its entries, or that of the first one that is missing or was changed. */
-export type Verification =
+type Verification =
   | { readonly ok: true; readonly entries: number }
   | { readonly ok: false; readonly number: number; readonly reason: 'missing' | 'changed' };
 

@@ -2,7 +2,7 @@ import { type Approver, type Origin, spendChannel } from '../../tasks/index.ts';
 import type { ValueRules } from '../../videos/index.ts';
 
 /** People, roles and user groups that a rule names; those who may administer the team always count. */
-export interface PeopleRules {
+interface PeopleRules {
   /** Who may create clips. Default: everyone. */
   readonly create?: readonly Approver[];
   /** Who may decide on the clips of others: cancel, retry, send again. Default: those who manage the channel. */
@@ -19,8 +19,7 @@ export type PolicyRules = {
 /** Name of a rule. */
 export type RuleName = keyof PolicyRules;
 
-/** Name of a rule about people. */
-export type PeopleRule = keyof PeopleRules;
+type PeopleRule = keyof PeopleRules;
 
 /** What a team allows, with the rules of channels, each of which stands in place of the team's. */
 export interface Policy {

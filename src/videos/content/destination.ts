@@ -1,7 +1,7 @@
 import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
 
 /** Location of a clip by a JSON response: a URL (absolute or relative), or the response itself. */
-export type ClipDestination = { readonly address: string } | { readonly bytes: Buffer };
+type ClipDestination = { readonly address: string } | { readonly bytes: Buffer };
 
 /** Names of fields for a clip's URL among services, in order of preference; letter case and underscores are ignored. */
 const ADDRESS_NAMES = ['videourl', 'url', 'downloadurl', 'contenturl', 'resulturl', 'outputurl', 'fileurl', 'uri'];

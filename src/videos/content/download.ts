@@ -33,10 +33,8 @@ const SPEED_WINDOW_MS = 60_000;
  */
 const MAX_DOUBLINGS = 4;
 
-/** Parameters of one download. */
-export interface Download {
+interface Download {
   readonly id: UpstreamId;
-  /** Destination path of the clip. */
   readonly path: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -247,7 +245,6 @@ async function append(
   throw failed;
 }
 
-/** Returns the error of a transfer that can be repeated. */
 function broken(wire: Wire, what: string): DailiesError {
   return failure(wire, `${DOING}: ${what}`, { code: 'unavailable', retryable: true });
 }

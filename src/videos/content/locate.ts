@@ -16,7 +16,7 @@ const MAX_REDIRECTS = 5;
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
 
 /** Requested bytes of a clip. */
-export interface Wanted {
+interface Wanted {
   readonly id: UpstreamId;
   /** Offset of the first byte. */
   readonly from: number;
@@ -25,7 +25,6 @@ export interface Wanted {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Clip being downloaded. */
 export interface ClipStream {
   /** Bytes from {@link offset} on. */
   readonly chunks: AsyncIterable<Buffer>;

@@ -31,6 +31,5 @@ export interface Dialect {
   acceptedId(answer: unknown): string | null;
   /** Returns whether a poll response describes a task, rather than an error with the status `failed`. */
   describesTask(answer: unknown, id: string): boolean;
-  /** Decodes a response as an error. */
   decodeError(answer: unknown): ErrorReading;
 }

@@ -25,7 +25,7 @@ function withoutPunctuation(address: string): string {
 export type CheckReferences = (request: Pick<VideoRequest, 'media'>) => Promise<readonly Refusal[]>;
 
 /** Options of {@link createReferenceCheck}. */
-export interface ReferenceCheckOptions {
+interface ReferenceCheckOptions {
   /** Base URL of the video service: if it is in a private network or on loopback, reference files may be, too. */
   readonly baseUrl: string;
   /** Public URL of the bot, which serves relayed files. */

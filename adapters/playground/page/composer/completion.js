@@ -55,7 +55,6 @@ function plainText(text, models) {
   };
 }
 
-/** Completes the name of the command. */
 function completeName(before, commands) {
   if (!'/video'.startsWith(before)) return NOTHING;
   return subcommands(before === '/video' ? null : '', before.length, commands);

@@ -227,7 +227,6 @@ function useHistory() {
       current.at = null;
       keep(HISTORY_KEY, current.entries);
     },
-    /** Returns whether the text is an unchanged history entry. */
     isBrowsing: (text) => current.at !== null && current.entries[current.at] === text,
     /** Returns the entry `step` steps back, '' after the newest, `null` where there is none. */
     step(step, text) {

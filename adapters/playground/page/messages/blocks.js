@@ -51,7 +51,6 @@ function Item({ block: { title, small, accessory }, busy, onJump, onPress }) {
   `;
 }
 
-/** Returns whether a part of a line is interactive. */
 function isLink(part) {
   return typeof part === 'object' && ('message' in part || 'channel' in part || 'link' in part);
 }

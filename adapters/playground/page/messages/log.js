@@ -113,7 +113,6 @@ function Skeleton() {
   `;
 }
 
-/** Returns the article that a key moves the focus to. */
 function neighbour(log, article, key) {
   const articles = [...log.querySelectorAll('article')];
   const at = articles.indexOf(article);

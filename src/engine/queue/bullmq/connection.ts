@@ -15,7 +15,6 @@ export interface BullmqConnection {
   readonly queues: IRedisClient;
   /** For BullMQ's workers: the results of their jobs are queued until Redis is available. */
   readonly workers: IRedisClient;
-  /** Disconnects all. */
   close(): Promise<void>;
 }
 

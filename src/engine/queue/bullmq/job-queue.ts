@@ -41,7 +41,7 @@ interface Running {
 }
 
 /** Options of {@link BullmqJobQueue}. */
-export interface BullmqJobQueueOptions {
+interface BullmqJobQueueOptions {
   readonly name: QueueName;
   readonly link: BullmqConnection;
   /** Number of jobs that run at once in this process. */
@@ -89,7 +89,6 @@ export class BullmqJobQueue {
     if (limit !== undefined) await link.calls.call('limiting a queue', () => this.queue.removeGlobalRateLimit());
   }
 
-  /** Starts a worker for the due jobs. */
   start(step: JobHandler): void {
     const { link, concurrency, limit } = this.#at;
     const worker = new Worker<Due, null>(this.queue.name, (job, token) => this.#process(job, token, step), {

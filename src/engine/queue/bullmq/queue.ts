@@ -31,7 +31,6 @@ export interface BullmqQueueOptions {
   readonly names: readonly QueueName[];
 }
 
-/** A work queue that replicas share. */
 export interface SharedWorkQueue extends WorkQueue {
   /** Returns the BullMQ queues whose jobs this process runs, for inspection by operators. */
   queues(): readonly Queue[];

@@ -38,7 +38,6 @@ export type JobPlace =
   | { readonly kind: 'absent' | 'due' | 'running' }
   | { readonly kind: 'delayed'; readonly atMs: number };
 
-/** Defines the scripts of this file on a connection. */
 export function defineScripts(client: IRedisClient): void {
   client.defineCommand('dailiesLook', { lua: LOOK, numberOfKeys: 2, readOnly: true });
   client.defineCommand('dailiesPause', { lua: PAUSE, numberOfKeys: 1 });

@@ -49,7 +49,7 @@ interface PauseRecord {
 }
 
 /** Options of {@link MemoryQueue}. */
-export interface MemoryQueueOptions {
+interface MemoryQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Number of jobs that run at once in each queue of a kind, at least 1 each. */

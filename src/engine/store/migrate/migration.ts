@@ -8,7 +8,7 @@ import { NAMESPACES, type Namespace, type Store, SUM_PARTS } from '../store.ts';
 import { isUnfinishedCopy, MIGRATION_LEASE, UNFINISHED } from './unfinished.ts';
 
 /** Options of {@link migrate}. */
-export interface MigrationOptions {
+interface MigrationOptions {
   readonly from: Store;
   /** An empty store, or an unfinished copy, which is replaced. */
   readonly to: Store;

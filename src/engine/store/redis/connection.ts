@@ -20,7 +20,7 @@ const MAX_BACKOFF_MS = 1_000;
 const BLOCKING_TIMEOUT_MS = 15_000;
 
 /** Options of {@link RedisConnection.open}. */
-export interface RedisConnectionOptions extends StoreDeps {
+interface RedisConnectionOptions extends StoreDeps {
   /** Default: those of the store. */
   readonly outages?: RedisOutages;
 }

@@ -15,7 +15,7 @@ return redis.call('DEL', KEYS[1])
 `;
 
 /** Key prefixes of the store. */
-export interface RedisNames {
+interface RedisNames {
   /** Returns the prefix of the record keys of a namespace. */
   readonly records: (namespace: Namespace) => string;
   readonly indexes: string;
@@ -23,7 +23,6 @@ export interface RedisNames {
   readonly leases: string;
 }
 
-/** Creates a reader of the whole contents of a Redis store. */
 export function createRedisContents(link: RedisConnection, names: RedisNames): StoreContents {
   /** Yields the keys with this prefix, without it, in pages. SCAN may return a key twice; this yields it once. */
   async function* keys(prefix: string): AsyncGenerator<readonly string[]> {

@@ -93,7 +93,6 @@ export interface RedisOutages {
   readonly rejecting: Outage;
 }
 
-/** Creates the outages of the store. */
 export function storeOutages({ clock, logger }: StoreDeps): RedisOutages {
   return {
     unreachable: new Outage({

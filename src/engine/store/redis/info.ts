@@ -1,7 +1,6 @@
 /** Fields of Redis's INFO, by name. @see {@link https://redis.io/docs/latest/commands/info/} */
 export type RedisInfo = ReadonlyMap<string, string>;
 
-/** Parses the text of INFO, of all sections or of one. */
 export function parseInfo(text: string): RedisInfo {
   const fields = text.split('\r\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(

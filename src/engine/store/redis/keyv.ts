@@ -15,7 +15,6 @@ export class RedisKeyvAdapter implements TextAdapter {
     this.#link = link;
   }
 
-  /** Returns the key in Redis of a record of this namespace. */
   redisKey(key: string): string {
     return this.#adapter.createKeyPrefix(key, this.#adapter.namespace);
   }

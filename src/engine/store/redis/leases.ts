@@ -3,7 +3,6 @@ import type { Clock } from '../../../clock.ts';
 import { createLeases, type Leases } from '../../cluster/leases.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** Key prefix of leases. */
 export const LEASES = 'dailies:lease:';
 
 /**

@@ -17,7 +17,7 @@ const REQUIRED = 'required';
 const WAIVED = 'waived';
 
 /** Commands and properties of the client that {@link ReplicaWatch} uses. */
-export type WatchedRedis = Pick<RedisClientType, 'info' | 'wait' | 'get' | 'set' | 'socketEpoch'>;
+type WatchedRedis = Pick<RedisClientType, 'info' | 'wait' | 'get' | 'set' | 'socketEpoch'>;
 
 /** Interval, in milliseconds, at which every process checks for a newly attached replica. */
 export const LOOK_EVERY_MS = 5_000;

@@ -42,9 +42,8 @@ const OLDEST_VERSION = [6, 2] as const;
 export type AskedRedis = Pick<RedisClientType, 'info' | 'configGet'>;
 
 /** A {@link Needed} setting with another value. */
-export interface UnsafeSetting extends Needed {
+interface UnsafeSetting extends Needed {
   readonly found: string;
-  /** Command that corrects it. */
   readonly fix: string;
 }
 

@@ -26,7 +26,6 @@ import { createRedisLeases, LEASES } from './leases.ts';
 import { checkRedis } from './settings.ts';
 import { RedisWriter } from './writer.ts';
 
-/** Key prefix of indexes. */
 const INDEXES = 'dailies:index:';
 /** Key prefix of sums: hashes of `held`, `settled`, `doubted` and `extra`. */
 const SUMS = 'dailies:sum:';
@@ -58,7 +57,6 @@ export async function openRedisStore(url: string, deps: StoreDeps): Promise<Stor
   }
 }
 
-/** The connections of a store. */
 interface RedisParts {
   /** For reads, and for writes that may be lost in a failover. */
   readonly link: RedisConnection;

@@ -91,9 +91,7 @@ return 1
 `;
 const SCRIPT_SHA = createHash('sha1').update(SCRIPT).digest('hex');
 
-/** One record to write. */
 interface RedisRecordWrite {
-  /** The full key in Redis. */
   readonly key: string;
   readonly expected: 'absent' | 'any' | number;
   /** The value as serialized by Keyv; `null` deletes. */
@@ -101,7 +99,7 @@ interface RedisRecordWrite {
 }
 
 /** One change. Names of indexes, sums and budgets are full keys in Redis. */
-export interface RedisChange {
+interface RedisChange {
   readonly records: readonly RedisRecordWrite[];
   readonly bounds: readonly IndexBound[];
   readonly entries: readonly IndexWrite[];

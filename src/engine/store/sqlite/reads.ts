@@ -2,7 +2,6 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { Bounds, IndexEntry, NamedSum, Namespace, Range, SumParts } from '../store.ts';
 import { partsFrom } from '../sums.ts';
 
-/** A page of the records of a namespace. */
 interface PageQuery {
   /** Cursor: the last key of the previous page; empty for the first page. */
   readonly after: string;

@@ -33,7 +33,6 @@ interface PendingWrite {
   readonly reject: (reason: Error) => void;
 }
 
-/** Worker data of the writing thread. */
 export interface SqliteThreadData extends SqliteConnection {
   /** Files that have to be the same as when the store was opened, or nothing is written. */
   readonly places: readonly FileIdentity[];
