@@ -47,6 +47,8 @@ const PAGE = join(import.meta.dirname, 'page');
 
 /** Channel that every page opens with. */
 const FIRST_CHANNEL = 'general';
+/** Listed on every page. */
+const FIRST_CHANNELS: readonly string[] = [FIRST_CHANNEL, 'clips'];
 
 /** Largest attachment: attachments stay on our own disk. */
 const MAX_UPLOAD_BYTES = 2 * 1024 ** 3;
@@ -195,9 +197,10 @@ class Playground implements Adapter {
     return Promise.resolve('team');
   }
 
-  /** Grants every right: users may enter any name, so a check would restrict no one. */
-  rights(): Promise<MemberRights> {
-    return Promise.resolve({ view: true, post: true, manage: true });
+  /** Grants every right in a channel that exists: users may enter any name, so a check would restrict no one. */
+  async rights({ channel }: Place): Promise<MemberRights> {
+    const isThere = FIRST_CHANNELS.includes(channel) || (await this.#messages.channels()).includes(channel);
+    return { view: isThere, post: isThere, manage: isThere };
   }
 
   /** Returns true: users enter any name. */

@@ -102,7 +102,14 @@ export function actionOf(id: string): ActionRow {
   const press = parseButton(id);
   if (press === null) return UNKNOWN_ACTION;
   const row = ACTIONS[press.action];
-  return press.action === 'again' && press.isConfirmed ? { ...row, response: 'update' } : row;
+  return isQuestion(press) ? { ...row, response: 'update' } : row;
+}
+
+/** Returns true for a button that only a private question has, about what another button asked for. */
+function isQuestion(press: Press): boolean {
+  if (press.action === 'again') return press.isConfirmed;
+  if (press.action === 'approve') return press.grant > 0n;
+  return press.action === 'sign_off' && press.newest !== null;
 }
 
 /** Returns the id of a task's button that buys nothing: `cancel:7f3a…`. */

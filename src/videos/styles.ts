@@ -75,10 +75,12 @@ export function withStyle(catalog: Catalog, draft: RequestDraft): RequestDraft {
   if (draft.models !== undefined) return { ...draft, ...words };
   const modelName = isGiven(draft.model) ? draft.model : catalog.models.find((one) => one.name === style.model)?.name;
   const model = modelNamed(catalog.models, modelName ?? '') ?? catalog.defaultModel;
+  // What the policy withholds of a style that the order names is refused as if it were typed, not replaced.
+  const offers = isGiven(draft.style) ? (model.whole ?? model) : model;
   return {
     ...draft,
     ...(modelName === undefined ? {} : { model: modelName }),
-    ...defaultsOf(style, draft, model),
+    ...defaultsOf(style, draft, offers),
     ...words,
   };
 }

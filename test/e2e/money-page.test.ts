@@ -122,7 +122,8 @@ test('an order over the budget is asked for, approved by someone else, and arriv
   await page.waitForSelector('article >> text=You can grant $0.20 once. The budget itself stays at $0.50.');
   expect(await serious(page)).toEqual([]);
   await press(page, 'Approve · $0.30, $0.20 over budget');
-  await page.waitForSelector('article >> text=Approved for $0.30.');
+  await page.waitForSelector('article.private:not(:has(.button)) >> text=Approved for $0.30.');
+  await expect.poll(() => page.locator('text=You can grant $0.20 once.').count()).toBe(0);
   await clip.locator('text=Approved by operator.').waitFor();
   await clip.locator('video').waitFor({ timeout: 120_000 });
 

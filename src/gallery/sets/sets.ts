@@ -1,7 +1,7 @@
 import type { Board, Boards, Cut } from '../../orders/index.ts';
 import type { TaskRepository } from '../../pipeline/index.ts';
 import type { Cuts } from '../../studio/index.ts';
-import { byCreation, isVisible, type Task, type TaskId } from '../../tasks/index.ts';
+import { isVisible, type Task, type TaskId } from '../../tasks/index.ts';
 import {
   type ClipFilter,
   type ClipPage,
@@ -49,14 +49,14 @@ export class GallerySets {
     return tasks.length === 0 ? undefined : { board, tasks: new Map(tasks.map((task) => [task.id, task])) };
   }
 
-  /** Returns a page of a set's clips, later takes included, newest first. @throws `store_unavailable` */
+  /** Returns a page of a set's clips, later takes included, in the order of its board. @throws `store_unavailable` */
   async page(scope: ViewScope, set: string, filter: ClipFilter, { cursor, limit }: PageRequest): Promise<ClipPage> {
     const found = await this.find(scope, set);
-    const isLater = ({ createdAtMs, id }: Task): boolean =>
-      cursor === null || createdAtMs < cursor.score || (createdAtMs === cursor.score && id < cursor.member);
+    const tasks = [...(found?.tasks.values() ?? [])];
     const fits = fitsFilter(filter);
-    const clips = [...(found?.tasks.values() ?? [])].filter(isClip).filter((task) => isLater(task) && fits(task));
-    const page = clips.toSorted((one, other) => byCreation(other, one)).slice(0, limit);
+    const later = tasks.slice(tasks.findIndex(({ id }) => id === cursor?.member) + 1);
+    const clips = later.filter(isClip).filter((task) => fits(task));
+    const page = clips.slice(0, limit);
     return clips.length > limit ? pageOf(page) : { clips: page, next: null, searchedToMs: null };
   }
 

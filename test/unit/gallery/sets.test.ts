@@ -40,7 +40,7 @@ const idsIn = async (house: GalleryHouse, path: string, cookie: string): Promise
   (await house.get(path, cookie)).json<{ clips: { id: string }[] }>().clips.map(({ id }) => id);
 
 describe('the set of a clip', () => {
-  it('is a filter: its clips and their later takes, newest first, by cursor and with other filters', async () => {
+  it('is a filter: its clips in the order of its board, with their later takes, by cursor and with other filters', async () => {
     const { house, tasks, place, clipOf } = await setUp('storyboard');
     await house.add();
     const later: string[] = [];
@@ -49,14 +49,17 @@ describe('the set of a clip', () => {
       later.push(id);
       await house.add({ user: BOB }, { id, clip: clipOf(id), takeOf: { ...place, at: 2 } });
     }
+    const boards = new Boards(house.store);
+    await boards.change(await boards.get({ ...place, at: 1 }), { order: [3, 2, 1], skipped: [] });
     const cookie = await house.open();
-    const all = [...later.toReversed(), ...tasks.map(({ id }) => id).toReversed()];
+    const [one, two, three] = tasks.map(({ id }) => id);
+    const all = [three, two, ...later, one];
     const first = (await house.get(`api/clips?set=${SET}`, cookie)).json();
     expect(first.clips).toHaveLength(24);
-    expect(first.clips[0].set).toEqual({ id: SET, kind: 'storyboard', at: 2, of: 3 });
+    expect(first.clips[1].set).toEqual({ id: SET, kind: 'storyboard', at: 2, of: 3 });
     const rest = await idsIn(house, `api/clips?set=${SET}&cursor=${first.next}`, cookie);
     expect([...first.clips.map(({ id }: { id: string }) => id), ...rest]).toEqual(all);
-    expect(await idsIn(house, `api/clips?set=${SET}&person=ada`, cookie)).toEqual(all.slice(-3));
+    expect(await idsIn(house, `api/clips?set=${SET}&person=ada`, cookie)).toEqual([three, two, one]);
     expect(await idsIn(house, `api/clips?set=${tasks[1]?.id}`, cookie)).toEqual([]);
   });
 
@@ -77,7 +80,7 @@ describe('the set of a clip', () => {
     expect((await blind.house.get('api/facets', cookie)).json()).toEqual({ people: [], channels: [], models: [] });
     const { house, tasks } = await setUp('comparison', {}, { revealedAtMs: 1 });
     const hers = await house.open();
-    expect(await idsIn(house, `api/clips?set=${SET}`, hers)).toEqual(tasks.map(({ id }) => id).toReversed());
+    expect(await idsIn(house, `api/clips?set=${SET}`, hers)).toEqual(tasks.map(({ id }) => id));
     expect((await house.get(`api/sets/${SET}`, hers)).json()).toEqual({
       id: SET,
       kind: 'comparison',

@@ -197,6 +197,14 @@ describe('a policy that asks for a style', () => {
   });
 });
 
+it('is refused with a length that the policy withholds, instead of ordering another one', async () => {
+  await set('house --after film --seconds 8');
+  await house.bot.text(admin(), 'policy --seconds 4');
+  expect(plain(await order('a red fox --style house'))).toContain('seconds: 8 s isn’t allowed here. Choose 4, or');
+  expect([...house.records.values()]).toEqual([]);
+  expect(taskOf(await order('a red fox --style house --seconds 4')).request.seconds).toBe(4);
+});
+
 it.each([
   [{ before: 'A', after: 'B' }, 'A fox B'],
   [{ after: ', B.' }, 'fox, B.'],

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { parseButton, resendButtonId, retryButtonId, taskButtonId } from '#commands/ui/buttons.ts';
+import {
+  approveButtonId,
+  isAnsweredInPlace,
+  parseButton,
+  resendButtonId,
+  retryButtonId,
+  taskButtonId,
+} from '#commands/ui/buttons.ts';
 import { pageButtonId } from '#commands/ui/page-buttons.ts';
+import { signOffButtonId } from '#commands/ui/review-buttons.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 
 const task = taskIdOf('slack:i1');
@@ -43,6 +51,18 @@ describe('button ids', () => {
     expect(resendButtonId(resent, null)).toBe(`again:${task}:2`);
     expect(parseButton(`again:${task}`)).toBeNull();
     expect(parseButton(`again:${task}:2:cheap`)).toBeNull();
+  });
+
+  it('of a question are answered in its place, those of a message that stays are not', () => {
+    const price = { amount: '0.30', currency: 'USD' };
+    const questions = [
+      approveButtonId(task, price, 200_000n),
+      signOffButtonId(task, 0, 2),
+      resendButtonId({ task, sends: 2 }, price, true),
+    ];
+    expect(questions.map(isAnsweredInPlace)).toEqual([true, true, true]);
+    const others = [approveButtonId(task, price), signOffButtonId(task, 0), resendButtonId({ task, sends: 2 }, price)];
+    expect(others.map(isAnsweredInPlace)).toEqual([false, false, false]);
   });
 
   it.each([
