@@ -269,7 +269,7 @@ describe('an unconfirmed clip and a bill that may be its own', () => {
 
   it('stay as they are where the service does not know the id, or the clip has another', async () => {
     await asked();
-    house.unknown.add('up-new' as UpstreamId);
+    house.unknown.add('up-new');
     expect(await press('Yes: enter the ID and fetch the clip')).toMatch(/^refused: The video service doesn’t know/u);
     house.unknown.clear();
     house.records.set(lost, lived(house.task(lost), { ...EVENTS.identify, upstreamId: 'up-other' as UpstreamId }));
