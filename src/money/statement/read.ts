@@ -57,7 +57,7 @@ type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 const DELIMITERS = [',', ';', '\t', '|'];
 const HEAD_BYTES = 64 * 1024;
 /** Rows of a statement: each bill of a larger one would be in memory. */
-export const MAX_ROWS = 250_000;
+const MAX_ROWS = 250_000;
 
 /**
  * Reads a statement once, to detect its encoding, delimiter, header, decimal mark and footer.

@@ -10,22 +10,17 @@ import {
   type Task,
   type TaskId,
 } from '../../tasks/index.ts';
+import type { TeamKey } from '../../teams/index.ts';
 import type { UpstreamId } from '../../videos/index.ts';
 import { type Discrepancy, type Match, type MonthSummary, Summary } from './findings.ts';
 import { type Bill, Bills, type BookedSend, type Comparison, compare, countedOf } from './match.ts';
 import { type Format, type Row, rowsOf, type StatementFile } from './read.ts';
 import { StatementError } from './statement-error.ts';
 
-/** Team whose tasks a part of a statement is about. */
-interface Team {
-  readonly platform: string;
-  readonly team: string;
-}
-
 /** Findings about the tasks of one team, or about no task of any. */
 export interface TeamFindings {
   /** `null`: the bills that belong to no task, where the store has several teams or none. */
-  readonly team: Team | null;
+  readonly team: TeamKey | null;
   readonly matches: readonly Match[];
   readonly discrepancies: readonly Discrepancy[];
   readonly months: readonly MonthSummary[];
@@ -269,7 +264,7 @@ class ComparisonRun {
     );
   }
 
-  #findingsOf(team: Team | null): OpenFindings {
+  #findingsOf(team: TeamKey | null): OpenFindings {
     const key = team === null ? '' : `${team.platform}:${team.team}`;
     const known = this.#teams.get(key);
     if (known !== undefined) return known;
@@ -280,7 +275,7 @@ class ComparisonRun {
 }
 
 interface OpenFindings {
-  readonly team: Team | null;
+  readonly team: TeamKey | null;
   readonly matches: Match[];
   readonly discrepancies: Discrepancy[];
   readonly summary: Summary;

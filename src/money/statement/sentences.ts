@@ -16,13 +16,11 @@ export function monthLine(summary: MonthSummary, year: number): string {
     ...(differs.count === 0 ? [] : [differing(differs)]),
     ...(unknown.count === 0 ? [] : [`${number(unknown.count)} not in our records: ${amounts(unknown.by)}.`]),
     ...(missing.count === 0 ? [] : [`${number(missing.count)} missing from the statement: ${amounts(missing.by)}.`]),
-    ...(later === 0 ? [] : [`${counted(later, 'clip')} ended after the last row and ${was(later)} not compared.`]),
+    ...(later === 0
+      ? []
+      : [`${counted(later, 'clip')} ended after the last row and ${later === 1 ? 'was' : 'were'} not compared.`]),
   ];
   return sentences.filter((sentence) => sentence !== '').join(' ');
-}
-
-function was(count: number): string {
-  return count === 1 ? 'was' : 'were';
 }
 
 function toleratedSentence({ count, by, of }: NonNullable<MonthSummary['tolerated']>): string {

@@ -69,8 +69,8 @@ export function timeIn(text: string, order?: DateOrder): number | null {
     NUMERIC.exec(trimmed) ?? [];
   const by = order ?? (mark === '.' ? 'dmy' : null);
   if (by === null || (half !== undefined && (Number(hour) < 1 || Number(hour) > 12))) return null;
-  const parts = [first, second, third];
-  const [day = '', month = '', year = ''] = [...'dmy'].map((part) => parts[by.indexOf(part)]);
+  const partOf = (letter: string) => [first, second, third][by.indexOf(letter)] ?? '';
+  const [day, month, year] = [partOf('d'), partOf('m'), partOf('y')];
   if (year.length !== 4 || day.length > 2) return null;
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toUpperCase() === 'P' ? 12 : 0);
   const clock = `${String(hours).padStart(2, '0')}${minutes}`;

@@ -85,7 +85,7 @@ describe('npm run reconcile', () => {
     expect((await reconcile(...tolerant)).stdout).toContain('imported before');
   });
 
-  it('fails with one sentence on wrong input, and creates nothing', { timeout: 30_000 }, async () => {
+  it('fails with one sentence on wrong input, and creates nothing', { timeout: 90_000 }, async () => {
     await statement('task,price,time\nup-1,0.30,2026-10-03\n');
     const fails = async (sentence: string, ...args: readonly string[]) => {
       const { code, stdout, stderr } = await reconcile(...args);
