@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -24,10 +24,19 @@ let house: PlaygroundHouse;
 let directory: string;
 let task: Task;
 let message: MessageRef;
+/** Tasks whose picture was asked for. */
+let pictured: TaskId[];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dailies-retraction-'));
-  house = await PlaygroundHouse.start({ dataDir: directory });
+  pictured = [];
+  const posterOf = async (id: TaskId) => {
+    pictured.push(id);
+    const path = join(directory, 'fox.poster.jpg');
+    await writeFile(path, 'a picture');
+    return path;
+  };
+  house = await PlaygroundHouse.start({ dataDir: directory, posterOf });
   const origin = originOf({ platform: 'playground', channel: 'general', user: { id: 'ada', name: 'ada' } });
   const { request } = newTask();
   task = newTask({ id: TASK, origin, request: { ...request, prompt: PROMPT } });
@@ -82,6 +91,17 @@ const damage = async (user: string, record: unknown): Promise<void> => {
 };
 const textsOf = async (user: string): Promise<readonly string[]> =>
   (await house.messages('general', `&user=${user}`)).map(({ text }) => text);
+
+it('leaves no way to the picture of the clip, which no name but that of the clip leads to', async () => {
+  const shown = (await house.messages()).find(({ id }) => id === message.message);
+  const url = shown?.attachments[0]?.url ?? '';
+  expect(await house.get(`${url}?poster`)).toMatchObject({ status: 200, body: 'a picture' });
+  expect(pictured).toEqual([TASK]);
+  expect((await house.get(`/playground/files/${message.message}/other.mp4?poster`)).status).toBe(204);
+  await retract();
+  expect((await house.get(`${url}?poster`)).status).toBe(204);
+  expect(pictured).toEqual([TASK]);
+});
 
 it('removes the private replies that show the task, and leaves the others', async () => {
   const other = newTask({ id: 'f00dfeed0001' as TaskId, request: { ...task.request, prompt: 'a blue whale' } });
