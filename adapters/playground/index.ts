@@ -197,10 +197,10 @@ class Playground implements Adapter {
     return Promise.resolve('team');
   }
 
-  /** Grants every right in a channel that exists: users may enter any name, so a check would restrict no one. */
+  /** Grants every right: users may enter any name, so a check would restrict no one. */
   async rights({ channel }: Place): Promise<MemberRights> {
-    const isThere = FIRST_CHANNELS.includes(channel) || (await this.#messages.channels()).includes(channel);
-    return { view: isThere, post: isThere, manage: isThere };
+    const isUsed = FIRST_CHANNELS.includes(channel) || (await this.#messages.channels()).includes(channel);
+    return { view: true, post: true, manage: true, ...(isUsed ? {} : { isUnused: true }) };
   }
 
   /** Returns true: users enter any name. */

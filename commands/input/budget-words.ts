@@ -71,8 +71,8 @@ export async function budgetScope(
 export async function scopeProblem(ports: BotPorts, caller: Caller, scope: TeamScope): Promise<string | null> {
   const { platform, team, channel, address } = caller;
   if (scope.kind === 'channel') {
-    const { view, parent } = await rightsIn(ports, caller, scope.channel);
-    if (!view) return unknownBudgetChannel();
+    const { view, parent, isUnused } = await rightsIn(ports, caller, scope.channel);
+    if (!view || isUnused === true) return unknownBudgetChannel();
     return parent === undefined ? null : threadBudget();
   }
   if (scope.kind !== 'person' || scope.person.id === caller.user.id) return null;

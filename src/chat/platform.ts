@@ -78,6 +78,8 @@ export interface MemberRights {
   readonly manage: boolean;
   /** The channel that the channel is a thread of, as in `Origin.parentChannel`. */
   readonly parent?: string;
+  /** Nobody wrote in it yet; only where any name is a channel. */
+  readonly isUnused?: true;
 }
 
 /** Reason why the bot cannot post to a channel, with the remedy. */

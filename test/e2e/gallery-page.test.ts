@@ -112,6 +112,7 @@ test('a person finds a clip, plays it and goes back, by keyboard alone', TIMEOUT
   await page.keyboard.press('Enter');
   await page.waitForSelector(`h1:has-text(${JSON.stringify(PROMPTS[2])})`);
   expect(await page.title()).toBe('Dailies gallery');
+  expect(await page.locator('.facts').textContent()).toContain('Channel#general');
   await page.waitForFunction(() => (document.querySelector('video.player') as HTMLVideoElement).readyState >= 1);
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
   expect(await violations(page)).toEqual([]);

@@ -61,7 +61,7 @@ export function styleCard(style: Style, catalog: Catalog, isChanged: boolean | n
 const AVOID_NOTE =
   '“Avoid” is added to the prompt as words: the video service has no negative prompt, so a model may not keep to it.';
 const DEFAULTS_NOTE =
-  'Model, length, aspect, resolution and images apply to orders that name none, where the model offers them and the rules here allow them.';
+  'Model, length, aspect, resolution and images apply to orders that name none, where the model offers them.';
 
 /** Confirms the removal of a style. */
 export function styleRemoved(name: string): string {

@@ -72,7 +72,7 @@ function Gallery({ session, onEnded, onLeft }) {
       <button type="button" class="button" onClick=${left}>Leave</button>
     </header>
     ${isSetting && html`<${DefaultsDialog} onEnded=${onEnded} onClose=${() => setSetting(false)} />`}
-    ${clip !== null && html`<${ClipPage} id=${clip} onEnded=${onEnded} onBack=${onBack} onFilter=${onFilter} onDeleted=${onDeleted} />`}
+    ${clip !== null && html`<${ClipPage} id=${clip} session=${session} onEnded=${onEnded} onBack=${onBack} onFilter=${onFilter} onDeleted=${onDeleted} />`}
     <main class="gallery" hidden=${clip !== null}>
       <h1 ref=${title} tabindex="-1">Gallery</h1>
       <p class="notice" role="status">${notice}</p>

@@ -11,7 +11,7 @@ const REFRESH_MS = 5_000;
 /** Words for what clips were ordered in. */
 const SETS = { storyboard: 'storyboard', comparison: 'comparison' };
 
-export function ClipPage({ id, onEnded, onBack, onFilter, onDeleted }) {
+export function ClipPage({ id, session, onEnded, onBack, onFilter, onDeleted }) {
   const [clip, error, again, refresh] = useClip(id, onEnded);
   const title = useRef(null);
   const player = useRef(null);
@@ -42,7 +42,7 @@ export function ClipPage({ id, onEnded, onBack, onFilter, onDeleted }) {
         aria-label=${`Clip: ${clip.prompt}`} onError=${onUnplayable}></video>
       ${isUnplayable && html`<p class="wrong" role="alert">The clip can’t be played here just now. Try to download it.</p>`}
       <h1 ref=${title} tabindex="-1" dir="auto">${clip.prompt}</h1>
-      <${Facts} clip=${clip} onFilter=${onFilter} onSeek=${onSeek} />
+      <${Facts} clip=${clip} session=${session} onFilter=${onFilter} onSeek=${onSeek} />
       <div class="actions">
         <a class="button primary" href=${`/gallery/clips/${clip.id}?download`} download>Download</a>
         <${Orders} key=${clip.id} clip=${clip} onEnded=${onEnded} onOrdered=${refresh} onDeleted=${onDeleted} />
@@ -87,7 +87,7 @@ function useClip(id, onEnded) {
   return [clip?.id === id ? clip : null, error, () => setTries(tries + 1), refresh];
 }
 
-function Facts({ clip, onFilter, onSeek }) {
+function Facts({ clip, session, onFilter, onSeek }) {
   const references = clip.references.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   const rows = [
     [
@@ -122,7 +122,7 @@ function Facts({ clip, onFilter, onSeek }) {
     ],
     [
       'Channel',
-      html`<button type="button" class="plain-link" onClick=${() => onFilter({ channel: clip.channel })}>All clips of its channel</button>`,
+      html`<button type="button" class="plain-link" onClick=${() => onFilter({ channel: clip.channel })}>${session.platform === 'playground' ? `#${clip.channel}` : 'All clips of its channel'}</button>`,
     ],
   ];
   return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;

@@ -182,6 +182,14 @@ describe('/video budget', () => {
     expect(await said('ana 5', onPage)).toContain('refused: scope: I don’t know “ana” here.');
   });
 
+  it('sets none for a channel of the chat page that nobody wrote in, and removes one that was set', async () => {
+    const onPage = admin({ platform: 'playground' });
+    expect(await said('#nowhere 5', onPage)).toContain('budget of #nowhere is now $5.00');
+    house.memberRights.set('nowhere', { view: true, post: true, manage: true, isUnused: true });
+    expect(await said('#nowhere 6', onPage)).toBe('refused: scope: I can’t find that channel. Nothing was changed.');
+    expect(await said('#nowhere off', onPage)).toContain('budget of #nowhere was removed');
+  });
+
   it('removes the budget of a person who left', async () => {
     await said('<@U9|Gone> 5');
     house.outsiders.add('U9');
