@@ -56,7 +56,7 @@ export function helpCard(subject: HelpSubject): Card {
       const usual = commands.filter(({ isAdministrative }) => isAdministrative !== true).map(withoutAdministration);
       const some = usual.filter(({ name }) => names.includes(name) || (isLast && !known.includes(name)));
       const title: Block = { kind: 'heading', line: [heading] };
-      return some.length === 0 ? [] : [title, ...some.map((command) => commandBlock(command, subject))];
+      return some.length === 0 ? [] : [title, ...some.flatMap((command) => commandBlocks(command, subject))];
     }),
     ...administrationBlocks(subject),
     { kind: 'divider' },
@@ -173,20 +173,23 @@ function withOptions(
  * Shows a command among all: `create` with the ranges and defaults of its options, the others with the names of theirs,
  * so that all of them fit into one message, also for administrators.
  */
-function commandBlock(command: Command, subject: HelpSubject): Block {
+function commandBlocks(command: Command, subject: HelpSubject): readonly Block[] {
   const { commands, fields } = subject;
   const create = commands.find(({ name }) => name === 'create');
   if (command === create) {
     const hasStyles = allowedStyles(subject.catalog).length > 0;
     const usable = command.options.filter(({ autocomplete }) => autocomplete !== 'style' || hasStyles);
     const small = usable.flatMap((option, index) => [index === 0 ? '' : ' · ', ...optionWords(option, subject)]);
-    return { kind: 'item', title: [{ code: usageOf(command, fields) }, ` ${command.description}`], small };
+    return [
+      { kind: 'text', line: [{ code: usageOf(command, fields) }, ` ${command.description}`] },
+      { kind: 'small', line: small },
+    ];
   }
   const isShared = ({ name, positional }: OptionDeclaration): boolean =>
     command.buys === true && positional !== true && create?.options.some((option) => option.name === name) === true;
   const own = command.options.filter((option) => !isShared(option));
-  const small = own.length < command.options.length ? ['and options of ', { code: 'create' }] : [];
-  return { kind: 'item', title: [{ code: withOptions(command, own, fields) }, ` ${command.description}`], small };
+  const more = own.length < command.options.length ? [' · and options of ', { code: 'create' }] : [];
+  return [{ kind: 'text', line: [{ code: withOptions(command, own, fields) }, ` ${command.description}`, ...more] }];
 }
 
 function usageWord(option: OptionDeclaration, fields: OptionFields | undefined): string {

@@ -35,8 +35,8 @@ describe('/video help', () => {
     expect(text.split('\n')).toEqual([
       'Type `/video` and what the clip should show. Everything else has a default. For example: `/video create a red fox in snow --seconds 6`',
       'Create',
+      '`/video create prompt` Creates a clip from a prompt',
       [
-        '`/video create prompt` Creates a clip from a prompt',
         '`prompt`: ‹up to 2,000 characters for Swift 1 and Plain; any length for Epic Pro›',
         '`model`: ‹swift-1, epic-pro or plain (default swift-1)›',
         '`seconds`: ‹4, 6 or 8 (default 4) for Swift 1 and Plain; 5 to 15 in steps of 5 (default 5) for Epic Pro›',
@@ -70,6 +70,13 @@ describe('/video help', () => {
       expect.stringContaining('`/video help [command]`'),
       'Options are typed as `--seconds 6`. `/video help` and a command’s name shows its options, their defaults and an example. React to a clip with 🔁 for another take, with ❌ to cancel it.',
     ]);
+  });
+
+  it('has no description in bold, as the title of an item is', async () => {
+    const reply = await new BotHouse(CATALOG).bot.text(ada(), 'help');
+    const blocks = 'card' in reply ? (reply.card.blocks ?? []) : [];
+    expect(blocks.filter(({ kind }) => kind === 'text').length).toBeGreaterThan(10);
+    expect(blocks.filter(({ kind }) => kind === 'item')).toEqual([]);
   });
 
   it('uses the platform’s option fields instead of flags', async () => {
