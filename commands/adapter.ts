@@ -17,7 +17,6 @@ export interface Adapter extends Platform {
   serve(bot: Bot): void;
 }
 
-/** Parts of the app that adapters build on. */
 export interface AdapterDeps {
   readonly config: Config;
   /** HTTP server of the bot; adapters add their routes, and neither start nor stop it. */
@@ -45,7 +44,6 @@ export interface AdapterDeps {
   readonly countWrongToken: (entrance: Entrance) => void;
 }
 
-/** Dependencies of a platform's checks. */
 export interface CheckDeps extends Pick<AdapterDeps, 'config' | 'clock' | 'logger'> {
   readonly fetch: typeof fetch;
 }

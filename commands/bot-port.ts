@@ -143,7 +143,6 @@ export interface FormField {
   readonly note?: string;
 }
 
-/** Validation error of a form field. */
 export interface FieldProblem {
   /** The field's name; `null` if the error is about none, or about several. */
   readonly field: string | null;
@@ -170,7 +169,6 @@ export interface Form {
   readonly submit: string;
 }
 
-/** Response of the bot, which the adapter renders for its platform. */
 export type Reply =
   /**
    * Task created or found for this interaction; its message is the response: acknowledge, then {@link Bot.show} it.
@@ -236,7 +234,6 @@ export interface Bot {
   readonly commands: readonly Command[];
   /** Returns the subcommands that a caller may run in their channel, with the options that they may use. */
   commandsFor(caller: Caller): Promise<readonly Command[]>;
-  /** Runs a subcommand with the options of a platform. */
   command(caller: Caller, name: string, given: GivenOptions): Promise<Reply>;
   /**
    * Runs a typed command, flags included (`text.ts`).

@@ -66,7 +66,6 @@ export function createDiscord(options: DiscordOptions): Adapter {
   return new Discord(options);
 }
 
-/** Upload of a clip to a message. */
 interface Attaching {
   readonly file: Upload;
   readonly clip: ShownClip;

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { escapeHtml, NOTE_STYLE } from '#src/http/index.ts';
 
-/** Path that the form of the access page posts to. */
 export const ACCESS_PATH = '/playground/access';
 
 /** Page shown to a browser that is not (yet) authorized to see the chat page. */

@@ -5,7 +5,6 @@ import { bearerOf, isSameSecret, type WrongTokens } from '#src/http/index.ts';
 import { isLoopbackHost } from '#src/videos/index.ts';
 import { ACCESS_PATH, isBrowsing, sendAccessPage } from './access-page.ts';
 
-/** Access rules of the playground. */
 export interface GuardOptions {
   /** Address the server listens on (`HOST`). */
   readonly host: string;

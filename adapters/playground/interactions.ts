@@ -95,7 +95,6 @@ export class InteractionHandler {
     });
   }
 
-  /** Adds a reaction to a message and passes it to the bot. */
   react({ id, user, message, emoji }: z.output<typeof reactionBody>): Promise<CachedResponse> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);

@@ -42,7 +42,6 @@ export class LiveUpdates {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Publishes a change made by this process. */
   publish(event: Exclude<BoardEvent, { kind: 'missed' }>): void {
     this.#notify(event);
     const { id, channel, visibleTo } = event.message;

@@ -31,7 +31,6 @@ export interface ClipFacts {
 
 export type InteractionKind = 'interaction' | 'press' | 'reaction' | 'form';
 
-/** File attached to a message. */
 interface Attachment {
   readonly name: string;
   readonly description: string;

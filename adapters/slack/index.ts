@@ -132,7 +132,6 @@ class Slack implements Adapter {
     this.#permissions = new Permissions({ clients, workspaces, profiles, health, reinstallAt, clock });
   }
 
-  /** Returns the request headers to download files of a team. */
   async #headersFor({ team, enterprise }: TeamRef): Promise<Readonly<Record<string, string>>> {
     const { botToken } = await this.#workspaces.of(team, enterprise);
     return { authorization: `Bearer ${botToken}` };

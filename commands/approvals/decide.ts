@@ -61,7 +61,6 @@ export async function pressDeny(ports: BotPorts, caller: Caller, request: TaskId
   return { kind: 'form', form: { id: formId({ form: 'deny', task: request }), title, submit, fields: [field] } };
 }
 
-/** Denies a request with the reason from the form. */
 export async function submitDeny(
   ports: BotPorts,
   caller: Caller,

@@ -8,7 +8,6 @@ import { DISCARDED } from '../sentences/offers.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 import { askButtonId, draftButtonId } from '../ui/buttons.ts';
 
-/** Order that needs an approval. */
 interface Requested {
   readonly price: Price;
   readonly ordered: Ordered;

@@ -139,7 +139,6 @@ export function privately(card: Card): Reply {
   return { kind: 'private', card };
 }
 
-/** Returns a refusal with the errors of form fields. */
 export function refusedWith(problems: readonly FieldProblem[]): Extract<Reply, { readonly kind: 'refused' }> {
   return { kind: 'refused', sentence: problems.map(({ sentence }) => sentence).join('\n'), problems };
 }

@@ -40,7 +40,6 @@ export const statement: Subcommand = {
   run: (ports, caller) => show(ports, caller, 0),
 };
 
-/** Handles the press of a button under a statement. */
 export async function pressStatement(ports: BotPorts, caller: Caller, press: StatementPress): Promise<Reply> {
   // The right is checked at each press: the card may be older than a change of it.
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));

@@ -58,7 +58,6 @@ export async function keepRefused(
   }
 }
 
-/** Refuses an order while spending is paused. */
 export async function refusePaused(
   ports: BotPorts,
   caller: Caller,

@@ -37,7 +37,6 @@ type Spender = Pick<Caller, 'platform' | 'team' | 'channel' | 'parentChannel' | 
 /** Reads the rules that apply to an order in a currency. Rejects with `store_unavailable`. */
 export type ReadSpendingRules = (spender: Spender, currency: string) => Promise<SpendingRules>;
 
-/** Rules of a team that has set none. */
 export const NO_SPENDING_RULES: SpendingRules = { budgets: [] };
 
 /** Facts that a confirmation names. */

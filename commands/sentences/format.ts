@@ -130,7 +130,6 @@ export function uncapitalised(words: string): string {
   return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
-/** Returns a text that begins with a capital letter. */
 export function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -36,7 +36,6 @@ export const PROMPT_EXAMPLE = 'a red fox running through snow, cinematic';
 /** Name of the message action that makes a clip from an image. At most 32 characters. */
 export const ANIMATE_ACTION = 'Animate this';
 
-/** Title of the action's form. */
 export const ANIMATE_TITLE = 'Animate this image';
 
 /** Refuses a message without an image. */

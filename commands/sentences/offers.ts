@@ -40,7 +40,6 @@ export type OfferReason =
       readonly question?: SpendingQuestion;
     };
 
-/** Order that a button of an offer places. */
 export interface OfferedClip {
   readonly button: string;
   readonly prompt: string;
@@ -136,7 +135,6 @@ function paceOf([, ...later]: OfferedShots): string {
   return `Two shots are made at a time.${later.some(isChained) ? ` ${CHAIN_PACE}` : ''}`;
 }
 
-/** Returns the model, the settings and the reference media of a shot. */
 function shotWords({ request, model }: OfferedShots[number], index: number): readonly string[] {
   const chain = request.chain === undefined ? [] : [`starts with the ${lastFrameOf(index)}`];
   const media = MEDIA_KINDS.flatMap((kind) => {
@@ -228,7 +226,6 @@ function offerLines(
   }
 }
 
-/** Says that the library lacks images of these names. */
 export function noSuchImage(names: readonly string[]): Line {
   return ['There is no image ', ...codes(names), ' in the library.'];
 }
@@ -300,7 +297,6 @@ export function settledWords(state: Task['state'], { ordered, price }: Omit<Offe
   return `${done}: ${ordered === null ? '1 clip' : setSize(ordered)} · ${formatPrice(price)}.`;
 }
 
-/** Reply to a press on a discarded request. */
 export const DISCARDED = 'Discarded. Nothing was bought.';
 
 /** Reply to a button of a request that is no longer stored. */

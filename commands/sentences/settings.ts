@@ -236,7 +236,6 @@ export function mediaWords({ media }: Model): readonly string[] {
   );
 }
 
-/** Describes a model's maximum prompt length. */
 export function promptWords({ promptMaxLength }: Model): string {
   return Number.isFinite(promptMaxLength) ? `up to ${formatCount(promptMaxLength)} characters` : 'any length';
 }

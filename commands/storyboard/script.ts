@@ -101,7 +101,6 @@ export function parseShots(text: string): {
   };
 }
 
-/** Returns the options of a storyboard that all its shots share. */
 export function sharedIn(request: RequestDraft): RequestDraft {
   return Object.fromEntries(Object.entries(request).filter(([name]) => name === CHAIN.name || SHARED.includes(name)));
 }

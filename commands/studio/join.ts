@@ -42,7 +42,6 @@ export async function joinShots(ports: BotPorts, caller: Caller, { tasks, replyT
   return privately(cutKnown(requested.kind, requested.message));
 }
 
-/** Handles the button of a cut that failed. */
 export async function joinAgain(ports: BotPorts, caller: Caller, cut: TaskId): Promise<Reply> {
   const tasks = await ports.cuts.tasksOf(cut);
   return tasks.length === 0 ? refused(UNKNOWN_BUTTON) : joinShots(ports, caller, { tasks });

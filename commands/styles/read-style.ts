@@ -5,7 +5,6 @@ import { refusalProblems } from '../sentences/refusals.ts';
 import { notAStyleName, STYLE_NAME_MISSING, styleTextTooLong } from '../sentences/studio/styles.ts';
 
 const TEXTS = ['before', 'after', 'avoid'] as const;
-/** Parts of a style, by the names of their options. */
 export const PARTS = [...TEXTS, 'model', 'seconds', 'aspect', 'resolution', 'images'] as const;
 
 /** Longest text of a style in characters; what is sent must fit into the model's limit. */

@@ -94,7 +94,6 @@ export function blocksOf(card: Contents): readonly Block[] {
   return card.blocks ?? card.lines.map(textBlock);
 }
 
-/** Returns the lines of a card, for plain-text output. */
 export function linesOf(card: Contents): readonly Line[] {
   return card.lines ?? card.blocks.flatMap(blockLines);
 }

@@ -50,10 +50,8 @@ export interface AuditPage {
   readonly isDeployment: boolean;
 }
 
-/** Page of a list, as encoded in a button id. */
 export type Page = ListPage | ModelsPage | UsagePage | BudgetsPage | AuditPage;
 
-/** Parsed button id of a page. */
 export interface PagePress {
   readonly action: 'page';
   readonly page: Page;

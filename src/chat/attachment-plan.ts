@@ -85,7 +85,6 @@ export interface RefusedUploads {
   readonly refusedBytes?: number;
 }
 
-/** A message that is to get a clip, or a cut. */
 interface FileMessage {
   /** The task; of a cut, its stand-in. */
   readonly task: Task;

@@ -52,7 +52,6 @@ import { TaskViews } from './views/task-views.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
-  /** Posts a task's message, or returns the existing one. */
   show(task: TaskId): Promise<MessageRef>;
   /** Returns a task's message, unless it has none or the message is known to be deleted. */
   messageOf(task: TaskId): Promise<MessageRef | undefined>;

@@ -89,7 +89,6 @@ export class TaskMessages {
     return record;
   }
 
-  /** Records that the message of a task was deleted. */
   async gone(task: TaskId): Promise<void> {
     const record = await this.get(task);
     if (record !== undefined && record.isGone !== true) await this.#records.set(task, { ...record, isGone: true });
@@ -106,7 +105,6 @@ export class TaskMessages {
     return card.shown === this.#fingerprint(task, view);
   }
 
-  /** Records the view that the message shows. */
   async shown(task: Task, view: TaskView): Promise<void> {
     const record = await this.get(task.id);
     if (record === undefined) return;

@@ -32,7 +32,6 @@ export type Enhanced =
   | { readonly ok: true; readonly prompt: string }
   | { readonly ok: false; readonly reason: EnhancerFailure };
 
-/** Request to improve a prompt. */
 export interface EnhanceOrder {
   readonly prompt: string;
   /** Largest length of the improved prompt in characters. */

@@ -113,7 +113,6 @@ function cursorOf(text: string | undefined): Cursor | null {
   return score === undefined || member === undefined ? null : { score: Number(score), member };
 }
 
-/** Returns what the grid shows of a clip. */
 function summaryOf(task: ClipTask, catalog: Catalog) {
   const { id, request, origin, price, createdAtMs, retryOf, clip } = task;
   // A retry of a shot is a further take of it.

@@ -197,7 +197,6 @@ export class GalleryClips {
   }
 }
 
-/** Where a page begins, and its length. */
 export interface PageRequest {
   readonly cursor: Cursor | null;
   readonly limit: number;

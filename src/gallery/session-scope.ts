@@ -4,17 +4,14 @@ import type { GalleryAccess, GallerySession } from './access.ts';
 import type { ViewScope } from './clips.ts';
 import { hasToken, sessionKeyOf } from './requests.ts';
 
-/** A request within a session. */
 export interface Entered {
   readonly session: GallerySession;
   readonly viewer: Viewer;
   readonly scope: ViewScope;
 }
 
-/** Handles a request within a session. */
 type EnteredHandler = (entered: Entered, request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** Wraps the handler of a route that needs a session. */
 export type EnteredRoute = (
   handler: EnteredHandler,
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;

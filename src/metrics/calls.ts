@@ -54,14 +54,12 @@ export function createMeters(registry: Registry) {
       storeSeconds.observe({ operation }, durationMs / 1_000);
       if (failure !== undefined) storeErrors.inc({ operation, code: failure });
     },
-    /** Records a call, whether it succeeds or fails. */
     videos: (call: VideoCall, durationMs: number) => videoSeconds.observe({ call }, durationMs / 1_000),
     /** @param outcome `ok` or an error code. */
     platform: (platform: string, call: string, outcome: string) => platformCalls.inc({ platform, call, outcome }),
   };
 }
 
-/** Meters of the outgoing calls of this process. */
 export type Meters = ReturnType<typeof createMeters>;
 
 /** The methods of Keyv that reach the backend. */

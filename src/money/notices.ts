@@ -35,7 +35,6 @@ interface NoticeRecord extends Versioned, Omit<NoticeOrder, 'key'> {
   readonly failures: number;
 }
 
-/** Files of a notice, built when it is posted. */
 export interface NoticeFiles {
   readonly files: readonly Upload[];
   readonly remove: () => Promise<void>;
@@ -96,7 +95,6 @@ export class Notices {
     this.#sweep.start();
   }
 
-  /** Waits for the attempt in flight. */
   stop(): Promise<void> {
     return this.#sweep.stop();
   }

@@ -8,7 +8,6 @@ import type { Notices, NoticeTeam } from './notices.ts';
 import { MonthlyReports, type MonthlyReportsOptions } from './reports/monthly-reports.ts';
 import { parseSumName, type SumName } from './sum-name.ts';
 
-/** Settings of a team that its alerts and reports follow. */
 export interface WatchSettings extends AlertSettings {
   /** Least amount of a day that is reported as unusual; absent: none is. */
   readonly unusualSpend?: Price;

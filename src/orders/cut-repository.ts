@@ -42,7 +42,6 @@ export class CutRepository {
     return this.#store.commit({ records: [record, ...also], index });
   }
 
-  /** Returns the ids of the cuts that a clip is in. */
   async ofTask(task: TaskId): Promise<readonly TaskId[]> {
     const ids: TaskId[] = [];
     for await (const page of pagesOf(this.#store, cutsOfTask(task)))

@@ -124,7 +124,6 @@ function pressKey(press: string): string {
   return `press:${press}`;
 }
 
-/** Returns the key that equal drafts of one user in a channel share. */
 function equalityKey({ platform, team, channel, by, request, retryOf }: Draft): string {
   const { prompt, model, seconds, aspect, resolution, style, takes, image = [], audio = [], video = [] } = request;
   const settings = [prompt, model, seconds?.toString(), aspect, resolution].map((value) => value ?? null);

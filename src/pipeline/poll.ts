@@ -125,7 +125,6 @@ export class PollCache implements TaskObserver {
     return followed;
   }
 
-  /** Removes a task from the cache when it changes. */
   changed({ id }: Task): void {
     this.#tasks.delete(id);
   }

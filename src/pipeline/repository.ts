@@ -102,7 +102,6 @@ export class TaskRepository {
     return readTask(this.#records, id);
   }
 
-  /** Returns the task that holds an id of the video service. */
   holderOf(upstreamId: UpstreamId): Promise<TaskId | undefined> {
     return this.#upstreamIds.holder(upstreamId);
   }

@@ -36,7 +36,6 @@ export class SandboxExpiry {
     });
   }
 
-  /** Waits for the sweep in flight. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer();

@@ -65,7 +65,6 @@ export class SandboxRecords {
     }
   }
 
-  /** Records a new task and its charge. */
   create(task: SandboxTask, amount: string, currency: string): void {
     this.#transaction([{ task: task.id, kind: 'charge', amount, currency, atMs: task.createdAtMs }], () => {
       this.#database

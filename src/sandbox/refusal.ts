@@ -8,7 +8,6 @@ export interface ErrorResponse {
   readonly retryAfterSeconds?: number;
 }
 
-/** Ends a request with an error response. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly response: ErrorResponse;

@@ -2,7 +2,6 @@ import { Worker } from 'node:worker_threads';
 import type { RenderJob } from './render/job.ts';
 
 interface RenderEvents {
-  /** Reports that the thread of a render starts. */
   started(id: string): void;
   /** Reports that the MP4 is on disk. */
   done(id: string): void;

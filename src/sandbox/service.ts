@@ -25,7 +25,6 @@ export interface ServiceOptions {
   readonly logger: Logger;
 }
 
-/** Allowed sources of reference images. */
 export interface ReferenceAccess {
   /** Resolves with the file behind a URL of the bot, once it exists; `null` for any other URL. */
   readonly ownFile: (url: string) => Promise<string | null>;

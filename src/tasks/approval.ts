@@ -72,7 +72,6 @@ export function declinedBy(task: Task, { kind: _kind, ...given }: EventOf<'decli
   return { ...task, state: 'declined', declined, endedAtMs: given.atMs };
 }
 
-/** Applies the one reminder of the approvers. */
 export function reminded(task: Task, { atMs }: EventOf<'remind'>): Task | null {
   const { approval } = task;
   if (approval === undefined || approval.remindedAtMs !== undefined || isExpired(task, atMs)) return null;

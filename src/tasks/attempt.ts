@@ -24,7 +24,6 @@ export function toPolled(task: Task, upstreamId: UpstreamId, atMs: number): Task
   return { ...task, state, upstreamId, acceptedAtMs: atMs };
 }
 
-/** Applies the acceptance by the service. */
 export function acceptedThere(task: Task, { of, upstreamId, atMs }: EventOf<'accepted'>): Task {
   return { ...toPolled(sent(task, of), upstreamId, atMs), turnAtMs: atMs };
 }

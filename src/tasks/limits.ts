@@ -3,7 +3,6 @@ import { channelHistoryIndex, channelOpenIndex, historyIndex, openIndex } from '
 import { readTasks } from './record-shape.ts';
 import { MAX_SET_SIZE, orderIdOf, type Task } from './task.ts';
 
-/** Limits on the tasks of one user or one channel. */
 interface Limit {
   /** Maximum of open tasks, a set counting as one, including cancelled ones that the service still works on. 0: no limit. */
   readonly open: number;

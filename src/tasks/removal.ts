@@ -58,7 +58,6 @@ const CLIP_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['fetched', 'unfetch
 /** Events that lead to another submission, which needs the prompt of a task. */
 const PROMPT_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'unsent', 'send']);
 
-/** Returns whether an event needs what was removed from a task. */
 export function isRefusedAfterRemoval(task: Task, { kind }: TaskEvent): boolean {
   if (task.removal === undefined) return false;
   return CLIP_EVENTS.has(kind) || (isContentRemoved(task) && PROMPT_EVENTS.has(kind));

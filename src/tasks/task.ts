@@ -97,7 +97,6 @@ export interface Price {
 /** Kind of a set; stored. One of a later version is shown like `takes`. */
 export type SetKind = 'takes' | 'comparison' | 'storyboard';
 
-/** Largest number of tasks in a set. */
 export const MAX_SET_SIZE = 12;
 
 /** Place of a task in a set: one request of several clips, claimed in one commit. */

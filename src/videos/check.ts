@@ -35,7 +35,6 @@ const CONTROL = /(?!\s|\u0085)\p{Cc}/u;
 /** Longest URL in characters: signed URLs of the known storage services have up to half of this. */
 const MAX_ADDRESS_LENGTH = 4_096;
 
-/** Largest number of takes in one order. */
 export const MAX_TAKES = 4;
 
 /** Request with its defaults filled in, or all problems of the draft. */

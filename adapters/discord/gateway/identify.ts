@@ -85,7 +85,6 @@ async function waitForLimit(
   await sleep(clock, Math.min(resetAfterMs, MAX_WAIT_MS), signal);
 }
 
-/** Record of the shard count that all replicas use. */
 interface CountRecord {
   readonly revision: number;
   readonly count: number;

@@ -19,7 +19,6 @@ interface AccessOptions extends Parts, Pick<DiscordSettings, 'guildId'> {
   readonly config: AccessConfig;
 }
 
-/** Requester and location of an interaction. */
 interface AccessRequest {
   /** Server id; `undefined` in direct messages and groups. */
   readonly guild: string | undefined;

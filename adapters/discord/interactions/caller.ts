@@ -165,7 +165,6 @@ export function mayManage(permissions: bigint): boolean {
   return (permissions & (PermissionFlagsBits.ManageMessages | PermissionFlagsBits.Administrator)) !== 0n;
 }
 
-/** Returns whether these permissions let a member administer the server. */
 function mayAdminister(permissions: bigint): boolean {
   return (permissions & (PermissionFlagsBits.ManageGuild | PermissionFlagsBits.Administrator)) !== 0n;
 }

@@ -18,7 +18,6 @@ interface AttachedClip extends ShownClip {
   readonly id: string | null;
 }
 
-/** Stored record of a task's message. */
 export interface MessageRecord {
   readonly revision: number;
   readonly task: TaskId;

@@ -73,7 +73,6 @@ export function renderCard(card: Card, around: RenderContext): Body {
   return bodyOf(more.length === 0 ? first : [...first.slice(0, -1), ...marked(first.at(-1))], card, around);
 }
 
-/** Adds the link to the message that a card repeats. */
 function withRepeated(
   { progress, buttons, ...contents }: Card,
   { label, ...message }: NonNullable<RenderContext['repeats']>,

@@ -9,7 +9,6 @@ import type { DiscordRest } from '../rest/client.ts';
 import { commandDefinitions } from './commands.ts';
 import { areRegistered } from './comparison.ts';
 
-/** Commands to register, and their scope. */
 interface Registration {
   readonly rest: DiscordRest;
   readonly application: string;

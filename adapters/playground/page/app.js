@@ -231,7 +231,6 @@ function requestersOf(messages) {
   return [...new Set(messages.map(requesterOf).filter((name) => name !== undefined))];
 }
 
-/** Returns the names offered in the user menu. */
 function peopleIn(messages, user) {
   return [...new Set([...PEOPLE, user, ...requestersOf(messages)])].slice(0, 30);
 }

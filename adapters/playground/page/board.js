@@ -74,7 +74,6 @@ class Board {
     return this.#readMore('after', this.messages.at(-1));
   }
 
-  /** Moves the window to the end of the channel. */
   async showEnd() {
     if (this.hasLater) await this.#show({ limit: String(PAGE) });
   }
@@ -86,7 +85,6 @@ class Board {
     return this.#messages.has(id);
   }
 
-  /** Stores that everything in the window was read. */
   markRead() {
     const last = this.messages.at(-1);
     if (last !== undefined && !this.hasLater) keep(this.#readKey, last.order);

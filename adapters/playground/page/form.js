@@ -141,7 +141,6 @@ function plainField({ name, label, required, long, note, maxLength, choices, lin
   return { ...field, choices: [...none, ...all] };
 }
 
-/** Returns the label of the submit button, with the price of an order. */
 function submitLabel(form, values, model) {
   const price = model && priceOf(values, model)?.price;
   return price === undefined ? form.submit : `${form.submit} · ${price}`;

@@ -20,7 +20,6 @@ interface AdmissionOptions extends ReplySenderOptions {
   readonly home: Home;
 }
 
-/** Result of the access check. */
 export interface Admission {
   readonly refusal: AccessRefusal | null;
   /** True for guests and people of other organisations, who only see some of the workspace's channels. */
@@ -52,7 +51,6 @@ export function admit(app: App, options: AdmissionOptions): void {
   });
 }
 
-/** Returns the access and rights of a user. */
 export async function admissionOf(
   { rules, profiles, workspaces }: Pick<AdmissionOptions, 'rules' | 'profiles' | 'workspaces'>,
   to: TeamRef,
@@ -84,7 +82,6 @@ function isForeign({ team }: Pick<Subject, 'team'>, workspace: Workspace): boole
   return team !== undefined && !isOneOfSeveral && !home.has(team);
 }
 
-/** A private reply and its recipient. */
 interface PrivateReply {
   readonly to: TeamRef;
   readonly subject: Subject;

@@ -37,7 +37,6 @@ const BUTTON_ID = /^[a-z]+:/;
 /** Matches commands on the clips of others: what they may do depends on the right to manage the channel. */
 const MANAGED_TEXT = /^(?:cancel|delete)\b/iu;
 
-/** Origin and author of an interaction. */
 interface Source extends ResponseContext {
   /** Bolt's context, with the result of the access check. */
   readonly context: Context;

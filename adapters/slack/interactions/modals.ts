@@ -58,7 +58,6 @@ export function shownBy({ price, prices }: ViewMetadata): Pick<Caller, 'shown'> 
   return { shown: { price: parsePriceId(price), prices } };
 }
 
-/** Builds a modal from a form's title and any blocks. */
 export function modal(
   { title, submit }: Pick<Form, 'title' | 'submit'>,
   metadata: ViewMetadata,
@@ -181,7 +180,6 @@ export function readChoice(action: unknown): ModalChoice | null {
   return { field: data.action_id, value, atSeconds: data.action_ts };
 }
 
-/** Submitted values of a modal. */
 interface FilledIn {
   /** By field; an empty one as `''`. */
   readonly values: Readonly<Record<string, string>>;

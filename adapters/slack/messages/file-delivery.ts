@@ -11,7 +11,6 @@ import { sendBytes } from '../web-api/slack-urls.ts';
 import type { FileRecord } from './message-store.ts';
 import type { MessagesOptions } from './post-once.ts';
 
-/** A file and its destination. */
 interface FileDelivery {
   readonly to: TeamRef;
   readonly message: MessageRef;

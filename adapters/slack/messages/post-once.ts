@@ -19,7 +19,6 @@ export interface MessagesOptions {
   readonly logger: Logger;
 }
 
-/** A message and its destination. */
 interface Post {
   readonly to: TeamRef;
   readonly channel: string;
@@ -32,7 +31,6 @@ interface Post {
 /** Urgency of an edit: each has its own share of the edits per minute. */
 type EditUrgency = Parameters<Clients['update']>[0];
 
-/** A message that this replica is about to post. */
 interface Posting extends Post {
   readonly key: string;
   /** Gives the exclusive right to post it. */

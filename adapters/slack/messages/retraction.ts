@@ -11,7 +11,6 @@ interface RetractionsOptions extends Pick<MessagesOptions, 'clients' | 'messageS
   readonly messages: Pick<Messages, 'update'>;
 }
 
-/** A message to retract, and the text in its place. */
 interface Retracting {
   readonly to: TeamRef;
   readonly message: MessageRef;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** The fields of a payload that identify its request. */
 interface RequestBody {
   readonly type?: unknown;
   readonly command?: unknown;

@@ -134,7 +134,6 @@ export class Clients {
     }).then(({ id }) => id);
   }
 
-  /** Returns the channel of the bot's direct messages with a user. */
   async directChannel(priority: RequestPriority, to: TeamRef, user: string): Promise<string> {
     const operation = 'opening a direct message';
     const { channel } = await this.call({

@@ -45,7 +45,6 @@ interface PermissionsOptions {
   readonly clock: Clock;
 }
 
-/** Permissions of the bot and of users in channels. */
 export class Permissions {
   readonly #options: PermissionsOptions;
   readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MAX_CACHED);

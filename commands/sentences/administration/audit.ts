@@ -130,7 +130,6 @@ const RULES: Readonly<Record<string, string>> = {
   review: 'who may review clips',
 };
 
-/** Returns an entry with the titles of the models that a rule names. */
 function withTitles(entry: LoggedEntry, catalog: Catalog): LoggedEntry {
   const { action, subject, before, after } = entry;
   if (action !== 'policy' || !(isText(subject, 'models') || isText(subject, 'default model'))) return entry;

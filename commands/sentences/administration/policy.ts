@@ -32,7 +32,6 @@ export function mayNotCreate(allowed: readonly Approver[], fields: OptionFields 
   return `You can’t create clips here: ${onlyAllowed(allowed, fields, unread)}`;
 }
 
-/** Refuses the review of a clip by a rule. */
 export function mayNotReviewHere(
   allowed: readonly Approver[],
   fields: OptionFields | undefined,
@@ -60,7 +59,6 @@ export function mayNotDecide(
   return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.${unreadMembers(unread)}`;
 }
 
-/** Refuses rules that nothing in the catalog satisfies. */
 export const LEAVES_NO_MODEL =
   'With these rules, no model could make a clip: /video models shows what each offers. Nothing was changed.';
 
@@ -80,7 +78,6 @@ export function notLengths(given: string): string {
   return `seconds: ${quoted(given)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
 }
 
-/** Refuses a number of clips that is out of range. */
 export function notClips(given: string, max: number): string {
   return `clips: ${quoted(given)} isn’t a number of clips. Choose 1 to ${max}, or any.`;
 }

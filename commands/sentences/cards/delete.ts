@@ -5,7 +5,6 @@ import { type Block, type Card, layOut } from '../../ui/card.ts';
 import { formatCount } from '../format.ts';
 import { promptPart } from '../removal.ts';
 
-/** Asks for the confirmation of a deletion. */
 export function deleteQuestion(task: Task): Card {
   const { id, request } = task;
   return layOut(
@@ -25,7 +24,6 @@ export function deleteQuestion(task: Task): Card {
   );
 }
 
-/** Names who signed the clip off. */
 function signedOffBlocks(task: Task): readonly Block[] {
   const last = lastDecision(task);
   return last?.kind === 'signed_off' ? [{ kind: 'text', line: ['Signed off by ', { person: last.by }, '.'] }] : [];

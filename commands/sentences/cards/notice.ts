@@ -77,7 +77,6 @@ export function removedCard({ reason }: RemovedView): Card {
   return textCard([REMOVED[reason]]);
 }
 
-/** Reason for delivering a clip by direct message. */
 export type DirectReason = 'archived' | 'refused';
 
 /** Renders the text of a clip sent by direct message because its channel accepts no file. */

@@ -75,7 +75,6 @@ export function forgettingCard(): Card {
   ]);
 }
 
-/** Says how to erase a person. */
 export function eraseUsage(): Card {
   return layOut([
     {
@@ -88,7 +87,6 @@ export function eraseUsage(): Card {
   ]);
 }
 
-/** Asks an administrator for the confirmation that a person is to be erased. */
 export function eraseQuestion(person: Person, button: string): Card {
   return layOut(
     [

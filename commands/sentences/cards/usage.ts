@@ -14,7 +14,6 @@ export interface UsedOfLimit {
   readonly pace: Pace | null;
 }
 
-/** Table of groups, with the line that names each. */
 export interface UsageTable {
   readonly by: SpendKey;
   readonly rows: readonly { readonly name: Part; readonly group: SpendGroup }[];

@@ -11,7 +11,6 @@ export interface BudgetRow {
   readonly spend: readonly Spend[];
 }
 
-/** Change of a budget that was made, or that found nothing to change. */
 export interface BudgetOutcome extends ChangedBudget {
   readonly scope: BudgetScope;
   readonly change: BudgetChange;

@@ -75,7 +75,6 @@ function fitSentence({ fit }: OverBudgetShown): string | null {
   return fit === null ? null : `${cheaperWords(fit)} for ${formatPrice(fit.price)} would fit.`;
 }
 
-/** Returns a refusal's button that orders a cheaper form. */
 export function cheaperButton(id: string, cheaper: CheaperOrder): CardButton {
   return { id, label: `Create ${cheaperWords(cheaper)} · ${formatPrice(cheaper.price)}`, style: 'primary' };
 }

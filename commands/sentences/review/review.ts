@@ -130,7 +130,6 @@ export function newerVersionCard(task: Task, newest: Task, after: number): Card 
   );
 }
 
-/** What becomes of a clip that was just signed off. */
 export type SignedOffTo =
   /** It is posted in the team's channel for signed-off clips. */
   | { readonly kind: 'posted'; readonly channel: string }

@@ -54,7 +54,6 @@ export function reviewSettingsCard({ rules, channel, isChanged, command }: Revie
   ]);
 }
 
-/** Refuses reviews in one more channel. */
 export function tooManyChannels(most: number): string {
   return `state: reviews are on in ${formatCount(most)} channels already. Turn them off in another one first.`;
 }

@@ -99,7 +99,6 @@ export function missingShots(shots: readonly number[]): string {
     : `Shots ${numbers} have no clip. Retry them or leave them out, then join again.`;
 }
 
-/** Refuses to join a single shot. */
 export const TOO_FEW_SHOTS = 'A cut needs at least two shots with a clip.';
 
 export const TOO_MANY_CUTS = 'Too many cuts are waiting to be joined. Try again in a few minutes.';

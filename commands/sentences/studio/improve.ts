@@ -42,7 +42,6 @@ export function choiceButton(
 /** Reply where prompts can no longer be improved. */
 export const NO_ENHANCER = 'Improving prompts is turned off here.';
 
-/** Reply to an answer that says the same. */
 export const NOTHING_TO_IMPROVE = 'There is nothing to improve: the suggestion is the same as your prompt.';
 
 const KEPT = 'Your prompt is unchanged, and nothing was started.';

@@ -3,7 +3,6 @@ import { type Block, type Card, layOut } from '../../ui/card.ts';
 
 const USE = 'Write its name in a prompt, such as “a mug like @mug on a table”, or give it as an image option.';
 
-/** Lists the images of a team, each with who added it. */
 export function libraryCard(images: readonly ReferenceImage[]): Card {
   if (images.length === 0)
     return layOut([

@@ -93,7 +93,6 @@ export function tooManyStyles(max: number): string {
 /** Refuses a style without words or defaults. */
 export const STYLE_EMPTY = 'A style needs words or a default, such as before or after. Nothing was changed.';
 
-/** Refuses the removal of a style that a policy asks for. */
 export function styleInPolicy(name: string): string {
   return `The policy asks for the style ${name}, so it can’t be removed. Change the policy first.`;
 }

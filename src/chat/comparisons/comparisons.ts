@@ -133,7 +133,6 @@ export class Comparisons {
     }
   }
 
-  /** Follows the retries of a task that have its label. */
   async #lastOf(first: Task): Promise<Task> {
     let last = first;
     for (let number = 1; ; number += 1) {

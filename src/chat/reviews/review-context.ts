@@ -8,7 +8,6 @@ import {
   versionOf,
 } from '../../tasks/index.ts';
 
-/** Notes on the version that a clip repeats. */
 export interface EarlierNotes {
   /** Number of that version; `null`: it has none. */
   readonly version: number;

@@ -21,7 +21,6 @@ export function setOfCard(id: TaskId): TaskId | null {
   return id.startsWith('set-') ? (id.slice(4) as TaskId) : null;
 }
 
-/** Returns whether a task has ended, or needs a decision. */
 export function isSettled(task: Task): boolean {
   const phase = phaseAtEnd(task);
   return phase !== 'requested' && !isPending(phase);

@@ -120,7 +120,6 @@ export async function measure(place: DataPlace): Promise<DataBytes> {
   return bytes;
 }
 
-/** Returns the sum over all kinds. */
 export function totalOf(bytes: DataBytes): number {
   return DATA_KINDS.reduce((total, kind) => total + bytes[kind], 0);
 }

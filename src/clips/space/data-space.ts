@@ -86,7 +86,6 @@ export class DataSpace {
     return within(this.#options.clock, START_TIMEOUT_MS, this.#look(), undefined);
   }
 
-  /** Waits for the measurement in flight. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer();

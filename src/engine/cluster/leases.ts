@@ -87,7 +87,6 @@ export function createLeases({ backend, clock, owner }: LeasesOptions): Leases {
   };
 }
 
-/** Parameters of a lease that was taken. */
 interface Acquisition {
   readonly name: string;
   readonly token: string;

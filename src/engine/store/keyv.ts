@@ -16,7 +16,6 @@ export interface TextAdapter {
   set(key: string, text: string, ttlMs?: number): Promise<void>;
   /** @returns whether there was a record to delete. */
   delete(key: string): Promise<boolean>;
-  /** Deletes the whole namespace. */
   clear(): Promise<void>;
 }
 

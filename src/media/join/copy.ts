@@ -16,7 +16,6 @@ import type { Shot } from './shot.ts';
 import { SAMPLES_PER_PACKET } from './silence.ts';
 import { SoundTrack } from './sound-track.ts';
 
-/** A clip and its properties. */
 export interface ShotFile {
   readonly path: string;
   readonly shot: Shot;

@@ -6,7 +6,6 @@ import type { Task } from '../../tasks/index.ts';
 import type { NoticeOrder, Notices, NoticeTeam } from '../notices.ts';
 import { merged } from './budget-alerts.ts';
 
-/** Settings of a team that the alert follows. */
 export interface CreditAlertSettings {
   /** False: none in the team. */
   readonly alerts: boolean;
@@ -71,7 +70,6 @@ export class OutOfCreditAlerts implements TaskObserver {
     if (!isPlanned) clock.after(CHECK_AFTER_MS, () => this.#next(() => this.#accepted()));
   }
 
-  /** Waits for the work in flight. */
   stop(): Promise<void> {
     return this.#working;
   }

@@ -15,7 +15,6 @@ interface Sums {
   doubtedClips: number;
 }
 
-/** Spend of one person on one model. */
 interface Row {
   readonly person: ReportRow['person'];
   readonly model: string;

@@ -18,7 +18,6 @@ export interface MonthlyReportsOptions {
   readonly notices: Pick<Notices, 'claim'>;
 }
 
-/** Team with the months in which it spent money. */
 interface TeamSpend {
   readonly of: NoticeTeam;
   readonly timeZone: string;

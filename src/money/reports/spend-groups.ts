@@ -81,7 +81,6 @@ const KEYS = ['person', 'model', 'channel'] as const satisfies readonly SpendKey
 const BILLED: readonly SpendState[] = ['settled'];
 const OPEN: readonly SpendState[] = ['reserved', 'awaiting_refund', 'in_doubt'];
 
-/** Running totals by state and currency. */
 class Totals {
   readonly #states = new Map<SpendState, { clips: number; readonly amounts: Map<string, Big> }>();
 

@@ -1,6 +1,5 @@
 import type { LedgerEntry, LedgerState } from '../../tasks/index.ts';
 
-/** Kind of amount that a send is in a report. */
 export type SpendKind = 'settled' | 'held' | 'awaiting_refund' | 'doubted' | 'refunded' | 'released';
 
 const KINDS: Readonly<Record<LedgerState, SpendKind>> = {

@@ -26,7 +26,6 @@ export interface BookedSend {
   readonly awaitsRefund: boolean;
 }
 
-/** Outcome of comparing a bill with a send. */
 export type Comparison =
   /**
    * Both say the same. `book`: what the statement confirms; `null` where the books stay open. `off`: by how much that is

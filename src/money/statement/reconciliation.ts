@@ -26,7 +26,6 @@ export interface TeamFindings {
   readonly months: readonly MonthSummary[];
 }
 
-/** Statement compared with the books. */
 export interface Reconciliation {
   /** All teams together. */
   readonly months: readonly MonthSummary[];

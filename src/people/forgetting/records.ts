@@ -72,7 +72,6 @@ export async function replaceInRecords(store: RecordStore, of: Forgotten): Promi
   await replaceInNotices(store, of);
 }
 
-/** Returns whether a task, or the set of a card, is of the team. */
 async function isAboutTeam(store: RecordStore, { platform, team }: Forgotten, about: string): Promise<boolean> {
   const id = about as TaskId;
   const task = await readTask(store.keyv('tasks'), setOfCard(id) ?? id).catch(() => undefined);

@@ -3,7 +3,6 @@ import type { FrameSize } from './job.ts';
 import { FRAMES_PER_SECOND } from './job.ts';
 import { makeSeekable } from './mp4.ts';
 
-/** Encoder of successive frames into an MP4. */
 interface Encoder {
   /** Adds one frame of `width × height × 4` bytes RGBA; alpha is ignored. */
   add(rgba: Uint8Array): void;

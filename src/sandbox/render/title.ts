@@ -2,7 +2,6 @@ import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { FONTS } from '../../fonts.ts';
 import type { FrameSize } from './job.ts';
 
-/** Text over a clip. */
 interface Caption {
   readonly prompt: string;
   /** Small print below the prompt: length, ratio. */

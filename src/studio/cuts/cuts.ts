@@ -110,7 +110,6 @@ export class Cuts {
     return cuts.filter(({ state, file }) => state === 'joined' && file !== undefined);
   }
 
-  /** Returns the clips of a cut, in their order. */
   async tasksOf(id: TaskId): Promise<readonly TaskId[]> {
     return (await this.#cuts.get(id))?.tasks ?? [];
   }

@@ -360,7 +360,6 @@ function referenceKey(name: string, id: string): string {
   return `reference:${name}:${id}`;
 }
 
-/** Names the record of the id of a person in a log. */
 function personKey(name: string, person: string): string {
   return `person:${name}:${person}`;
 }

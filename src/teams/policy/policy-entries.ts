@@ -3,7 +3,6 @@ import { allowedSeconds } from '../../videos/index.ts';
 import type { AuditEntry, AuditValue } from '../audit/audit-entry.ts';
 import { channelRules, NO_POLICY, type Policy, type PolicyRules, type RuleName } from './policy.ts';
 
-/** Returns an entry of the audit log for each rule that differs. */
 export function policyEntries(before: Policy = NO_POLICY, after: Policy = NO_POLICY): readonly AuditEntry[] {
   const channels = [...new Set([...Object.keys(before.channels), ...Object.keys(after.channels)])];
   return [

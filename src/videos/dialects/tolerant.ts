@@ -46,7 +46,6 @@ const STATUS_NAMED: ReadonlyMap<string, UpstreamStatus> = new Map(
   ),
 );
 
-/** Fields that are read from an object in a response. */
 interface Fields {
   readonly id?: unknown;
   readonly task_id?: unknown;

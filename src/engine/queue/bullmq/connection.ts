@@ -7,7 +7,6 @@ import { defineScripts } from './scripts.ts';
 /** Time after the end of an outage in which all connections have left a Redis that has become a replica. */
 const SETTLE_MS = 10_000;
 
-/** The connections of the work queue to Redis. */
 export interface BullmqConnection {
   /** For scheduling. While Redis is unavailable, calls fail at once: no job is to be scheduled minutes later. */
   readonly calls: RedisConnection;

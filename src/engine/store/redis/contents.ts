@@ -14,7 +14,6 @@ end
 return redis.call('DEL', KEYS[1])
 `;
 
-/** Key prefixes of the store. */
 interface RedisNames {
   /** Returns the prefix of the record keys of a namespace. */
   readonly records: (namespace: Namespace) => string;

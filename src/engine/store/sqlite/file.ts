@@ -35,7 +35,6 @@ const SCHEMA = `
   COMMIT;
 `;
 
-/** Connection settings of the file of a store. */
 export interface SqliteConnection {
   readonly path: string;
   /** Longest time for which a call blocks its thread while another program has locked the file. */

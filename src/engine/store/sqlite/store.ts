@@ -136,7 +136,6 @@ class SqliteKeyvAdapter implements TextAdapter {
   }
 }
 
-/** Components of an open store. */
 interface SqliteParts {
   /** The connection for reads; commits, which wait for the disk, use another one. */
   readonly database: DatabaseSync;
