@@ -47,9 +47,9 @@ export async function openRedisStore(url: string, deps: StoreDeps): Promise<Stor
   const writer = new RedisWriter(link.beside(), deps);
   try {
     await link.call('asking Redis for its settings', () => checkRedis(link.client, deps.logger));
-    await link.call('connecting to Redis', () => writer.connected());
     const store = new RedisStore({ link, writer }, deps);
     await claimFormat(link, store.contents);
+    await link.call('connecting to Redis', () => writer.connected());
     return store;
   } catch (thrown) {
     await Promise.all([writer.close(), link.close()]);

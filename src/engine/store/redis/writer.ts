@@ -4,6 +4,7 @@ import type { CancelTimer } from '../../../clock.ts';
 import { type IndexBound, type IndexWrite, type StoreDeps, SUM_PARTS, type SumParts } from '../store.ts';
 import type { LimitCheck } from '../sums.ts';
 import type { RedisConnection } from './connection.ts';
+import { stateFormat } from './format.ts';
 import { LOOK_EVERY_MS, ReplicaWatch } from './replicas.ts';
 
 /** Key written to check whether Redis accepts writes, and its TTL. */
@@ -160,12 +161,18 @@ export class RedisWriter {
     return this.#link.close();
   }
 
+  async #look(): Promise<void> {
+    await this.#replicas.look();
+    // A Redis that lost all data while it was used has records of this format from then on.
+    await stateFormat(this.#link.client);
+  }
+
   #scheduleLook(): void {
     const { clock, logger } = this.#deps;
     if (this.#isClosed) return;
     this.#cancelLook = clock.after(LOOK_EVERY_MS, () => {
       this.#link
-        .call('looking for replicas of Redis', () => this.#replicas.look())
+        .call('looking for replicas of Redis', () => this.#look())
         .catch((thrown: unknown) =>
           logger.debug({ event: 'redis_replica_check_failed', err: thrown }, 'failed to check for Redis replicas'),
         )
