@@ -9,9 +9,9 @@ export const FORMAT = 1;
  */
 export function assertFormat(found: number | null): void {
   if (found === FORMAT) return;
-  const format = found === null ? 'of a development version' : `of format ${found}`;
+  const format = found === null ? 'states no format' : `has format ${found}`;
   throw new DailiesError(
-    `opening the store: it is ${format}, and this version of Dailies reads format ${FORMAT} alone; nothing was changed: ` +
+    `opening the store: it ${format}, and this version of Dailies reads format ${FORMAT} alone; nothing was changed: ` +
       'let STORE_URL name an empty store, or start the version that made this one (docs/upgrading.md)',
     { code: 'store_unavailable', retryable: false },
   );

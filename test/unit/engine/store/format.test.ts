@@ -15,7 +15,7 @@ const CLAIM = { records: [{ namespace: 'tasks', key: 'a', value: { revision: 1 }
 
 function refused(format: string): object {
   const message = expect.stringMatching(
-    `^opening the store: it is ${format}, and this version of Dailies reads format 1 alone; nothing was changed: ` +
+    `^opening the store: it ${format}, and this version of Dailies reads format 1 alone; nothing was changed: ` +
       'let STORE_URL name an empty store, or start the version that made this one ',
   );
   return { code: 'store_unavailable', retryable: false, message };
@@ -33,9 +33,9 @@ describe('an SQLite file', () => {
   });
 
   it.each([
-    ['of a development version', 0],
-    ['of format 2', 2],
-  ])('%s is refused in one sentence, and left as it was', async (format, version) => {
+    ['states no format', 0],
+    ['has format 2', 2],
+  ])('that %s is refused in one sentence, and left as it was', async (format, version) => {
     const path = join(await temporaryFolder(), 'dailies.db');
     const database = new DatabaseSync(path);
     database.exec(`CREATE TABLE records (namespace TEXT, key TEXT, value TEXT); PRAGMA user_version = ${version}`);
@@ -55,19 +55,17 @@ describe('a Redis', () => {
     expect(await second.keyv('tasks').get('a')).toEqual({ revision: 1 });
   });
 
-  it('with records of a development version is refused, and left as it was', async () => {
+  it('with records that states no format is refused, and left as it was', async () => {
     const server = await serveRedis();
     await server.command('SET', 'dailies:tasks::a', '{"value":{"revision":1}}');
-    await expect(openConfiguredStore(server.url, { logger })).rejects.toMatchObject(
-      refused('of a development version'),
-    );
+    await expect(openConfiguredStore(server.url, { logger })).rejects.toMatchObject(refused('states no format'));
     expect(await server.command('KEYS', '*')).toEqual(['dailies:tasks::a']);
   });
 
   it('of a later format is refused', async () => {
     const server = await serveRedis();
     await server.command('SET', 'dailies:format', '2');
-    await expect(openConfiguredStore(server.url, { logger })).rejects.toMatchObject(refused('of format 2'));
+    await expect(openConfiguredStore(server.url, { logger })).rejects.toMatchObject(refused('has format 2'));
   });
 
   it('that lost its data while it was used has the format of its next records', async () => {
