@@ -116,7 +116,7 @@ export interface Caller {
    * Absent for a platform that never reports an interaction as failed.
    */
   readonly acknowledged?: (isRepeated: boolean) => Promise<boolean>;
-  /** Prices that the form or button showed. Absent: neither, or a form of an earlier version. */
+  /** Prices that the form or button showed. Absent: neither. */
   readonly shown?: ShownPrices;
 }
 

@@ -19,8 +19,8 @@ export interface CachedResponse {
 
 /** Response as stored. */
 interface StoredResponse extends CachedResponse {
-  /** Time of the request. Absent in records of earlier versions, which have no entry in the index either. */
-  readonly atMs?: number;
+  /** Time of the request. */
+  readonly atMs: number;
   /** User who was refused: the sentence may quote what they typed. Absent where there is none. */
   readonly by?: string;
 }

@@ -33,7 +33,7 @@ export interface TaskMessageRecord {
   readonly copy?: number;
   /** The message is known to be deleted. */
   readonly isGone?: true;
-  /** Messages of the task before this one. Absent: none, or a record of an earlier version. */
+  /** Messages of the task before this one. Absent: none. */
   readonly earlier?: readonly MessageRef[];
   /** Fingerprint of the view shown last; `null` while that is not certain. */
   readonly shown: string | null;

@@ -21,8 +21,8 @@ export interface BudgetAlert {
   /** Held, settled and in doubt. */
   readonly used: string;
   readonly held: string;
-  /** `by_statement`: `held` also holds failed clips that await their refund. Absent in earlier versions: `assumed`. */
-  readonly refunds?: Refunds;
+  /** `by_statement`: `held` also holds failed clips that await their refund. */
+  readonly refunds: Refunds;
   readonly doubted: string;
   /** Time at which the budget runs out at the present rate; `null` where that is unknown or not this month. */
   readonly runsOutAtMs: number | null;
@@ -49,8 +49,8 @@ export interface SpendTotals {
   readonly clips: number;
   /** Part of `spent` for clips in progress. */
   readonly held: string;
-  /** Part of `spent` for failed clips whose refund no statement shows yet. Absent in records of earlier versions. */
-  readonly awaited?: string;
+  /** Part of `spent` for failed clips whose refund no statement shows yet. */
+  readonly awaited: string;
   readonly refunded: string;
   readonly refundedClips: number;
   readonly doubted: string;

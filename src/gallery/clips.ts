@@ -190,7 +190,7 @@ export class GalleryClips {
     if (batch.length > 0) yield batch;
   }
 
-  /** Checks the rule itself besides the indexes; a record of an earlier version has no audience, and only they know it. */
+  /** Checks the rule itself besides the indexes. */
   #isSurelyVisible({ origin }: Task, { platform, team, viewer }: ViewScope): boolean {
     if (origin.platform !== platform || origin.team !== team) return false;
     return isVisible(origin, viewer);

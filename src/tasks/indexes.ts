@@ -236,6 +236,6 @@ function ledgerWrites(before: Task | null, after: Task): Required<Pick<Change, '
   };
 }
 
-function spendIndexOf({ platform, team, period, createdAtMs }: LedgerEntry): string {
-  return spendIndex(platform, team, period ?? new Date(createdAtMs).toISOString().slice(0, 7));
+function spendIndexOf({ platform, team, period }: LedgerEntry): string {
+  return spendIndex(platform, team, period);
 }

@@ -25,8 +25,8 @@ export interface LedgerEntry {
   readonly user: string;
   readonly userName: string;
   readonly model: string;
-  /** Month that it counts in, such as `2026-11`, in the team's time zone. Absent in records of earlier versions: UTC. */
-  readonly period?: string;
+  /** Month that it counts in, such as `2026-11`, in the team's time zone. */
+  readonly period: string;
   /** Price of this submission, a decimal string. */
   readonly amount: string;
   readonly currency: string;
@@ -34,7 +34,7 @@ export interface LedgerEntry {
   readonly state: LedgerState;
   /** Decision of a person or a statement; takes precedence over `state`. */
   readonly booked?: BookedState;
-  /** Part of the sums that holds the amount; absent: none, or a record of an earlier version. */
+  /** Part of the sums that holds the amount; absent: none. */
   readonly counted?: SpendPart;
   /** Its comparison is not revealed: nobody is told the model, nor what would tell it. */
   readonly isBlind?: true;

@@ -44,8 +44,8 @@ export interface TaskMoney {
 export type SpendScope = 'deployment' | 'team' | 'channel' | 'person';
 
 /**
- * Returns the money of a task with at least `count` sends. A send that the record lacks (of an earlier version, or lost
- * by the store) gets the month and the price of the one before; the first one those of the task, in UTC.
+ * Returns the money of a task with at least `count` sends. A send that the record lacks gets the month and the
+ * price of the one before; the first one those of the task, in UTC.
  */
 export function moneyOf({ money, price, createdAtMs }: Task, count = 1): TaskMoney {
   const known = money?.sends ?? [];

@@ -7,8 +7,7 @@ import type { Task, TaskId } from './task.ts';
 const setPlace = z.object({ id: z.string(), kind: z.string(), at: z.number(), of: z.number() });
 
 /**
- * The fields required of a task's record. Others may be missing in records of earlier versions; later versions may have
- * more fields and states.
+ * The fields required of a task's record. Later versions may have more fields and states.
  */
 const shape = z.object({
   id: z.string(),

@@ -63,7 +63,7 @@ export function isRefusedAfterRemoval(task: Task, { kind }: TaskEvent): boolean 
   return CLIP_EVENTS.has(kind) || (isContentRemoved(task) && PROMPT_EVENTS.has(kind));
 }
 
-/** Returns a task without its content. The required fields of its record stay, since earlier versions read them. */
+/** Returns a task without its content. The required fields of its record stay. */
 function withoutContent(task: Task): Task {
   const {
     request,

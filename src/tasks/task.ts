@@ -67,7 +67,7 @@ export interface Origin {
   readonly channel: string;
   /**
    * The channel that this thread belongs to, where the platform's threads are channels: its orders count towards that
-   * one's budget. Absent: no thread, or a record of an earlier version, which counts for itself.
+   * one's budget. Absent: no thread.
    */
   readonly parentChannel?: string;
   readonly user: Person;
@@ -159,7 +159,7 @@ export interface Task extends Versioned {
   readonly origin: Origin;
   /** Price of the first send. */
   readonly price: Price;
-  /** Prices, months and parts of the sums, by send. Absent: a record of an earlier version that was not written since. */
+  /** Prices, months and parts of the sums, by send. Absent: not counted yet. */
   readonly money?: TaskMoney;
   readonly createdAtMs: number;
   /** Number of POSTs that may have been sent: the number of times it may be billed. */
@@ -191,7 +191,7 @@ export interface Task extends Versioned {
   /** `false` while the outcome is not delivered to the chat; until then the task is in the outbox. */
   readonly presented: boolean;
   readonly retryOf?: TaskId;
-  /** Its number among the versions of a clip, where it is a retry. Absent: the first version, or a record of an earlier release. */
+  /** Its number among the versions of a clip, where it is a retry. Absent: the first version. */
   readonly version?: Version;
   /** Decisions of its reviewers, oldest first. Absent: none. */
   readonly review?: readonly ReviewDecision[];

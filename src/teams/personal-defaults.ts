@@ -60,7 +60,7 @@ export class PersonalDefaults {
       const before = await this.channelModel(channel);
       const value = model === null ? null : ({ model, revision: 1 } satisfies DefaultsRecord);
       const records = [{ namespace: 'defaults', key, value, expected: 'any' } as const];
-      // A rule in an action that earlier versions can phrase.
+      // To readers of the log, one of the channel's rules.
       const entry = {
         action: 'policy',
         subject: [textOf('default model'), { kind: 'channel', channel: channel.channel }],

@@ -104,6 +104,7 @@ export function spendReport(changes: Partial<SpendReport> = {}): SpendReport {
         spent: '212.40',
         clips: 431,
         held: '0',
+        awaited: '0',
         refunded: '6.20',
         refundedClips: 14,
         doubted: '0.80',

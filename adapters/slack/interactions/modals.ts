@@ -52,7 +52,7 @@ export function readMetadata(text: string): ViewMetadata | null {
   }
 }
 
-/** Returns the prices that a modal showed, for the caller who submits it; nothing if it was of an earlier version. */
+/** Returns the prices that a modal showed, for the caller who submits it; nothing if it showed none. */
 export function shownBy({ price, prices }: ViewMetadata): Pick<Caller, 'shown'> {
   if (price === undefined || prices === undefined) return {};
   return { shown: { price: parsePriceId(price), prices } };

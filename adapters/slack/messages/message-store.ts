@@ -28,7 +28,7 @@ export interface FileRecord extends Versioned {
   readonly sinceMs: number;
   /** True if its message mentions the requester, so that no separate notification follows. Default: false. */
   readonly isAnnounced?: boolean;
-  /** `ts` of its message, once known. Absent in records of earlier versions. */
+  /** `ts` of its message, once known. */
   readonly message?: string;
   /** Its URL for members of the workspace; `null` until known. */
   readonly permalink: string | null;

@@ -56,7 +56,7 @@ function alertLine(alert: BudgetAlert): Line {
 }
 
 /** Names the amounts that may still change: `$3.00 in progress, $0.40 unconfirmed`. */
-function partsOf({ held, refunds = 'assumed', doubted, currency }: BudgetAlert): string {
+function partsOf({ held, refunds, doubted, currency }: BudgetAlert): string {
   const named = [
     { amount: held, words: heldWords(refunds) },
     { amount: doubted, words: 'unconfirmed' },
@@ -110,7 +110,7 @@ function reportSentence(totals: readonly SpendTotals[]): string {
   const spent = totals.filter((one) => one.clips > 0);
   const nothing = totals.slice(0, 1);
   const held = totals.filter((one) => Number(one.held) !== 0);
-  const awaited = totals.filter((one) => Number(one.awaited ?? 0) !== 0);
+  const awaited = totals.filter((one) => Number(one.awaited) !== 0);
   const refunded = totals.filter((one) => one.refundedClips > 0);
   const doubted = totals.filter((one) => one.doubtedClips > 0);
   const failed = clips((one) => one.refundedClips);
@@ -122,7 +122,7 @@ function reportSentence(totals: readonly SpendTotals[]): string {
     ...(held.length === 0 ? [] : [`Includes ${sum((one) => one.held, held)} for clips in progress.`]),
     ...(awaited.length === 0
       ? []
-      : [`Includes ${sum((one) => one.awaited ?? '0', awaited)} for failed clips that await their refund.`]),
+      : [`Includes ${sum((one) => one.awaited, awaited)} for failed clips that await their refund.`]),
     ...(refunded.length === 0
       ? []
       : [`${sum((one) => one.refunded, refunded)} refunded for ${count(failed, 'failed clip')}.`]),

@@ -163,7 +163,7 @@ function alertOf(
   { name, limit, parts }: Watched,
   percent: BudgetAlert['percent'],
   { nowMs, timeZone }: { readonly nowMs: number; readonly timeZone: string },
-): BudgetAlert {
+): Omit<BudgetAlert, 'refunds'> {
   const { period, currency } = name;
   const used = usedOf(parts);
   const times = { nowMs, startMs: startOfPeriod(period, timeZone), endMs: endOfPeriod(period, timeZone) };

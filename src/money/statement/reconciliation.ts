@@ -177,7 +177,7 @@ class ComparisonRun {
       const findings = this.#findingsOf({ platform: entry.platform, team: entry.team });
       const ours = { amount: entry.amount, currency: entry.currency };
       const upstream = task.upstreamId === undefined || send !== task.sends ? {} : { id: task.upstreamId };
-      const { period: month = new Date(entry.createdAtMs).toISOString().slice(0, 7) } = entry;
+      const { period: month } = entry;
       const summaries = [this.#all, findings.summary];
       if (due === 'later') {
         if (month === monthOf(covered.toMs)) for (const summary of summaries) summary.addLater(month);

@@ -16,6 +16,7 @@ function entry(changes: Partial<LedgerEntry> = {}): LedgerEntry {
     user: 'U1',
     userName: 'Ada',
     model: 'swift-1',
+    period: '2026-10',
     amount: '0.30',
     currency: 'USD',
     state: 'settled',

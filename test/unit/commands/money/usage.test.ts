@@ -18,6 +18,7 @@ const ENTRY: LedgerEntry = {
   user: 'U1',
   userName: 'Ada',
   model: 'swift-1',
+  period: '2026-11',
   amount: '0.3',
   currency: 'USD',
   state: 'settled',

@@ -14,6 +14,7 @@ const ENTRY: LedgerEntry = {
   user: 'ada',
   userName: 'Ada',
   model: 'swift-1',
+  period: '2026-11',
   amount: '0.3',
   currency: 'USD',
   state: 'refunded',
