@@ -270,11 +270,13 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
     });
 
     it('keeps to a rate limit', async () => {
-      const one = (await replica({ poll: { max: 2, perMs: 600 } })).start();
+      const one = (await replica({ poll: { max: 2, perMs: 3_000 } })).start();
       for (const id of ['a', 'b', 'c']) one.plan('poll', id);
-      one.plan('send', 'free', 200);
+      one.plan('send', 'free');
       await one.beginning(4);
-      expect(one.begun).toEqual(['poll a', 'poll b', 'send free', 'poll c']);
+      expect(one.begun.filter((step) => step !== 'send free')).toEqual(['poll a', 'poll b', 'poll c']);
+      // The other queue is not held, whichever of the two takes its first job sooner.
+      expect(one.begun.at(-1)).toBe('poll c');
     });
 
     it('drains: starts no more jobs, aborts running ones and waits for them', async () => {
