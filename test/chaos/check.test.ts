@@ -11,7 +11,7 @@ import { hashOf } from '#src/teams/audit/audit-entry.ts';
 import { CLIP, EVENTS, lived, NOON_MS, newTask, originOf, requestedTask, UPSTREAM } from '../fakes/tasks.ts';
 import { check } from './check.ts';
 import type { MoneyWrite } from './commits.ts';
-import type { Create, Deleted, History, Kept, Life, Made, Shown } from './history.ts';
+import type { Create, Deleted, History, Kept, Life, Made, Pressed, Shown } from './history.ts';
 import { shownOf } from './shown.ts';
 
 const ID = taskIdOf('playground:s1-000');
@@ -335,6 +335,26 @@ describe('names each violation', () => {
     ['needlessly uncertain', { store: kept(UNCERTAIN), messages: UNCERTAIN_MESSAGES }],
   ])('%s', (name, changes) => {
     expect(names(changes)).toContain(name);
+  });
+});
+
+describe('an order that a budget refused', () => {
+  const asked = history().asked.map((one) => ({ ...one, status: 400, message: null, isRefused: true as const }));
+  const again: Pressed = { user: 'ada', action: 'order', task: ID, afterSends: null, status: 202, message: 'm1' };
+
+  test('may be bought by a press on *Try again*', () => {
+    expect(check(history({ asked, pressed: [{ ...again, atMs: 950 }] }))).toEqual([]);
+  });
+
+  test.each<readonly [string, Partial<Pressed>]>([
+    ['before the refusal', { atMs: 850 }],
+    ['at an unknown time', {}],
+    ['by somebody else', { atMs: 950, user: 'ben' }],
+    ['that was rejected', { atMs: 950, status: 400 }],
+    ['on another order', { atMs: 950, task: taskIdOf('playground:s1-001') }],
+    ['on another button', { atMs: 950, action: 'retry' }],
+  ])('may not be bought by a press %s', (_how, changes) => {
+    expect(names({ asked, pressed: [{ ...again, ...changes }] })).toContain('refused and bought');
   });
 });
 

@@ -70,6 +70,8 @@ export interface Pressed {
   readonly status: number | null;
   /** Id of the message in the response, if any. */
   readonly message: string | null;
+  /** Time of the press; recorded for `order`. */
+  readonly atMs?: number;
 }
 
 /** POST that the service received. */

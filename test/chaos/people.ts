@@ -34,9 +34,9 @@ export class People {
 
   constructor(options: PeopleOptions) {
     this.#options = options;
-    const { replicas, upstreamIdOf } = options;
+    const { replicas, nowMs, upstreamIdOf } = options;
     const messages = (): readonly Message[] => this.#messages;
-    this.#presses = new Presses({ replicas, upstreamIdOf, messages, ask: (order) => this.ask(order) });
+    this.#presses = new Presses({ replicas, nowMs, upstreamIdOf, messages, ask: (order) => this.ask(order) });
   }
 
   get pressed(): readonly Pressed[] {

@@ -20,6 +20,7 @@ const DELETION_TRIES = 8;
 /** Options of {@link Presses}. */
 export interface PressesOptions {
   readonly replicas: readonly Replica[];
+  readonly nowMs: () => number;
   /** Returns the id that a user finds in the service's console for a task. */
   readonly upstreamIdOf: (task: string) => string | undefined;
   /** Returns the latest messages. */
@@ -141,6 +142,7 @@ export class Presses {
     const { user } = order;
     const button = message.buttons.find(({ id }) => id.startsWith('order:'))?.id ?? '';
     for (let tries = 0; tries < CONFIRM_TRIES; tries += 1) {
+      const atMs = this.#options.nowMs();
       const presses = Array.from({ length: times }, (_, time) => `o-${order.id}-${tries}-${time}`);
       const answers = await Promise.all(
         presses.flatMap((id) =>
@@ -149,7 +151,7 @@ export class Presses {
       );
       for (const { status, message: shown } of answers)
         for (const task of tasksOfOrder(order))
-          this.pressed.push({ user, action: 'order', task, afterSends: null, status, message: shown });
+          this.pressed.push({ user, action: 'order', task, afterSends: null, status, message: shown, atMs });
       if (answers.some(({ status }) => status === 202 || status === 400)) return;
       await delay(LOOK_EVERY_MS);
     }

@@ -1,7 +1,7 @@
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
-import type { Asked, History, Made, Shown, Violation } from '../history.ts';
+import type { Asked, History, Made, Pressed, Shown, Violation } from '../history.ts';
 
 /** Checks that every promised task exists, has settled, and matches the service's state. */
 export function checkTasks(history: History): readonly Violation[] {
@@ -30,7 +30,7 @@ function promises({ asked, pressed, store, messages }: History): readonly Violat
     if (taken.length === 0 && wasRefused)
       return deliveries.every(({ isRefused }) => isRefused) &&
         store.tasks.has(task) &&
-        !pressed.some((press) => press.action === 'ask' && press.task === task)
+        !pressed.some((press) => press.task === task && mayBuyRefused(press, deliveries))
         ? [{ name: 'refused and bought', what: `interaction ${id}` }]
         : [];
     // Its first delivery was taken, with no answer; those after its deletion are refused.
@@ -43,6 +43,16 @@ function promises({ asked, pressed, store, messages }: History): readonly Violat
     if (answers.size > 1) return [{ name: 'two answers', what: `interaction ${id}: ${[...answers].join(', ')}` }];
     return [];
   });
+}
+
+/**
+ * Returns whether a press may have bought a refused order: *Ask for approval*, or *Try again* in the refusal, which the
+ * requester pressed and a replica accepted.
+ */
+function mayBuyRefused({ action, user, status, atMs }: Pressed, refused: readonly Asked[]): boolean {
+  if (action === 'ask') return true;
+  if (action !== 'order' || status !== 202 || atMs === undefined) return false;
+  return refused.some((delivery) => delivery.user === user && delivery.atMs < atMs);
 }
 
 /**
