@@ -30,8 +30,9 @@ export class Road {
     return road;
   }
 
-  /** Cuts the connection. */
+  /** Cuts the connection, in place of a cut that may still last. */
   cut(how: Cut): void {
+    if (how !== 'silent') this.#closeIncomplete();
     this.#cut = how;
     if (how === 'silent' || how === 'slow') return;
     for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.resetAndDestroy();
@@ -39,13 +40,21 @@ export class Road {
     if (how === 'refuse') this.#server.close();
   }
 
-  /** Restores the connection. Swallowed bytes stay lost, so such connections are closed, as on a real network. */
+  /** Restores the connection. */
   async mend(): Promise<void> {
-    const wasSilent = this.#cut === 'silent';
+    this.#closeIncomplete();
     this.#cut = null;
-    if (wasSilent) for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.destroy();
     // Any of several overlapping cuts may have closed it.
     if (!this.#server.listening) await this.#listen();
+  }
+
+  /**
+   * Closes the connections whose bytes a silent cut swallowed: TCP never delivers what follows a gap, and the replies on
+   * such a connection would be taken for those to other commands.
+   */
+  #closeIncomplete(): void {
+    if (this.#cut !== 'silent') return;
+    for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.destroy();
   }
 
   async close(): Promise<void> {
