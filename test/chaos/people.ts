@@ -12,6 +12,9 @@ import { commandFor } from './sets.ts';
 const LOOK_EVERY_MS = 250;
 const CHANNELS = ['general', 'clips'] as const;
 const COMMAND_TRIES = 20;
+/** Number of times that users repeat orders which the replicas turn away. */
+const REFUSALS = 20;
+
 /** Options of {@link People}. */
 export interface PeopleOptions {
   readonly plan: Plan;
@@ -19,6 +22,30 @@ export interface PeopleOptions {
   readonly nowMs: () => number;
   /** Returns the id that a user finds in the service's console for a task. */
   readonly upstreamIdOf: (task: string) => string | undefined;
+}
+
+/** Outcome of asking again. */
+export interface AskedAgain {
+  readonly unanswered: number;
+  /** A replica responded, if only to turn an order away. */
+  readonly wasHeard: boolean;
+}
+
+/**
+ * Asks again until every order is answered, has been turned away {@link REFUSALS} times, or the timeout is over. While
+ * no replica responds nothing counts: a user's press may have all of them killed, several times in a row.
+ */
+export async function insist(
+  askAgain: () => Promise<AskedAgain>,
+  { withinMs, nowMs, pause }: { withinMs: number; nowMs: () => number; pause: () => Promise<unknown> },
+): Promise<void> {
+  const untilMs = nowMs() + withinMs;
+  for (let refusals = 0; refusals < REFUSALS && nowMs() < untilMs; ) {
+    const { unanswered, wasHeard } = await askAgain();
+    if (unanswered === 0) return;
+    if (wasHeard) refusals += 1;
+    await pause();
+  }
 }
 
 /** Simulated users: order and press at every replica at once, and record the responses. */
@@ -66,14 +93,18 @@ export class People {
     await Promise.allSettled(this.#inFlight);
   }
 
-  /** Repeats every order that was not answered yet. @returns the number that is still unanswered. */
-  async askAgain(): Promise<number> {
+  /** Repeats every order that was not answered yet. */
+  async askAgain(): Promise<AskedAgain> {
     const waiting = () => {
       const answered = new Set(this.asked.filter(isAnswered).map(({ id }) => id));
       return this.#orders(this.#options.plan).filter(({ id }) => !answered.has(id));
     };
+    const before = this.asked.length;
     await Promise.all(waiting().map((order) => this.ask(order)));
-    return waiting().length;
+    return {
+      unanswered: waiting().length,
+      wasHeard: this.asked.slice(before).some(({ status }) => status !== null),
+    };
   }
 
   /** Sends a command of the operator, repeatedly until it is answered. */

@@ -8,6 +8,7 @@ import type { Task } from '#src/tasks/task.ts';
 import { check } from './check.ts';
 import type { History, Kept, Violation } from './history.ts';
 import { datedOf, type MoneyChange, stepTo, writeCatalog } from './money.ts';
+import { insist } from './people.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
 import type { Side } from './side.ts';
 import { build, historyOf, keptOf, type Stage, tearDown, watchCommits } from './stage.ts';
@@ -89,11 +90,11 @@ async function changeMoney(stage: Stage, change: MoneyChange, sinceReadyMs: () =
 }
 
 /** Ends all pauses and brings every replica up. */
-async function heal({ plan, replicas, people }: Stage): Promise<void> {
+async function heal({ plan, replicas, people, nowMs }: Stage): Promise<void> {
   for (const replica of replicas) replica.resume();
   if (plan.restartsAll) await Promise.all(replicas.map((replica) => replica.stop()));
   await Promise.all(replicas.map((replica) => replica.start()));
-  for (let tries = 0; tries < 20 && (await people.askAgain()) > 0; tries += 1) await delay(LOOK_EVERY_MS);
+  await insist(() => people.askAgain(), { withinMs: REST_WITHIN_MS, nowMs, pause: () => delay(LOOK_EVERY_MS) });
 }
 
 /** Makes all clocks leap, one after the other, while users press what is left. @returns the last step. */
