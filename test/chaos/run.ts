@@ -12,6 +12,7 @@ import { insist } from './people.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
 import type { Side } from './side.ts';
 import { build, historyOf, keptOf, type Stage, tearDown, watchCommits } from './stage.ts';
+import { watchStandstill } from './standstill.ts';
 import { makeTrouble } from './troubles.ts';
 
 /** Timeout for everything to settle once all faults are over. */
@@ -28,8 +29,17 @@ export interface Ran {
   readonly restedMs: number;
 }
 
-/** Executes a plan, waits until everything has settled, and checks the history. */
+/**
+ * Executes a plan, waits until everything has settled, and checks the history.
+ *
+ * @throws Error if the machine stood still meanwhile: such a run is neither clean nor a violation
+ */
 export async function run(plan: Plan): Promise<Ran> {
+  const endWatch = watchStandstill();
+  return play(plan).finally(endWatch);
+}
+
+async function play(plan: Plan): Promise<Ran> {
   const startedMs = performance.now();
   const nowMs = (): number => performance.now() - startedMs;
   const stage = await build(plan, { nowMs });
