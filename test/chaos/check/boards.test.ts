@@ -30,6 +30,12 @@ it('accepts shots that wait for their turn, and finds one that does not', () => 
   expect(wrong([commitOf(...SHOTS), sent(0), sent(1), sent(2)])).toEqual(['shot before its turn']);
 });
 
+it('takes the writes of merged commits in their order', () => {
+  const before = [commitOf(...SHOTS), sent(0), sent(1)];
+  expect(wrong([...before, [...ended(1), ...sent(2)]])).toEqual([]);
+  expect(wrong([...before, [...sent(2), ...ended(1)]])).toEqual(['shot before its turn']);
+});
+
 it('counts no shot that is overdue', () => {
   const hourLater = SHOTS.slice(1, 2).map((task) =>
     lived({ ...task, createdAtMs: task.createdAtMs + 3_600_000 }, EVENTS.send),

@@ -31,15 +31,21 @@ export function checkBoards({
   ];
 }
 
-/** Replays the commits: compares each task with the others at the time of its claim and its submission. */
+/**
+ * Replays the commits: compares each task with the others at the time of its claim and its submission. Writes count in
+ * their order, since one {@link MoneyCommit} may be several commits that write no sum.
+ */
 function replay(commits: readonly MoneyCommit[]): readonly Violation[] {
   const tasks = new Map<string, Task>();
   let latestMs = 0;
   return commits.flatMap((commit, at) => {
     const written = commit.flatMap((write) => (write.of === 'task' && write.value !== null ? [write.value] : []));
     latestMs = Math.max(latestMs, ...written.map(lastMsOf));
-    const found = written.flatMap((task) => [...tooEarly(task, tasks, latestMs), ...besideRetry(task, tasks)]);
-    for (const task of written) tasks.set(task.id, task);
+    const found = written.flatMap((task) => {
+      const wrong = [...tooEarly(task, tasks, latestMs), ...besideRetry(task, tasks)];
+      tasks.set(task.id, task);
+      return wrong;
+    });
     return found.map(({ name, what }) => ({ name, what: `commit ${at}: ${what}` }));
   });
 }
