@@ -169,6 +169,9 @@ const ORPHAN: Shown = { ...MENTION, replyTo: 'm0' };
 /** Slack rejects the token from before the order until after its create. */
 const REVOKED = { kind: 'token', replica: null, chat: 'slack', fromMs: 800, untilMs: 2_000, remark: '' } as const;
 
+/** Slack refuses to post after the create. */
+const REFUSED = { ...REVOKED, kind: 'scope', fromMs: 1_500 } as const;
+
 /** History of one clip that was requested on Slack. */
 function onSlack(changes: Partial<History>): Partial<History> {
   const [first] = history().asked;
@@ -263,6 +266,10 @@ describe('unusual but correct histories', () => {
     ],
     ['an order that is offered, and not bought', { offered: [taskIdOf('discord:77')] }],
     ['a token that is revoked only once the order is taken', onSlack({ troubles: [{ ...REVOKED, fromMs: 950 }] })],
+    [
+      'a message that its channel refused, sent to the requester directly',
+      onSlack({ troubles: [REFUSED], messages: [{ ...OWN, task: taskIdOf('slack:s1-000'), channel: 'dm' }, MENTION] }),
+    ],
     ['a token of another chat', onSlack({ troubles: [{ ...REVOKED, chat: 'discord' }] })],
   ])('%s', (_what, changes) => {
     expect(check(history(changes))).toEqual([]);
@@ -301,6 +308,8 @@ describe('names each violation', () => {
     ['one id in two tasks', { store: kept(DONE, { ...DONE, id: taskIdOf('another') }) }],
     ['message in a wrong state', { messages: [{ ...OWN, state: 'polling' }, MENTION] }],
     ['message in a wrong state', { messages: [{ ...OWN, buttons: ['cancel', 'details'] }, MENTION] }],
+    ['message in another channel', { messages: [{ ...OWN, channel: 'dm' }, MENTION] }],
+    ['message in another channel', { messages: [{ ...OWN, channel: 'dm' }, MENTION], troubles: [REFUSED] }],
     ['message of no task', { messages: [OWN, MENTION, { ...OWN, id: 'm2', task: 'another' }] }],
     ['lost message', { messages: [] }],
     ['doubled message', { messages: [OWN, MENTION, { ...OWN, id: 'm2' }] }],

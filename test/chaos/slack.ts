@@ -221,8 +221,10 @@ export class SlackSide implements Side {
     return messages.flatMap((message) => offeredBy(idsOf(message)));
   }
 
+  /** Includes what the requester got by direct message, since the channel refused it. */
   shown(kept: Kept): readonly Shown[] {
-    const all = this.#everything();
+    const slack = this.#slack;
+    const all = [...this.#everything(), ...slack.messages(slack.dm(slack.users.alice))];
     const messages = all.map((message) => ({
       id: message.ts,
       channel: message.channelId,

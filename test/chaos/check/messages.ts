@@ -21,6 +21,7 @@ export function checkMessages({ store, messages, made, deleted, troubles }: Hist
       if (message === undefined && !hasOwnMessage(task)) return [];
       if (message === undefined) return withoutMessage(task, gone, messages);
       const violations: Violation[] = [
+        ...wrongChannel(task, message, troubles),
         ...wrongState(task, message),
         ...wrongFiles(task, message, bytes.get(task.upstreamId ?? '')),
         ...wrongMentions(task, message.id, messages),
@@ -69,6 +70,14 @@ function isUnheardOf({ atMs }: Deleted, troubles: readonly Trouble[]): boolean {
   return troubles.some(
     ({ kind, fromMs, untilMs }) => UNHEARD_OF.has(kind) && fromMs <= atMs && untilMs + UNHEARD_FOR_MS >= atMs,
   );
+}
+
+/** Only where the chat refuses to post, a message may be elsewhere: in the requester's direct messages. */
+function wrongChannel({ id, state, origin }: Task, message: Shown, troubles: readonly Trouble[]): readonly Violation[] {
+  const mayRefuse = troubles.some(({ kind, chat }) => kind === 'scope' && chat === origin.platform);
+  if (message.channel === origin.channel || mayRefuse) return [];
+  const what = `message ${message.id} of task ${id} (${state}) is in ${message.channel}, not in ${origin.channel}`;
+  return [{ name: 'message in another channel', what }];
 }
 
 function wrongState(task: Task, { id, state, buttons }: Shown): readonly Violation[] {
