@@ -171,6 +171,16 @@ const REVOKED = { kind: 'token', replica: null, chat: 'slack', fromMs: 800, unti
 
 /** Slack refuses to post after the create. */
 const REFUSED = { ...REVOKED, kind: 'scope', fromMs: 1_500 } as const;
+/** Outcome on Slack in the requester's direct messages, and the task's message in the channel before. */
+const DIRECT: Shown = { ...OWN, task: taskIdOf('slack:s1-000'), channel: 'dm' };
+const RUNNING: Shown = {
+  ...DIRECT,
+  id: 'm0',
+  channel: 'clips',
+  state: null,
+  files: [],
+  buttons: ['cancel', 'details'],
+};
 
 /** History of one clip that was requested on Slack. */
 function onSlack(changes: Partial<History>): Partial<History> {
@@ -268,7 +278,11 @@ describe('unusual but correct histories', () => {
     ['a token that is revoked only once the order is taken', onSlack({ troubles: [{ ...REVOKED, fromMs: 950 }] })],
     [
       'a message that its channel refused, sent to the requester directly',
-      onSlack({ troubles: [REFUSED], messages: [{ ...OWN, task: taskIdOf('slack:s1-000'), channel: 'dm' }, MENTION] }),
+      onSlack({ troubles: [REFUSED], messages: [DIRECT, MENTION] }),
+    ],
+    [
+      'a message that the bot may not edit, and its outcome sent to the requester directly',
+      onSlack({ troubles: [REFUSED], messages: [DIRECT, RUNNING, MENTION] }),
     ],
     ['a token of another chat', onSlack({ troubles: [{ ...REVOKED, chat: 'discord' }] })],
   ])('%s', (_what, changes) => {
@@ -310,6 +324,13 @@ describe('names each violation', () => {
     ['message in a wrong state', { messages: [{ ...OWN, buttons: ['cancel', 'details'] }, MENTION] }],
     ['message in another channel', { messages: [{ ...OWN, channel: 'dm' }, MENTION] }],
     ['message in another channel', { messages: [{ ...OWN, channel: 'dm' }, MENTION], troubles: [REFUSED] }],
+    ['doubled message', onSlack({ troubles: [REVOKED], messages: [DIRECT, RUNNING, MENTION] })],
+    ['doubled message', onSlack({ troubles: [REFUSED], messages: [DIRECT, { ...RUNNING, files: [1] }, MENTION] })],
+    ['doubled message', onSlack({ troubles: [REFUSED], messages: [DIRECT, RUNNING, RUNNING, MENTION] })],
+    [
+      'doubled message',
+      onSlack({ troubles: [REFUSED], messages: [{ ...DIRECT, channel: 'clips' }, RUNNING, MENTION] }),
+    ],
     ['message of no task', { messages: [OWN, MENTION, { ...OWN, id: 'm2', task: 'another' }] }],
     ['lost message', { messages: [] }],
     ['doubled message', { messages: [OWN, MENTION, { ...OWN, id: 'm2' }] }],

@@ -13,7 +13,7 @@ export function checkMessages({ store, messages, made, deleted, troubles }: Hist
     ...strangers.map(({ id, task }) => ({ name: 'message of no task', what: `message ${id} shows task ${task}` })),
     ...[...store.tasks.values()].flatMap((task) => {
       const own = messages.filter((message) => message.task === task.id);
-      const [message] = own;
+      const [message, ...others] = own;
       // Its messages are blanked, and those of a redelivered order say so.
       if (isContentRemoved(task)) return [];
       const gone = deleted.filter((one) => one.task === task.id);
@@ -27,7 +27,8 @@ export function checkMessages({ store, messages, made, deleted, troubles }: Hist
         ...wrongMentions(task, message.id, messages),
         ...wronglyAgain(task, message, { gone, troubles }),
       ];
-      if (own.length > 1) violations.push({ name: 'doubled message', what: `task ${task.id} has ${own.length}` });
+      if (others.length > 0 && !isLeftBehind(task, own, troubles))
+        violations.push({ name: 'doubled message', what: `task ${task.id} has ${own.length}` });
       return violations;
     }),
   ];
@@ -72,10 +73,26 @@ function isUnheardOf({ atMs }: Deleted, troubles: readonly Trouble[]): boolean {
   );
 }
 
+/** Returns whether the chat of a task may have refused to post and to edit: it took away a permission for a while. */
+function mayRefuse({ origin }: Task, troubles: readonly Trouble[]): boolean {
+  return troubles.some(({ kind, chat }) => kind === 'scope' && chat === origin.platform);
+}
+
+/**
+ * Returns whether a task has a second message since the bot was not allowed to edit the first one, which says that it is
+ * running: the outcome went to the requester directly.
+ */
+function isLeftBehind(task: Task, own: readonly Shown[], troubles: readonly Trouble[]): boolean {
+  const { channel } = task.origin;
+  const [direct, first, ...others] = own;
+  const isDirect = direct?.channel !== channel && first?.channel === channel && others.length === 0;
+  return isDirect && first.files.length === 0 && first.buttons.includes('cancel') && mayRefuse(task, troubles);
+}
+
 /** Only where the chat refuses to post, a message may be elsewhere: in the requester's direct messages. */
-function wrongChannel({ id, state, origin }: Task, message: Shown, troubles: readonly Trouble[]): readonly Violation[] {
-  const mayRefuse = troubles.some(({ kind, chat }) => kind === 'scope' && chat === origin.platform);
-  if (message.channel === origin.channel || mayRefuse) return [];
+function wrongChannel(task: Task, message: Shown, troubles: readonly Trouble[]): readonly Violation[] {
+  const { id, state, origin } = task;
+  if (message.channel === origin.channel || mayRefuse(task, troubles)) return [];
   const what = `message ${message.id} of task ${id} (${state}) is in ${message.channel}, not in ${origin.channel}`;
   return [{ name: 'message in another channel', what }];
 }
