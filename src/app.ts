@@ -11,6 +11,7 @@ import {
   type Part,
   type Parts,
   pipelineSettingsOf,
+  RECORD_KINDS,
   type Started,
 } from './app/index.ts';
 import { Audiences, createMessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
@@ -102,7 +103,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const { config, store, clock, logger, metrics } = deps;
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await prepareClipsFolder(clipsDir);
-  const durationEstimates = await createDurationEstimates(store.keyv('waits'));
+  const durationEstimates = await createDurationEstimates(store);
   const queue = await openAppQueue(deps);
   const { storage, ...opened } = await openStorage(config.media, { folder: clipsDir, clock, logger });
   const videos = createVideos(deps);
@@ -135,9 +136,9 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
   const cuts = createCuts(deps, { ...parts, chat, storage, folder: clipsDir, assertWritable });
-  const removing = { cuts, messages: chat.retraction, space, retention: config.retention };
+  const removing = { recordKinds: RECORD_KINDS, cuts, messages: chat.retraction, space, retention: config.retention };
   const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
-  const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };
+  const exporting = { writePersonExport: createPersonExport({ ...deps, ...money, recordKinds: RECORD_KINDS }) };
   const teamNotices = createTeamNotices({ ...deps, ...money, ...exporting, platforms });
   const gallery = createGallery({ ...deps, ...parts, cuts });
   const bot = createAppBot(deps, { ...parts, chat, cuts, statements, teamNotices, gallery, library, assertWritable });

@@ -88,3 +88,8 @@ export function isTimeZone(name: string): boolean {
 function nextPeriod(period: string): string {
   return Temporal.PlainYearMonth.from(period).add({ months: 1 }).toString();
 }
+
+/** Returns a time as ISO 8601 in UTC; undefined stays. */
+export function isoOf(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}

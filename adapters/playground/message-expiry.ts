@@ -73,6 +73,6 @@ async function sweep(options: MessageExpiryOptions, isActive: () => boolean): Pr
 /** Returns the tasks of messages that are open or not delivered. */
 async function neededBy(store: Store, messages: readonly Message[]): Promise<ReadonlySet<string>> {
   const ids = messages.flatMap(({ task }) => task ?? []);
-  const tasks = await readTasks(store.keyv('tasks'), ids);
+  const tasks = await readTasks(store, ids);
   return new Set(tasks.filter((task) => !isEnded(task) || !task.presented).map(({ id }) => id));
 }

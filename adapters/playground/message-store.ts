@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { CardButton } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import type { Clock } from '#src/clock.ts';
-import type { IndexEntry, IndexWrite, Store, Versioned } from '#src/engine/index.ts';
+import { collection, type IndexEntry, type IndexWrite, type Store, type Versioned } from '#src/engine/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Phase, TaskId, TaskState } from '#src/tasks/index.ts';
@@ -63,6 +63,13 @@ export interface Message extends Versioned {
   readonly reactions: Readonly<Record<string, readonly string[]>>;
   readonly edits: number;
 }
+
+export const playgroundMessages = collection<string, Message>({
+  name: 'playground_messages',
+  holds: 'messages of the chat page: texts, names, who reacted',
+  kept: 'a year, messages of an open or undelivered task longer; private replies no longer than prompts',
+  personal: { byOwner: true },
+});
 
 /** Fields of a new message; the optional ones default to empty. */
 type NewMessage = Pick<Message, 'id' | 'channel' | 'card'> & Partial<Omit<Message, 'revision' | 'order'>>;
@@ -126,7 +133,7 @@ export class MessageStore {
 
   /** Returns the message, or `undefined`. */
   async get(id: string): Promise<Message | undefined> {
-    const record = await this.#store.keyv('playground').get<Message>(recordKey(id));
+    const record = await playgroundMessages.get(this.#store, id);
     return isObject(record) ? record : undefined;
   }
 
@@ -165,8 +172,8 @@ export class MessageStore {
       const entries = await this.#entriesAfter(channel, order, from);
       if (entries.length === 0) return { messages, hasMore: false };
       from = entries.at(-1);
-      const keys = entries.map(({ member }) => recordKey(member));
-      for (const message of await this.#store.keyv('playground').getMany<Message>(keys)) {
+      const ids = entries.map(({ member }) => member);
+      for (const message of await playgroundMessages.getMany(this.#store, ids)) {
         if (!isObject(message) || !(user === undefined || maySee(message, user))) continue;
         if (messages.length >= count) return { messages, hasMore: true };
         messages.push(message);
@@ -196,8 +203,10 @@ export class MessageStore {
     for (const channel of await this.channels()) {
       let entries = await this.#entriesAfter(channel, 'newest', undefined);
       while (entries.length > 0) {
-        const keys = entries.map(({ member }) => recordKey(member));
-        const found = await this.#store.keyv('playground').getMany<Message>(keys);
+        const found = await playgroundMessages.getMany(
+          this.#store,
+          entries.map(({ member }) => member),
+        );
         yield found.filter(isObject);
         entries = await this.#entriesAfter(channel, 'newest', entries.at(-1));
       }
@@ -217,7 +226,7 @@ export class MessageStore {
     const order = await this.#nextOrder(fields.channel);
     const message: Message = { ...EMPTY, createdAtMs: this.#clock.now(), ...fields, order, revision: 1 };
     const isNew = await this.#store.commit({
-      records: [{ namespace: 'playground', key: recordKey(message.id), value: message, expected: 'absent' }],
+      records: [playgroundMessages.replacing(message.id, undefined, message)],
       index: [
         { index: messagesIndex(message.channel), member: message.id, score: order },
         ...(await this.#channelEntry(message.channel)),
@@ -240,7 +249,7 @@ export class MessageStore {
       if (changed === current) return current;
       const message = { ...changed, revision: current.revision + 1 };
       const done = await this.#store.commit({
-        records: [{ namespace: 'playground', key: recordKey(id), value: message, expected: current.revision }],
+        records: [playgroundMessages.replacing(id, current, changed)],
       });
       if (!done) continue;
       this.updates.publish({ kind: 'message', message });
@@ -253,7 +262,7 @@ export class MessageStore {
     const message = await this.get(id);
     if (message === undefined) return;
     await this.#store.commit({
-      records: [{ namespace: 'playground', key: recordKey(id), value: null, expected: 'any' }],
+      records: [playgroundMessages.overwriting(id, null)],
       index: [{ index: messagesIndex(message.channel), member: id, score: null }],
     });
     this.updates.publish({ kind: 'gone', message });
@@ -294,8 +303,8 @@ export function toWires(messages: readonly Message[], logger: Logger): readonly 
     } catch (thrown) {
       const about = {
         event: 'damaged_record_skipped',
-        namespace: 'playground',
-        key: recordKey(message.id),
+        namespace: playgroundMessages.name,
+        key: message.id,
         err: thrown,
       };
       logger.error(about, 'skipping a damaged record');
@@ -333,10 +342,6 @@ const EMPTY = {
   reactions: {},
   edits: 0,
 } as const satisfies Partial<Message>;
-
-function recordKey(id: string): string {
-  return `message:${id}`;
-}
 
 /** Names the index of the messages of a channel; scores are their {@link Message.order}, about their times in ms. */
 export function messagesIndex(channel: string): string {

@@ -1,6 +1,6 @@
 import type { FieldProblem, Form } from '#commands/bot-port.ts';
 import type { Clock } from '#src/clock.ts';
-import { pagesOf, type Store, withLease } from '#src/engine/index.ts';
+import { collection, pagesOf, type Store, withLease } from '#src/engine/index.ts';
 import { overloaded } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
 
@@ -24,6 +24,14 @@ interface StoredResponse extends CachedResponse {
   /** User who was refused: the sentence may quote what they typed. Absent where there is none. */
   readonly by?: string;
 }
+
+/** By the idempotency keys of the requests. */
+export const playgroundResponses = collection<string, StoredResponse>({
+  name: 'playground_responses',
+  holds: 'responses to requests of the chat page, for their repetition',
+  kept: 'a year',
+  personal: { byOwner: true },
+});
 
 /** Stands for a refusal whose user was forgotten. */
 const REFUSED_BEFORE = 'This request was refused before.';
@@ -69,7 +77,7 @@ export class ResponseCache {
     for await (const page of pagesOf(this.#store, ANSWERS_INDEX, { max: maxMs })) {
       for (const { member } of page) {
         await this.#store.commit({
-          records: [{ namespace: 'playground', key: recordKey(member), value: null, expected: 'any' }],
+          records: [playgroundResponses.overwriting(member, null)],
           index: [{ index: ANSWERS_INDEX, member, score: null }],
         });
       }
@@ -78,12 +86,11 @@ export class ResponseCache {
 
   /** Forgets what a user was refused with. Idempotent. */
   async forget(user: string): Promise<void> {
-    const records = this.#store.keyv('playground');
-    for await (const page of this.#store.contents.records('playground')) {
+    for await (const page of playgroundResponses.all(this.#store)) {
       for (const { key, value } of page) {
-        if (!key.startsWith(recordKey(''))) continue;
-        const { by, ...stored } = value as StoredResponse;
-        if (by === user) await records.set(key, { ...stored, body: { error: REFUSED_BEFORE } });
+        const { by, ...stored } = value;
+        const body = { error: REFUSED_BEFORE };
+        if (by === user) await playgroundResponses.set(this.#store, key, { ...stored, body });
       }
     }
   }
@@ -103,18 +110,14 @@ export class ResponseCache {
     if (response.status >= 500 || 'form' in response.body) return response;
     const atMs = this.#clock.now();
     const value: StoredResponse = { ...response, atMs, ...(response.status === 400 ? { by: user } : {}) };
-    const record = { namespace: 'playground', key: recordKey(key), value, expected: 'absent' } as const;
+    const record = { ...playgroundResponses.overwriting(key, value), expected: 'absent' } as const;
     const index = [{ index: ANSWERS_INDEX, member: key, score: atMs }];
     if (await this.#store.commit({ records: [record], index })) return response;
     return (await this.#stored(key)) ?? response;
   }
 
   async #stored(key: string): Promise<CachedResponse | undefined> {
-    const found = await this.#store.keyv('playground').get<StoredResponse>(recordKey(key));
+    const found = await playgroundResponses.get(this.#store, key);
     return found === undefined ? undefined : { status: found.status, body: found.body };
   }
-}
-
-function recordKey(key: string): string {
-  return `answer:${key}`;
 }

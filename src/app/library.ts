@@ -31,7 +31,7 @@ export interface Library {
 interface LibraryOptions
   extends RemoverOptions,
     Omit<RetentionOptions, 'remover' | 'store' | 'clock' | 'logger'>,
-    Pick<ForgettingOptions, 'relay' | 'platforms'> {
+    Pick<ForgettingOptions, 'relay' | 'platforms' | 'recordKinds'> {
   readonly cuts: RemoverOptions['cuts'] & ForgettingOptions['cuts'];
   readonly audit: RemoverOptions['audit'] & ForgettingOptions['audit'];
   readonly carried: ForgettingOptions['carried'] & Pick<CarriedSpend, 'sweep'>;

@@ -12,7 +12,7 @@ export function openAppQueue({ config, store, platforms, clock, logger }: AppDep
   const concurrency = { send, poll, deliver: deliveries, notify: deliveries, ...ofClips };
   const names = queueNamesOf(platforms.map(({ name }) => name));
   const { storeUrl: url, maxRate } = config;
-  return openQueue({ url, maxRate, concurrency, names, pauses: store.keyv('waits'), clock, logger });
+  return openQueue({ url, maxRate, concurrency, names, store, clock, logger });
 }
 
 /** Creates the client of the video service. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Keyv } from 'keyv';
+import type { Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import {
@@ -16,22 +16,13 @@ import type { Model } from '../videos/index.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
+import { type PostedRequest, requestNotices } from './records.ts';
 import type { SetCards } from './sets/set-cards.ts';
 import { setOfCard } from './sets/set-view.ts';
 
-/** Posted notice of a request, for its update after the decision. */
-interface Posted {
-  readonly key: string;
-  readonly message: MessageRef;
-  readonly view: ApprovalNotice;
-  /** Hash of the view that it is known to show, by which a forgotten person is told from the pseudonym. Absent: the first. */
-  readonly shown?: string;
-}
-
 /** Options of {@link ApprovalNotices}. */
 interface ApprovalNoticesOptions {
-  /** Keyv of the posted notices, by task; shared with the delivery records. */
-  readonly records: Keyv;
+  readonly store: Pick<Store, 'keyv'>;
   readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
   readonly platformOf: (task: Task) => Platform;
   /** Returns a model of the current catalog by its name. */
@@ -127,7 +118,7 @@ export class ApprovalNotices {
       if (posted.shown === shown) continue;
       await this.#edit(task, posted.message, view);
       all[at] = { ...posted, view, shown };
-      if (isRecorded) await this.#options.records.set(approvalNoticesKey(task), all);
+      if (isRecorded) await this.#remember(task, all);
     }
   }
 
@@ -225,12 +216,14 @@ export class ApprovalNotices {
     to: string,
     notice: Pick<Notice, 'place' | 'replyTo'> & { readonly view: ApprovalNotice },
   ): Promise<void> {
-    const key = `${notice.view.isReminder ? 'remind' : 'ask'}:${task.id}:${to}`;
+    // Not their id, which would stay in the keys of messages.
+    const at = task.approval?.askedOf.findIndex(({ kind, id }) => kind === 'person' && id === to) ?? -1;
+    const key = `${notice.view.isReminder ? 'remind' : 'ask'}:${task.id}:${at < 0 ? '' : at}`;
     const posted = await this.#posted(task);
     if (posted.some((one) => one.key === key) || (await this.#decided(task)) !== null) return;
     lock.assertHeld();
     const message = await this.#options.platformOf(task).notify({ key, mention: null, ...notice });
-    await this.#options.records.set(approvalNoticesKey(task), [...posted, { key, message, view: notice.view }]);
+    await this.#remember(task, [...posted, { key, ...(at < 0 ? {} : { to }), message, view: notice.view }]);
     // A decision that came before this record did not find the notice.
     const decided = await this.#decided(task);
     if (decided !== null) await this.#settle(decided, true);
@@ -266,16 +259,15 @@ export class ApprovalNotices {
     };
   }
 
-  async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
-    return (await this.#options.records.get<readonly Posted[]>(approvalNoticesKey(task))) ?? [];
+  async #posted(task: Pick<Task, 'id'>): Promise<readonly PostedRequest[]> {
+    return (await requestNotices.get(this.#options.store, task.id))?.posted ?? [];
+  }
+
+  async #remember({ id, origin: { platform, team } }: Task, posted: readonly PostedRequest[]): Promise<void> {
+    await requestNotices.set(this.#options.store, id, { of: { platform, team }, posted });
   }
 }
 
 function byModel({ request: one }: Task, { request: other }: Task): number {
   return one.model < other.model ? -1 : 1;
-}
-
-/** Returns a key apart from those of the delivery and of the completion notices. */
-export function approvalNoticesKey({ id }: Pick<Task, 'id'>): string {
-  return `request:${id}`;
 }

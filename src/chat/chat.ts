@@ -45,7 +45,7 @@ import { SetCards } from './sets/set-cards.ts';
 import { SetNotices } from './sets/set-notices.ts';
 import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { showsProgress, TaskMessages } from './task-messages.ts';
+import { cards, showsProgress, TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 import { SubmissionPause } from './views/submission-pause.ts';
 import { TaskViews } from './views/task-views.ts';
@@ -149,7 +149,6 @@ export class ChatEngine implements Chat {
     const { store, clock } = options;
     const platformOf = ({ origin }: Pick<Task, 'origin'>): Platform => this.#platformOf(origin);
     const viewOf = (task: Task): Promise<TaskView> => this.view(task);
-    const deliveries = store.keyv('deliveries');
     const comparisonRecords = new ComparisonRecords(store, clock);
     this.#options = options;
     this.#messages = new TaskMessages({
@@ -169,14 +168,13 @@ export class ChatEngine implements Chat {
       viewOf: (task, progress) => this.#views.current(task, { progress }),
       progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
-    const shared = { ...messages, records: deliveries, comparisonRecords, sets: this.#sets, viewOf };
+    const shared = { ...messages, comparisonRecords, sets: this.#sets, viewOf };
     const approvals = new ApprovalNotices({ ...shared, admins: options.admins ?? [] });
     const edits = new ProgressEdits({ ...shared, getTask: (id) => this.#sets.get(id) });
     this.#pause = new SubmissionPause(options);
     this.#views = new TaskViews({
       ...options,
       pause: this.#pause,
-      deliveries,
       messages: this.#messages,
       edits,
       reviewContext: createReviewContext(options),
@@ -386,7 +384,7 @@ export class ChatEngine implements Chat {
   /** Schedules edits for the cards that show tasks in progress although all of their set have ended, or need a decision. */
   async #refreshOutdated(): Promise<void> {
     const { store, platforms } = this.#options;
-    for await (const page of store.contents.records('cards')) {
+    for await (const page of cards.all(store)) {
       for (const { key, value } of page) {
         if (this.#isStopping) return;
         const id = key as TaskId;

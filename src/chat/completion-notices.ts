@@ -1,13 +1,14 @@
-import type { Keyv } from 'keyv';
+import type { Store } from '../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { comparisonOf, phaseAtEnd, pseudonymsIn, type Task, typedPrompt } from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { MessageLock } from './message-lock.ts';
 import { isClosed, notifyDirectly } from './notices/direct-notice.ts';
-import { eraseNotice, type Posted } from './notices/erased-notice.ts';
+import { eraseNotice } from './notices/erased-notice.ts';
 import type { EndNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform, Upload } from './platform.ts';
+import { endNotices, type Posted } from './records.ts';
 import type { ReviewNotices } from './reviews/review-notices.ts';
 import type { SetNotices } from './sets/set-notices.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
@@ -22,8 +23,7 @@ interface Shown {
 
 /** Options of {@link CompletionNotices}. */
 interface CompletionNoticesOptions {
-  /** Keyv of the {@link Posted} notices, by task; shared with the delivery records. */
-  readonly records: Keyv;
+  readonly store: Pick<Store, 'keyv'>;
   readonly subscriptions: Subscriptions;
   readonly platformOf: (task: Task) => Platform;
   readonly approvals: Pick<ApprovalNotices, 'send' | 'settle'>;
@@ -78,7 +78,7 @@ export class CompletionNotices {
   async sentWithFile(task: Task): Promise<void> {
     const posted = await this.#posted(task);
     const key = endKey(task, 'done');
-    if (!posted.includes(key)) await this.#options.records.set(noticesKey(task), [...posted, key]);
+    if (!posted.includes(key)) await endNotices.set(this.#options.store, task.id, [...posted, key]);
   }
 
   /**
@@ -91,8 +91,7 @@ export class CompletionNotices {
     if (!isReview) await this.#sendEnd(task, shown, lock);
     // The notices to the approvers name the one who decided.
     if (pseudonymsIn(task.approval).size > 0) await this.#options.approvals.settle(task, lock);
-    if (task.review !== undefined)
-      await this.#options.reviews.send({ ...shown, task, lock, recordKey: noticesKey(task) });
+    if (task.review !== undefined) await this.#options.reviews.send({ ...shown, task, lock });
   }
 
   async #sendEnd(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
@@ -120,8 +119,8 @@ export class CompletionNotices {
     const posted = await this.#posted(task);
     const platform = this.#options.platformOf(task);
     if (posted.includes(key)) {
-      const { records, logger } = this.#options;
-      return eraseNotice({ task, records, recordKey: noticesKey(task), platform, key, view, logger });
+      const { store, logger } = this.#options;
+      return eraseNotice({ task, store, platform, key, view, logger });
     }
     lock.assertHeld();
     // The requester is mentioned once, in the task's channel; notices in other channels have no mention.
@@ -129,7 +128,8 @@ export class CompletionNotices {
     const message = await (target === null
       ? notifyDirectly(notice, platform, task.origin)
       : platform.notify({ ...notice, ...target }));
-    await this.#options.records.set(noticesKey(task), [...posted, key, ...(message === null ? [] : [message])]);
+    const added = message === null ? [key] : [key, message];
+    await endNotices.set(this.#options.store, task.id, [...posted, ...added]);
     if (message !== null) return;
     const event = 'notice_channel_gone';
     this.#options.logger.warn(
@@ -139,7 +139,7 @@ export class CompletionNotices {
   }
 
   async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
-    return (await this.#options.records.get<readonly Posted[]>(noticesKey(task))) ?? [];
+    return (await endNotices.get(this.#options.store, task.id)) ?? [];
   }
 
   async #notifyOrigin(notification: Notification, view: EndNotice, replyTo: MessageRef | null): Promise<void> {
@@ -226,11 +226,6 @@ function noticeOf(task: Task, phase: EndNotice['phase'], shown: Omit<Shown, 'isT
   const declined = task.declined === undefined ? {} : { declined: task.declined };
   const of = { task: id, phase, prompt: typedPrompt(request), by: origin.user, sends, ...declined };
   return { kind: 'end', ...of, ...shown, subscribed: false };
-}
-
-/** Returns a key apart from the delivery record's: both may be written at once when the task changes. */
-export function noticesKey({ id }: Pick<Task, 'id'>): string {
-  return `notices:${id}`;
 }
 
 /** Returns the phase to notify of a task in the outbox; `null`: its message suffices. */

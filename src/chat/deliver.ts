@@ -1,6 +1,5 @@
-import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import type { JobKind, WorkQueue } from '../engine/index.ts';
+import type { JobKind, Store, WorkQueue } from '../engine/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { fileNameOf } from '../media/index.ts';
@@ -8,19 +7,13 @@ import { type Clips, deliverQueue, isWorthWaiting, notifyQueue, type TaskReposit
 import { backoffMs, FailureCounter } from '../retry.ts';
 import { comparisonOf, failureOf, type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
-import {
-  type AttachmentPlanner,
-  hasCode,
-  presentFile,
-  presentOutcome,
-  type RefusedUploads,
-  unlessGone,
-} from './attachment-plan.ts';
+import { type AttachmentPlanner, hasCode, presentFile, presentOutcome, unlessGone } from './attachment-plan.ts';
 import type { Comparisons } from './comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from './completion-notices.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
+import { type DeliveryRecord, deliveryRecords } from './records.ts';
 import { hasOwnMessage, type SetCards } from './sets/set-cards.ts';
 import type { TaskMessageRecord, TaskMessages } from './task-messages.ts';
 import type { Handover, TaskView } from './view.ts';
@@ -31,18 +24,6 @@ const MAX_RETRY_MS = 5 * 60_000;
 const LOCKED_RETRY_MS = 1_000;
 /** Attempts to find a clip that the service has dropped: another process may have the file, and takes over the job. */
 const MAX_FIND_ATTEMPTS = 10;
-
-/** Progress of a task's delivery, stored after each step so that a restart resumes it. */
-export interface DeliveryRecord extends RefusedUploads {
-  /** Form in which the clip was delivered. Absent: not yet. */
-  readonly handover?: Handover;
-  /** Number of messages opened for the task, deleted ones included. Default 1. */
-  readonly copies?: number;
-  /** Number of the task's `wants` that were fulfilled. Default 0. */
-  readonly wantsMet?: number;
-  /** Revision of the task that was shown last, whether a message still existed to show it, and the key of its end, if any. */
-  readonly shown?: { readonly revision: number; readonly isThere: boolean; readonly end?: string };
-}
 
 /** Observer of delivery outcomes. */
 export interface DeliveryObserver {
@@ -60,8 +41,7 @@ export interface DeliveryObserver {
 interface DeliveryOptions {
   readonly repository: TaskRepository;
   readonly queue: WorkQueue;
-  /** Keyv of {@link DeliveryRecord}s, by task. */
-  readonly records: Keyv;
+  readonly store: Pick<Store, 'keyv'>;
   readonly cards: TaskMessages;
   readonly sets: Pick<SetCards, 'open' | 'update'>;
   readonly comparisons: Pick<Comparisons, 'heldForMs'>;
@@ -267,11 +247,11 @@ export class Delivery {
   }
 
   async #read(id: TaskId): Promise<DeliveryRecord> {
-    return (await this.#options.records.get<DeliveryRecord>(id)) ?? {};
+    return (await deliveryRecords.get(this.#options.store, id)) ?? {};
   }
 
   async #write(id: TaskId, record: DeliveryRecord): Promise<void> {
-    await this.#options.records.set(id, record);
+    await deliveryRecords.set(this.#options.store, id, record);
   }
 
   /** Runs a job once; a failure is retried with backoff. */

@@ -12,7 +12,13 @@ export {
 } from './attachment-plan.ts';
 export { Audiences } from './audiences.ts';
 export { type Chat, ChatEngine } from './chat.ts';
-export { type ComparisonRecord, type ModelRecord, winnerOf, withoutVote } from './comparisons/comparison-records.ts';
+export {
+  comparisonRecords,
+  comparisonSecrets,
+  comparisonWins,
+  type ModelRecord,
+  winnerOf,
+} from './comparisons/comparison-records.ts';
 export { createRevealSweep } from './comparisons/reveal-sweep.ts';
 export type { DeliveryObserver } from './deliver.ts';
 export { createMessageLocks, type MessageLock, type MessageLocks, type WithMessageLock } from './message-lock.ts';
@@ -28,11 +34,18 @@ export {
   taskOfKey,
   type Upload,
 } from './platform.ts';
+export { deliveryRecords, endNotices, requestNotices, retractions, setNotices } from './records.ts';
 export type { RetractionCount } from './retraction.ts';
 export { setCardId, setOfCard } from './sets/set-view.ts';
 export { PlatformStarter } from './start-platforms.ts';
-export { createSubscriptions, type Subscription, type Subscriptions, subscriptionKey } from './subscriptions.ts';
-export { TaskMessages } from './task-messages.ts';
+export {
+  createSubscriptions,
+  type Subscription,
+  type Subscriptions,
+  subscriptionKey,
+  subscriptionsOfTeams,
+} from './subscriptions.ts';
+export { cards, openings, TaskMessages, tasksOfMessages } from './task-messages.ts';
 export {
   type BarChart,
   type BudgetAlert,

@@ -1,16 +1,16 @@
-import type { Keyv } from 'keyv';
-import type { RecordWrite } from '../engine/index.ts';
+import type { RecordWrite, Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { boardRecords } from '../orders/index.ts';
 import { isContentRemoved, type Origin, type RemovalReason, type SetPlace, type Task } from '../tasks/index.ts';
-import { type ApprovalNotices, approvalNoticesKey } from './approval-notices.ts';
+import type { ApprovalNotices } from './approval-notices.ts';
 import type { ComparisonRecords } from './comparisons/comparison-records.ts';
-import { type CompletionNotices, noticesKey } from './completion-notices.ts';
+import type { CompletionNotices } from './completion-notices.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
+import { deliveryRecords, endNotices, requestNotices, retractions, setNotices } from './records.ts';
 import type { SetCards } from './sets/set-cards.ts';
-import { setNoticeKey } from './sets/set-notices.ts';
 import { setCardId } from './sets/set-view.ts';
 import type { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
@@ -24,8 +24,7 @@ interface TaskRetractionOptions {
   readonly edits: Pick<ProgressEdits, 'hold' | 'release' | 'forget'>;
   readonly locks: Pick<MessageLocks, 'runOrThrow'>;
   readonly comparisonRecords: Pick<ComparisonRecords, 'deletion'>;
-  /** Keyv of the delivery records. */
-  readonly records: Keyv;
+  readonly store: Pick<Store, 'keyv'>;
   readonly platformOf: (task: Task) => Platform;
   readonly viewOf: (task: Task) => Promise<TaskView>;
   readonly logger: Logger;
@@ -36,11 +35,6 @@ export interface RetractionCount {
   readonly retracted: number;
   /** Users may still see these: the bot may not change them. */
   readonly kept: number;
-}
-
-interface Ended extends MessageRef {
-  /** It stays as it is. */
-  readonly isKept: boolean;
 }
 
 /**
@@ -111,10 +105,8 @@ export class TaskRetraction {
     const own = await this.#ownDeletions(task);
     if (card?.set === undefined || !isContentRemoved(card)) return own;
     const { id } = card.set;
-    const key = setNoticeKey(card.set);
-    const notice: RecordWrite = { namespace: 'deliveries', key, value: null, expected: 'any' };
-    const board: RecordWrite = { namespace: 'boards', key: id, value: null, expected: 'any' };
-    return [...own, ...(await this.#ownDeletions(card)), board, comparisonRecords.deletion(id), notice];
+    const records = [boardRecords.overwriting(id, null), setNotices.overwriting({ id }, null)];
+    return [...own, ...(await this.#ownDeletions(card)), ...records, comparisonRecords.deletion(id)];
   }
 
   async #retractCard(task: Task, place: SetPlace, reason: RemovalReason): Promise<void> {
@@ -126,8 +118,8 @@ export class TaskRetraction {
 
   async #retractAll(task: Task, reason: RemovalReason, lock: MessageLock): Promise<RetractionCount> {
     const messages = await this.messagesOf(task);
-    const { records } = this.#options;
-    const ended = [...((await records.get<readonly Ended[]>(endedKey(task))) ?? [])];
+    const { store } = this.#options;
+    const ended = [...((await retractions.get(store, task.id)) ?? [])];
     const isEnded = (one: MessageRef): boolean =>
       ended.some(({ channel, message }) => channel === one.channel && message === one.message);
     for (const message of messages.filter((one) => !isEnded(one))) {
@@ -135,7 +127,7 @@ export class TaskRetraction {
       try {
         ended.push({ ...message, isKept: await this.#isKept(task, message, reason) });
       } catch (thrown) {
-        if (ended.length > 0) await records.set(endedKey(task), ended);
+        if (ended.length > 0) await retractions.set(store, task.id, ended);
         throw thrown;
       }
     }
@@ -160,13 +152,8 @@ export class TaskRetraction {
   }
 
   async #ownDeletions(task: Task): Promise<readonly RecordWrite[]> {
-    const keys = [task.id, noticesKey(task), approvalNoticesKey(task), endedKey(task)];
-    const deleted = keys.map((key) => ({ namespace: 'deliveries', key, value: null, expected: 'any' }) as const);
+    const kinds = [deliveryRecords, endNotices, requestNotices, retractions];
+    const deleted = kinds.map((kind) => kind.overwriting(task.id, null));
     return [...deleted, ...(await this.#options.cards.deletions(task))];
   }
-}
-
-/** Returns the key of the messages that an interrupted retraction has dealt with. */
-function endedKey({ id }: Pick<Task, 'id'>): string {
-  return `retracted:${id}`;
 }

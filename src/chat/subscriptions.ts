@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { changeRecord, type Store, type Versioned } from '../engine/index.ts';
+import { collection, type Store, type Versioned } from '../engine/index.ts';
 import type { Person } from '../tasks/index.ts';
+import { keyOfTeam, type TeamKey } from '../teams/index.ts';
 
 /** Subscription to completed clips, which are announced in a channel or by direct message to a user. */
 export interface Subscription {
@@ -29,17 +30,43 @@ export interface Subscriptions {
   ): Promise<readonly Subscription[]>;
 }
 
+interface TeamSubscriptions extends Versioned {
+  readonly list: readonly Subscription[];
+}
+
+export const subscriptionsOfTeams = collection<TeamKey, TeamSubscriptions>({
+  name: 'subscriptions',
+  key: keyOfTeam,
+  holds: 'who is notified of finished clips, and where',
+  kept: 'until `/video notify off`',
+  personal: {
+    keyFor: keyOfTeam,
+    withdraw: (record, { person }) => ({ ...record, list: record.list.filter((one) => !isAbout(one, person.id)) }),
+    export: ({ list }, { person }) =>
+      list
+        .filter((one) => isAbout(one, person.id))
+        .map(({ channel, from, who, by }) => ({
+          record: 'subscription',
+          channel,
+          from,
+          who,
+          isYours: by.id === person.id,
+        })),
+  },
+});
+
+function isAbout({ by, who }: Subscription, person: string): boolean {
+  return by.id === person || (who !== 'everyone' && who.id === person);
+}
+
 /** Creates {@link Subscriptions}: one record per team, updated by compare-and-set. */
 export function createSubscriptions(store: Pick<Store, 'keyv' | 'commit'>): Subscriptions {
-  const records = store.keyv('subscriptions');
-
   const change = async <Result>(
     platform: string,
     team: string,
     edit: (list: readonly Subscription[]) => { readonly list: readonly Subscription[]; readonly result: Result },
   ): Promise<Result> => {
-    const of = { namespace: 'subscriptions', key: `${platform}:${team}` } as const;
-    return changeRecord<TeamSubscriptions, Result>(store, of, (record) => {
+    return subscriptionsOfTeams.change<Result>(store, { platform, team }, (record) => {
       const before = record?.list ?? [];
       const { list, result } = edit(before);
       return list === before ? { result } : { value: { list }, result };
@@ -48,7 +75,7 @@ export function createSubscriptions(store: Pick<Store, 'keyv' | 'commit'>): Subs
 
   return {
     async list(platform, team) {
-      return (await records.get<TeamSubscriptions>(`${platform}:${team}`))?.list ?? [];
+      return (await subscriptionsOfTeams.get(store, { platform, team }))?.list ?? [];
     },
     add: (subscription) =>
       change(subscription.platform, subscription.team, (list) => {
@@ -62,10 +89,6 @@ export function createSubscriptions(store: Pick<Store, 'keyv' | 'commit'>): Subs
         return { list: removed.length === 0 ? list : kept, result: removed };
       }),
   };
-}
-
-interface TeamSubscriptions extends Versioned {
-  readonly list: readonly Subscription[];
 }
 
 /** Returns a subscription's key within its team, in 16 characters: clips and destination, regardless of its creator. */

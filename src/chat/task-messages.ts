@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Keyv } from 'keyv';
-import type { RecordWrite, Store } from '../engine/index.ts';
+import { collection, type RecordWrite, type Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import {
@@ -54,19 +53,43 @@ interface TaskMessagesOptions {
   readonly placeOf: (task: Task) => Promise<Origin>;
 }
 
+export const cards = collection<TaskId, TaskMessageRecord>({
+  name: 'cards',
+  holds: 'the messages that show a task',
+  kept: 'until the task’s content is removed',
+  personal: 'with its task',
+});
+
+/** Markers kept while the first message is being opened: a message found then may be an earlier attempt's. */
+export const openings = collection<TaskId, object>({
+  name: 'openings',
+  holds: 'which tasks a message is being posted for',
+  kept: 'until it is posted',
+  personal: 'with its task',
+});
+
+export const tasksOfMessages = collection<
+  { readonly platform: string; readonly message: MessageRef },
+  { readonly task: TaskId }
+>({
+  name: 'messages',
+  key: ({ platform, message: { channel, message } }) => `${platform}:${channel}:${message}`,
+  holds: 'the task of each message',
+  kept: 'until the task’s content is removed',
+  personal: 'with its task',
+});
+
 /** Maps each task to its one message, which is opened once and found again after a restart. */
 export class TaskMessages {
   readonly #options: TaskMessagesOptions;
-  readonly #records: Keyv;
   readonly #opening = new SingleFlight<TaskId, TaskMessageRecord>();
 
   constructor(options: TaskMessagesOptions) {
     this.#options = options;
-    this.#records = options.store.keyv('cards');
   }
 
   get(task: TaskId): Promise<TaskMessageRecord | undefined> {
-    return this.#records.get<TaskMessageRecord>(task);
+    return cards.get(this.#options.store, task);
   }
 
   /** Posts a task's message, or returns the existing one; concurrent calls post only one. */
@@ -84,14 +107,14 @@ export class TaskMessages {
     const message = await this.#post(copyKey(task.id, copy), task, view);
     const earlier = (await this.messages(task.id)).filter((one) => one.message !== message.message);
     const record: TaskMessageRecord = { revision: 1, message, earlier, progress: view.progress, copy, shown: null };
-    const card = { namespace: 'cards', key: task.id, value: record, expected: 'any' } as const;
-    await store.commit({ records: [card, messageWrite(task, message)] });
+    await store.commit({ records: [cards.overwriting(task.id, record), messageWrite(task, message)] });
     return record;
   }
 
   async gone(task: TaskId): Promise<void> {
     const record = await this.get(task);
-    if (record !== undefined && record.isGone !== true) await this.#records.set(task, { ...record, isGone: true });
+    if (record !== undefined && record.isGone !== true)
+      await cards.set(this.#options.store, task, { ...record, isGone: true });
   }
 
   /** Returns every message that was opened for a task, oldest first; they may be deleted. */
@@ -120,26 +143,30 @@ export class TaskMessages {
       ...retrying,
       shown: this.#fingerprint(task, view),
     };
-    if (next.shown !== record.shown || next.progress !== record.progress) await this.#records.set(task.id, next);
+    if (next.shown !== record.shown || next.progress !== record.progress)
+      await cards.set(this.#options.store, task.id, next);
   }
 
   async taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
-    return (await this.#records.get<{ task: TaskId }>(messageKey(platform, message)))?.task;
+    return (await tasksOfMessages.get(this.#options.store, { platform, message }))?.task;
   }
 
   /** Returns the writes that delete everything recorded about the messages of a task. */
   async deletions({ id, origin }: Pick<Task, 'id' | 'origin'>): Promise<readonly RecordWrite[]> {
-    const messages = (await this.messages(id)).map((message) => messageKey(origin.platform, message));
-    const keys = [id, openingKey(id), ...messages];
-    return keys.map((key) => ({ namespace: 'cards', key, value: null, expected: 'any' }));
+    const { platform } = origin;
+    const messages = await this.messages(id);
+    return [
+      ...[cards, openings].map((kind) => kind.overwriting(id, null)),
+      ...messages.map((message) => tasksOfMessages.overwriting({ platform, message }, null)),
+    ];
   }
 
   async #openFirst(task: Task, lock: MessageLock): Promise<TaskMessageRecord> {
     const { store, firstView } = this.#options;
     const known = await this.get(task.id);
     if (known !== undefined) return known;
-    const wasBegun = (await this.#records.get(openingKey(task.id))) !== undefined;
-    if (!wasBegun) await this.#records.set(openingKey(task.id), { revision: 1 });
+    const wasBegun = (await openings.get(store, task.id)) !== undefined;
+    if (!wasBegun) await openings.set(store, task.id, {});
     const view = await firstView(task);
     lock.assertHeld();
     const message = await this.#post(task.id, task, view);
@@ -148,8 +175,8 @@ export class TaskMessages {
     const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, shown };
     const isFirst = await store.commit({
       records: [
-        { namespace: 'cards', key: task.id, value: record, expected: 'absent' },
-        { namespace: 'cards', key: openingKey(task.id), value: null, expected: 'any' },
+        { ...cards.overwriting(task.id, record), expected: 'absent' },
+        openings.overwriting(task.id, null),
         messageWrite(task, message),
       ],
     });
@@ -243,15 +270,5 @@ function progressOf({ members }: TaskView): Pick<TaskMessageRecord, 'progressOf'
 }
 
 function messageWrite({ id, origin }: Task, message: MessageRef): RecordWrite {
-  const key = messageKey(origin.platform, message);
-  return { namespace: 'cards', key, value: { revision: 1, task: id }, expected: 'any' };
-}
-
-/** Key of the marker kept while the first message is being opened: a message found then may be an earlier attempt's. */
-function openingKey(task: TaskId): string {
-  return `opening:${task}`;
-}
-
-function messageKey(platform: string, { channel, message }: MessageRef): string {
-  return `message:${platform}:${channel}:${message}`;
+  return tasksOfMessages.overwriting({ platform: origin.platform, message }, { task: id });
 }

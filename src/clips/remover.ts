@@ -1,6 +1,14 @@
 import type { RetractionCount } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import { OnOneReplica, pagesOf, type RecordWrite, type Store, type Versioned, withLease } from '../engine/index.ts';
+import {
+  collection,
+  OnOneReplica,
+  pagesOf,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+  withLease,
+} from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import { type Clips, deleteDraftsOf, type FurtherWrites, type TaskRepository } from '../pipeline/index.ts';
 import type { FilesOfClips } from '../storage/index.ts';
@@ -75,6 +83,13 @@ interface RemovalJob extends Versioned {
   /** Location of the task's messages, which its record no longer has. */
   readonly address: Origin['address'];
 }
+
+export const removalJobs = collection<TaskId, RemovalJob>({
+  name: 'removals',
+  holds: 'removals that are not complete yet, with the address of the task’s messages',
+  kept: 'until the removal is complete',
+  personal: 'with its task',
+});
 
 const SWEEP_EVERY_MS = 60_000;
 /** TTL of the leases on the sweep and on each removal: the time until another process goes on with one of a dead process. */
@@ -152,11 +167,11 @@ async function writesOf(
 ): Promise<FurtherWrites> {
   const { removal } = next;
   if (removal === undefined) return {};
-  const earlier = await store.keyv('deliveries').get<RemovalJob>(jobKey(task.id));
+  const earlier = await removalJobs.get(store, task.id);
   const { reason, hasContent } = removal;
   const address = { ...earlier?.address, ...task.origin.address };
   const job: RemovalJob = { revision: next.revision, reason, keepsContent: hasContent, address };
-  const record = { namespace: 'deliveries', key: jobKey(task.id), value: job, expected: 'any' } as const;
+  const record = removalJobs.overwriting(task.id, job);
   if (by === undefined || by.id === task.origin.user.id) return { records: [record] };
   const subject = [{ kind: 'task', task: task.id } as const, { kind: 'person', person: task.origin.user } as const];
   const entry = { action: 'removal', subject, before: [], after: [] } as const;
@@ -184,21 +199,21 @@ async function completeLeased(
 ): Promise<void> {
   const entry = { index: REMOVALS, member: id, score: null };
   for (;;) {
-    const [task, job] = await Promise.all([repository.get(id), store.keyv('deliveries').get<RemovalJob>(jobKey(id))]);
+    const [task, job] = await Promise.all([repository.get(id), removalJobs.get(store, id)]);
     if (task === undefined || job === undefined) {
-      const none = { namespace: 'deliveries', key: jobKey(id), value: null, expected: 'absent' } as const;
+      const none = removalJobs.replacing(id, undefined, null);
       if (await store.commit({ records: [none], index: [entry] })) return;
       continue;
     }
     await clips.remove(id, files);
     await cuts.removeWith(id, job.reason);
-    const { reason, keepsContent, address, revision } = job;
+    const { reason, keepsContent, address } = job;
     // The other reasons come after the drafts have expired, or take all of the person.
     if (reason === 'deleted') await deleteDraftsOf(store, task);
     if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
     else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));
     const others = keepsContent ? [] : await messages.deletions(task);
-    const ended = { namespace: 'deliveries', key: jobKey(id), value: null, expected: revision } as const;
+    const ended = removalJobs.replacing(id, job, null);
     // Fails where more of it was removed meanwhile: then there is more to delete.
     if (await store.commit({ records: [ended, ...others], index: [entry] })) return;
   }
@@ -207,8 +222,4 @@ async function completeLeased(
 function failed(logger: Logger, task: TaskId): (thrown: unknown) => void {
   return (thrown) =>
     logger.warn({ event: 'removal_failed', task, err: thrown }, 'failed to complete a removal, retrying');
-}
-
-function jobKey(task: TaskId): string {
-  return `removal:${task}`;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../engine/index.ts';
+import { collection, type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics/index.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type TaskId,
   teamOfHistory,
 } from '../tasks/index.ts';
-import type { TeamKey, TeamSettingsRepository } from '../teams/index.ts';
+import { keyOfTeam, type TeamKey, type TeamSettingsRepository } from '../teams/index.ts';
 import type { Remover } from './remover.ts';
 import { type Retention, retentionOf } from './retention-periods.ts';
 import { sweepBegins, sweepEnds } from './sweep-times.ts';
@@ -38,6 +38,13 @@ interface Cursor extends Versioned {
 }
 
 /** Options of {@link createRetention}. */
+export const retentionCursors = collection<TeamKey, Cursor>({
+  name: 'retention_cursors',
+  key: keyOfTeam,
+  holds: 'up to where a team’s expired clips are removed',
+  personal: 'nobody',
+});
+
 export interface RetentionOptions {
   readonly store: Store;
   readonly remover: Pick<Remover, 'complete' | 'remove'>;
@@ -121,7 +128,7 @@ async function removePrompts(
   let removed = 0;
   for await (const page of pagesOf(store, historyIndex(team.platform, team.team), { max: latestMs })) {
     const tasks = await readTasks(
-      store.keyv('tasks'),
+      store,
       page.map(({ member }) => member),
     );
     const isSpared = (task: Task): boolean => sparesSignedOff && isSignedOff(task);
@@ -143,9 +150,7 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, .
   const { store, clock } = options;
   const begun: Begun = { ...how, latestMs: clock.now() - keptMs };
   const { latestMs, isActive } = begun;
-  const key = `retention:${team.platform}:${team.team}`;
-  const cursors = store.keyv('waits');
-  const known = (await cursors.get<Cursor>(key)) ?? { revision: 1, beforeMs: 0, left: [] };
+  const known = (await retentionCursors.get(store, team)) ?? { revision: 1, beforeMs: 0, left: [] };
   const again = await clipsOf(options, known.left, begun);
   let [removed, left] = [again.removed, again.left];
   for await (const page of pagesOf(store, historyIndex(team.platform, team.team), {
@@ -162,7 +167,7 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, .
     const last = page.at(-1);
     if (!isActive() || last === undefined || left.length > MAX_LEFT) break;
     // Equal times may continue on the next page.
-    await cursors.set(key, { revision: 1, beforeMs: last.score, left } satisfies Cursor);
+    await retentionCursors.set(store, team, { revision: 1, beforeMs: last.score, left });
   }
   removed += await removeSpared(options, team, begun);
   return removed;
@@ -188,7 +193,7 @@ async function clipsOf(
   ids: readonly TaskId[],
   { latestMs, isActive, sparesSignedOff }: Begun,
 ): Promise<{ readonly removed: number; readonly left: readonly TaskId[] }> {
-  const read = await readTasks(store.keyv('tasks'), ids);
+  const read = await readTasks(store, ids);
   const tasks = sparesSignedOff ? read.filter((task) => !isSignedOff(task)) : read;
   const [due, waiting] = [
     tasks.filter((task) => isDue(task, latestMs)),

@@ -4,6 +4,7 @@ export { createMembership, type Membership } from './cluster/membership.ts';
 export { OnOneReplica } from './cluster/on-one-replica.ts';
 export { Topic } from './cluster/topic.ts';
 export { withLease } from './cluster/with-lease.ts';
+export { queuePauses } from './queue/memory/queue.ts';
 export { openQueue } from './queue/open.ts';
 export {
   JOB_KINDS,
@@ -13,8 +14,17 @@ export {
   queueNamesOf,
   type WorkQueue,
 } from './queue/queue.ts';
+export {
+  type AnyCollection,
+  type Collection,
+  collection,
+  type ExportLine,
+  type Forgotten,
+  type Member,
+  type PersonalFacts,
+} from './records/collection.ts';
 export { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
-export { changeRecord, type RecordEdit } from './store/change-record.ts';
+export type { RecordEdit } from './store/change-record.ts';
 export { type Digest, migrate, type Part } from './store/migrate/migration.ts';
 export { assertNotMigrating } from './store/migrate/unfinished.ts';
 export { openConfiguredStore, openStore } from './store/open.ts';
@@ -23,6 +33,7 @@ export { resolveDatabase } from './store/sqlite/location.ts';
 export { lockHolder } from './store/sqlite/lock.ts';
 export {
   type Bounds,
+  BUDGETS,
   type BudgetAmounts,
   type Change,
   type IndexBound,
@@ -32,7 +43,6 @@ export {
   type Namespace,
   type RecordWrite,
   type Store,
-  type StoredRecord,
   SUM_PARTS,
   type SumLimit,
   type SumPart,

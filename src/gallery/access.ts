@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Keyv } from 'keyv';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Place, Platform } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import type { Store } from '../engine/index.ts';
+import { collection, type Forgotten, type Store } from '../engine/index.ts';
 import type { Origin, Person, Viewer } from '../tasks/index.ts';
 import { type Admin, isAmong } from '../teams/index.ts';
 
@@ -39,6 +38,27 @@ interface Ticket extends Opener {
   readonly expiresAtMs: number;
 }
 
+const isOf = ({ platform, team, user }: Ticket, of: Forgotten): boolean =>
+  platform === of.platform && team === of.team && user.id === of.person.id;
+
+/** By their keys, under the hashes of these. */
+export const galleryLinks = collection<string, Ticket>({
+  name: 'gallery_links',
+  key: hashOf,
+  holds: 'one-time links to the gallery with the person they are for, under hashes of their keys',
+  kept: '10 minutes',
+  personal: { withdraw: (ticket, of) => (isOf(ticket, of) ? null : ticket) },
+});
+
+/** By their keys, under the hashes of these. */
+export const gallerySessions = collection<string, Ticket>({
+  name: 'gallery_sessions',
+  key: hashOf,
+  holds: 'sessions of the gallery with the person they are for, under hashes of their keys',
+  kept: '12 hours',
+  personal: { withdraw: (ticket, of) => (isOf(ticket, of) ? null : ticket) },
+});
+
 export interface GallerySession extends Opener {
   /** Hash of its key: identifies it in this process; the key itself is only in the cookie. */
   readonly id: string;
@@ -62,7 +82,6 @@ interface GalleryAccessOptions {
  */
 export class GalleryAccess {
   readonly #options: GalleryAccessOptions;
-  readonly #records: Keyv;
   /** Time of the last check of membership by session, by the monotonic clock. */
   readonly #checkedAt = new BoundedMap<string, number>(MAX_REMEMBERED);
   readonly #channels = new BoundedMap<string, { readonly atMs: number; readonly isVisible: boolean }>(MAX_REMEMBERED);
@@ -72,20 +91,19 @@ export class GalleryAccess {
 
   constructor(options: GalleryAccessOptions) {
     this.#options = options;
-    this.#records = options.store.keyv('gallery');
   }
 
   /** Creates a link for a person. @returns its key and its expiry, in ms since the epoch. @throws `store_unavailable` */
   async createLink(opener: Opener): Promise<{ readonly key: string; readonly expiresAtMs: number }> {
     const key = newKey();
     const ticket = this.#ticketOf(opener, LINK_TTL_MS);
-    await this.#records.set(linkRecord(key), ticket, LINK_TTL_MS);
+    await galleryLinks.set(this.#options.store, key, ticket, LINK_TTL_MS);
     return { key, expiresAtMs: ticket.expiresAtMs };
   }
 
   /** Returns the person for whom a link was created, without using it up; `null` unless it can be redeemed. */
   async openerOf(key: string): Promise<Opener | null> {
-    return KEY.test(key) ? this.#read(linkRecord(key)) : null;
+    return KEY.test(key) ? this.#valid(await galleryLinks.get(this.#options.store, key)) : null;
   }
 
   /**
@@ -95,11 +113,11 @@ export class GalleryAccess {
   async redeem(key: string): Promise<string | null> {
     const ticket = await this.openerOf(key);
     if (ticket === null) return null;
-    const used = { namespace: 'gallery', key: linkRecord(key), value: null, expected: 1 } as const;
-    if (!(await this.#options.store.commit({ records: [used] }))) return null;
+    const { store } = this.#options;
+    if (!(await store.commit({ records: [galleryLinks.replacing(key, { revision: 1 }, null)] }))) return null;
     // A key of our own: one that the browser sent before is never adopted.
     const session = newKey();
-    await this.#records.set(sessionRecord(session), this.#ticketOf(ticket, SESSION_TTL_MS), SESSION_TTL_MS);
+    await gallerySessions.set(store, session, this.#ticketOf(ticket, SESSION_TTL_MS), SESSION_TTL_MS);
     return session;
   }
 
@@ -109,7 +127,7 @@ export class GalleryAccess {
    */
   async session(key: string): Promise<GallerySession | null> {
     if (!KEY.test(key)) return null;
-    const ticket = await this.#read(sessionRecord(key));
+    const ticket = this.#valid(await gallerySessions.get(this.#options.store, key));
     if (ticket === null) return null;
     const session = { ...ticket, id: hashOf(key) };
     if (await this.#isStillMember(session)) return session;
@@ -118,7 +136,7 @@ export class GalleryAccess {
   }
 
   async end(key: string): Promise<void> {
-    if (KEY.test(key)) await this.#records.delete(sessionRecord(key));
+    if (KEY.test(key)) await gallerySessions.delete(this.#options.store, key);
   }
 
   /**
@@ -177,9 +195,8 @@ export class GalleryAccess {
     return rights.view;
   }
 
-  /** Reads a record that has not expired. */
-  async #read(record: string): Promise<Ticket | null> {
-    const ticket = await this.#records.get<Ticket>(record);
+  /** Returns a record unless it has expired. */
+  #valid(ticket: Ticket | undefined): Ticket | null {
     return ticket !== undefined && ticket.expiresAtMs > this.#options.clock.now() ? ticket : null;
   }
 
@@ -200,12 +217,4 @@ function newKey(): string {
 
 function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
-}
-
-function linkRecord(key: string): string {
-  return `link:${hashOf(key)}`;
-}
-
-function sessionRecord(key: string): string {
-  return `session:${hashOf(key)}`;
 }

@@ -1,4 +1,3 @@
-import type { Keyv } from 'keyv';
 import type { IndexEntry, Store } from '../engine/index.ts';
 import { retryKey, type TaskRepository, taskIdOf } from '../pipeline/index.ts';
 import {
@@ -66,11 +65,9 @@ const MAX_READ_FOR_TAKES = 300;
 /** Finds the clips of a team that a viewer may see. */
 export class GalleryClips {
   readonly #options: GalleryClipsOptions;
-  readonly #records: Keyv;
 
   constructor(options: GalleryClipsOptions) {
     this.#options = options;
-    this.#records = options.store.keyv('tasks');
   }
 
   /** Returns a page of clips after a cursor. Reads at most {@link MAX_READ} records. @throws `store_unavailable` */
@@ -81,7 +78,7 @@ export class GalleryClips {
     let read = 0;
     for await (const batch of this.#batches(scope, filter, cursor)) {
       for (const task of await readTasks(
-        this.#records,
+        this.#options.store,
         batch.map(({ member }) => member),
       )) {
         if (isClip(task) && !isBlind(task) && this.#isSurelyVisible(task, scope) && fits(task)) found.push(task);
@@ -167,7 +164,7 @@ export class GalleryClips {
     const filter = { fromMs: createdAtMs, toMs: createdAtMs + RETRIED_WITHIN_MS };
     for await (const batch of this.#batches(scope, filter, null)) {
       const tasks = await readTasks(
-        this.#records,
+        this.#options.store,
         batch.map(({ member }) => member),
       );
       found.push(...tasks.filter(({ retryOf }) => retryOf !== undefined));

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Keyv } from 'keyv';
+import { collection, type Store } from '../engine/index.ts';
 import type { Clip } from '../videos/index.ts';
 
 /** Keeps the files of a team's reference images until they are removed. */
@@ -31,14 +31,21 @@ const HEAD_BYTES = 12;
 
 type NamedFile = Clip & { readonly name: string };
 
+export const libraryFiles = collection<string, { readonly contentType: string }>({
+  name: 'library_files',
+  holds: 'the types of the attached files of reference images',
+  kept: 'until `/video library remove`',
+  personal: 'nobody',
+});
+
 /** The folder of kept files, with their media types in records. Nothing in it is evicted. */
 export class LibraryFolder {
   readonly #path: string;
-  readonly #records: Keyv;
+  readonly #store: Pick<Store, 'keyv'>;
 
-  constructor(path: string, records: Keyv) {
+  constructor(path: string, store: Pick<Store, 'keyv'>) {
     this.#path = path;
-    this.#records = records;
+    this.#store = store;
   }
 
   /** Copies a file here, whole or not at all. */
@@ -54,7 +61,7 @@ export class LibraryFolder {
     } finally {
       await rm(part, { force: true });
     }
-    await this.#records.set(`library:${id}`, { contentType });
+    await libraryFiles.set(this.#store, id, { contentType });
     return 'kept';
   }
 
@@ -62,7 +69,7 @@ export class LibraryFolder {
   async find(id: string): Promise<NamedFile | undefined> {
     const found = await stat(this.#pathOf(id)).catch(() => null);
     if (found === null) return undefined;
-    const kept = await this.#records.get<{ readonly contentType: string }>(`library:${id}`);
+    const kept = await libraryFiles.get(this.#store, id);
     if (kept === undefined) return undefined;
     return { path: this.#pathOf(id), bytes: found.size, contentType: kept.contentType, name: 'reference' };
   }
@@ -70,7 +77,7 @@ export class LibraryFolder {
   /** Deletes a kept file. Idempotent. */
   async remove(id: string): Promise<void> {
     await rm(this.#pathOf(id), { force: true });
-    await this.#records.delete(`library:${id}`);
+    await libraryFiles.delete(this.#store, id);
   }
 
   #pathOf(id: string): string {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Keyv } from 'keyv';
-import type { Store } from '../engine/index.ts';
+import { collection, type Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { TaskId } from '../tasks/index.ts';
@@ -81,12 +80,18 @@ export function relayIdIn(url: string): string | null {
   return ADDRESS.exec(url)?.[1] ?? null;
 }
 
+/** By their ids under `/media/`. */
+export const relayedFiles = collection<string, RelayedFile>({
+  name: 'relayed_files',
+  holds: 'name and address of reference files that were passed on, with their Slack page',
+  kept: 'a year, or until the task’s content is removed',
+  personal: 'with its task',
+});
+
 /** Stores reference files that users posted in a chat, and serves them at signed URLs of our own. */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #maxFileBytes: number;
-  /** Records of the files, which are in {@link Relay.#folder}. */
-  readonly #records: Keyv;
   readonly #folder: RelayFolder;
   readonly #fetching = new SingleFlight<string, void>();
   readonly #library: LibraryFolder;
@@ -97,9 +102,8 @@ export class Relay {
     const { store, dataDir, bounds = RELAY_BOUNDS } = options;
     this.#options = options;
     this.#maxFileBytes = bounds.maxFileBytes;
-    this.#records = store.keyv('adapters');
     this.#folder = new RelayFolder(join(dataDir, 'relay'), bounds);
-    this.#library = new LibraryFolder(join(dataDir, 'library'), this.#records);
+    this.#library = new LibraryFolder(join(dataDir, 'library'), store);
   }
 
   /**
@@ -110,7 +114,7 @@ export class Relay {
     const { links, logger } = this.#options;
     if (links === null || (file.bytes ?? 0) > this.#maxFileBytes) return null;
     const id = idOf(file.url);
-    const stored = this.#records.set(`relay:${id}`, file, RECORD_MS);
+    const stored = relayedFiles.set(this.#options.store, id, file, RECORD_MS);
     Promise.all([stored, this.#fetch(id, file)]).catch((thrown: unknown) =>
       logger.warn({ event: 'relay_failed', err: thrown }, 'failed to store a reference file'),
     );
@@ -127,7 +131,7 @@ export class Relay {
     if (links === null) return null;
     const id = idOf(file.url);
     await this.#fetch(id, file);
-    await this.#records.set(`relay:${id}`, file, RECORD_MS);
+    await relayedFiles.set(this.#options.store, id, file, RECORD_MS);
     return links.sign(id).url;
   }
 
@@ -173,7 +177,7 @@ export class Relay {
     const kept = await this.#library.find(id);
     if (kept !== undefined) return kept;
     if (id.startsWith(FRAME_PREFIX)) return this.#frameOf(id.slice(FRAME_PREFIX.length) as TaskId);
-    const file = await this.#records.get<RelayedFile>(`relay:${id}`);
+    const file = await relayedFiles.get(this.#options.store, id);
     if (file === undefined) return undefined;
     const storedBytes = await this.#folder.sizeOf(id);
     if (storedBytes === null) await this.#fetch(id, file).catch(() => undefined);
@@ -202,7 +206,7 @@ export class Relay {
     if (id === null || id.startsWith(FRAME_PREFIX)) return;
     await this.#fetching.get(id)?.catch(() => undefined);
     await this.#folder.remove(id);
-    await this.#records.delete(`relay:${id}`);
+    await relayedFiles.delete(this.#options.store, id);
   }
 
   /** Describes the file of a relay URL, even if its signature is invalid; `null` for any other URL. */
@@ -210,7 +214,7 @@ export class Relay {
     if (frameIn(url) !== null) return { name: FRAME_NAME, permalink: null };
     const id = relayIdIn(url);
     if (id === null) return null;
-    const file = await this.#records.get<RelayedFile>(`relay:${id}`);
+    const file = await relayedFiles.get(this.#options.store, id);
     return { name: file?.name ?? null, permalink: file?.permalink ?? null };
   }
 

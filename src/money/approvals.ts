@@ -134,7 +134,7 @@ export class Approvals {
     const waiting: Task[] = [];
     for await (const page of pagesOf(store, openIndex(platform, team))) {
       const ids = page.map(({ member }) => member);
-      const open = await readTasks(store.keyv('tasks'), ids);
+      const open = await readTasks(store, ids);
       waiting.push(...open.filter((task) => task.state === 'requested' && !isExpired(task, clock.now())));
     }
     return byRequest(waiting);

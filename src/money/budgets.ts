@@ -1,5 +1,4 @@
-import type { Keyv } from 'keyv';
-import { type Store, type SumParts, type Versioned, ZERO_SUM } from '../engine/index.ts';
+import { BUDGETS, collection, type Store, type SumParts, type Versioned, ZERO_SUM } from '../engine/index.ts';
 import {
   amountOf,
   budgetsOf,
@@ -10,6 +9,7 @@ import {
   type SpendOrigin,
   type SpendScope,
   sumsOf,
+  withoutPerson,
 } from '../tasks/index.ts';
 import type { Actor, AuditAction, AuditEntry, AuditedChange, AuditTrail, AuditValue } from '../teams/index.ts';
 
@@ -64,6 +64,25 @@ interface BudgetRecord extends Versioned, BudgetAmountsOf {
   readonly by?: Person;
 }
 
+/** Budgets by scope. {@link Change.within} compares the hard amounts by the same keys. */
+export const budgets = collection<BudgetScope, BudgetRecord>({
+  name: BUDGETS,
+  key: budgetKey,
+  holds: 'limits; the person of a person’s budget',
+  kept: 'until `/video budget … off`',
+  personal: {
+    forget: (record, { platform, team, person, pseudonym }) => {
+      const { scope } = record;
+      const isOfTeam = scope.kind !== 'deployment' && scope.platform === platform && scope.team === team;
+      return isOfTeam ? withoutPerson(record, person.id, pseudonym) : record;
+    },
+    export: ({ scope, hard, soft }, { platform, team, person }) =>
+      scope.kind === 'person' && scope.platform === platform && scope.team === team && scope.person.id === person.id
+        ? [{ record: 'budget', hard: textsOf(hard), soft: textsOf(soft) }]
+        : [],
+  },
+});
+
 /** Budget before and after a change; `null` where it has no amounts. */
 export interface ChangedBudget {
   readonly before: Budget | null;
@@ -95,21 +114,19 @@ interface BudgetsOptions {
 /** Reads and changes budgets. Every method rejects with `store_unavailable`. */
 export class BudgetRepository {
   readonly #options: BudgetsOptions;
-  readonly #records: Keyv;
 
   constructor(options: BudgetsOptions) {
     this.#options = options;
-    this.#records = options.store.keyv('budgets');
   }
 
   /** Returns the budget of a scope itself; `null` if it has none. */
   async get(scope: BudgetScope): Promise<Budget | null> {
-    return budgetOf(await this.#records.get<BudgetRecord>(budgetKey(scope)));
+    return budgetOf(await budgets.get(this.#options.store, scope));
   }
 
   /** Returns the budget of a key, as in `OverBudget.budget`; `null` if there is none. */
   async named(key: string): Promise<Budget | null> {
-    return budgetOf(await this.#records.get<BudgetRecord>(key));
+    return (await this.#read([key]))[0] ?? null;
   }
 
   /** Returns the budget whose hard amounts limit a scope: for a person without any, the one of everyone. */
@@ -129,14 +146,13 @@ export class BudgetRepository {
     const keys = budgetsOf(origin);
     const scopes = Object.keys(keys) as SpendScope[];
     const sums = sumsOf(origin, { period, currency });
-    const [records, parts] = await Promise.all([
-      this.#records.getMany<BudgetRecord>([...scopes.map((scope) => keys[scope]), everyoneBudget(origin)]),
+    const [found, parts] = await Promise.all([
+      this.#read([...scopes.map((scope) => keys[scope]), everyoneBudget(origin)]),
       this.#options.store.sums(scopes.map((scope) => sums[scope])),
     ]);
-    const budgets = records.map(budgetOf);
-    const everyone = budgets.at(-1) ?? null;
+    const everyone = found.at(-1) ?? null;
     return scopes.flatMap((scope, index): readonly Limit[] => {
-      const own = budgets[index] ?? null;
+      const own = found[index] ?? null;
       const isDefault = scope === 'person' && !hasHard(own);
       const [hard, soft] = [(isDefault ? everyone : own)?.hard ?? {}, own?.soft ?? {}];
       const asks = soft[currency] ?? (scope === 'person' ? everyone?.soft[currency] : undefined);
@@ -158,8 +174,7 @@ export class BudgetRepository {
   async list({ platform, team }: OfTeam): Promise<readonly Budget[]> {
     const entries = await this.#options.store.scan(budgetIndexOf({ platform, team }), { order: 'oldest' });
     if (entries.length === 0) return [];
-    const found = await this.#records.getMany<BudgetRecord>(entries.map(({ member }) => member));
-    return found.map(budgetOf).filter((budget) => budget !== null);
+    return (await this.#read(entries.map(({ member }) => member))).filter((budget) => budget !== null);
   }
 
   /** Changes a team's budget, with an entry in its audit log. An amount below what is used is allowed. */
@@ -199,25 +214,27 @@ export class BudgetRepository {
     );
   }
 
+  async #read(keys: readonly string[]): Promise<readonly (Budget | null)[]> {
+    return (await this.#options.store.keyv(budgets.name).getMany<BudgetRecord>([...keys])).map(budgetOf);
+  }
+
   async #prepare(
     scope: BudgetScope,
     { person }: Actor,
     change: (before: Pick<Budget, 'hard' | 'soft'>) => Pick<Budget, 'hard' | 'soft'>,
   ): Promise<AuditedChange<ChangedBudget>> {
-    const key = budgetKey(scope);
-    const record = await this.#records.get<BudgetRecord>(key);
+    const record = await budgets.get(this.#options.store, scope);
     const before = budgetOf(record);
     const next: Budget = { scope, ...change(before ?? NOTHING), ...(person === null ? {} : { by: person }) };
     const isEmpty = Object.keys(next.hard).length + Object.keys(next.soft).length === 0;
     const after = isEmpty ? null : next;
-    const value = after === null ? null : recordOf(after, (record?.revision ?? 0) + 1);
     const index =
       scope.kind === 'deployment'
         ? []
-        : [{ index: budgetIndexOf(scope), member: key, score: isEmpty ? null : ORDER[scope.kind] }];
+        : [{ index: budgetIndexOf(scope), member: budgetKey(scope), score: isEmpty ? null : ORDER[scope.kind] }];
     return {
       change: {
-        records: [{ namespace: 'budgets', key, value, expected: record === undefined ? 'absent' : record.revision }],
+        records: [budgets.replacing(scope, record, after === null ? null : recordOf(after))],
         index,
       },
       entries: entriesOf(scope, before ?? NOTHING, next),
@@ -276,10 +293,15 @@ function budgetOf(record: BudgetRecord | undefined): Budget | null {
   return { scope, hard: amounts(hard), soft: amounts(soft), ...(by === undefined ? {} : { by }) };
 }
 
-function recordOf({ scope, hard, soft, by }: Budget, revision: number): BudgetRecord {
+function recordOf({ scope, hard, soft, by }: Budget): Omit<BudgetRecord, 'revision'> {
   const stored = (amounts: Amounts): Readonly<Record<string, string>> =>
     Object.fromEntries(Object.entries(amounts).map(([currency, micros]) => [currency, micros.toString()]));
-  return { revision, scope, hard: stored(hard), soft: stored(soft), ...(by === undefined ? {} : { by }) };
+  return { scope, hard: stored(hard), soft: stored(soft), ...(by === undefined ? {} : { by }) };
+}
+
+/** Returns stored amounts as decimals in currency units. */
+function textsOf(stored: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(stored).map(([currency, micros]) => [currency, amountOf(BigInt(micros))]));
 }
 
 function entriesOf(

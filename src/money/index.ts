@@ -1,18 +1,22 @@
+export { armedAlerts } from './alerts/budget-alerts.ts';
+export { creditIncidents } from './alerts/out-of-credit.ts';
 export { type ApprovalOutcome, Approvals, type ApprovalTasks } from './approvals.ts';
-export { createBookkeeper, lastDisagreements } from './books/bookkeeper.ts';
+export { bookChecks, createBookkeeper, lastDisagreements } from './books/bookkeeper.ts';
 export {
   type Budget,
   type BudgetChange,
   BudgetRepository,
   type BudgetScope,
+  budgets,
   type ChangedBudget,
   type Spend,
 } from './budgets.ts';
-export { CarriedSpend } from './forgetting/carried-spend.ts';
+export { CarriedSpend, carriedSpend, carryKeys, restoredSpend } from './forgetting/carried-spend.ts';
 export { momentOf } from './moments.ts';
-export { createMoney, type Money } from './money.ts';
-export { Notices } from './notices.ts';
+export { createMoney, environments, type Money } from './money.ts';
+export { Notices, teamNotices } from './notices.ts';
 export { type Pace, paceOf } from './pace.ts';
+export { monthlyReports } from './reports/monthly-reports.ts';
 export {
   type SpendGroup,
   SpendGroups,
@@ -22,7 +26,16 @@ export {
 } from './reports/spend-groups.ts';
 export { StatementDecisions } from './statement/decisions.ts';
 export type { Discrepancy } from './statement/findings.ts';
-export { type Decided, type Resolution, StatementImports, type TeamStatement } from './statement/imports.ts';
+export {
+  type Decided,
+  type Resolution,
+  StatementImports,
+  statementDecisions,
+  statementImports,
+  statementPages,
+  type TeamStatement,
+  teamStatements,
+} from './statement/imports.ts';
 export { monthLine, signed } from './statement/sentences.ts';
 export { createStatements, type Statements } from './statement/statements.ts';
 export { createTeamNotices, type TeamNotices } from './team-notices.ts';

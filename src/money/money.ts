@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
-import { type Store, usedBeyondExtra, type Versioned } from '../engine/index.ts';
+import { collection, type Store, usedBeyondExtra, type Versioned } from '../engine/index.ts';
 import { periodOf } from '../period.ts';
 import { amountOf, type Price, type Refunds, type SpendOrigin, type Task } from '../tasks/index.ts';
 import {
@@ -71,7 +71,14 @@ interface EnvironmentRecord extends Versioned {
   readonly refunds: Refunds;
 }
 
-const ENVIRONMENT_KEY = 'environment';
+/** What the environment said at the last start. */
+export const environments = collection<'environment', EnvironmentRecord>({
+  name: 'environment',
+  holds: 'the persons named in `ADMINS` at the last start, whose changes the audit log shows',
+  kept: 'kept; one who is taken out of `ADMINS` goes with the next start',
+  personal: { byOwner: true },
+});
+
 /** Environment before the first start. */
 const UNSET: EnvironmentRecord = { revision: 0, admins: [], refunds: 'assumed' };
 const OPERATOR: Actor = { person: null, surface: 'environment' };
@@ -82,17 +89,14 @@ async function logEnvironment(
   { store, audit }: { readonly store: Store; readonly audit: AuditTrail },
 ): Promise<void> {
   const named = [...new Set(admins.map(({ platform, user }) => `${platform}:${user}`))].sort();
-  const records = store.keyv('settings');
   await audit.commitAudited('deployment', OPERATOR, async () => {
-    const record = await records.get<EnvironmentRecord>(ENVIRONMENT_KEY);
+    const record = await environments.get(store, 'environment');
     const before = record ?? UNSET;
-    const value: EnvironmentRecord = { revision: before.revision + 1, admins: named, refunds };
-    const expected = record === undefined ? 'absent' : record.revision;
     const entries = [
       ...changeOf('ADMINS', before.admins.map(noteOf), named.map(noteOf)),
       ...changeOf('REFUNDS', [textOf(before.refunds)], [textOf(refunds)]),
     ];
-    const change = { records: [{ namespace: 'settings', key: ENVIRONMENT_KEY, value, expected } as const] };
+    const change = { records: [environments.replacing('environment', record, { admins: named, refunds })] };
     return { change, entries, result: undefined };
   });
 }

@@ -1,11 +1,19 @@
 import { hash } from 'node:crypto';
 import { isOnlyFile, type Notice, type Platform, type TeamNotice, type Upload } from '../chat/index.ts';
 import { type Clock, within } from '../clock.ts';
-import { type Change, type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../engine/index.ts';
+import {
+  type Change,
+  collection,
+  type Lease,
+  OnOneReplica,
+  pagesOf,
+  type Store,
+  type Versioned,
+} from '../engine/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { backoffMs } from '../retry.ts';
-import type { Person } from '../tasks/index.ts';
+import { type Person, withoutPerson } from '../tasks/index.ts';
 
 export type NoticeTarget =
   /** The team's report channel; without one, or where that refuses it, its {@link NoticesOptions.recipients}. */
@@ -34,6 +42,20 @@ interface NoticeRecord extends Versioned, Omit<NoticeOrder, 'key'> {
   readonly createdAtMs: number;
   readonly failures: number;
 }
+
+/** By the hashes of their keys. */
+export const teamNotices = collection<string, NoticeRecord>({
+  name: 'notices',
+  holds: 'alerts, reports and files that were sent, with their recipients; a report names people and what they spent',
+  personal: {
+    forget: (notice, { platform, team, person, pseudonym }) => {
+      if (notice.of.platform !== platform || notice.of.team !== team) return notice;
+      const isForThem = notice.to.kind === 'person' && notice.to.person.id === person.id;
+      const state = isForThem && notice.state === 'waiting' ? 'undeliverable' : notice.state;
+      return { ...withoutPerson(notice, person.id, pseudonym), state };
+    },
+  },
+});
 
 export interface NoticeFiles {
   readonly files: readonly Upload[];
@@ -105,10 +127,9 @@ export class Notices {
    */
   claim({ key, ...order }: NoticeOrder, delayMs = 0): Change {
     const createdAtMs = this.#options.clock.now();
-    const value: NoticeRecord = { ...order, revision: 1, state: 'waiting', createdAtMs, failures: 0 };
     const id = noticeId(key);
     return {
-      records: [{ namespace: 'notices', key: id, value, expected: 'absent' }],
+      records: [teamNotices.replacing(id, undefined, { ...order, state: 'waiting', createdAtMs, failures: 0 })],
       index: [{ index: OUTBOX, member: id, score: createdAtMs + delayMs }],
     };
   }
@@ -178,15 +199,14 @@ export class Notices {
 
   /** @param atMs time of the next attempt; `null`: none. */
   async #write(id: string, record: NoticeRecord, atMs: number | null): Promise<void> {
-    const value = { ...record, revision: record.revision + 1 };
     await this.#options.store.commit({
-      records: [{ namespace: 'notices', key: id, value, expected: record.revision }],
+      records: [teamNotices.replacing(id, record, record)],
       index: [{ index: OUTBOX, member: id, score: atMs }],
     });
   }
 
   #read(id: string): Promise<NoticeRecord | undefined> {
-    return this.#options.store.keyv('notices').get<NoticeRecord>(id);
+    return teamNotices.get(this.#options.store, id);
   }
 
   /** Posts a notice to the first destination that accepts it. @throws DailiesError of the last one. */

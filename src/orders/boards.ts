@@ -1,5 +1,4 @@
-import type { Keyv } from 'keyv';
-import type { Store } from '../engine/index.ts';
+import { collection, type Store } from '../engine/index.ts';
 import { memberIds } from '../pipeline/index.ts';
 import { boardTakesIndex, readTasks, type SetPlace, type TaskId } from '../tasks/index.ts';
 import { type Board, type BoardRecord, boardOf } from './board.ts';
@@ -14,30 +13,33 @@ export interface BoardEdit {
   readonly choice?: { readonly at: number; readonly take: TaskId; readonly atMs: number };
 }
 
+export const boardRecords = collection<TaskId, BoardRecord>({
+  name: 'boards',
+  holds: 'order, skipped shots and chosen takes of a storyboard',
+  kept: 'until the content of its shots is removed',
+  personal: 'with its task',
+});
+
 /** Largest number of further takes of a board that are read. */
 const MAX_TAKES = 200;
 
 /** Boards of storyboards: the order of their shots and the take of each, in the store. Rejects with `store_unavailable`. */
 export class Boards {
   readonly #store: Pick<Store, 'keyv' | 'scan' | 'commit'>;
-  readonly #records: Keyv;
-  readonly #tasks: Keyv;
 
   constructor(store: Pick<Store, 'keyv' | 'scan' | 'commit'>) {
     this.#store = store;
-    this.#records = store.keyv('boards');
-    this.#tasks = store.keyv('tasks');
   }
 
   async get(place: SetPlace): Promise<Board> {
     const [record, entries] = await Promise.all([
-      this.#records.get<BoardRecord>(place.id),
+      boardRecords.get(this.#store, place.id),
       this.#store.scan(boardTakesIndex(place.id), { limit: MAX_TAKES }),
     ]);
     const [members, takes] = await Promise.all([
-      readTasks(this.#tasks, memberIds(place)),
+      readTasks(this.#store, memberIds(place)),
       readTasks(
-        this.#tasks,
+        this.#store,
         entries.map(({ member }) => member),
       ),
     ]);
@@ -49,19 +51,18 @@ export class Boards {
    * @returns `false`, without a change, where it has changed since.
    */
   async change({ place, revision, shots }: Board, edit: BoardEdit): Promise<boolean> {
-    const before = await this.#records.get<BoardRecord>(place.id);
+    const before = await boardRecords.get(this.#store, place.id);
     const chosen = { ...before?.chosen };
     if (edit.choice !== undefined) {
       const { at, take, atMs } = edit.choice;
       chosen[at] = { take, atMs };
     }
-    const value: BoardRecord = {
-      revision: revision + 1,
+    const value = {
       order: edit.order ?? shots.map(({ at }) => at),
       skipped: edit.skipped ?? shots.filter(({ isSkipped }) => isSkipped).map(({ at }) => at),
       chosen,
     };
-    const expected = revision === 0 ? 'absent' : revision;
-    return this.#store.commit({ records: [{ namespace: 'boards', key: place.id, value, expected }] });
+    const read = revision === 0 ? undefined : { revision };
+    return this.#store.commit({ records: [boardRecords.replacing(place.id, read, value)] });
   }
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import type { Store } from '../engine/index.ts';
+import { collection, type Member, type Store } from '../engine/index.ts';
+import { isoOf } from '../period.ts';
 import { Serial } from '../serial.ts';
 import type { Origin, Person, Task, TaskId } from '../tasks/index.ts';
 import type { RequestDraft } from '../videos/index.ts';
@@ -41,19 +41,55 @@ export type NewDraft = Omit<Draft, 'createdAtMs'>;
 /** Lifetime of a draft in milliseconds. */
 const TTL_MS = 24 * 3_600_000;
 
+const KEPT = '24 hours';
+
+export const draftRecords = collection<TaskId, Draft>({
+  name: 'drafts',
+  holds: 'orders that await a confirmation: prompt, references, requester',
+  kept: KEPT,
+  personal: {
+    withdraw: (draft, of) => (isTheirs(draft, of) ? null : draft),
+    export: (draft, of) => {
+      const { id, channel, request, createdAtMs } = draft;
+      return isTheirs(draft, of) ? [{ record: 'draft', id, channel, request, createdAt: isoOf(createdAtMs) }] : [];
+    },
+  },
+});
+
+/** The order's key that a press on **Retry** led to. */
+export const retryPresses = collection<string, { readonly key: string }>({
+  name: 'retry_presses',
+  holds: 'the task that a press on **Retry** led to',
+  kept: KEPT,
+  personal: 'nobody',
+});
+
+/** The draft that represents all that are equal. */
+export const equalDrafts = collection<Draft, { readonly id: TaskId }>({
+  name: 'equal_drafts',
+  key: equalityKey,
+  holds: 'which drafts are equal, under hashes of them',
+  kept: KEPT,
+  personal: 'nobody',
+});
+
+function isTheirs({ platform, team, by }: Draft, of: Member): boolean {
+  return platform === of.platform && team === of.team && by.id === of.person.id;
+}
+
 /** Drafts that await confirmation, in the store. Every method rejects with `store_unavailable`. */
 export class Drafts {
-  readonly #records: Keyv;
+  readonly #store: Pick<Store, 'keyv'>;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #standing = new Serial<string>();
 
   constructor(store: Pick<Store, 'keyv'>, clock: Pick<Clock, 'now'>) {
-    this.#records = store.keyv('drafts');
+    this.#store = store;
     this.#clock = clock;
   }
 
   get(id: TaskId): Promise<Draft | undefined> {
-    return this.#records.get<Draft>(id);
+    return draftRecords.get(this.#store, id);
   }
 
   /**
@@ -66,23 +102,23 @@ export class Drafts {
     const isFinal = before?.isDiscarded === true && !isOfRetry(given);
     const discarded = isFinal ? { isDiscarded: true } : {};
     const draft: Draft = { ...given, ...discarded, createdAtMs: before?.createdAtMs ?? this.#clock.now() };
-    await this.#records.set(draft.id, draft, TTL_MS);
+    await draftRecords.set(this.#store, draft.id, draft, TTL_MS);
     return { draft, before };
   }
 
   /** Marks a draft as discarded; a redelivery of its request does not offer it again. */
   async discard(draft: Draft): Promise<void> {
-    await this.#records.set(draft.id, { ...draft, isDiscarded: true }, TTL_MS);
+    await draftRecords.set(this.#store, draft.id, { ...draft, isDiscarded: true }, TTL_MS);
   }
 
   /** Returns the order's key that a press on **Retry** led to within the last 24 hours, without making it. */
   async takeOf(press: string): Promise<string | undefined> {
-    return (await this.#records.get<{ readonly key: string }>(pressKey(press)))?.key;
+    return (await retryPresses.get(this.#store, press))?.key;
   }
 
   /** Records that a press led to the task of a key, so that its redelivery does not make the next one. */
   async ledTo(press: string, key: string): Promise<void> {
-    await this.#records.set(pressKey(press), { key }, TTL_MS);
+    await retryPresses.set(this.#store, press, { key }, TTL_MS);
   }
 
   /**
@@ -90,12 +126,11 @@ export class Drafts {
    * this one from now on. Calls for equal drafts are serialised within a process.
    */
   standingFor(draft: Draft, isOpen: (earlier: Draft) => Promise<boolean>): Promise<Draft> {
-    const key = equalityKey(draft);
-    return this.#standing.run(key, async () => {
-      const pointer = await this.#records.get<{ readonly id: TaskId }>(key);
+    return this.#standing.run(equalityKey(draft), async () => {
+      const pointer = await equalDrafts.get(this.#store, draft);
       const earlier = pointer === undefined ? undefined : await this.get(pointer.id);
       if (earlier !== undefined && earlier.isDiscarded !== true && (await isOpen(earlier))) return earlier;
-      await this.#records.set(key, { id: draft.id }, TTL_MS);
+      await equalDrafts.set(this.#store, draft, { id: draft.id }, TTL_MS);
       return draft;
     });
   }
@@ -106,11 +141,10 @@ export async function deleteDraftsOf(
   store: Pick<Store, 'keyv' | 'contents'>,
   { id, set }: Pick<Task, 'id' | 'set'>,
 ): Promise<void> {
-  for await (const page of store.contents.records('drafts')) {
-    for (const { key, value } of page) {
-      const draft = value as Partial<Draft>;
-      const isOfOrder = draft.key !== undefined && taskIdOf(draft.key) === (set?.id ?? id);
-      if (draft.request !== undefined && (isOfOrder || draft.retryOf === id)) await store.keyv('drafts').delete(key);
+  for await (const page of draftRecords.all(store)) {
+    for (const { value: draft } of page) {
+      const isOfOrder = taskIdOf(draft.key) === (set?.id ?? id);
+      if (isOfOrder || draft.retryOf === id) await draftRecords.delete(store, draft.id);
     }
   }
 }
@@ -120,15 +154,11 @@ function isOfRetry({ key }: Pick<Draft, 'key'>): boolean {
   return key.startsWith('retry:');
 }
 
-function pressKey(press: string): string {
-  return `press:${press}`;
-}
-
 function equalityKey({ platform, team, channel, by, request, retryOf }: Draft): string {
   const { prompt, model, seconds, aspect, resolution, style, takes, image = [], audio = [], video = [] } = request;
   const settings = [prompt, model, seconds?.toString(), aspect, resolution].map((value) => value ?? null);
   const count = takes === undefined ? undefined : { takes: takes.toString() };
   const further = [request.shots, request.models, count, style && { style }].filter((one) => one !== undefined);
   const parts = [platform, team, channel, by.id, retryOf ?? null, ...settings, image, audio, video, ...further];
-  return `equal:${hash('sha256', JSON.stringify(parts), 'hex')}`;
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }

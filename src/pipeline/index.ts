@@ -1,6 +1,14 @@
 export { createApprovalSweep } from './approval-sweep.ts';
 export { type Clips, type ClipsOptions, createClips } from './clip-files.ts';
-export { type Draft, Drafts, deleteDraftsOf, type NewDraft } from './drafts.ts';
+export {
+  type Draft,
+  Drafts,
+  deleteDraftsOf,
+  draftRecords,
+  equalDrafts,
+  type NewDraft,
+  retryPresses,
+} from './drafts.ts';
 export { createLedger, ledgerEntries, ledgerPages } from './ledger-reader.ts';
 export { deliverQueue, notifyQueue, scheduleNext } from './next-job.ts';
 export type { Order, SetOrder } from './orders/order.ts';
@@ -19,5 +27,5 @@ export {
   type TaskService,
   type TaskServiceOptions,
 } from './task-service.ts';
-export { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
+export { createUpstreamIds, idAttempts, type UpstreamIds, upstreamHolders } from './upstream-ids.ts';
 export type { VisibleScope } from './visible-history.ts';

@@ -5,6 +5,7 @@ import {
   type LedgerScope,
   ledgerKey,
   ledgerOf,
+  ledgerRecords,
   readTasks,
   spendIndex,
 } from '../tasks/index.ts';
@@ -39,10 +40,10 @@ export async function ledgerEntries(
   keys: readonly string[],
 ): Promise<readonly LedgerEntry[]> {
   if (keys.length === 0) return [];
-  const found = await store.keyv('ledger').getMany<LedgerEntry>([...keys]);
+  const found = await store.keyv(ledgerRecords.name).getMany<LedgerEntry>([...keys]);
   const missing = keys.filter((_, at) => found[at] === undefined);
   const ids = new Set(missing.map((key) => key.slice(0, key.lastIndexOf('#'))));
-  const derived = (await readTasks(store.keyv('tasks'), [...ids])).flatMap(ledgerOf);
+  const derived = (await readTasks(store, [...ids])).flatMap(ledgerOf);
   const byKey = new Map(derived.map((entry) => [ledgerKey(entry), entry]));
   return keys.map((key, at) => found[at] ?? byKey.get(key)).filter((entry) => entry !== undefined);
 }

@@ -1,4 +1,5 @@
 import {
+  BUDGETS,
   type BudgetAmounts,
   isWithinBudget,
   type Store,
@@ -45,7 +46,7 @@ export async function exceededLimits(
   const keys = limits.flatMap(({ budgets }) => budgets);
   const [sums, records] = await Promise.all([
     store.sums(limits.map(({ sum }) => sum)),
-    store.keyv('budgets').getMany<BudgetAmounts>([...keys]),
+    store.keyv(BUDGETS).getMany<BudgetAmounts>([...keys]),
   ]);
   const recordOf = new Map(keys.map((key, index) => [key, records[index]]));
   const exceeded = limits.flatMap((limit, index) => {

@@ -58,11 +58,10 @@ export async function ensureOpenTasks(
 /** Schedules deliveries of outbox entries without a scheduled delivery or notification. @throws `store_unavailable` */
 export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: Bounds = {}): Promise<Found> {
   const lost = new Map<QueueName, number>();
-  const records = store.keyv('tasks');
   let there = 0;
   for await (const page of pagesOf(store, OUTBOX, bounds)) {
     const tasks = await readTasks(
-      records,
+      store,
       page.map(({ member }) => member),
     );
     const waiting = tasks.filter(({ presented }) => !presented);

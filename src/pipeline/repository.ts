@@ -1,4 +1,3 @@
-import type { Keyv } from 'keyv';
 import type { Change, Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import {
@@ -83,14 +82,12 @@ const MAX_TRIES = 100;
 export class TaskRepository {
   readonly #store: Store;
   readonly #upstreamIds: UpstreamIds;
-  readonly #records: Keyv;
   readonly #observers: TaskObserver[] = [];
 
   /** @param service identifies the video service, such as its base URL: ids of two services may be the same. */
   constructor(store: Store, service = '') {
     this.#store = store;
     this.#upstreamIds = createUpstreamIds(store, service);
-    this.#records = store.keyv('tasks');
   }
 
   /** Adds an observer, called after each write, in the order of subscription. */
@@ -99,7 +96,7 @@ export class TaskRepository {
   }
 
   get(id: TaskId): Promise<Task | undefined> {
-    return readTask(this.#records, id);
+    return readTask(this.#store, id);
   }
 
   holderOf(upstreamId: UpstreamId): Promise<TaskId | undefined> {
@@ -215,7 +212,7 @@ export class TaskRepository {
     also: (next: readonly Task[]) => Promise<FurtherWrites> = async () => ({}),
   ): Promise<RecordedAll> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const tasks = await readTasks(this.#records, ids);
+      const tasks = await readTasks(this.#store, ids);
       const moves = tasks.flatMap((before) => (before.state === 'requested' ? [moveOf(before, eventOf(before))] : []));
       const isPurchase = moves.some(({ kind }) => PURCHASES.has(kind));
       const isPartial = isPurchase && moves.length < ids.length;
@@ -258,7 +255,7 @@ export class TaskRepository {
 
   async #areUnchanged(tasks: readonly Task[]): Promise<boolean> {
     const ids = tasks.map(({ id }) => id);
-    const current = await readTasks(this.#records, ids);
+    const current = await readTasks(this.#store, ids);
     return current.every(({ revision }, at) => revision === tasks[at]?.revision) && current.length === tasks.length;
   }
 

@@ -1,4 +1,3 @@
-import type { Keyv } from 'keyv';
 import { type Clock, within } from '../clock.ts';
 import type { IndexEntry, Store, WorkQueue } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
@@ -162,12 +161,10 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
 
 class Service implements TaskService {
   readonly #options: TaskServiceOptions;
-  readonly #records: Keyv;
   readonly #audit: AuditTrail;
 
   constructor(options: TaskServiceOptions) {
     this.#options = options;
-    this.#records = options.store.keyv('tasks');
     this.#audit = new AuditTrail(options.store, options.clock);
   }
 
@@ -270,7 +267,7 @@ class Service implements TaskService {
 
   /** Returns a task with those of its set, as they are stored. */
   async #setOf(task: Task): Promise<readonly Task[]> {
-    return task.set === undefined ? [task] : readTasks(this.#records, memberIds(task.set));
+    return task.set === undefined ? [task] : readTasks(this.#options.store, memberIds(task.set));
   }
 
   /** Returns a purchase at this moment, and what refuses it. Rejects while the settings cannot be read. */
@@ -282,7 +279,7 @@ class Service implements TaskService {
 
   #load(entries: readonly IndexEntry[]): Promise<readonly Task[]> {
     return readTasks(
-      this.#records,
+      this.#options.store,
       entries.map(({ member }) => member),
     );
   }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import type { Change, IndexWrite, RecordWrite, Store } from '../engine/index.ts';
+import { type Change, collection, type IndexWrite, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import { isContentRemoved, readTasks, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamId } from '../videos/index.ts';
@@ -33,6 +32,24 @@ interface Attempts {
   readonly atMs: readonly number[];
 }
 
+interface UpstreamKey {
+  readonly service: string;
+  readonly id: UpstreamId;
+}
+
+export const upstreamHolders = collection<UpstreamKey, Holder>({
+  name: 'upstream',
+  key: keyOf,
+  holds: 'the task of each id at the service',
+  personal: 'nobody',
+});
+
+export const idAttempts = collection<TaskId, Attempts>({
+  name: 'id_attempts',
+  holds: 'the times at which ids were entered by hand for a task',
+  personal: 'nobody',
+});
+
 const HOUR_MS = 3_600_000;
 /** Limit on entered ids per task and hour, against guessing the id of another user's task. */
 const MAX_ATTEMPTS_PER_HOUR = 5;
@@ -44,10 +61,12 @@ const MAX_RACES = 20;
  * @param service identifies the video service, such as its base URL: two services may give the same id.
  */
 export function createUpstreamIds(store: Store, service: string): UpstreamIds {
-  const records: Keyv = store.keyv('upstream');
   const holders = async (ids: readonly UpstreamId[]): Promise<readonly (TaskId | undefined)[]> => {
     if (ids.length === 0) return [];
-    const found = await records.getMany<Holder>(ids.map((id) => keyOf(service, id)));
+    const found = await upstreamHolders.getMany(
+      store,
+      ids.map((id) => ({ service, id })),
+    );
     return Promise.all(ids.map(async (id, at) => found[at]?.task ?? removedHolder(store, service, id)));
   };
   const holder = async (id: UpstreamId): Promise<TaskId | undefined> => (await holders([id]))[0];
@@ -55,8 +74,10 @@ export function createUpstreamIds(store: Store, service: string): UpstreamIds {
   const moved = async (task: Task, id: UpstreamId | undefined): Promise<IdWrites> => {
     const held = id === undefined ? undefined : await holder(id);
     if (id === undefined || (held !== undefined && held !== task.id)) return { records: [], index: [] };
-    const key = keyOf(service, id);
-    return { records: [writeOf(key, null, 'any')], index: [entryOf(key, task.id, true)] };
+    return {
+      records: [upstreamHolders.overwriting({ service, id }, null)],
+      index: [entryOf(keyOf({ service, id }), task.id, true)],
+    };
   };
   return {
     holder,
@@ -66,13 +87,13 @@ export function createUpstreamIds(store: Store, service: string): UpstreamIds {
       if (before.upstreamId === after.upstreamId) return { records: [], index: [] };
       const given = before.upstreamId;
       const isOurs = given !== undefined && (await holder(given)) === after.id;
-      const left = isOurs ? [writeOf(keyOf(service, given), null, 'any')] : [];
-      const index = isOurs ? [entryOf(keyOf(service, given), after.id, false)] : [];
+      const left = isOurs ? [upstreamHolders.overwriting({ service, id: given }, null)] : [];
+      const index = isOurs ? [entryOf(keyOf({ service, id: given }), after.id, false)] : [];
       if (after.upstreamId === undefined) return { records: left, index };
       const held = await holder(after.upstreamId);
       if (held !== undefined && held !== after.id) throw taken(after.id);
-      const expected = held === undefined ? 'absent' : 1;
-      return { records: [...left, writeOf(keyOf(service, after.upstreamId), after.id, expected)], index };
+      const holding = upstreamHolders.overwriting({ service, id: after.upstreamId }, { revision: 1, task: after.id });
+      return { records: [...left, { ...holding, expected: held === undefined ? 'absent' : 1 }], index };
     },
   };
 }
@@ -90,19 +111,18 @@ function entryOf(key: string, task: TaskId, isEntered: boolean): IndexWrite {
 }
 
 function bucketOf(key: string): { readonly index: string; readonly score: number } {
-  const digits = key.slice('id:'.length);
   return {
-    index: `upstream:${Number.parseInt(digits.slice(0, 4), 16) % BUCKETS}`,
+    index: `upstream:${Number.parseInt(key.slice(0, 4), 16) % BUCKETS}`,
     // 52 bits: a score is a double.
-    score: Number.parseInt(digits.slice(4, 17), 16),
+    score: Number.parseInt(key.slice(4, 17), 16),
   };
 }
 
 async function removedHolder(store: Store, service: string, id: UpstreamId): Promise<TaskId | undefined> {
-  const { index, score } = bucketOf(keyOf(service, id));
+  const { index, score } = bucketOf(keyOf({ service, id }));
   const found = await store.scan(index, { min: score, max: score });
   const tasks = await readTasks(
-    store.keyv('tasks'),
+    store,
     found.map(({ member }) => member),
   );
   return tasks.find(({ upstreamId }) => upstreamId === id)?.id;
@@ -113,9 +133,8 @@ async function removedHolder(store: Store, service: string, id: UpstreamId): Pro
  * @throws `id_attempts` with `retryAfterMs` when five were entered within the last hour.
  */
 export async function countAttempt(store: Store, clock: Clock, task: TaskId): Promise<void> {
-  const key = `attempts:${task}`;
   for (let races = 0; races < MAX_RACES; races += 1) {
-    const known = await store.keyv('upstream').get<Attempts>(key);
+    const known = await idAttempts.get(store, task);
     const nowMs = clock.now();
     const recent = (known?.atMs ?? []).filter((atMs) => atMs > nowMs - HOUR_MS && atMs <= nowMs);
     const [oldest] = recent;
@@ -126,9 +145,7 @@ export async function countAttempt(store: Store, clock: Clock, task: TaskId): Pr
         retryAfterMs: oldest + HOUR_MS - nowMs,
       });
     }
-    const value: Attempts = { revision: (known?.revision ?? 0) + 1, atMs: [...recent, nowMs] };
-    const expected = known?.revision ?? 'absent';
-    if (await store.commit({ records: [{ namespace: 'upstream', key, value, expected }] })) return;
+    if (await store.commit({ records: [idAttempts.replacing(task, known, { atMs: [...recent, nowMs] })] })) return;
   }
   throw new DailiesError(`entering an id for task ${task}: many are entered at once`, {
     code: 'store_unavailable',
@@ -137,12 +154,8 @@ export async function countAttempt(store: Store, clock: Clock, task: TaskId): Pr
 }
 
 /** Returns the key of an id: a hash, since ids may be long and contain any character. */
-function keyOf(service: string, id: UpstreamId): string {
-  return `id:${hash('sha256', `${service.replace(/\/+$/, '')}\n${id}`, 'hex')}`;
-}
-
-function writeOf(key: string, task: TaskId | null, expected: RecordWrite['expected']): RecordWrite {
-  return { namespace: 'upstream', key, value: task === null ? null : { revision: 1, task }, expected };
+function keyOf({ service, id }: UpstreamKey): string {
+  return hash('sha256', `${service.replace(/\/+$/, '')}\n${id}`, 'hex');
 }
 
 function taken(task: TaskId): DailiesError {

@@ -108,7 +108,7 @@ export class Uploads {
     const local = await storage.copies.tasks();
     const ids = [...local.keys()];
     for (let at = 0; at < ids.length && !this.#isStopped; at += BATCH) {
-      for (const task of await readTasks(store.keyv('tasks'), ids.slice(at, at + BATCH))) {
+      for (const task of await readTasks(store, ids.slice(at, at + BATCH))) {
         if (task.removal !== undefined && task.clip === undefined) await storage.copies.remove(task.id);
         else if (await this.#isToBeUploaded(task, local)) await deferUpload(this.#options, task.id);
       }

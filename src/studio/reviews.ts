@@ -40,7 +40,7 @@ export function createReviews({
     },
     async newer(task) {
       const ids = await newerVersions(store, task);
-      return (await readTasks(store.keyv('tasks'), ids)).filter(isLive);
+      return (await readTasks(store, ids)).filter(isLive);
     },
   };
 }

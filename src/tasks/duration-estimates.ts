@@ -1,4 +1,4 @@
-import type { Keyv } from 'keyv';
+import { collection, type Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskObserver } from '../pipeline/index.ts';
 import type { Task } from './task.ts';
@@ -22,25 +22,30 @@ export interface DurationEstimates {
   learn(model: string, durationMs: number): Promise<void>;
 }
 
+export const durations = collection<'by model', Readonly<Record<string, readonly number[]>>>({
+  name: 'durations',
+  holds: 'generation times by model',
+  personal: 'nobody',
+});
+
 /** Loads the stored durations. Updates are not atomic: a lost one costs a single sample. */
-export async function createDurationEstimates(keyv: Keyv): Promise<DurationEstimates> {
-  const key = 'by-model';
-  const read = async () => Object.entries((await keyv.get<Record<string, readonly number[]>>(key)) ?? {});
+export async function createDurationEstimates(store: Pick<Store, 'keyv'>): Promise<DurationEstimates> {
+  const read = async () => Object.entries((await durations.get(store, 'by model')) ?? {});
   const known = new Map(await read());
   let last: Promise<void> = Promise.resolve();
 
   const learn = async (model: string, durationMs: number): Promise<void> => {
     // Other processes write durations, too.
-    for (const [name, durations] of await read()) known.set(name, durations);
+    for (const [name, found] of await read()) known.set(name, found);
     known.set(model, [...(known.get(model) ?? []), durationMs].slice(-MAX_SAMPLES));
-    await keyv.set(key, Object.fromEntries(known));
+    await durations.set(store, 'by model', Object.fromEntries(known));
   };
 
   return {
     usual(model) {
-      const durations = known.get(model) ?? [];
-      if (durations.length < MIN_SAMPLES) return null;
-      const sorted = durations.toSorted((a, b) => a - b);
+      const samples = known.get(model) ?? [];
+      if (samples.length < MIN_SAMPLES) return null;
+      const sorted = samples.toSorted((a, b) => a - b);
       return { fromMs: quantile(sorted, 0.25), toMs: quantile(sorted, 0.75) };
     },
     learn(model, durationMs) {

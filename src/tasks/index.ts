@@ -14,11 +14,11 @@ export { comparisonOf, isBlind, labelAt, WAITS_FOR_OTHERS_MS } from './compariso
 export {
   createDurationEstimates,
   type DurationEstimates,
+  durations,
   learningDurations,
   type UsualDuration,
 } from './duration-estimates.ts';
 export { isPseudonym, newPseudonym, pseudonymsIn, withoutPerson } from './forgetting/pseudonym.ts';
-export { WRITTEN } from './forgetting/written.ts';
 export {
   boardTakesIndex,
   channelHistoryIndex,
@@ -27,6 +27,7 @@ export {
   historyIndex,
   ledgerKey,
   ledgerOf,
+  ledgerRecords,
   OUTBOX,
   openIndex,
   REMOVALS,
@@ -57,7 +58,7 @@ export {
   sumsOf,
 } from './money.ts';
 export { amountLeft, formatPrice, isAbove, isSamePrice, priceOf, sumOf, timesPrice, total } from './price.ts';
-export { isTask, readTask, readTasks } from './record-shape.ts';
+export { isTask, readTask, readTasks, taskRecords } from './record-shape.ts';
 export { recount } from './recount.ts';
 export { isContentRemoved, type Removal, type RemovalReason } from './removal.ts';
 export {

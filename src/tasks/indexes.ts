@@ -1,8 +1,8 @@
-import type { Change, IndexWrite, RecordWrite } from '../engine/index.ts';
+import { type Change, collection, type IndexWrite, type RecordWrite } from '../engine/index.ts';
 import { isBlind, WAITS_FOR_OTHERS_MS } from './comparisons/blind.ts';
 import type { LedgerEntry } from './ledger.ts';
 import { moneyOf, spendChannel, statesOf, sumWritesOf } from './money.ts';
-import { storedTask } from './record-shape.ts';
+import { storedTask, taskRecords } from './record-shape.ts';
 import { isContentRemoved } from './removal.ts';
 import { versionWrites } from './review/versions.ts';
 import { isEnded, lastLedgerState } from './state-machine.ts';
@@ -102,7 +102,7 @@ export function ledgerKey(entry: Pick<LedgerEntry, 'task' | 'send'>): string {
  */
 export function toChange(before: Task | null, after: Task): Change {
   const record: RecordWrite = {
-    namespace: 'tasks',
+    namespace: taskRecords.name,
     key: after.id,
     value: storedTask(after),
     expected: before === null ? 'absent' : before.revision,
@@ -119,6 +119,14 @@ export function toChange(before: Task | null, after: Task): Change {
     sums: sumWritesOf(before, after),
   };
 }
+
+export const ledgerRecords = collection<Pick<LedgerEntry, 'task' | 'send'>, LedgerEntry>({
+  name: 'ledger',
+  key: ledgerKey,
+  holds: 'task, requester, channel, model and amount of each send',
+  kept: 'kept; of a removed task, derived from its record instead',
+  personal: 'with its task',
+});
 
 /** Returns the indexes that contain a task; {@link scoreOf} returns its score in them. */
 function indexesOf(task: Task): ReadonlySet<string> {
@@ -221,10 +229,10 @@ function ledgerWrites(before: Task | null, after: Task): Required<Pick<Change, '
   });
   // Those of a removed task are derived from its record, by `pipeline/ledger-reader.ts`.
   const records = isContentRemoved(after)
-    ? ledgerOf(after).map((entry) => ({ key: ledgerKey(entry), value: null }))
-    : changed.map((entry) => ({ key: ledgerKey(entry), value: entry }));
+    ? ledgerOf(after).map((entry) => ledgerRecords.overwriting(entry, null))
+    : changed.map((entry) => ledgerRecords.overwriting(entry, entry));
   return {
-    records: records.map((record) => ({ namespace: 'ledger', ...record, expected: 'any' })),
+    records,
     index: [
       ...moved,
       ...changed.map((entry) => ({

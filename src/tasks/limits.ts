@@ -86,7 +86,7 @@ export async function roomWithin(store: Store, limits: readonly BoundLimit[], no
 /** Returns the entries of an index without those of a set after its first one. */
 async function firstOfOrders(store: Store, entries: readonly IndexEntry[]): Promise<readonly IndexEntry[]> {
   const tasks = await readTasks(
-    store.keyv('tasks'),
+    store,
     entries.map(({ member }) => member),
   );
   const orderOf = new Map<string, string>(tasks.map((task) => [task.id, orderIdOf(task)]));

@@ -1,6 +1,8 @@
-import type { Keyv } from 'keyv';
 import { z } from 'zod';
+import { collection, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
+import { isoOf } from '../period.ts';
+import { WRITTEN } from './forgetting/written.ts';
 import { isContentRemoved } from './removal.ts';
 import type { Task, TaskId } from './task.ts';
 
@@ -54,21 +56,38 @@ const shape = z.object({
   clip: z.object({ path: z.string(), bytes: z.number(), contentType: z.string() }).optional(),
 });
 
+/** One record for each interaction that ordered something. Read it by {@link readTask}, which checks its shape. */
+export const taskRecords = collection<TaskId, Task>({
+  name: 'tasks',
+  holds:
+    'one record for each order: prompt, settings, addresses of reference media, id and name of the requester, channel, the platform’s id of the interaction and, on Discord, its token (of use for 15 minutes); who cancelled, approved or denied it, and the reason typed with a denial; who signed its clip off or requested changes, and their notes; amounts, state, times, id at the service, path of the clip',
+  kept: 'kept; of a removed task, amounts, state, ids, times and requester',
+  personal: {
+    byOwner: true,
+    export: (task, { platform, team, person }, id) => {
+      if (!isTask(task, id) || task.origin.platform !== platform || task.origin.team !== team) return [];
+      return Object.values(WRITTEN)
+        .flatMap(({ decisions }) => decisions(task))
+        .filter(({ by }) => by.id === person.id)
+        .map(({ by: _by, atMs, ...line }) => ({ ...line, clip: id, at: isoOf(atMs) }));
+    },
+  },
+});
+
 /**
  * Reads the record of a task.
  * @throws `record_damaged` where it is not a valid task; the errors of Keyv.
  */
-export async function readTask(records: Keyv, id: TaskId): Promise<Task | undefined> {
-  const found = await records.get<unknown>(id);
+export async function readTask(store: Pick<Store, 'keyv'>, id: TaskId): Promise<Task | undefined> {
+  const found: unknown = await taskRecords.get(store, id);
   if (found === undefined) return undefined;
   if (isTask(found, id)) return wholeTask(found);
   throw new DailiesError(`reading task ${id}: its record is damaged`, { code: 'record_damaged', retryable: false });
 }
 
 /** Reads the records of tasks, in the order of `ids`, without missing or damaged ones. */
-export async function readTasks(records: Keyv, ids: readonly string[]): Promise<readonly Task[]> {
-  if (ids.length === 0) return [];
-  const found = await records.getMany<unknown>([...ids]);
+export async function readTasks(store: Pick<Store, 'keyv'>, ids: readonly string[]): Promise<readonly Task[]> {
+  const found: readonly unknown[] = await taskRecords.getMany(store, ids as readonly TaskId[]);
   return found.filter((one, at): one is Task => isTask(one, ids[at])).map(wholeTask);
 }
 

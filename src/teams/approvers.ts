@@ -1,10 +1,10 @@
-import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import type { Store, Versioned } from '../engine/index.ts';
-import type { Approver, Person } from '../tasks/index.ts';
+import { collection, type Store, type Versioned } from '../engine/index.ts';
+import { isoOf } from '../period.ts';
+import { type Approver, type Person, withoutPerson } from '../tasks/index.ts';
 import type { AuditTrail } from './audit/audit.ts';
 import type { Actor, AuditValue } from './audit/audit-entry.ts';
-import type { TeamKey } from './team-settings.ts';
+import { keyOfTeam, type TeamKey } from './team-settings.ts';
 
 /** Approver of a team; a deputy until a time. */
 export interface TeamApprover extends Approver {
@@ -18,6 +18,29 @@ interface ApproversRecord extends Versioned {
   readonly approvers: readonly TeamApprover[];
 }
 
+export const approversOfTeams = collection<TeamKey, ApproversRecord>({
+  name: 'approvers',
+  key: keyOfTeam,
+  holds: 'approvers: persons, roles, user groups',
+  kept: 'until they are removed',
+  personal: {
+    keyFor: keyOfTeam,
+    withdraw: (record, { person }) => ({
+      ...record,
+      approvers: record.approvers.filter(({ kind, id }) => kind !== 'person' || id !== person.id),
+    }),
+    forget: (record, { person, pseudonym }) => withoutPerson(record, person.id, pseudonym),
+    export: ({ approvers }, { person }) =>
+      approvers
+        .filter(({ kind, id }) => kind === 'person' && id === person.id)
+        .map(({ name, untilMs }) => ({
+          record: 'approver',
+          name,
+          until: isoOf(untilMs),
+        })),
+  },
+});
+
 /** Dependencies of {@link Approvers}. */
 interface ApproversOptions {
   readonly store: Pick<Store, 'keyv'>;
@@ -28,11 +51,9 @@ interface ApproversOptions {
 /** Approvers of teams. Every method rejects with `store_unavailable`. */
 export class Approvers {
   readonly #options: ApproversOptions;
-  readonly #records: Keyv;
 
   constructor(options: ApproversOptions) {
     this.#options = options;
-    this.#records = options.store.keyv('approvals');
   }
 
   /** Returns a team's approvers, without deputies whose time is over. */
@@ -72,10 +93,8 @@ export class Approvers {
       if (before?.untilMs === next?.untilMs && (before === undefined) === (next === null))
         return { change: { records: [] }, entries: [], result: false };
       const approvers = [...valid.filter((one) => one !== before), ...(next === null ? [] : [next])];
-      const value: ApproversRecord = { revision: (record?.revision ?? 0) + 1, approvers };
-      const expected = record === undefined ? 'absent' : record.revision;
       return {
-        change: { records: [{ namespace: 'approvals', key: keyOf(team), value, expected }] },
+        change: { records: [approversOfTeams.replacing(team, record, { approvers })] },
         entries: [{ action: 'approver', before: valuesOf(before ?? null), after: valuesOf(next) }],
         result: true,
       };
@@ -83,7 +102,7 @@ export class Approvers {
   }
 
   #read(team: TeamKey): Promise<ApproversRecord | undefined> {
-    return this.#records.get<ApproversRecord>(keyOf(team));
+    return approversOfTeams.get(this.#options.store, team);
   }
 }
 
@@ -109,10 +128,6 @@ export async function whoDecides(
 
 function isValid({ untilMs }: TeamApprover, nowMs: number): boolean {
   return untilMs === undefined || nowMs < untilMs;
-}
-
-function keyOf({ platform, team }: TeamKey): string {
-  return `approvers:${platform}:${team}`;
 }
 
 function valuesOf(approver: TeamApprover | null): readonly AuditValue[] {

@@ -1,7 +1,7 @@
 export { type AccessConfig, accessOf, rulesOf, splitList, teamListOf } from './access-list.ts';
 export { type Admin, adminListOf, adminsOf, BUILT_IN_ADMINS, isAmong } from './admins.ts';
-export { Approvers, approversFor, type TeamApprover, whoDecides } from './approvers.ts';
-export { type AuditedChange, AuditTrail } from './audit/audit.ts';
+export { Approvers, approversFor, approversOfTeams, type TeamApprover, whoDecides } from './approvers.ts';
+export { type AuditedChange, AuditTrail, auditRecords } from './audit/audit.ts';
 export type {
   Actor,
   AuditAction,
@@ -11,7 +11,13 @@ export type {
   LoggedValue,
   Surface,
 } from './audit/audit-entry.ts';
-export { type ChannelKey, defaultsKey, type MemberKey, PersonalDefaults } from './personal-defaults.ts';
+export {
+  type ChannelKey,
+  channelDefaults,
+  type MemberKey,
+  PersonalDefaults,
+  personalDefaults,
+} from './personal-defaults.ts';
 export { allowedCatalog } from './policy/allowed-catalog.ts';
 export {
   changedPolicy,
@@ -20,18 +26,17 @@ export {
   type Policy,
   type PolicyPlace,
   type PolicyRules,
-  policyWithout,
   type RuleName,
   type RulesPatch,
   rulesAt,
-  rulesNaming,
   valueRules,
 } from './policy/policy.ts';
 export { type Bought, type PurchaseNow, purchaseAt, refusedBy } from './policy/purchase-check.ts';
-export { keyOf, MAX_IMAGES, type ReferenceImage, References, referenceNameOf } from './references.ts';
+export { MAX_IMAGES, type ReferenceImage, References, referenceNameOf, shelves } from './references.ts';
 export {
   DEFAULT_SETTINGS,
   type Keep,
+  keyOfTeam,
   type Pause,
   type PauseInEffect,
   pauseAt,
@@ -39,4 +44,5 @@ export {
   type TeamKey,
   type TeamSettings,
   TeamSettingsRepository,
+  teamSettings,
 } from './team-settings.ts';

@@ -1,5 +1,4 @@
-import type { Keyv } from 'keyv';
-import { changeRecord, type Store, type Versioned } from '../engine/index.ts';
+import { collection, type Store, type Versioned } from '../engine/index.ts';
 import type { Defaults } from '../videos/index.ts';
 import type { AuditTrail } from './audit/audit.ts';
 import type { Actor, AuditValue } from './audit/audit-entry.ts';
@@ -30,24 +29,42 @@ type DefaultsPatch = { readonly [Name in keyof Defaults]?: Defaults[Name] | null
 
 type DefaultsRecord = Defaults & Versioned;
 
+export const personalDefaults = collection<MemberKey, DefaultsRecord>({
+  name: 'defaults',
+  key: keyOfMember,
+  holds: 'a person’s default model, length and aspect ratio, by team',
+  kept: 'until `/video defaults off:all`',
+  personal: {
+    keyFor: ({ platform, team, person }) => keyOfMember({ platform, team, user: person.id }),
+    withdraw: () => null,
+    export: (record) => [{ record: 'defaults', ...defaultsOf(record) }],
+  },
+});
+
+export const channelDefaults = collection<ChannelKey, DefaultsRecord>({
+  name: 'channel_defaults',
+  key: ({ platform, team, channel }) => `${platform}:${team}:${channel}`,
+  holds: 'a channel’s default model',
+  kept: 'until `off:channel`',
+  personal: 'nobody',
+});
+
 /** The defaults of people and channels: one record for each who has any. */
 export class PersonalDefaults {
   readonly #store: Pick<Store, 'keyv' | 'commit'>;
-  readonly #records: Keyv;
 
   constructor(store: Pick<Store, 'keyv' | 'commit'>) {
     this.#store = store;
-    this.#records = store.keyv('defaults');
   }
 
   /** Returns a person's defaults, which are not checked against the catalog. @throws `store_unavailable` */
   async get(person: MemberKey): Promise<Defaults> {
-    return defaultsOf(await this.#records.get<DefaultsRecord>(defaultsKey(person)));
+    return defaultsOf(await personalDefaults.get(this.#store, person));
   }
 
   /** Returns the model that orders in a channel get which name none. @throws `store_unavailable` */
   async channelModel(channel: ChannelKey): Promise<string | undefined> {
-    return (await this.#records.get<DefaultsRecord>(channelKey(channel)))?.model;
+    return (await channelDefaults.get(this.#store, channel))?.model;
   }
 
   /**
@@ -55,11 +72,9 @@ export class PersonalDefaults {
    * @throws `store_unavailable`
    */
   async setChannelModel(channel: ChannelKey, model: string | null, { audit, actor }: ChannelChange): Promise<void> {
-    const key = channelKey(channel);
     await audit.commitAudited(channel, actor, async () => {
       const before = await this.channelModel(channel);
-      const value = model === null ? null : ({ model, revision: 1 } satisfies DefaultsRecord);
-      const records = [{ namespace: 'defaults', key, value, expected: 'any' } as const];
+      const records = [channelDefaults.overwriting(channel, model === null ? null : { model, revision: 1 })];
       // To readers of the log, one of the channel's rules.
       const entry = {
         action: 'policy',
@@ -73,8 +88,7 @@ export class PersonalDefaults {
 
   /** Changes a person's defaults. @returns all of them. @throws `store_unavailable` */
   async change(person: MemberKey, patch: DefaultsPatch): Promise<Defaults> {
-    const record = { namespace: 'defaults', key: defaultsKey(person) } as const;
-    return changeRecord<DefaultsRecord, Defaults>(this.#store, record, (before) => {
+    return personalDefaults.change<Defaults>(this.#store, person, (before) => {
       const changed = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
       const merged = Object.entries({ ...defaultsOf(before), ...changed }).filter(([, value]) => value !== null);
       const after: Defaults = Object.fromEntries(merged);
@@ -87,11 +101,6 @@ function textOf(text: string): AuditValue {
   return { kind: 'text', text };
 }
 
-/** Returns the key of a channel's record in the namespace `defaults`. */
-function channelKey({ platform, team, channel }: ChannelKey): string {
-  return `channel:${platform}:${team}:${channel}`;
-}
-
 function defaultsOf(record: DefaultsRecord | undefined): Defaults {
   const { model, seconds, aspect } = record ?? {};
   return {
@@ -101,7 +110,6 @@ function defaultsOf(record: DefaultsRecord | undefined): Defaults {
   };
 }
 
-/** Returns the key of a person's record in the namespace `defaults`. */
-export function defaultsKey({ platform, team, user }: MemberKey): string {
+function keyOfMember({ platform, team, user }: MemberKey): string {
   return `${platform}:${team}:${user}`;
 }

@@ -1,7 +1,8 @@
-import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import { changeRecord, type Store, type Versioned } from '../engine/index.ts';
-import type { Person } from '../tasks/index.ts';
+import { collection, type Store, type Versioned } from '../engine/index.ts';
+import { isoOf } from '../period.ts';
+import { type Person, withoutPerson } from '../tasks/index.ts';
+import { keyOfTeam, type TeamKey } from './team-settings.ts';
 
 /** Image of a team’s library, used as `@name`. */
 export interface ReferenceImage {
@@ -11,11 +12,6 @@ export interface ReferenceImage {
   readonly url: string;
   readonly by: Person;
   readonly addedAtMs: number;
-}
-
-interface LibraryTeam {
-  readonly platform: string;
-  readonly team: string;
 }
 
 export const MAX_IMAGES = 100;
@@ -31,27 +27,38 @@ export function referenceNameOf(word: string): string | null {
 type Shelf = Versioned & { readonly images: readonly ReferenceImage[] };
 
 /** The reference images of teams: one record for each team that has any. */
+export const shelves = collection<TeamKey, Shelf>({
+  name: 'references',
+  key: keyOfTeam,
+  holds: 'names and addresses of a team’s reference images, with who added each',
+  kept: 'until `/video library remove`; of a forgotten person, under the pseudonym',
+  personal: {
+    keyFor: keyOfTeam,
+    forget: (shelf, { person, pseudonym }) => withoutPerson(shelf, person.id, pseudonym),
+    export: ({ images }, { person }) =>
+      images
+        .filter(({ by }) => by.id === person.id)
+        .map(({ name, url, addedAtMs }) => ({ record: 'library', name, url, at: isoOf(addedAtMs) })),
+  },
+});
+
+/** Reads and changes the reference images of teams. */
 export class References {
   readonly #store: Pick<Store, 'keyv' | 'commit'>;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #records: Keyv;
 
   constructor(store: Pick<Store, 'keyv' | 'commit'>, clock: Pick<Clock, 'now'>) {
     this.#store = store;
     this.#clock = clock;
-    this.#records = store.keyv('references');
   }
 
   /** Returns the images of a team, by name. @throws `store_unavailable` */
-  async list(team: LibraryTeam): Promise<readonly ReferenceImage[]> {
-    return (await this.#records.get<Shelf>(keyOf(team)))?.images ?? [];
+  async list(team: TeamKey): Promise<readonly ReferenceImage[]> {
+    return (await shelves.get(this.#store, team))?.images ?? [];
   }
 
   /** Adds an image under a name that is free. @throws `store_unavailable` */
-  async add(
-    team: LibraryTeam,
-    { name, url, by }: Omit<ReferenceImage, 'addedAtMs'>,
-  ): Promise<'added' | 'taken' | 'full'> {
+  async add(team: TeamKey, { name, url, by }: Omit<ReferenceImage, 'addedAtMs'>): Promise<'added' | 'taken' | 'full'> {
     const image = { name, url, by: { id: by.id, name: by.name }, addedAtMs: this.#clock.now() };
     const refusal = await this.#change<'taken' | 'full'>(team, (images) => {
       if (images.some((one) => one.name === name)) return 'taken';
@@ -62,24 +69,18 @@ export class References {
   }
 
   /** Removes an image, if it is still the same. @throws `store_unavailable` */
-  async remove(team: LibraryTeam, { name, addedAtMs }: ReferenceImage): Promise<void> {
+  async remove(team: TeamKey, { name, addedAtMs }: ReferenceImage): Promise<void> {
     await this.#change(team, (images) => images.filter((one) => one.name !== name || one.addedAtMs !== addedAtMs));
   }
 
   #change<Refusal extends string>(
-    team: LibraryTeam,
+    team: TeamKey,
     change: (images: readonly ReferenceImage[]) => readonly ReferenceImage[] | Refusal,
   ): Promise<Refusal | null> {
-    const record = { namespace: 'references', key: keyOf(team) } as const;
-    return changeRecord<Shelf, Refusal | null>(this.#store, record, (before) => {
+    return shelves.change<Refusal | null>(this.#store, team, (before) => {
       const images = change(before?.images ?? []);
       if (typeof images === 'string') return { result: images };
       return { value: images.length === 0 ? null : { images }, result: null };
     });
   }
-}
-
-/** Returns the key of a team's record in the namespace `references`. */
-export function keyOf({ platform, team }: LibraryTeam): string {
-  return `${platform}:${team}`;
 }

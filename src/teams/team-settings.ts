@@ -1,10 +1,10 @@
-import type { Keyv } from 'keyv';
-import type { Store, Versioned } from '../engine/index.ts';
+import { collection, type Store, type Versioned } from '../engine/index.ts';
+import { isoOf } from '../period.ts';
 import type { Person, Price, ReviewRules } from '../tasks/index.ts';
 import type { Style } from '../videos/index.ts';
 import type { AuditTrail } from './audit/audit.ts';
 import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit/audit-entry.ts';
-import type { Policy } from './policy/policy.ts';
+import { NO_POLICY, type Policy, policyWithout, rulesNaming } from './policy/policy.ts';
 import { policyEntries } from './policy/policy-entries.ts';
 
 /** Stop of all purchases of a team. */
@@ -74,19 +74,47 @@ export function pauseAt({ pause, timeZone }: TeamSettings, nowMs: number): Pause
   return { ...pause, timeZone };
 }
 
+/** Returns the key of a record that a team has one of. */
+export function keyOfTeam({ platform, team }: TeamKey): string {
+  return `${platform}:${team}`;
+}
+
+export const teamSettings = collection<TeamKey, TeamSettings>({
+  name: 'settings',
+  key: keyOfTeam,
+  holds:
+    'settings of a team; the text of a pause; its policy, with the persons, roles and user groups that a rule names; its styles, the words of which name nobody unless someone writes a name',
+  personal: {
+    keyFor: keyOfTeam,
+    forget: (settings, { person, pseudonym }) => {
+      const { pause, policy } = settings;
+      return {
+        ...settings,
+        // They wrote the reason.
+        ...(pause?.by.id === person.id ? { pause: { ...pause, reason: '', by: pseudonym } } : {}),
+        ...(policy === undefined ? {} : { policy: policyWithout(policy, person.id) }),
+      };
+    },
+    export: ({ pause, policy = NO_POLICY }, { person }) => [
+      ...rulesNaming(policy, person.id).map(({ rule, channel }) => ({ record: 'policy', rule, channel })),
+      ...(pause?.by.id === person.id ? [{ record: 'pause', reason: pause.reason, at: isoOf(pause.atMs) }] : []),
+    ],
+  },
+});
+
 /** Reads and changes the settings of teams. */
 export class TeamSettingsRepository {
+  readonly #store: Pick<Store, 'keyv'>;
   readonly #audit: AuditTrail;
-  readonly #records: Keyv;
 
   constructor(store: Pick<Store, 'keyv'>, audit: AuditTrail) {
+    this.#store = store;
     this.#audit = audit;
-    this.#records = store.keyv('settings');
   }
 
   /** Returns the settings of a team; defaults if none were changed. @throws DailiesError `store_unavailable` */
   async get(team: TeamKey): Promise<TeamSettings> {
-    return (await this.#records.get<TeamSettings>(keyOf(team))) ?? DEFAULT_SETTINGS;
+    return (await teamSettings.get(this.#store, team)) ?? DEFAULT_SETTINGS;
   }
 
   /**
@@ -102,16 +130,11 @@ export class TeamSettingsRepository {
     return this.#audit.commitAudited(team, actor, async () => {
       const before = await this.get(team);
       const value = patched(before, typeof patch === 'function' ? patch(before) : patch);
-      const expected = before.revision === 0 ? 'absent' : before.revision;
-      const records = [{ namespace: 'settings', key: keyOf(team), value, expected }] as const;
+      const records = [teamSettings.replacing(team, before.revision === 0 ? undefined : before, value)];
       const entries = entriesOf(before, value);
       return { change: { records }, entries, result: entries.length === 0 ? before : value };
     });
   }
-}
-
-function keyOf({ platform, team }: TeamKey): string {
-  return `${platform}:${team}`;
 }
 
 function patched(before: TeamSettings, patch: SettingsPatch): TeamSettings {

@@ -3,6 +3,7 @@ import { commandTable, optionTable } from './commands.ts';
 import { variableTable } from './configuration.ts';
 import { withSection } from './generated.ts';
 import { parityTable } from './parity.ts';
+import { recordTable } from './privacy.ts';
 
 /** Documents with generated sections, by path, with the text of each section. */
 const SECTIONS: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
@@ -12,6 +13,7 @@ const SECTIONS: Readonly<Record<string, () => Readonly<Record<string, string>>>>
     ...Object.fromEntries(declarations.map((command) => [command.name, optionTable(command)])),
   }),
   'docs/configuration.md': () => ({ variables: variableTable() }),
+  'docs/privacy.md': () => ({ records: recordTable() }),
   'test/contract/readme.md': () => ({ parity: parityTable() }),
 };
 

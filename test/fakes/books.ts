@@ -63,8 +63,8 @@ export async function wrongBooks({ contents }: Pick<Store, 'contents'>): Promise
   const ledger = new Map([...removed.map((entry) => [ledgerKey(entry), entry] as const), ...stored]);
   const sums = new Map((await Array.fromAsync(contents.sums())).flat().map(({ sum, parts }) => [sum, parts]));
   // What the sums of people hold who were forgotten and are back is no task's.
-  for (const { key, value } of (await Array.fromAsync(contents.records('budgets'))).flat()) {
-    for (const { sum, micros } of restoredIn(key, value))
+  for (const { value } of (await Array.fromAsync(contents.records('restored_spend'))).flat()) {
+    for (const { sum, micros } of restoredIn(value as Parameters<typeof restoredIn>[0]))
       sums.set(sum, addParts(sums.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, settled: -micros }));
   }
   const { stale, disagreements, busy } = await checkBooks({ contents });

@@ -155,7 +155,7 @@ function messagesOf({ id, origin }: Task): readonly RecordWrite[] {
   const message = { channel: origin.channel, message: `m-${id}` };
   const card = { revision: 1, message, progress: 100, isRunning: true, shown: 'x'.repeat(120) };
   const delivery = { handover: { kind: 'attached' }, shown: { revision: 5, isThere: true } };
-  const write = (namespace: 'cards' | 'deliveries', key: string, value: object): RecordWrite => ({
+  const write = (namespace: string, key: string, value: object): RecordWrite => ({
     namespace,
     key,
     value,
@@ -163,7 +163,7 @@ function messagesOf({ id, origin }: Task): readonly RecordWrite[] {
   });
   return [
     write('cards', id, card),
-    write('cards', `message:fake:${message.channel}:${message.message}`, { revision: 1, task: id }),
+    write('messages', `fake:${message.channel}:${message.message}`, { revision: 1, task: id }),
     write('deliveries', id, delivery),
   ];
 }

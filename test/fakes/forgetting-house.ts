@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { RECORD_KINDS } from '#src/app/record-kinds.ts';
 import { createRemover, type Remover } from '#src/clips/remover.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
 import { Forgetting } from '#src/people/forgetting/forgetting.ts';
@@ -50,7 +51,18 @@ export function partsOf(house: ChatHouse, cuts: Pick<Cuts, 'removeWith' | 'forge
   const references: string[] = [];
   const relay = { remove: async (url: string) => void references.push(url) };
   const platforms = new Map([[platform.name, platform]]);
-  const options = { cuts, ...money, store, repository, remover, relay, platforms, clock, logger };
+  const options = {
+    recordKinds: RECORD_KINDS,
+    cuts,
+    ...money,
+    store,
+    repository,
+    remover,
+    relay,
+    platforms,
+    clock,
+    logger,
+  };
   return { house, money, remover, forgetting: new Forgetting(options), references };
 }
 

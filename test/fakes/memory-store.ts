@@ -35,6 +35,13 @@ export class MemoryStore implements Store {
   readonly broadcast = createLocalBroadcast();
   readonly contents: StoreContents = {
     records: (namespace) => this.#records(namespace),
+    namespaces: async () => {
+      const all = [...this.#keyvs.keys()];
+      const areUsed = await Promise.all(
+        all.map(async (one) => (await Array.fromAsync(this.#records(one))).flat().length > 0),
+      );
+      return all.filter((_one, at) => areUsed[at]);
+    },
     indexes: async () => [...this.#indexes].filter(([, entries]) => entries.size > 0).map(([name]) => name),
     sums: () => this.#allSums(),
     setSums: async (sums) => {

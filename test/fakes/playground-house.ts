@@ -83,7 +83,7 @@ export class PlaygroundHouse {
 
   /** Deletes a message directly in the store, which the page does not offer. */
   async deleteMessage(id: string): Promise<void> {
-    await this.store.keyv('playground').delete(`message:${id}`);
+    await this.store.keyv('playground_messages').delete(id);
   }
 
   async #listen(port = 0): Promise<void> {

@@ -1,8 +1,9 @@
-import { NAMESPACES, type Store } from '#src/engine/store/store.ts';
+import type { Store } from '#src/engine/store/store.ts';
 
 /** Returns every record of a store, as JSON. */
 export async function storedIn(store: Store): Promise<string> {
   const records: unknown[] = [];
-  for (const namespace of NAMESPACES) for await (const page of store.contents.records(namespace)) records.push(...page);
+  for (const namespace of await store.contents.namespaces())
+    for await (const page of store.contents.records(namespace)) records.push(...page);
   return JSON.stringify(records);
 }

@@ -1,6 +1,6 @@
 import { type APIGatewayBotInfo, type APIGatewaySessionStartLimit, Routes } from 'discord.js';
 import { sleep } from '#src/clock.ts';
-import type { Store } from '#src/engine/index.ts';
+import { collection, type Store } from '#src/engine/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import type { GatewayOptions } from './gateway.ts';
@@ -64,13 +64,18 @@ interface BegunRecord {
   readonly atMs: number;
 }
 
+export const discordStarts = collection<string, BegunRecord>({
+  name: 'discord_starts',
+  holds: 'when sessions with Discord were last started',
+  personal: 'nobody',
+});
+
 /** Keeps the interval across restarts on an exclusive store, whose leases end with the process. */
 async function paceRestart({ store, clock }: IdentifyOptions, key: string, signal: AbortSignal): Promise<void> {
-  const records = store.keyv('adapters');
-  const last = await records.get<BegunRecord>(key);
+  const last = await discordStarts.get(store, key);
   const sinceMs = clock.now() - (last?.atMs ?? Number.NEGATIVE_INFINITY);
   if (sinceMs >= 0 && sinceMs < IDENTIFY_EVERY_MS) await sleep(clock, IDENTIFY_EVERY_MS - sinceMs, signal);
-  await records.set(key, { revision: (last?.revision ?? 0) + 1, atMs: clock.now() } satisfies BegunRecord);
+  await discordStarts.set(store, key, { revision: (last?.revision ?? 0) + 1, atMs: clock.now() });
 }
 
 async function waitForLimit(
@@ -90,7 +95,11 @@ interface CountRecord {
   readonly count: number;
 }
 
-const COUNT_KEY = 'discord:shards';
+export const discordShards = collection<'count', CountRecord>({
+  name: 'discord_shards',
+  holds: 'the number of shards of all replicas',
+  personal: 'nobody',
+});
 
 /**
  * Returns the shard count, the same for all replicas: Discord's recommendation to the first of them. A new
@@ -98,9 +107,8 @@ const COUNT_KEY = 'discord:shards';
  * @throws `store_unavailable`
  */
 export async function agreedCount(store: Store, recommended: number, logger: Logger): Promise<number> {
-  const records = store.keyv('adapters');
   for (;;) {
-    const kept = await records.get<CountRecord>(COUNT_KEY);
+    const kept = await discordShards.get(store, 'count');
     if (kept?.count === recommended) return recommended;
     if (kept !== undefined && (await isAnyHeld(store, kept.count))) {
       logger.warn(
@@ -109,11 +117,8 @@ export async function agreedCount(store: Store, recommended: number, logger: Log
       );
       return kept.count;
     }
-    const value: CountRecord = { revision: (kept?.revision ?? 0) + 1, count: recommended };
-    const expected = kept?.revision ?? 'absent';
-    if (await store.commit({ records: [{ namespace: 'adapters', key: COUNT_KEY, value, expected }] })) {
+    if (await store.commit({ records: [discordShards.replacing('count', kept, { count: recommended })] }))
       return recommended;
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { GatewayDispatchEvents, type GatewayDispatchPayload, GatewayIntentBits } from 'discord.js';
 import { type CancelTimer, within } from '#src/clock.ts';
-import type { Lease } from '#src/engine/index.ts';
+import { collection, type Lease } from '#src/engine/index.ts';
 import { Connection, type Session } from './connection.ts';
 import type { GatewayOptions } from './gateway.ts';
 
@@ -174,6 +174,13 @@ interface SessionRecord {
   readonly session: Session | null;
 }
 
+/** By shard and number of shards. */
+export const discordSessions = collection<string, SessionRecord>({
+  name: 'discord_sessions',
+  holds: 'sessions with Discord',
+  personal: 'nobody',
+});
+
 /** Parts of {@link ShardOptions} that {@link SessionStore} uses. */
 interface SessionStoreOptions extends Pick<ShardOptions, 'id' | 'count' | 'store' | 'clock' | 'logger'> {
   /** Only its holder writes the session. */
@@ -201,12 +208,12 @@ export class SessionStore {
 
   constructor(options: SessionStoreOptions) {
     this.#options = options;
-    this.#key = `discord:session:${options.id}/${options.count}`;
+    this.#key = `${options.id}/${options.count}`;
   }
 
   /** Reads the session of the shard's previous holder. @throws `store_unavailable` */
   async read(): Promise<Session | null> {
-    const record = await this.#options.store.keyv('adapters').get<SessionRecord>(this.#key);
+    const record = await discordSessions.get(this.#options.store, this.#key);
     this.#revision = record?.revision ?? 0;
     this.#session = record?.session ?? null;
     return this.#session;
@@ -248,10 +255,9 @@ export class SessionStore {
     const [first] = this.#inFlight;
     const session =
       this.#session === null || first === undefined ? this.#session : { ...this.#session, sequence: first - 1 };
-    const value: SessionRecord = { revision: this.#revision + 1, session };
-    const expected = this.#revision === 0 ? 'absent' : this.#revision;
     try {
-      const isDone = await store.commit({ records: [{ namespace: 'adapters', key: this.#key, value, expected }] });
+      const read = this.#revision === 0 ? undefined : { revision: this.#revision };
+      const isDone = await store.commit({ records: [discordSessions.replacing(this.#key, read, { session })] });
       if (isDone) this.#revision += 1;
       else await this.#catchUp();
     } catch (thrown) {
@@ -267,7 +273,7 @@ export class SessionStore {
    * Adopts the stored revision after an unconfirmed write; while this process holds the shard, it is the only writer.
    */
   async #catchUp(): Promise<void> {
-    const record = await this.#options.store.keyv('adapters').get<SessionRecord>(this.#key);
+    const record = await discordSessions.get(this.#options.store, this.#key);
     this.#revision = record?.revision ?? 0;
     this.#isWritten = false;
   }

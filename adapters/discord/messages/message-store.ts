@@ -1,7 +1,7 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/index.ts';
-import type { IndexEntry, Store } from '#src/engine/index.ts';
+import { collection, type IndexEntry, type Store } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 import type { ShownClip } from './render.ts';
 
@@ -33,6 +33,41 @@ export interface MessageRecord {
   /** True once its content was removed. */
   readonly isRetracted?: boolean;
 }
+
+const KEPT = 'kept; what is made of a prompt, such as the name of a clip’s file, until that is removed or expires';
+
+/** By their ids. */
+export const discordMessages = collection<string, MessageRecord>({
+  name: 'discord_messages',
+  holds: 'messages of Discord by id, with the name of the clip’s file and a token to edit them',
+  kept: `${KEPT}; the token, of use for 15 minutes, until it is rejected`,
+  personal: 'with its task',
+});
+
+/** Small values, such as the message that was posted under a key. */
+export const discordValues = collection<string, object>({
+  name: 'discord_values',
+  holds:
+    'messages of Discord by the key that they were posted under; the hash of the commands, the servers of the first start',
+  kept: KEPT,
+  personal: 'with its task',
+});
+
+/** The task that a notice is about, by the id of its message. */
+export const discordNotices = collection<string, { readonly task: TaskId }>({
+  name: 'discord_notices',
+  holds: 'the task of a notice on Discord',
+  kept: 'a year',
+  personal: 'nobody',
+});
+
+/** The token of a follow-up, by the id of its message. */
+export const discordFollowUps = collection<string, MessageToken>({
+  name: 'discord_follow_ups',
+  holds: 'tokens that edit a Discord message',
+  kept: '15 minutes',
+  personal: 'nobody',
+});
 
 /** Number of rejected tokens remembered; each expires by itself after 15 minutes. */
 const MAX_REFUSED = 10_000;
@@ -73,36 +108,35 @@ export class MessageStore {
   }
 
   async taskOfNotice(message: string): Promise<TaskId | undefined> {
-    return (await this.#records.get<{ readonly task: TaskId }>(`discord:notice-of:${message}`))?.task;
+    return (await discordNotices.get(this.#store, message))?.task;
   }
 
   /** Stores the task that a notice is about, for reactions to it. */
   async noticed(message: string, task: TaskId): Promise<void> {
-    await this.#records.set(`discord:notice-of:${message}`, { task }, NOTICE_MS);
+    await discordNotices.set(this.#store, message, { task }, NOTICE_MS);
   }
 
   /** Stores the token that a follow-up was posted with, the only one that can edit it, until it expires. */
   async followedUp(message: string, token: MessageToken, ttlMs: number): Promise<void> {
-    await this.#records.set(followUpKey(message), token, ttlMs);
+    await discordFollowUps.set(this.#store, message, token, ttlMs);
   }
 
   /** Returns the token of a follow-up; `undefined` once it has expired. */
   followUpToken(message: string): Promise<MessageToken | undefined> {
-    return this.#records.get<MessageToken>(followUpKey(message));
+    return discordFollowUps.get(this.#store, message);
   }
 
   message(id: string): Promise<MessageRecord | undefined> {
-    return this.#records.get<MessageRecord>(messageKey(id));
+    return discordMessages.get(this.#store, id);
   }
 
   /** Creates the record of a task's message, unless another replica already did. */
   async opened(record: Omit<MessageRecord, 'revision'>): Promise<void> {
     const { task, channel, message } = record;
-    const key = `discord:task:${task}`;
     await this.#store.commit({
       records: [
-        { namespace: 'adapters', key: messageKey(message), value: { revision: 1, ...record }, expected: 'absent' },
-        { namespace: 'adapters', key, value: { revision: 1, channel, message }, expected: 'absent' },
+        discordMessages.replacing(message, undefined, record),
+        discordValues.replacing(`task:${task}`, undefined, { channel, message }),
       ],
     });
   }
@@ -112,14 +146,9 @@ export class MessageStore {
     id: string,
     changes: Partial<Pick<MessageRecord, 'token' | 'clip' | 'isUploading' | 'shown' | 'isRetracted'>>,
   ): Promise<void> {
-    for (;;) {
-      const current = await this.message(id);
-      if (current === undefined) return;
-      const value = { ...current, ...changes, revision: current.revision + 1 };
-      const expected = current.revision;
-      if (await this.#store.commit({ records: [{ namespace: 'adapters', key: messageKey(id), value, expected }] }))
-        return;
-    }
+    await discordMessages.change<undefined>(this.#store, id, (current) =>
+      current === undefined ? { result: undefined } : { value: { ...current, ...changes }, result: undefined },
+    );
   }
 
   /** Schedules the renewal button of a message, or with `null` cancels it. */
@@ -134,29 +163,17 @@ export class MessageStore {
 
   /** Returns a small value stored by {@link remember}, such as the hash of the registered commands. */
   recall<Value>(key: string): Promise<Value | undefined> {
-    return this.#records.get<Value>(`discord:${key}`);
+    return discordValues.get(this.#store, key) as Promise<Value | undefined>;
   }
 
-  async remember(key: string, value: unknown): Promise<void> {
-    await this.#records.set(`discord:${key}`, value);
+  async remember(key: string, value: object): Promise<void> {
+    await discordValues.set(this.#store, key, value);
   }
 
   /** Deletes a value stored by {@link remember}. */
   async forget(key: string): Promise<void> {
-    await this.#records.delete(`discord:${key}`);
+    await discordValues.delete(this.#store, key);
   }
-
-  get #records() {
-    return this.#store.keyv('adapters');
-  }
-}
-
-function messageKey(id: string): string {
-  return `discord:message:${id}`;
-}
-
-function followUpKey(id: string): string {
-  return `discord:follow-up:${id}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
 import { accessSentence } from '#commands/sentences/access.ts';
 import { type AccessRules, accessRefusal } from '#src/chat/index.ts';
-import type { Store } from '#src/engine/index.ts';
+import { collection, type Store } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { TokenCipher } from './token-cipher.ts';
 
@@ -42,6 +42,21 @@ interface WorkspacesOptions {
 interface StoredInstallation {
   readonly sealed: string;
 }
+
+/** By the ids of their workspaces, or organisations. */
+export const slackInstallations = collection<string, StoredInstallation>({
+  name: 'slack_installations',
+  holds: 'tokens of Slack workspaces installed by OAuth, encrypted, with the id of who installed the app',
+  kept: 'until the app is removed from the workspace',
+  personal: { byOwner: true },
+});
+
+/** The organisation of a workspace that it covers. */
+export const slackOrganisations = collection<string, { readonly id: string }>({
+  name: 'slack_organisations',
+  holds: 'the organisation of each Slack workspace',
+  personal: 'nobody',
+});
 
 /** Topic for the ids of workspaces whose installation changed. */
 const TOPIC = 'slack:installations';
@@ -92,7 +107,7 @@ export class Workspaces implements InstallationStore {
     const id = idOf(installation);
     this.#assertAllowed(installation);
     const sealed = this.#cipher.seal(id, JSON.stringify(installation));
-    await this.#records.set(recordKey(id), { sealed } satisfies StoredInstallation);
+    await slackInstallations.set(this.#options.store, id, { sealed });
     this.#changed(id);
   };
 
@@ -149,16 +164,16 @@ export class Workspaces implements InstallationStore {
   /** Stores a workspace's organisation, since not every lookup has it: a subscription has only the workspace. */
   async #rememberOrganisation(team: string, organisation: string): Promise<void> {
     if (this.#organisations.get(team) === organisation) return;
-    await this.#records.set(organisationKey(team), organisation);
+    await slackOrganisations.set(this.#options.store, team, { id: organisation });
     this.#organisations.set(team, organisation);
   }
 
   async #organisationOf(team: string): Promise<string | undefined> {
-    return this.#organisations.get(team) ?? (await this.#records.get<string>(organisationKey(team)));
+    return this.#organisations.get(team) ?? (await slackOrganisations.get(this.#options.store, team))?.id;
   }
 
   async #delete(id: string): Promise<void> {
-    await this.#records.delete(recordKey(id));
+    await slackInstallations.delete(this.#options.store, id);
     this.#options.onRemoved?.(id);
     this.#changed(id);
   }
@@ -195,13 +210,9 @@ export class Workspaces implements InstallationStore {
   }
 
   async #read(id: string): Promise<Installation | null> {
-    const stored = await this.#records.get<StoredInstallation>(recordKey(id));
+    const stored = await slackInstallations.get(this.#options.store, id);
     const text = stored === undefined ? null : this.#cipher.open(id, stored.sealed);
     return text === null ? null : (JSON.parse(text) as Installation);
-  }
-
-  get #records() {
-    return this.#options.store.keyv('adapters');
   }
 
   get #cipher(): TokenCipher {
@@ -219,12 +230,4 @@ function idOf({ isEnterpriseInstall, enterprise, team }: Installation): string {
 
 function queryId({ isEnterpriseInstall, enterpriseId, teamId }: InstallationQuery<boolean>): string {
   return (isEnterpriseInstall ? enterpriseId : teamId) ?? '';
-}
-
-function organisationKey(team: string): string {
-  return `slack:organisation:${team}`;
-}
-
-function recordKey(id: string): string {
-  return `slack:installation:${id}`;
 }

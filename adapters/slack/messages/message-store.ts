@@ -1,5 +1,5 @@
 import type { MessageRef, View } from '#src/chat/index.ts';
-import type { RecordWrite, Store, Versioned } from '#src/engine/index.ts';
+import { type Collection, collection, type RecordWrite, type Store, type Versioned } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 
 /** Outbox record of a message, persisted before the call to Slack, so that a lost response can be detected. */
@@ -34,6 +34,48 @@ export interface FileRecord extends Versioned {
   readonly permalink: string | null;
 }
 
+const KEPT = 'kept; what is made of a prompt, such as the name of a clip’s file, until that is removed or expires';
+const keyOf = ({ channel, message }: MessageRef): string => `${channel}:${message}`;
+
+export const slackPosts = collection<string, PostRecord>({
+  name: 'slack_posts',
+  holds: 'messages of Slack by the key that they were posted under',
+  kept: KEPT,
+  personal: 'with its task',
+});
+
+export const slackFiles = collection<MessageRef, FileRecord>({
+  name: 'slack_files',
+  key: keyOf,
+  holds: 'the files of messages of Slack, with their names',
+  kept: KEPT,
+  personal: 'with its task',
+});
+
+/** The first message of a reply's thread. */
+export const slackThreads = collection<MessageRef, { readonly thread: string }>({
+  name: 'slack_threads',
+  key: keyOf,
+  holds: 'the thread of each reply on Slack',
+  personal: 'nobody',
+});
+
+/** The task's message that another one, such as a notification, stands for. */
+export const slackStandIns = collection<MessageRef, { readonly message: MessageRef }>({
+  name: 'slack_stand_ins',
+  key: keyOf,
+  holds: 'which message of Slack another one stands for',
+  personal: 'nobody',
+});
+
+/** The replies with the state of a message that could not be edited any more. */
+export const slackReplies = collection<MessageRef, readonly MessageRef[]>({
+  name: 'slack_replies',
+  key: keyOf,
+  holds: 'the replies that take the place of an edit on Slack',
+  personal: 'nobody',
+});
+
 /** The next version of a record; its revision is incremented by the write. */
 type Next<Record extends Versioned> = Omit<Record, 'revision'>;
 
@@ -57,35 +99,29 @@ export class MessageStore {
 
   /** Returns the outbox record of a message by its idempotency key. */
   post(key: string): Promise<PostRecord | undefined> {
-    return this.#records.get<PostRecord>(postKey(key));
+    return slackPosts.get(this.#store, key);
   }
 
   /** @returns the record as written; `null` if the stored one differs from `before`. */
   async rememberPost(key: string, before: PostRecord | undefined, next: Next<PostRecord>): Promise<PostRecord | null> {
     const { channel, thread, message } = next;
     const isReply = thread !== null && message !== null;
-    const root: RecordWrite = {
-      namespace: 'adapters',
-      key: threadKey({ channel, message: message ?? '' }),
-      value: { thread },
-      expected: 'any',
-    };
-    return this.#write(postKey(key), { before, next, more: isReply ? [root] : [] });
+    const more = isReply ? [slackThreads.overwriting({ channel, message }, { thread })] : [];
+    return this.#write(slackPosts, key, { before, next, more });
   }
 
   /** Deletes the record of a message that was certainly not posted. */
   async forgetPost(key: string, there: PostRecord): Promise<void> {
-    await this.#delete(postKey(key), there);
+    await this.#store.commit({ records: [slackPosts.replacing(key, there, null)] });
   }
 
   /** Returns the `ts` of the first message of a message's thread; its own if it is in none. */
   async rootOf(message: MessageRef): Promise<string> {
-    const found = await this.#records.get<{ readonly thread: string }>(threadKey(message));
-    return found?.thread ?? message.message;
+    return (await slackThreads.get(this.#store, message))?.thread ?? message.message;
   }
 
   file(message: MessageRef): Promise<FileRecord | undefined> {
-    return this.#records.get<FileRecord>(fileKey(message));
+    return slackFiles.get(this.#store, message);
   }
 
   /**
@@ -99,7 +135,7 @@ export class MessageStore {
     shownAs: string | null = null,
   ): Promise<FileRecord | null> {
     const more = shownAs === null ? [] : [standInWrite({ channel: next.channel, message: shownAs }, message)];
-    return this.#write(fileKey(message), { before, next, more });
+    return this.#write(slackFiles, message, { before, next, more });
   }
 
   /** Records that a message, such as a notification, stands for a task's message: reactions to it count for that. */
@@ -109,45 +145,37 @@ export class MessageStore {
 
   /** Returns the task's message that a message stands for; the message itself if it stands for none. */
   async standsFor(message: MessageRef): Promise<MessageRef> {
-    return (await this.#records.get<{ readonly message: MessageRef }>(standInKey(message)))?.message ?? message;
+    return (await slackStandIns.get(this.#store, message))?.message ?? message;
   }
 
   /** Records a reply with the state of a message that could not be edited any more. */
   async rememberReply(message: MessageRef, reply: MessageRef): Promise<void> {
     const known = await this.replies(message);
     if (known.some((one) => one.message === reply.message)) return;
-    await this.#records.set(repliesKey(message), [...known, reply]);
+    await slackReplies.set(this.#store, message, [...known, reply]);
   }
 
   /** Returns the replies of {@link rememberReply}. */
   async replies(message: MessageRef): Promise<readonly MessageRef[]> {
-    return (await this.#records.get<readonly MessageRef[]>(repliesKey(message))) ?? [];
+    return (await slackReplies.get(this.#store, message)) ?? [];
   }
 
   async forgetReplies(message: MessageRef): Promise<void> {
-    await this.#records.delete(repliesKey(message));
+    await slackReplies.delete(this.#store, message);
   }
 
   async forgetFile(message: MessageRef, there: FileRecord): Promise<void> {
-    await this.#delete(fileKey(message), there);
+    await this.#store.commit({ records: [slackFiles.replacing(message, there, null)] });
   }
 
-  async #write<Record extends Versioned>(
-    key: string,
+  async #write<Key, Record extends Versioned>(
+    kind: Collection<Key, Record>,
+    key: Key,
     { before, next, more = [] }: Writing<Record>,
   ): Promise<(Next<Record> & Versioned) | null> {
-    const value = { ...next, revision: (before?.revision ?? 0) + 1 };
-    const records = [{ namespace: 'adapters', key, value, expected: before?.revision ?? 'absent' } as const, ...more];
-    return (await this.#store.commit({ records })) ? value : null;
-  }
-
-  async #delete(key: string, there: Versioned): Promise<void> {
-    const record = { namespace: 'adapters', key, value: null, expected: there?.revision ?? 'absent' } as const;
-    await this.#store.commit({ records: [record] });
-  }
-
-  get #records() {
-    return this.#store.keyv('adapters');
+    const record = kind.replacing(key, before, next);
+    const isWritten = await this.#store.commit({ records: [record, ...more] });
+    return isWritten ? { ...next, revision: (before?.revision ?? 0) + 1 } : null;
   }
 }
 
@@ -172,27 +200,6 @@ export function noticeKey(key: string): string {
   return `notice:${key}`;
 }
 
-function postKey(key: string): string {
-  return `slack:post:${key}`;
-}
-
 function standInWrite(standIn: MessageRef, { channel, message }: MessageRef): RecordWrite {
-  const value = { message: { channel, message } };
-  return { namespace: 'adapters', key: standInKey(standIn), value, expected: 'any' };
-}
-
-function standInKey({ channel, message }: MessageRef): string {
-  return `slack:stands-for:${channel}:${message}`;
-}
-
-function threadKey({ channel, message }: MessageRef): string {
-  return `slack:thread:${channel}:${message}`;
-}
-
-function repliesKey({ channel, message }: MessageRef): string {
-  return `slack:replies:${channel}:${message}`;
-}
-
-function fileKey({ channel, message }: MessageRef): string {
-  return `slack:file:${channel}:${message}`;
+  return slackStandIns.overwriting(standIn, { message: { channel, message } });
 }

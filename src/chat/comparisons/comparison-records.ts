@@ -1,8 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
 import {
-  changeRecord,
+  collection,
   pagesOf,
   type RecordEdit,
   type RecordWrite,
@@ -10,7 +9,8 @@ import {
   type Versioned,
 } from '../../engine/index.ts';
 import { Serial } from '../../serial.ts';
-import type { Origin, SetPlace, TaskId } from '../../tasks/index.ts';
+import { labelAt, type Origin, type SetPlace, type TaskId } from '../../tasks/index.ts';
+import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
 
 /** Time after which a comparison is revealed without a press, in milliseconds. */
 export const REVEAL_AFTER_MS = 24 * 3_600_000;
@@ -46,17 +46,45 @@ export type VoteOutcome = 'counted' | 'changed' | 'same' | 'revealed' | 'not_sho
 
 type Team = Pick<Origin, 'platform' | 'team'>;
 
-const NAMESPACE = 'comparisons';
+export const comparisonRecords = collection<TaskId, ComparisonRecord>({
+  name: 'comparisons',
+  holds: 'who votes for which clip of a comparison, until its reveal; then numbers of votes alone',
+  kept: 'votes 24 hours; numbers until the clips’ content is removed',
+  personal: {
+    withdraw: (record, of) => {
+      if (keyOfTeam(record) !== keyOfTeam(of)) return record;
+      const { [of.person.id]: _theirs, ...votes } = record.votes;
+      return { ...record, votes };
+    },
+    export: ({ votes, ...record }, of, set) => {
+      const id = of.person.id;
+      const at = keyOfTeam(record) === keyOfTeam(of) && Object.hasOwn(votes, id) ? votes[id] : undefined;
+      return at === undefined ? [] : [{ record: 'vote', comparison: set, label: labelAt(at) }];
+    },
+  },
+});
+
+export const comparisonWins = collection<TeamKey, WinsRecord>({
+  name: 'comparison_wins',
+  key: keyOfTeam,
+  holds: 'how often each model of a team won',
+  personal: 'nobody',
+});
+
+export const comparisonSecrets = collection<'blind order', { readonly revision: number; readonly secret: string }>({
+  name: 'comparison_secrets',
+  holds: 'the secret from which the order of blind clips follows',
+  personal: 'nobody',
+});
+
 /** Index of the comparisons that are not revealed completely; scores are the times from which to reveal them. */
 const OPEN = 'comparisons';
-const SECRET_KEY = 'secret';
 const SECRET_BYTES = 32;
 
 /** Votes, reveals and wins, in the store. Every method rejects with `store_unavailable`. */
 export class ComparisonRecords {
   readonly #store: Pick<Store, 'keyv' | 'commit' | 'scan'>;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #records: Keyv;
   /** Changes of each comparison by this process: they follow one another, so that few meet another change. */
   readonly #changing = new Serial<TaskId>();
   #secret: Promise<string> | null = null;
@@ -64,11 +92,10 @@ export class ComparisonRecords {
   constructor(store: Pick<Store, 'keyv' | 'commit' | 'scan'>, clock: Pick<Clock, 'now'>) {
     this.#store = store;
     this.#clock = clock;
-    this.#records = store.keyv(NAMESPACE);
   }
 
   get(set: TaskId): Promise<ComparisonRecord | undefined> {
-    return this.#records.get<ComparisonRecord>(set);
+    return comparisonRecords.get(this.#store, set);
   }
 
   /**
@@ -124,19 +151,15 @@ export class ComparisonRecords {
     for (;;) {
       const found = await this.get(set);
       if (found === undefined || found.revealed !== undefined) return found;
-      const winsKey = winsKeyOf(found);
-      const wins = await this.#records.get<WinsRecord>(winsKey);
+      const wins = await comparisonWins.get(this.#store, found);
       const tally = tallyOf(found);
       const atMs = this.#clock.now();
       const after = { ...found, votes: {}, revealed: { atMs, tally }, revision: found.revision + 1 };
       const counted = countedIn(wins, models, tally);
-      const write = (key: string, value: Versioned, before: Versioned | undefined): RecordWrite => ({
-        namespace: NAMESPACE,
-        key,
-        value,
-        expected: before?.revision ?? 'absent',
-      });
-      const records = [write(set, after, found), ...(counted === null ? [] : [write(winsKey, counted, wins)])];
+      const records = [
+        comparisonRecords.replacing(set, found, after),
+        ...(counted === null ? [] : [comparisonWins.replacing(found, wins, counted)]),
+      ];
       // It stays in the index until every task is revealed: a sweep completes what a killed process left.
       const isDone = await this.#store.commit({ records, index: [{ index: OPEN, member: set, score: atMs }] });
       if (isDone) return after;
@@ -156,19 +179,19 @@ export class ComparisonRecords {
 
   /** Returns what each model of a team has won, by its name. */
   async winsOf(team: Team): Promise<Readonly<Record<string, ModelRecord>>> {
-    return (await this.#records.get<WinsRecord>(winsKeyOf(team)))?.models ?? {};
+    return (await comparisonWins.get(this.#store, team))?.models ?? {};
   }
 
   /** Returns the write that deletes a comparison whose content was removed. */
   deletion(set: TaskId): RecordWrite {
-    return { namespace: NAMESPACE, key: set, value: null, expected: 'any' };
+    return comparisonRecords.overwriting(set, null);
   }
 
   #change<Result>(
     set: TaskId,
     edit: (before: ComparisonRecord | undefined) => RecordEdit<ComparisonRecord, Result>,
   ): Promise<Result> {
-    return this.#changing.run(set, () => changeRecord(this.#store, { namespace: NAMESPACE, key: set }, edit));
+    return this.#changing.run(set, () => comparisonRecords.change(this.#store, set, edit));
   }
 
   #secretOf(): Promise<string> {
@@ -181,21 +204,12 @@ export class ComparisonRecords {
 
   /** Returns the secret of the store, which the first replica that needs it creates. */
   async #readSecret(): Promise<string> {
-    for (;;) {
-      const found = await this.#records.get<{ readonly secret: string }>(SECRET_KEY);
-      if (found !== undefined) return found.secret;
-      const value = { revision: 1, secret: randomBytes(SECRET_BYTES).toString('hex') };
-      await this.#store.commit({ records: [{ namespace: NAMESPACE, key: SECRET_KEY, value, expected: 'absent' }] });
-    }
+    return comparisonSecrets.change<string>(this.#store, 'blind order', (found) => {
+      if (found !== undefined) return { result: found.secret };
+      const secret = randomBytes(SECRET_BYTES).toString('hex');
+      return { value: { secret }, result: secret };
+    });
   }
-}
-
-/** Returns the comparison without the vote of a person; the same value where there is none. For their erasure. */
-export function withoutVote<Value extends object>(value: Value, person: string): Value {
-  const { votes } = value as Partial<ComparisonRecord>;
-  if (votes === undefined || !Object.hasOwn(votes, person)) return value;
-  const { [person]: _removed, ...others } = votes;
-  return { ...value, votes: others };
 }
 
 /** Returns the number of the clip with the most votes; `null` for none, or several. */
@@ -215,7 +229,7 @@ function countedIn(
   before: WinsRecord | undefined,
   models: ReadonlyMap<number, string>,
   tally: readonly number[],
-): WinsRecord | null {
+): Omit<WinsRecord, 'revision'> | null {
   const isVotedOn = [...models.keys()].some((at) => (tally[at - 1] ?? 0) > 0);
   if (models.size < 2 || !isVotedOn) return null;
   const winner = winnerOf(tally, new Set(models.keys()));
@@ -223,9 +237,5 @@ function countedIn(
     const { won, of } = before?.models[name] ?? { won: 0, of: 0 };
     return [name, { won: won + (at === winner ? 1 : 0), of: of + 1 }] as const;
   });
-  return { revision: (before?.revision ?? 0) + 1, models: { ...before?.models, ...Object.fromEntries(counted) } };
-}
-
-function winsKeyOf({ platform, team }: Team): string {
-  return `wins:${platform}:${team}`;
+  return { models: { ...before?.models, ...Object.fromEntries(counted) } };
 }

@@ -1,19 +1,15 @@
-import type { Keyv } from 'keyv';
+import type { Store } from '../../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { pseudonymsIn, type Task } from '../../tasks/index.ts';
-import type { MessageRef, Platform } from '../platform.ts';
+import type { Platform } from '../platform.ts';
+import { endNotices } from '../records.ts';
 import type { EndNotice, ReviewNotice } from './views.ts';
-
-/** Key of a posted notice, followed by its message; a marker has no message. */
-export type Posted = string | MessageRef;
 
 /** Notice of a task, and the record of those that were posted. */
 interface ErasableNotice {
   readonly task: Task;
-  /** Keyv and key of the {@link Posted} notices. */
-  readonly records: Keyv;
-  readonly recordKey: string;
+  readonly store: Pick<Store, 'keyv'>;
   readonly platform: Pick<Platform, 'edit'>;
   readonly key: string;
   readonly view: EndNotice | ReviewNotice;
@@ -27,10 +23,10 @@ const GONE: ReadonlySet<ErrorCode> = new Set(['message_gone', 'missing_permissio
  * @throws DailiesError, retryable
  */
 export async function eraseNotice(notice: ErasableNotice): Promise<void> {
-  const { task, records, recordKey, platform, key, view, logger } = notice;
+  const { task, store, platform, key, view, logger } = notice;
   const forgotten = pseudonymsIn(view).size;
   if (forgotten === 0) return;
-  const posted = (await records.get<readonly Posted[]>(recordKey)) ?? [];
+  const posted = (await endNotices.get(store, task.id)) ?? [];
   const message = posted[posted.indexOf(key) + 1];
   const marker = forgotten === 1 ? `erased:${key}` : `erased:${key}:${forgotten}`;
   if (typeof message !== 'object' || posted.includes(marker)) return;
@@ -43,5 +39,5 @@ export async function eraseNotice(notice: ErasableNotice): Promise<void> {
         'a notice still names a person who was forgotten',
       );
   });
-  await records.set(recordKey, [...posted, marker]);
+  await endNotices.set(store, task.id, [...posted, marker]);
 }

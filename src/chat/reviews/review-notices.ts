@@ -1,4 +1,4 @@
-import type { Keyv } from 'keyv';
+import type { Store } from '../../engine/index.ts';
 import { asDailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { fileNameOf } from '../../media/index.ts';
@@ -16,15 +16,15 @@ import {
 import type { AttachmentPlanner } from '../attachment-plan.ts';
 import type { MessageLock } from '../message-lock.ts';
 import { isClosed, notifyDirectly } from '../notices/direct-notice.ts';
-import { eraseNotice, type Posted } from '../notices/erased-notice.ts';
+import { eraseNotice } from '../notices/erased-notice.ts';
 import type { ReviewNotice, SignedOffNotice } from '../notices/views.ts';
 import type { MessageRef, Notice, Platform, Upload } from '../platform.ts';
+import { endNotices, type Posted } from '../records.ts';
 import type { SignedLink } from '../view.ts';
 
 /** Options of {@link ReviewNotices}. */
 export interface ReviewNoticesOptions {
-  /** Keyv of the posted notices, by task; shared with the completion notices. */
-  readonly records: Keyv;
+  readonly store: Pick<Store, 'keyv'>;
   readonly platformOf: (task: Task) => Platform;
   readonly clips: Pick<Clips, 'find'>;
   readonly handing: AttachmentPlanner;
@@ -40,7 +40,6 @@ interface Reviewing {
   /** The message still exists. */
   readonly isThere: boolean;
   readonly lock: MessageLock;
-  readonly recordKey: string;
 }
 
 /** Notices about reviews: each note and sign-off below the clip's message, and the clip in the channel of signed-off ones. */
@@ -67,8 +66,8 @@ export class ReviewNotices {
     const message = at < 0 ? undefined : posted[at + 1];
     const view = noticeOf(reviewing, decision, number);
     if (typeof message === 'object') {
-      const { records, platformOf, logger } = this.#options;
-      return eraseNotice({ ...reviewing, records, platform: platformOf(task), key, view, logger });
+      const { store, platformOf, logger } = this.#options;
+      return eraseNotice({ ...reviewing, store, platform: platformOf(task), key, view, logger });
     }
     const isOwn = decision.by.id === task.origin.user.id;
     // What one decides about one's own clip, its card shows; a note is for everyone.
@@ -140,12 +139,12 @@ export class ReviewNotices {
     }
   }
 
-  async #posted({ recordKey }: Reviewing): Promise<readonly Posted[]> {
-    return (await this.#options.records.get<readonly Posted[]>(recordKey)) ?? [];
+  async #posted({ task }: Reviewing): Promise<readonly Posted[]> {
+    return (await endNotices.get(this.#options.store, task.id)) ?? [];
   }
 
   async #remember(reviewing: Reviewing, ...added: readonly Posted[]): Promise<void> {
-    await this.#options.records.set(reviewing.recordKey, [...(await this.#posted(reviewing)), ...added]);
+    await endNotices.set(this.#options.store, reviewing.task.id, [...(await this.#posted(reviewing)), ...added]);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Keyv } from 'keyv';
+import type { Store } from '../../engine/index.ts';
 import {
   isBlind,
   type Phase,
@@ -11,9 +11,9 @@ import {
 import { unlessGone } from '../attachment-plan.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
-import type { DeliveryRecord } from '../deliver.ts';
 import type { MessageLock, MessageLocks } from '../message-lock.ts';
 import type { EndNotice, SetOutcome } from '../notices/views.ts';
+import { deliveryRecords, setNotices } from '../records.ts';
 import type { TaskMessages } from '../task-messages.ts';
 import { isPending, type TaskView } from '../view.ts';
 import type { SetCards } from './set-cards.ts';
@@ -21,8 +21,7 @@ import { isSettled } from './set-view.ts';
 
 /** Options of {@link SetNotices}. */
 interface SetNoticesOptions {
-  /** Keyv of the delivery records, by task, and of what the notice of each set is about. */
-  readonly records: Keyv;
+  readonly store: Pick<Store, 'keyv'>;
   readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open' | 'view'>;
   readonly comparisons: Pick<Comparisons, 'entries' | 'recordOf'>;
   readonly cards: Pick<TaskMessages, 'get'>;
@@ -64,9 +63,8 @@ export class SetNotices {
       readonly lock: MessageLock;
     },
   ): Promise<boolean> {
-    const { records, sets, cards, comparisons } = this.#options;
-    const key = setNoticeKey(place);
-    const before = await records.get<readonly string[]>(key);
+    const { store, sets, cards, comparisons } = this.#options;
+    const before = await setNotices.get(store, place);
     // The notice of a denial is shown again without whoever was forgotten.
     if (before !== undefined && pseudonymsIn(card.declined).size === 0) return before.includes(endOf(task));
     const isComparison = place.kind === 'comparison';
@@ -86,7 +84,7 @@ export class SetNotices {
         await notices.sendForSet(card, notice, lock, (await cards.get(card.id))?.isGone !== true);
     }
     lock.assertHeld();
-    await records.set(key, members.map(endOf));
+    await setNotices.set(store, place, members.map(endOf));
     return true;
   }
 
@@ -94,7 +92,7 @@ export class SetNotices {
   async #isShown(task: Task): Promise<boolean> {
     if (!isSettled(task)) return false;
     if (task.presented) return true;
-    return (await this.#options.records.get<DeliveryRecord>(task.id))?.shown?.revision === task.revision;
+    return (await deliveryRecords.get(this.#options.store, task.id))?.shown?.revision === task.revision;
   }
 
   async #noticeOf(
@@ -153,11 +151,6 @@ export class SetNotices {
     });
     return { ready: members.length - others.length, others: others.toSorted((one, other) => one.at - other.at) };
   }
-}
-
-/** Returns the key of the record of what the notice of a set was about. */
-export function setNoticeKey({ id }: Pick<SetPlace, 'id'>): string {
-  return `set-notice:${id}`;
 }
 
 /** Returns the key of a task's end, also of one without a notice. */

@@ -1,5 +1,5 @@
-import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
+import type { Store } from '../../engine/index.ts';
 import {
   type DurationEstimates,
   isBlind,
@@ -11,8 +11,8 @@ import {
 } from '../../tasks/index.ts';
 import type { Model } from '../../videos/index.ts';
 import { type Links, withFreshLink } from '../attachment-plan.ts';
-import type { DeliveryRecord } from '../deliver.ts';
 import type { ProgressEdits } from '../progress-edits.ts';
+import { deliveryRecords } from '../records.ts';
 import type { ReviewContext } from '../reviews/review-context.ts';
 import type { ShownBefore, TaskMessages } from '../task-messages.ts';
 import { type Handover, standingIn, type TaskView, type ViewContext, viewOf } from '../view.ts';
@@ -20,8 +20,7 @@ import type { SubmissionPause } from './submission-pause.ts';
 
 /** Options of {@link TaskViews}. */
 interface TaskViewsOptions {
-  /** Keyv of the {@link DeliveryRecord}s, by task. */
-  readonly deliveries: Keyv;
+  readonly store: Pick<Store, 'keyv'>;
   readonly messages: Pick<TaskMessages, 'get'>;
   readonly edits: Pick<ProgressEdits, 'liveOf'>;
   /** Returns whether the clips of a comparison are in the chat, by the id of its set. */
@@ -52,7 +51,7 @@ export class TaskViews {
   async current(task: Task, before?: ShownBefore): Promise<TaskView> {
     const [message, delivery, isHeld] = await Promise.all([
       this.#options.messages.get(task.id),
-      this.#options.deliveries.get<DeliveryRecord>(task.id),
+      deliveryRecords.get(this.#options.store, task.id),
       this.#isHeld(task),
     ]);
     return this.kept(task, message ?? before, { handover: delivery?.handover ?? null, isHeld });

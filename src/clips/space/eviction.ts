@@ -66,7 +66,7 @@ async function neededBy(store: Store): Promise<ReadonlySet<string>> {
   for (const index of [...OPEN_STATES.map(stateIndex), OUTBOX]) {
     for await (const page of pagesOf(store, index)) {
       const tasks = await readTasks(
-        store.keyv('tasks'),
+        store,
         page.map(({ member }) => member),
       );
       for (const task of tasks) for (const id of [task.id, ...referencesOf(task)]) needed.add(id);

@@ -1,13 +1,13 @@
-import type { Keyv } from 'keyv';
 import { sqlitePath } from '../store/address.ts';
+import type { Store } from '../store/store.ts';
 import type { BullmqQueueOptions, SharedWorkQueue } from './bullmq/queue.ts';
 import { MemoryQueue } from './memory/queue.ts';
 import type { QueueLimits, WorkQueue } from './queue.ts';
 
 /** Options of {@link openQueue}. */
 interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
-  /** Records in which the queue of a single process persists its pauses; Redis persists its own. Default: none. */
-  readonly pauses?: Keyv;
+  /** Store in which the queue of a single process persists its pauses; Redis persists its own. Default: none. */
+  readonly store?: Pick<Store, 'keyv'>;
   /** Rate limits on requests to the video service, over all replicas; 0: no limit. */
   readonly maxRate: { readonly createsPerMinute: number; readonly pollsPerSecond: number };
 }

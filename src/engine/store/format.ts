@@ -1,7 +1,7 @@
 import { DailiesError } from '../../errors.ts';
 
 /** Format of the stores that this version creates, and the only one that it reads. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /**
  * Asserts that this version reads a store of that format; `null`: it has records, but states none.

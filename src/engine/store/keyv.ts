@@ -26,8 +26,10 @@ const NAMELESS: ReadonlySet<Namespace> = new Set([
   'ledger',
   'drafts',
   'upstream',
-  'playground',
-  'waits',
+  'messages',
+  'playground_messages',
+  'playground_responses',
+  'durations',
 ]);
 
 /**

@@ -5,58 +5,8 @@ import type { Logger } from '../../logger.ts';
 import type { Broadcast } from '../cluster/broadcast.ts';
 import type { Leases } from '../cluster/leases.ts';
 
-/** The store's namespaces. Each has its own Keyv adapter; a key is unique within its namespace. */
-export const NAMESPACES = [
-  /** One {@link Task} per interaction. */
-  'tasks',
-  /** The message that shows a task, and its content. */
-  'cards',
-  /** Delivery progress of an ended task. */
-  'deliveries',
-  /** Actual, possible or waived cost of each submission of a task. */
-  'ledger',
-  /** Requests awaiting their requester's confirmation, for 24 hours. */
-  'drafts',
-  /** The task that holds an id of the video service, and the number of ids entered by hand per task. */
-  'upstream',
-  /** Users to notify about finished clips, by team. */
-  'subscriptions',
-  /** Generation times by model, pauses of queues, and the outcome of the last check of the books. */
-  'waits',
-  /** Tasks of the embedded video service. */
-  'sandbox',
-  /** Messages of the playground. */
-  'playground',
-  /** State that adapters persist, such as a hash of the registered commands. */
-  'adapters',
-  /** Hard and soft limits on spend, by scope; {@link Change.within} compares the hard ones. */
-  'budgets',
-  /** Settings of a team: time zone, thresholds, report channel, pause. */
-  'settings',
-  /** Hash-chained log of administrative changes per team, and its table of persons. */
-  'audit',
-  /** Approvers of a team, and the records of approval requests. */
-  'approvals',
-  /** Alerts and reports, each posted once. */
-  'notices',
-  /** Imported statements of the video service, their findings, and the decisions on these. */
-  'statements',
-  /** One-time links to the gallery, for 10 minutes, and its sessions, for 12 hours; under hashes of their keys. */
-  'gallery',
-  /** Default model, length and aspect ratio of a person in a team. */
-  'defaults',
-  /** Order, skipped shots and chosen takes of a storyboard, by the id of its set. */
-  'boards',
-  /** Cuts: one file of several clips each, with the delivery of its message. */
-  'cuts',
-  /** Reference images of a team, by name. */
-  'references',
-  /** Votes of a comparison until its reveal, what each model of a team has won, and the secret of the blind order. */
-  'comparisons',
-] as const;
-
-/** One of {@link NAMESPACES}. */
-export type Namespace = (typeof NAMESPACES)[number];
+/** Part of the store with a Keyv adapter of its own; a key is unique within it. Each kind of record has one: `collection`. */
+export type Namespace = string;
 
 /** A record that counts its writes; {@link Store.commit} compares the count (compare-and-set). */
 export interface Versioned {
@@ -115,7 +65,7 @@ export interface SumWrite {
 export interface SumLimit {
   readonly sum: string;
   /**
-   * Keys in the namespace `budgets`, whose records are {@link BudgetAmounts}. The first record that exists and has at
+   * Keys in the namespace {@link BUDGETS}, whose records are {@link BudgetAmounts}. The first record that exists and has at
    * least one hard amount applies; none: no limit. A record that cannot be read refuses the change.
    */
   readonly budgets: readonly string[];
@@ -123,7 +73,10 @@ export interface SumLimit {
   readonly currency: string;
 }
 
-/** Amounts of a record in the namespace `budgets`. */
+/** Namespace of the budgets that {@link Change.within} compares. */
+export const BUDGETS = 'budgets';
+
+/** Amounts of a record in the namespace {@link BUDGETS}. */
 export interface BudgetAmounts {
   /**
    * Hard limits by currency: whole numbers of millionths in decimal digits, each at most {@link MAX_AMOUNT}. The change
@@ -191,6 +144,8 @@ export interface NewSum {
 export interface StoreContents {
   /** Reads every record of a namespace that has not expired, each once, in pages and in no order. */
   records(namespace: Namespace): AsyncIterable<readonly StoredRecord[]>;
+  /** Returns the namespaces that have records. */
+  namespaces(): Promise<readonly Namespace[]>;
   indexes(): Promise<readonly string[]>;
   /** Reads every sum, each once, in pages and in no order. */
   sums(): AsyncIterable<readonly NamedSum[]>;

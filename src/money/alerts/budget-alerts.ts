@@ -1,8 +1,16 @@
 import type { BudgetAlert, NoticeScope } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
-import type { BudgetAmounts, Change, Store, SumParts, Versioned } from '../../engine/index.ts';
+import {
+  type BudgetAmounts,
+  type Change,
+  collection,
+  type Store,
+  type SumParts,
+  type Versioned,
+} from '../../engine/index.ts';
 import { endOfPeriod, periodOf, startOfPeriod } from '../../period.ts';
 import { amountOf, isPseudonym, type Micros, type Refunds } from '../../tasks/index.ts';
+import { budgets } from '../budgets.ts';
 import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.ts';
 import { paceOf } from '../pace.ts';
 import { parseSumName, type SumName } from '../sum-name.ts';
@@ -31,6 +39,19 @@ interface ArmedRecord extends Versioned {
   readonly percent: number;
 }
 
+/** By the names of the sums. */
+export const armedAlerts = collection<string, ArmedRecord>({
+  name: 'armed_alerts',
+  holds: 'the thresholds of budgets that were passed',
+  personal: {
+    forget: (record, { platform, team, person }, sum) => {
+      const name = parseSumName(sum);
+      const isTheirs = name?.kind === 'person' && name.id === person.id;
+      return isTheirs && name.platform === platform && name.team === team ? null : record;
+    },
+  },
+});
+
 const THRESHOLDS = [100, 80, 50] as const;
 const MAX_TRIES = 5;
 const DAY_MS = 24 * 3_600_000;
@@ -58,12 +79,14 @@ export class BudgetAlerts {
     // No time zone is a day away from UTC; `#checkOne` compares with the month in the team's.
     const nowMs = this.#options.clock.now();
     const months = new Set([nowMs - DAY_MS, nowMs + DAY_MS].map((atMs) => periodOf(atMs, 'UTC')));
-    const found = [...new Set(sums)].map(parseSumName).filter((name) => name !== null);
-    const names = found.filter(({ kind, id, period }) => months.has(period) && !(kind === 'person' && isPseudonym(id)));
+    const parsed = [...new Set(sums)].map(parseSumName).filter((name) => name !== null);
+    const names = parsed.filter(
+      ({ kind, id, period }) => months.has(period) && !(kind === 'person' && isPseudonym(id)),
+    );
     if (names.length === 0) return;
-    const budgets = await this.#budgetsOf(names);
+    const found = await this.#budgetsOf(names);
     const limited = names.flatMap((name) => {
-      const limit = limitOf(name, budgets);
+      const limit = limitOf(name, found);
       return limit === null || limit === 0n ? [] : [{ name, limit }];
     });
     if (limited.length === 0) return;
@@ -76,7 +99,7 @@ export class BudgetAlerts {
 
   async #budgetsOf(names: readonly SumName[]): Promise<ReadonlyMap<string, BudgetAmounts>> {
     const keys = [...new Set(names.flatMap(budgetsFor))];
-    const found = await this.#options.store.keyv('budgets').getMany<BudgetAmounts>(keys);
+    const found = await this.#options.store.keyv(budgets.name).getMany<BudgetAmounts>(keys);
     return new Map(found.flatMap((budget, at) => (budget === undefined ? [] : [[keys[at] ?? '', budget] as const])));
   }
 
@@ -85,16 +108,14 @@ export class BudgetAlerts {
     const { name, limit, parts } = watched;
     const { timeZone, alerts } = await settings(name);
     if (name.period !== periodOf(clock.now(), timeZone)) return;
-    const key = `armed:${name.sum}`;
     let revision: number | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const before = await store.keyv('notices').get<ArmedRecord>(key);
+      const before = await armedAlerts.get(store, name.sum);
       const isChanged = before !== undefined && before.limit !== String(limit);
       const percent = percentOf(usedOf(parts), limit);
       const after = Math.max(percent, isChanged ? 0 : (before?.percent ?? 0));
       if (before !== undefined && !isChanged && after === before.percent) return;
-      const value = { revision: (before?.revision ?? 0) + 1, limit: String(limit), percent: after };
-      const record = { namespace: 'notices', key, value, expected: before?.revision ?? 'absent' } as const;
+      const record = armedAlerts.replacing(name.sum, before, { limit: String(limit), percent: after });
       // Refused although the state did not change: an alert of this threshold and limit was claimed before.
       const isRepeated = tries > 0 && revision === before?.revision;
       revision = before?.revision;

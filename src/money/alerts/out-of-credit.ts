@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Store, Versioned } from '../../engine/index.ts';
+import { collection, type Store, type Versioned } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
 import type { TaskObserver } from '../../pipeline/index.ts';
 import type { Task } from '../../tasks/index.ts';
@@ -34,8 +34,14 @@ interface IncidentRecord extends Versioned {
   readonly isOver: boolean;
 }
 
-/** Key in the namespace `notices`; notices have hashes as keys. */
 const KEY = 'out-of-credit';
+
+export const creditIncidents = collection<typeof KEY, IncidentRecord>({
+  name: 'credit_incidents',
+  holds: 'the last time without credit at the video service',
+  personal: 'nobody',
+});
+
 const NOTICE = { kind: 'out_of_credit' } as const;
 /** Delay of the check after a create: the creates of a burst cost one read. */
 const CHECK_AFTER_MS = 2_000;
@@ -89,8 +95,7 @@ export class OutOfCreditAlerts implements TaskObserver {
     let incident = before?.incident ?? 0;
     if (before === undefined || before.isOver) {
       incident += 1;
-      const value: IncidentRecord = { revision: (before?.revision ?? 0) + 1, incident, sinceMs: atMs, isOver: false };
-      const record = { namespace: 'notices', key: KEY, value, expected: before?.revision ?? 'absent' } as const;
+      const record = creditIncidents.replacing(KEY, before, { incident, sinceMs: atMs, isOver: false });
       const claims = this.#options.operatorsOn.map((platform) => this.#claim({ platform, team: '' }, incident));
       // Refused where another replica began the incident at the same time: its number is the same.
       if (await store.commit(merged([{ records: [record] }, ...claims]))) {
@@ -120,15 +125,14 @@ export class OutOfCreditAlerts implements TaskObserver {
     this.#acceptedAtMs = null;
     const before = await this.#read();
     if (before !== undefined && !before.isOver && before.sinceMs < atMs) {
-      const value: IncidentRecord = { ...before, revision: before.revision + 1, isOver: true };
       // Refused where another replica ended it.
       await this.#options.store.commit({
-        records: [{ namespace: 'notices', key: KEY, value, expected: before.revision }],
+        records: [creditIncidents.replacing(KEY, before, { ...before, isOver: true })],
       });
     }
   }
 
   #read(): Promise<IncidentRecord | undefined> {
-    return this.#options.store.keyv('notices').get<IncidentRecord>(KEY);
+    return creditIncidents.get(this.#options.store, KEY);
   }
 }

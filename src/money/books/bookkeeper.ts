@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../../clock.ts';
-import { OnOneReplica, type Store } from '../../engine/index.ts';
+import { collection, OnOneReplica, type Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
 import type { AuditTrail } from '../../teams/index.ts';
 import { loggableSum } from '../sum-name.ts';
@@ -16,9 +16,6 @@ const HEADS_EVERY_MS = 86_400_000;
 /** Pause after each page, for other work. */
 const PAUSE_MS = 20;
 
-/** Key, in the namespace `waits`, of the outcome of the last check. */
-const RECORD_KEY = 'books';
-
 /** Outcome of the last check of the books, by any replica. */
 interface LastCheck {
   readonly revision: 1;
@@ -27,6 +24,12 @@ interface LastCheck {
   /** Time at which the heads of the audit logs were last written to the log. */
   readonly headsAtMs: number;
 }
+
+export const bookChecks = collection<'last', LastCheck>({
+  name: 'book_checks',
+  holds: 'the outcome of the last check of the books',
+  personal: 'nobody',
+});
 
 /** Options of {@link createBookkeeper}. */
 interface BookkeeperOptions {
@@ -67,7 +70,7 @@ export function createBookkeeper(options: BookkeeperOptions): Pick<OnOneReplica,
 
 /** Returns the number of disagreements that the last check found; 0 before the first one. */
 export async function lastDisagreements(store: Pick<Store, 'keyv'>): Promise<number> {
-  return (await store.keyv('waits').get<LastCheck>(RECORD_KEY))?.disagreements ?? 0;
+  return (await bookChecks.get(store, 'last'))?.disagreements ?? 0;
 }
 
 async function check({ store, audit, clock, logger }: BookkeeperOptions, stopping: AbortSignal): Promise<void> {
@@ -89,12 +92,12 @@ async function check({ store, audit, clock, logger }: BookkeeperOptions, stoppin
     );
   }
   const nowMs = clock.now();
-  const last = await store.keyv('waits').get<LastCheck>(RECORD_KEY);
+  const last = await bookChecks.get(store, 'last');
   const isDue = last === undefined || nowMs - last.headsAtMs >= HEADS_EVERY_MS;
   for (const head of isDue ? await audit.heads() : [])
     logger.info({ event: 'audit_head', ...head }, 'the audit log has this head, for npm run check-books -- --head');
   const headsAtMs = isDue ? nowMs : last.headsAtMs;
-  await store.keyv('waits').set(RECORD_KEY, { revision: 1, atMs: nowMs, disagreements, headsAtMs } satisfies LastCheck);
+  await bookChecks.set(store, 'last', { revision: 1, atMs: nowMs, disagreements, headsAtMs });
 }
 
 function disagreementsIn({ disagreements, stale }: BooksReport): number {

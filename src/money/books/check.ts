@@ -1,6 +1,6 @@
 import type { NamedSum, Store } from '../../engine/index.ts';
-import { isTask, sumsOf, type Task, type TaskId } from '../../tasks/index.ts';
-import { restoredIn } from '../forgetting/carried-spend.ts';
+import { isTask, sumsOf, type Task, type TaskId, taskRecords } from '../../tasks/index.ts';
+import { restoredIn, restoredSpend } from '../forgetting/carried-spend.ts';
 import { Books, type Disagreement } from './books.ts';
 
 export interface BooksReport {
@@ -66,7 +66,7 @@ async function compareOnce(store: Pick<Store, 'contents'>, pause: () => Promise<
 
 /** Reads every task, without damaged records. */
 async function* tasksOf(store: Pick<Store, 'contents'>, pause: () => Promise<void>): AsyncGenerator<Task> {
-  for await (const page of store.contents.records('tasks')) {
+  for await (const page of taskRecords.all(store)) {
     for (const { key, value } of page) if (isTask(value, key)) yield value;
     await pause();
   }
@@ -74,11 +74,8 @@ async function* tasksOf(store: Pick<Store, 'contents'>, pause: () => Promise<voi
 
 /** Adds what the sums of people hold who were forgotten within the month and are back. */
 async function addRestored(store: Pick<Store, 'contents'>, books: Books): Promise<void> {
-  for await (const page of store.contents.records('budgets')) {
-    for (const { key, value } of page) {
-      for (const { sum, micros } of restoredIn(key, value)) books.addRestored(sum, micros);
-    }
-  }
+  for await (const page of restoredSpend.all(store))
+    for (const { value } of page) for (const { sum, micros } of restoredIn(value)) books.addRestored(sum, micros);
 }
 
 async function sumsIn({ contents }: Pick<Store, 'contents'>): Promise<readonly NamedSum[]> {

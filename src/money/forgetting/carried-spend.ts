@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { Change, RecordWrite, Store, Versioned } from '../../engine/index.ts';
+import { type Change, collection, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import { periodOf } from '../../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../../tasks/index.ts';
-import { type BudgetAmountsOf, budgetIndexOf, PERSON_ORDER } from '../budgets.ts';
+import { type BudgetAmountsOf, type BudgetScope, budgetIndexOf, budgets, PERSON_ORDER } from '../budgets.ts';
 import { parseSumName } from '../sum-name.ts';
 
 /** Person in a team, by the platform's user id. */
@@ -19,12 +19,15 @@ type Amounts = Readonly<Record<string, string>>;
 
 /** What a forgotten person used in a month, under an HMAC of their id; their own budget, if they had one. */
 interface CarriedRecord extends Versioned {
+  /** The month, such as `2026-11`. */
+  readonly period: string;
   readonly amounts: Amounts;
   readonly budget?: BudgetAmountsOf;
 }
 
 /** What the sum of a person who is back holds beyond their tasks. */
 interface RestoredRecord extends Versioned, CarriedPerson {
+  readonly period: string;
   readonly amounts: Amounts;
 }
 
@@ -34,9 +37,40 @@ interface CarriedSpendOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-const SECRET = 'carry-secret:';
-const CARRIED = 'carried:';
-const RESTORED = 'restored:';
+/** Key of a month's HMACs. */
+interface CarryKey extends Versioned {
+  readonly period: string;
+  readonly secret: string;
+}
+
+const UNTIL_THE_MONTH_ENDS = 'until the month ends';
+
+export const carryKeys = collection<string, CarryKey>({
+  name: 'carry_keys',
+  holds: 'the key of a month, under which amounts of forgotten people are stored',
+  kept: UNTIL_THE_MONTH_ENDS,
+  personal: 'nobody',
+});
+
+export const carriedSpend = collection<{ readonly person: CarriedPerson; readonly month: CarryKey }, CarriedRecord>({
+  name: 'carried_spend',
+  key: ({ person: { platform, team, user }, month: { period, secret } }) =>
+    `${period}:${createHmac('sha256', secret)
+      .update(JSON.stringify([platform, team, user]))
+      .digest('hex')}`,
+  holds: 'amounts and budgets of forgotten people, under an HMAC of their id and a key',
+  kept: UNTIL_THE_MONTH_ENDS,
+  personal: 'nobody',
+});
+
+export const restoredSpend = collection<{ readonly person: CarriedPerson; readonly period: string }, RestoredRecord>({
+  name: 'restored_spend',
+  key: ({ person: { platform, team, user }, period }) => `${period}:${platform}:${team}:${user}`,
+  holds: 'amounts of people who were forgotten and are back',
+  kept: `${UNTIL_THE_MONTH_ENDS}, or they are forgotten again`,
+  personal: { byOwner: true },
+});
+
 const SECRET_BYTES = 32;
 const MAX_TRIES = 20;
 const DAY_MS = 24 * 3_600_000;
@@ -72,16 +106,13 @@ export class CarriedSpend {
   /** Moves the rest of what a person's sums and budget hold to where it outlives them; deletes their budget. Idempotent. */
   async carryRest(person: CarriedPerson): Promise<void> {
     for (const period of this.#months()) {
-      const key = restoredKey(person, period);
+      const of = { person, period };
       await this.#retried('carrying what a person used', async () => {
-        const restored = await this.#records.get<RestoredRecord>(key);
+        const restored = await restoredSpend.get(this.#options.store, of);
         if (restored === undefined) return true;
         const amounts = microsIn(restored.amounts);
         return this.#options.store.commit({
-          records: [
-            { namespace: 'budgets', key, value: null, expected: restored.revision },
-            await this.#carry(person, period, amounts),
-          ],
+          records: [restoredSpend.replacing(of, restored, null), await this.#carry(person, period, amounts)],
           sums: settledIn(person, period, amounts, -1n),
         });
       });
@@ -92,27 +123,23 @@ export class CarriedSpend {
 
   /** Adds to a person's sums what was carried for them, and restores their budget. Before each order. */
   async restore({ platform, team, user }: Pick<SpendOrigin, 'platform' | 'team' | 'user'>): Promise<void> {
-    const months = this.#months();
-    const secrets = await this.#records.getMany<{ readonly secret: string }>(months.map((period) => SECRET + period));
     const person = { platform, team, user: user.id };
-    for (const [at, period] of months.entries()) {
-      const secret = secrets[at]?.secret;
-      if (secret === undefined) continue;
-      await this.#retried('restoring what a person used', () => this.#restoreMonth(person, period, secret));
+    for (const month of await carryKeys.getMany(this.#options.store, this.#months())) {
+      if (month === undefined) continue;
+      await this.#retried('restoring what a person used', () => this.#restoreMonth(person, month));
     }
   }
 
   /** Deletes what belongs to months that have ended in every time zone. */
   async sweep(): Promise<void> {
+    const { store } = this.#options;
     const oldest = this.#months()[0] ?? '';
-    for await (const page of this.#options.store.contents.records('budgets')) {
-      for (const { key, value } of page) {
-        const [, kind = '', period = ''] = /^(carry-secret:|carried:|restored:)(\d{4}-\d{2})/u.exec(key) ?? [];
-        if (kind === '' || period >= oldest) continue;
-        if (kind !== RESTORED) await this.#records.delete(key);
-        else await this.#endRestored(key, period, value as RestoredRecord);
-      }
+    for (const kind of [carryKeys, carriedSpend]) {
+      for await (const page of kind.all(store))
+        for (const { key, value } of page) if (value.period < oldest) await store.keyv(kind.name).delete(key);
     }
+    for await (const page of restoredSpend.all(store))
+      for (const { value } of page) if (value.period < oldest) await this.#endRestored(value);
   }
 
   /** Returns the months that the running one may be, in any time zone; oldest first. */
@@ -121,40 +148,29 @@ export class CarriedSpend {
     return [...new Set([nowMs - DAY_MS, nowMs + DAY_MS].map((atMs) => periodOf(atMs, 'UTC')))];
   }
 
-  get #records() {
-    return this.#options.store.keyv('budgets');
-  }
-
-  async #restoreMonth(person: CarriedPerson, period: string, secret: string): Promise<boolean> {
-    const from = carriedKey(person, period, secret);
-    const carried = await this.#records.get<CarriedRecord>(from);
+  async #restoreMonth(person: CarriedPerson, month: CarryKey): Promise<boolean> {
+    const { store } = this.#options;
+    const carried = await carriedSpend.get(store, { person, month });
     if (carried === undefined) return true;
-    const key = restoredKey(person, period);
-    const budgetKey = budgetKeyOf(person);
-    const [restored, known] = await this.#records.getMany<RestoredRecord & Versioned>([key, budgetKey]);
+    const { period } = month;
+    const scope = scopeOf(person);
+    const [restored, known] = await Promise.all([
+      restoredSpend.get(store, { person, period }),
+      budgets.get(store, scope),
+    ]);
     const amounts = microsIn(carried.amounts);
-    const value: RestoredRecord = {
-      revision: (restored?.revision ?? 0) + 1,
-      ...person,
-      amounts: textsOf(added(microsIn(restored?.amounts ?? {}), amounts)),
-    };
+    const sum = textsOf(added(microsIn(restored?.amounts ?? {}), amounts));
     const { budget } = carried;
     const isBudgetBack = budget !== undefined && known === undefined;
-    const { platform, team, user } = person;
-    const scope = { kind: 'person', platform, team, person: { id: user, name: user } } as const;
-    const records: RecordWrite[] = [
-      { namespace: 'budgets', key: from, value: null, expected: carried.revision },
-      { namespace: 'budgets', key, value, expected: restored?.revision ?? 'absent' },
+    const records = [
+      carriedSpend.replacing({ person, month }, carried, null),
+      restoredSpend.replacing({ person, period }, restored, { ...person, period, amounts: sum }),
+      ...(isBudgetBack ? [budgets.replacing(scope, undefined, { scope, ...budget })] : []),
     ];
-    if (isBudgetBack)
-      records.push({
-        namespace: 'budgets',
-        key: budgetKey,
-        value: { revision: 1, scope, ...budget },
-        expected: 'absent',
-      });
-    const index = isBudgetBack ? [{ index: budgetIndexOf(person), member: budgetKey, score: PERSON_ORDER }] : [];
-    return this.#options.store.commit({ records, index, sums: settledIn(person, period, amounts, 1n) });
+    const index = isBudgetBack
+      ? [{ index: budgetIndexOf(person), member: budgetKeyOf(person), score: PERSON_ORDER }]
+      : [];
+    return store.commit({ records, index, sums: settledIn(person, period, amounts, 1n) });
   }
 
   /** Returns the write that adds amounts to what is carried for a person, and their budget. */
@@ -164,28 +180,27 @@ export class CarriedSpend {
     amounts: Readonly<Record<string, Micros>>,
     budget?: BudgetAmountsOf,
   ): Promise<RecordWrite> {
-    const key = carriedKey(person, period, await this.#secretOf(period));
-    const known = await this.#records.get<CarriedRecord>(key);
+    const of = { person, month: await this.#keyOf(period) };
+    const known = await carriedSpend.get(this.#options.store, of);
     const kept = budget ?? known?.budget;
-    const value: CarriedRecord = {
-      revision: (known?.revision ?? 0) + 1,
+    return carriedSpend.replacing(of, known, {
+      period,
       amounts: textsOf(added(microsIn(known?.amounts ?? {}), amounts)),
       ...(kept === undefined ? {} : { budget: kept }),
-    };
-    return { namespace: 'budgets', key, value, expected: known?.revision ?? 'absent' };
+    });
   }
 
   async #carryBudget(person: CarriedPerson): Promise<void> {
-    const key = budgetKeyOf(person);
+    const scope = scopeOf(person);
     await this.#retried('carrying the budget of a person', async () => {
-      const known = await this.#records.get<BudgetAmountsOf & Versioned>(key);
+      const known = await budgets.get(this.#options.store, scope);
       if (known === undefined) return true;
       const { hard, soft } = known;
       const period = this.#months().at(-1) ?? '';
-      const index = [{ index: budgetIndexOf(person), member: key, score: null }];
+      const index = [{ index: budgetIndexOf(person), member: budgetKeyOf(person), score: null }];
       const carried = await Promise.all(this.#months().map((month) => this.#carry(person, month, {}, { hard, soft })));
       const change: Change = {
-        records: [{ namespace: 'budgets', key, value: null, expected: known.revision }, ...carried],
+        records: [budgets.replacing(scope, known, null), ...carried],
         index,
       };
       return period !== '' && this.#options.store.commit(change);
@@ -204,25 +219,23 @@ export class CarriedSpend {
     }
   }
 
-  async #endRestored(key: string, period: string, { revision, amounts, ...person }: RestoredRecord): Promise<void> {
+  async #endRestored(restored: RestoredRecord): Promise<void> {
+    const { period, amounts, platform, team, user } = restored;
+    const person = { platform, team, user };
     await this.#options.store.commit({
-      records: [{ namespace: 'budgets', key, value: null, expected: revision }],
+      records: [restoredSpend.replacing({ person, period }, restored, null)],
       sums: settledIn(person, period, microsIn(amounts), -1n),
     });
     await this.#dropSums(person);
   }
 
   /** Returns the key of a month's HMACs, which is made when it is first needed. */
-  async #secretOf(period: string): Promise<string> {
-    const key = SECRET + period;
-    const secret = randomBytes(SECRET_BYTES).toString('base64url');
-    const known = await this.#records.get<{ readonly secret: string }>(key);
-    if (known !== undefined) return known.secret;
-    const value = { revision: 1, secret };
-    const isOurs = await this.#options.store.commit({
-      records: [{ namespace: 'budgets', key, value, expected: 'absent' }],
+  #keyOf(period: string): Promise<CarryKey> {
+    return carryKeys.change<CarryKey>(this.#options.store, period, (known) => {
+      if (known !== undefined) return { result: known };
+      const value = { period, secret: randomBytes(SECRET_BYTES).toString('base64url') };
+      return { value, result: { revision: 1, ...value } };
     });
-    return isOurs ? secret : this.#secretOf(period);
   }
 
   async #retried(doing: string, attempt: () => Promise<boolean>): Promise<void> {
@@ -234,11 +247,9 @@ export class CarriedSpend {
   }
 }
 
-/** Returns what a record of the namespace `budgets` adds to sums beyond what tasks count, for the check of the books. */
-export function restoredIn(key: string, value: unknown): readonly { readonly sum: string; readonly micros: Micros }[] {
-  const period = /^restored:(\d{4}-\d{2}):/u.exec(key)?.[1];
-  if (period === undefined) return [];
-  const { amounts, ...person } = value as RestoredRecord;
+/** Returns what a record adds to sums beyond what tasks count, for the check of the books. */
+export function restoredIn(restored: RestoredRecord): readonly { readonly sum: string; readonly micros: Micros }[] {
+  const { period, amounts, ...person } = restored;
   return Object.entries(microsIn(amounts)).map(([currency, micros]) => ({
     sum: sumOf(person, period, currency),
     micros,
@@ -265,15 +276,8 @@ function budgetKeyOf({ platform, team, user }: CarriedPerson): string {
   return budgetsOf({ platform, team, channel: '', user: { id: user, name: '' } }).person;
 }
 
-function carriedKey({ platform, team, user }: CarriedPerson, period: string, secret: string): string {
-  const hmac = createHmac('sha256', secret)
-    .update(JSON.stringify([platform, team, user]))
-    .digest('hex');
-  return `${CARRIED}${period}:${hmac}`;
-}
-
-function restoredKey({ platform, team, user }: CarriedPerson, period: string): string {
-  return `${RESTORED}${period}:${platform}:${team}:${user}`;
+function scopeOf({ platform, team, user }: CarriedPerson): BudgetScope {
+  return { kind: 'person', platform, team, person: { id: user, name: user } };
 }
 
 function microsIn(amounts: Amounts): Readonly<Record<string, Micros>> {

@@ -1,9 +1,10 @@
 import type { ReportCorrection, SpendReport, SpendTotals } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
-import type { Store, Versioned } from '../../engine/index.ts';
+import { collection, type Store, type Versioned } from '../../engine/index.ts';
 import { periodOf, previousPeriod, startOfPeriod } from '../../period.ts';
 import { ledgerPages } from '../../pipeline/index.ts';
 import { amountOf, microsOf } from '../../tasks/index.ts';
+import { keyOfTeam } from '../../teams/index.ts';
 import { type Catalog, titleOf } from '../../videos/index.ts';
 import { merged } from '../alerts/budget-alerts.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
@@ -39,6 +40,13 @@ interface ReportsRecord extends Versioned {
   readonly reported: readonly Reported[];
 }
 
+export const monthlyReports = collection<NoticeTeam, ReportsRecord>({
+  name: 'reports',
+  key: keyOfTeam,
+  holds: 'the months of a team that were reported, with their totals',
+  personal: 'nobody',
+});
+
 /** A team's first report may be this late: older months were before the bot sent reports. */
 const FIRST_LATE_MS = 7 * 24 * 3_600_000;
 /** Interval between a report and its correction: clips in progress at the end of the month finish or fail first. */
@@ -58,8 +66,7 @@ export class MonthlyReports {
 
   /** Reports what is due for one team. @throws `store_unavailable` */
   async check(team: TeamSpend): Promise<void> {
-    const key = recordKey(team.of);
-    const before = await this.#options.store.keyv('notices').get<ReportsRecord>(key);
+    const before = await monthlyReports.get(this.#options.store, team.of);
     const current = periodOf(this.#options.clock.now(), team.timeZone);
     const isDue = (period: string): boolean => period < current && (before === undefined || period > before.latest);
     const due = team.periods.filter(isDue).sort();
@@ -77,20 +84,19 @@ export class MonthlyReports {
     const period = previousPeriod(current);
     const isLate = clock.now() - startOfPeriod(current, team.timeZone) > FIRST_LATE_MS;
     if (due.includes(period) && !isLate) return this.#report(team, { period, before: undefined, skipped: [] });
-    const value: ReportsRecord = { revision: 1, latest: period, reported: [] };
-    await store.commit({ records: [{ namespace: 'notices', key: recordKey(team.of), value, expected: 'absent' }] });
+    await store.commit({
+      records: [monthlyReports.replacing(team.of, undefined, { latest: period, reported: [] })],
+    });
   }
 
   async #report({ of, timeZone }: TeamSpend, { period, before, skipped }: Due): Promise<void> {
     const { store, catalog, clock, notices } = this.#options;
     const notice = await readReport(store, { catalog: catalog(), of, period, timeZone, skipped });
     const reported = { period, totals: notice.totals, atMs: clock.now(), corrections: 0 };
-    const value: ReportsRecord = {
-      revision: (before?.revision ?? 0) + 1,
+    const record = monthlyReports.replacing(of, before, {
       latest: period,
       reported: [reported, ...(before?.reported ?? [])].slice(0, CORRECTED),
-    };
-    const record = { namespace: 'notices', key: recordKey(of), value, expected: before?.revision ?? 'absent' } as const;
+    });
     const claim = notices.claim({ key: ['report', of.platform, of.team, period], of, to: { kind: 'team' }, notice });
     await store.commit(merged([{ records: [record] }, claim]));
   }
@@ -104,12 +110,10 @@ export class MonthlyReports {
     const changes = correctionsOf(period, totals, now.totals);
     if (changes.length === 0) return false;
     const next = { ...reported, totals: now.totals, atMs: clock.now(), corrections: corrections + 1 };
-    const value: ReportsRecord = {
+    const record = monthlyReports.replacing(of, before, {
       ...before,
-      revision: before.revision + 1,
       reported: before.reported.map((one) => (one.period === period ? next : one)),
-    };
-    const record = { namespace: 'notices', key: recordKey(of), value, expected: before.revision } as const;
+    });
     const claims = changes.map((notice) => {
       const key = ['correction', of.platform, of.team, period, notice.currency, String(next.corrections)];
       return notices.claim({ key, of, to: { kind: 'team' }, notice });
@@ -170,8 +174,4 @@ function correctionsOf(
     const billed = Math.max(0, (is?.clips ?? 0) - (was?.clips ?? 0) + failed);
     return [{ kind: 'correction', period, currency, change: amountOf(change), failed, billed }];
   });
-}
-
-function recordKey({ platform, team }: NoticeTeam): string {
-  return `reports:${platform}:${team}`;
 }

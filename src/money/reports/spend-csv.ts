@@ -6,7 +6,15 @@ import { createGzip } from 'node:zlib';
 import { type Options, stringify } from 'csv-stringify';
 import type { Store } from '../../engine/index.ts';
 import { ledgerPages } from '../../pipeline/index.ts';
-import { amountOf, isBlind, type LedgerEntry, type LedgerScope, microsOf, type Task } from '../../tasks/index.ts';
+import {
+  amountOf,
+  isBlind,
+  type LedgerEntry,
+  type LedgerScope,
+  microsOf,
+  readTasks,
+  type Task,
+} from '../../tasks/index.ts';
 import { kindOf, type SpendKind } from './spend-of.ts';
 
 /** Columns of the CSV. @see https://focus.finops.org/focus-columns/ (those with `x_` are our own) */
@@ -81,14 +89,13 @@ export async function writeSpendCsv(
 }
 
 async function* rowsOf(store: Store, { month, channel, ...scope }: CsvQuery): AsyncGenerator<Row> {
-  const tasks = store.keyv('tasks');
   const hidden: Row[] = [];
   for await (const entries of ledgerPages(store, scope, month)) {
     const wanted = channel === undefined ? entries : entries.filter((entry) => entry.channel === channel);
     for (let from = 0; from < wanted.length; from += TASKS_PER_READ) {
       const some = wanted.slice(from, from + TASKS_PER_READ);
-      const found = await tasks.getMany<Task>([...new Set(some.map(({ task }) => task))]);
-      const byId = new Map(found.flatMap((task) => (task === undefined ? [] : [[task.id, task] as const])));
+      const found = await readTasks(store, [...new Set(some.map(({ task }) => task))]);
+      const byId = new Map(found.map((task) => [task.id, task]));
       for (const entry of some) {
         const task = byId.get(entry.task);
         const row = rowOf(entry, task, month);

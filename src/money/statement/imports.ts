@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
-import type { Change, RecordWrite, Store, Versioned } from '../../engine/index.ts';
+import { type Change, collection, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
-import type { Person } from '../../tasks/index.ts';
-import type { AuditEntry, AuditTrail, TeamKey } from '../../teams/index.ts';
+import { type Person, withoutPerson } from '../../tasks/index.ts';
+import { type AuditEntry, type AuditTrail, keyOfTeam, type TeamKey } from '../../teams/index.ts';
 import type { Discrepancy, Match, MonthSummary } from './findings.ts';
 import type { Reconciliation, TeamFindings } from './reconciliation.ts';
 
@@ -45,6 +44,53 @@ export interface Decided extends Versioned {
   readonly atMs: number;
 }
 
+/** By the hash of the file. */
+export const statementImports = collection<string, Versioned & { readonly importedAtMs: number }>({
+  name: 'statement_imports',
+  holds: 'which statements of the video service were imported',
+  personal: 'nobody',
+});
+
+interface StatementOfTeam {
+  readonly of: TeamKey;
+  readonly id: string;
+}
+
+export const teamStatements = collection<StatementOfTeam, TeamStatement>({
+  name: 'statements',
+  key: ({ of, id }) => `${keyOfTeam(of)}:${id}`,
+  holds: 'imported statements by team: amounts; who booked their matches',
+  personal: { forget: (statement, { person, pseudonym }) => withoutPerson(statement, person.id, pseudonym) },
+});
+
+interface StatementPage {
+  /** As in {@link TeamStatement.pages}. */
+  readonly pages: string;
+  readonly kind: 'matches' | 'discrepancies';
+  readonly page: number;
+}
+
+export const statementPages = collection<StatementPage, { readonly items: readonly (Match | Discrepancy)[] }>({
+  name: 'statement_pages',
+  key: ({ pages, kind, page }) => `${kind}:${pages}:${page}`,
+  holds: 'the findings of imported statements: tasks, amounts',
+  personal: 'nobody',
+});
+
+interface StatementPosition {
+  readonly pages: string;
+  /** Position of a discrepancy; with `apart`, that of the missing clip, which comes before its bill. */
+  readonly position: number;
+  readonly isApart?: boolean;
+}
+
+export const statementDecisions = collection<StatementPosition, Decided>({
+  name: 'statement_decisions',
+  key: ({ pages, position, isApart = false }) => `${isApart ? 'apart' : 'decided'}:${pages}:${position}`,
+  holds: 'who decided on a discrepancy of a statement',
+  personal: { forget: (decided, { person, pseudonym }) => withoutPerson(decided, person.id, pseudonym) },
+});
+
 /** Matches, and discrepancies, per page. */
 export const PAGE = 500;
 /** Attempts to commit an import before giving up. */
@@ -55,13 +101,11 @@ export class StatementImports {
   readonly #store: Store;
   readonly #audit: AuditTrail;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #records: Keyv;
 
   constructor(store: Store, audit: AuditTrail, clock: Pick<Clock, 'now'>) {
     this.#store = store;
     this.#audit = audit;
     this.#clock = clock;
-    this.#records = store.keyv('statements');
   }
 
   /**
@@ -70,15 +114,15 @@ export class StatementImports {
    * @returns whether they are new; false: this file was imported before, or by another process at the same time.
    */
   async add(hash: string, { teams }: Reconciliation): Promise<boolean> {
-    if ((await this.#records.get(importKey(hash))) !== undefined) return false;
+    if ((await statementImports.get(this.#store, hash)) !== undefined) return false;
     const attempt = randomUUID();
     const found = teams.filter(({ team }) => team !== null);
     // Pages are not visible before the commit below, which names them.
     const pages = found.flatMap((findings, at) => pagesOf(findings, `${attempt}:${at}`));
-    for (const { key, value } of pages) await this.#records.set(key, value);
+    for (const { of, items } of pages) await statementPages.set(this.#store, of, { items });
     // Where the commit throws they stay: it may have been applied.
     const isNew = await this.#commit(hash, found, attempt);
-    if (!isNew) for (const { key } of pages) await this.#records.delete(key);
+    if (!isNew) for (const { of } of pages) await statementPages.delete(this.#store, of);
     return isNew;
   }
 
@@ -86,21 +130,19 @@ export class StatementImports {
     const importedAtMs = this.#clock.now();
     const actor = { person: null, surface: 'command_line' } as const;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const records: RecordWrite[] = [
-        { namespace: 'statements', key: importKey(hash), value: { revision: 1, importedAtMs }, expected: 'absent' },
-      ];
+      const records: RecordWrite[] = [statementImports.replacing(hash, undefined, { importedAtMs })];
       const index: NonNullable<Change['index']>[number][] = [];
       for (const [at, findings] of found.entries()) {
         const { team } = findings;
         if (team === null) continue;
         const id = hash.slice(0, ID_LENGTH);
         const value = statementOf(findings, { id, importedAtMs, pages: `${attempt}:${at}` });
-        records.push({ namespace: 'statements', key: teamKey(team, id), value, expected: 'absent' });
+        records.push(teamStatements.replacing({ of: team, id }, undefined, value));
         records.push(...(await this.#audit.append(team, actor, [importEntry(value)])));
         index.push({ index: indexOf(team), member: id, score: importedAtMs });
       }
       if (await this.#store.commit({ records, index })) return true;
-      if ((await this.#records.get(importKey(hash))) !== undefined) return false;
+      if ((await statementImports.get(this.#store, hash)) !== undefined) return false;
     }
     throw new DailiesError('storing a statement: the audit log changed too often meanwhile', {
       code: 'overloaded',
@@ -119,25 +161,29 @@ export class StatementImports {
   }
 
   get(team: TeamKey, id: string): Promise<TeamStatement | undefined> {
-    return this.#records.get<TeamStatement>(teamKey(team, id));
+    return teamStatements.get(this.#store, { of: team, id });
   }
 
   /** Returns a page of the matches that the statement confirms; empty after the last one. */
   async matches({ pages }: TeamStatement, page: number): Promise<readonly Match[]> {
-    return (
-      (await this.#records.get<{ readonly items: readonly Match[] }>(pageKey(pages, 'matches', page)))?.items ?? []
-    );
+    return ((await statementPages.get(this.#store, { pages, kind: 'matches', page }))?.items ?? []) as readonly Match[];
   }
 
   async discrepancy({ pages }: TeamStatement, position: number): Promise<Discrepancy | undefined> {
-    const key = pageKey(pages, 'discrepancies', Math.floor(position / PAGE));
-    return (await this.#records.get<{ readonly items: readonly Discrepancy[] }>(key))?.items[position % PAGE];
+    const of = { pages, kind: 'discrepancies', page: Math.floor(position / PAGE) } as const;
+    return (await statementPages.get(this.#store, of))?.items[position % PAGE] as Discrepancy | undefined;
   }
 
   /** Returns the decision on a discrepancy. @param pair also those on the other of its pair, and on both together */
   async decision({ pages }: TeamStatement, position: number, pair?: number): Promise<Decided | undefined> {
-    const further = pair === undefined ? [] : [decisionKey(pages, pair), apartKey(pages, Math.min(position, pair))];
-    const found = await this.#records.getMany<Decided>([decisionKey(pages, position), ...further]);
+    const further =
+      pair === undefined
+        ? []
+        : [
+            { pages, position: pair },
+            { pages, position: Math.min(position, pair), isApart: true },
+          ];
+    const found = await statementDecisions.getMany(this.#store, [{ pages, position }, ...further]);
     return found.find((one) => one !== undefined);
   }
 
@@ -146,7 +192,10 @@ export class StatementImports {
     const positions = Array.from({ length: discrepancies }, (_, at) => (from + at) % discrepancies);
     for (let at = 0; at < positions.length; at += PAGE) {
       const some = positions.slice(at, at + PAGE);
-      const found = await this.#records.getMany<Decided>(some.map((position) => decisionKey(pages, position)));
+      const found = await statementDecisions.getMany(
+        this.#store,
+        some.map((position) => ({ pages, position })),
+      );
       const place = found.indexOf(undefined);
       if (place !== -1) return some[place] ?? null;
     }
@@ -160,12 +209,12 @@ export class StatementImports {
     { position, pair, ...decided }: Omit<Decided, 'revision'> & { readonly position: number; readonly pair?: number },
   ): readonly RecordWrite[] {
     const { pages } = statement;
-    const value: Decided = { revision: 1, ...decided };
-    const written = (key: string): RecordWrite => ({ namespace: 'statements', key, value, expected: 'absent' });
-    if (decided.as === 'apart') return [written(apartKey(pages, position))];
+    const written = (at: number, isApart = false) =>
+      statementDecisions.replacing({ pages, position: at, isApart }, undefined, decided);
+    if (decided.as === 'apart') return [written(position, true)];
     const settled = decided.as === 'same' && pair !== undefined ? [position, pair] : [position];
     return [
-      ...settled.map((each) => written(decisionKey(pages, each))),
+      ...settled.map((each) => written(each)),
       this.changeOf(team, statement, { decided: statement.decided + settled.length }),
     ];
   }
@@ -175,8 +224,7 @@ export class StatementImports {
     statement: TeamStatement,
     changed: Partial<Pick<TeamStatement, 'booking' | 'decided'>>,
   ): RecordWrite {
-    const value: TeamStatement = { ...statement, ...changed, revision: statement.revision + 1 };
-    return { namespace: 'statements', key: teamKey(team, statement.id), value, expected: statement.revision };
+    return teamStatements.replacing({ of: team, id: statement.id }, statement, { ...statement, ...changed });
   }
 }
 
@@ -196,11 +244,11 @@ function importEntry({ id, months }: TeamStatement): AuditEntry {
   return { action: 'statement_import', subject, before: [], after: [{ kind: 'text', text: id }] };
 }
 
-function pagesOf({ matches, discrepancies }: TeamFindings, prefix: string) {
+function pagesOf({ matches, discrepancies }: TeamFindings, pages: string) {
   const confirmed = matches.filter(({ book }) => book !== null);
   return [
-    ...chunks(confirmed).map((items, page) => ({ key: pageKey(prefix, 'matches', page), value: { items } })),
-    ...chunks(discrepancies).map((items, page) => ({ key: pageKey(prefix, 'discrepancies', page), value: { items } })),
+    ...chunks(confirmed).map((items, page) => ({ of: { pages, kind: 'matches', page } as const, items })),
+    ...chunks(discrepancies).map((items, page) => ({ of: { pages, kind: 'discrepancies', page } as const, items })),
   ];
 }
 
@@ -208,27 +256,6 @@ function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / PAGE) }, (_, at) => items.slice(at * PAGE, (at + 1) * PAGE));
 }
 
-function importKey(hash: string): string {
-  return `import:${hash}`;
-}
-
-function teamKey({ platform, team }: TeamKey, id: string): string {
-  return `of:${platform}:${team}:${id}`;
-}
-
 function indexOf({ platform, team }: TeamKey): string {
   return `statements:${platform}:${team}`;
-}
-
-function pageKey(pages: string, kind: 'matches' | 'discrepancies', page: number): string {
-  return `${kind}:${pages}:${page}`;
-}
-
-function decisionKey(pages: string, position: number): string {
-  return `decided:${pages}:${position}`;
-}
-
-/** @param position that of the missing clip, which comes before its bill */
-function apartKey(pages: string, position: number): string {
-  return `apart:${pages}:${position}`;
 }

@@ -106,7 +106,7 @@ class ComparisonRun {
     const known = bills.filter(({ id }) => id !== '');
     const holders = await upstreamIds.holders(known.map(({ id }) => id as UpstreamId));
     const held = holders.filter((task) => task !== undefined);
-    const tasks = new Map((await readTasks(store.keyv('tasks'), [...new Set(held)])).map((task) => [task.id, task]));
+    const tasks = new Map((await readTasks(store, [...new Set(held)])).map((task) => [task.id, task]));
     const taskOf = new Map(known.map((bill, at) => [bill, tasks.get(holders[at] ?? ('' as TaskId))]));
     for (const bill of bills) {
       const task = taskOf.get(bill);
@@ -168,7 +168,7 @@ class ComparisonRun {
 
   async #addMissing(entries: readonly LedgerEntry[], covered: Covered): Promise<void> {
     const ids = [...new Set(entries.map(({ task }) => task))];
-    const tasks = new Map((await readTasks(this.#books.store.keyv('tasks'), ids)).map((task) => [task.id, task]));
+    const tasks = new Map((await readTasks(this.#books.store, ids)).map((task) => [task.id, task]));
     for (const { task: id, send } of entries) {
       const task = tasks.get(id);
       const entry = task === undefined ? undefined : ledgerOf(task).find((one) => one.send === send);

@@ -1,8 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { createSubscriptions, type Platform } from '../../chat/index.ts';
+import type { Platform } from '../../chat/index.ts';
 import type { Remover } from '../../clips/index.ts';
 import type { Clock } from '../../clock.ts';
-import { type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../../engine/index.ts';
+import {
+  type AnyCollection,
+  collection,
+  type Forgotten,
+  type Lease,
+  type Member,
+  OnOneReplica,
+  pagesOf,
+  type Store,
+  type Versioned,
+} from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
 import type { Relay } from '../../media/index.ts';
 import type { CarriedSpend } from '../../money/index.ts';
@@ -17,23 +27,23 @@ import {
   REMOVALS,
   type Task,
   type TaskId,
+  taskRecords,
   transition,
 } from '../../tasks/index.ts';
 import type { Actor, AuditTrail } from '../../teams/index.ts';
 import { MEDIA_KINDS } from '../../videos/index.ts';
+import { forgetIn, withdrawFrom } from '../personal-records.ts';
 import { tasksOfPerson } from '../tasks-of-person.ts';
-import { endRoles, type Forgotten, replaceInRecords } from './records.ts';
 
-export interface ForgetOrder {
-  readonly platform: string;
-  readonly team: string;
-  readonly person: Person;
+export interface ForgetOrder extends Member {
   readonly actor: Actor & { readonly person: Person };
 }
 
 /** Options of {@link Forgetting}. */
 export interface ForgettingOptions {
   readonly store: Store;
+  /** All kinds of record of the store. */
+  readonly recordKinds: readonly AnyCollection[];
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly remover: Pick<Remover, 'remove' | 'complete'>;
   readonly relay: Pick<Relay, 'remove'>;
@@ -52,6 +62,14 @@ interface ForgetJob extends Versioned, Forgotten {
   /** Only what they ordered until then is theirs to be forgotten. */
   readonly requestedAtMs: number;
 }
+
+export const erasures = collection<Member, ForgetJob>({
+  name: 'erasures',
+  key: ({ platform, team, person }) => `${platform}:${team}:${person.id}`,
+  holds: 'requests to be forgotten',
+  kept: 'until the person is forgotten',
+  personal: { byOwner: true },
+});
 
 const SWEEP_EVERY_MS = 5_000;
 const LEASE_MS = 30_000;
@@ -106,15 +124,15 @@ export class Forgetting {
   /** Stores a request, with an entry in the audit log of the team; once, until it is fulfilled. @throws `store_unavailable` */
   async request({ platform, team, person, actor }: ForgetOrder): Promise<void> {
     const { audit, clock } = this.#options;
-    const key = keyOf({ platform, team, person });
+    const of = { platform, team, person };
     await audit.commitAudited({ platform, team }, actor, async () => {
-      if ((await this.#read(key)) !== undefined) return { change: { records: [] }, entries: [], result: undefined };
+      if ((await erasures.get(this.#options.store, of)) !== undefined)
+        return { change: { records: [] }, entries: [], result: undefined };
       const requestedAtMs = clock.now();
       const pseudonym = newPseudonym(randomBytes(PSEUDONYM_BYTES).toString('hex'));
-      const value: ForgetJob = { revision: 1, platform, team, person, pseudonym, requestedAtMs };
       const change = {
-        records: [{ namespace: 'deliveries', key, value, expected: 'absent' } as const],
-        index: [{ index: FORGETTINGS, member: key, score: requestedAtMs + BEGINS_AFTER_MS }],
+        records: [erasures.replacing(of, undefined, { ...of, pseudonym, requestedAtMs })],
+        index: [{ index: FORGETTINGS, member: erasures.key(of), score: requestedAtMs + BEGINS_AFTER_MS }],
       };
       const entry = { action: 'erasure', subject: [{ kind: 'person', person }], before: [], after: [] } as const;
       return { change, entries: [entry], result: undefined };
@@ -148,15 +166,14 @@ export class Forgetting {
   }
 
   async #run(key: string): Promise<void> {
-    const { store, clock, logger } = this.#options;
-    const job = await this.#read(key);
+    const { store, recordKinds, clock, logger } = this.#options;
+    const job = await store.keyv(erasures.name).get<ForgetJob>(key);
     const entry = { index: FORGETTINGS, member: key };
     if (job === undefined) {
       await store.commit({ records: [], index: [{ ...entry, score: null }] });
       return;
     }
-    const subscriptions = createSubscriptions(store);
-    await endRoles(store, subscriptions, job);
+    await withdrawFrom(store, recordKinds, job);
     if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) {
       await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
       return;
@@ -168,13 +185,15 @@ export class Forgetting {
     const { platform, team, person, pseudonym } = job;
     await this.#options.cuts.forget({ platform, team, user: person.id });
     await this.#options.carried.carryRest({ platform, team, user: person.id });
-    await replaceInRecords(store, job);
+    await forgetIn(store, recordKinds, job);
     await this.#options.platforms.get(platform)?.forget(team, person, pseudonym);
     for (const log of [{ platform, team }, 'deployment'] as const) await this.#options.audit.erase(log, person);
-    await endRoles(store, subscriptions, job);
-    const ended = { namespace: 'deliveries', key, value: null, expected: job.revision } as const;
+    await withdrawFrom(store, recordKinds, job);
     const overwriting = { index: FORGETTINGS, member: OVERWRITING, score: clock.now() };
-    await store.commit({ records: [ended], index: [{ ...entry, score: null }, overwriting] });
+    await store.commit({
+      records: [erasures.replacing(job, job, null)],
+      index: [{ ...entry, score: null }, overwriting],
+    });
     logger.info({ event: 'person_forgotten', platform, team }, 'forgot a person');
   }
 
@@ -239,7 +258,7 @@ export class Forgetting {
     const { store, repository } = this.#options;
     const event = { kind: 'forget', person: person.id, pseudonym } as const;
     let areAllShown = true;
-    for await (const page of store.contents.records('tasks')) {
+    for await (const page of taskRecords.all(store)) {
       for (const { key, value } of page) {
         if (!isTask(value, key) || value.origin.platform !== platform || value.origin.team !== team) continue;
         const isTheirs = transition(value, event) !== null;
@@ -250,12 +269,4 @@ export class Forgetting {
     }
     return areAllShown;
   }
-
-  #read(key: string): Promise<ForgetJob | undefined> {
-    return this.#options.store.keyv('deliveries').get<ForgetJob>(key);
-  }
-}
-
-function keyOf({ platform, team, person }: Pick<Forgotten, 'platform' | 'team' | 'person'>): string {
-  return `forget:${platform}:${team}:${person.id}`;
 }

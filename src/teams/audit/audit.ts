@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
-import type { Change, RecordWrite, Store, Versioned } from '../../engine/index.ts';
+import { type Change, collection, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import type { Person } from '../../tasks/index.ts';
 import {
@@ -29,6 +29,15 @@ interface Head extends Versioned {
   readonly hash: string;
 }
 
+/** Heads, entries, and the persons and notes behind the ids of these. */
+export const auditRecords = collection<string, object>({
+  name: 'audit',
+  holds:
+    'administrative changes with who made them and whom they concern. The chained entries hold random ids only; a separate record names the person behind each, another the text of a note',
+  kept: 'kept: the chain shows that nothing was removed',
+  personal: { byOwner: true },
+});
+
 /** Hash before the first entry. */
 const GENESIS = '';
 /** Appends before giving up; each failed one means that another append to the same log succeeded. */
@@ -54,7 +63,7 @@ export class AuditTrail {
 
   constructor(store: Store, clock: Pick<Clock, 'now'>) {
     this.#store = store;
-    this.#records = store.keyv('audit');
+    this.#records = store.keyv(auditRecords.name);
     this.#clock = clock;
   }
 
@@ -105,10 +114,15 @@ export class AuditTrail {
     const revision = head?.revision ?? 0;
     const newHead: Head = { revision: revision + 1, entries: (head?.entries ?? 0) + chained.length, hash: end };
     return [
-      { namespace: 'audit', key: headKey(name), value: newHead, expected: head === undefined ? 'absent' : revision },
+      {
+        namespace: auditRecords.name,
+        key: headKey(name),
+        value: newHead,
+        expected: head === undefined ? 'absent' : revision,
+      },
       ...chained.map(
         (entry): RecordWrite => ({
-          namespace: 'audit',
+          namespace: auditRecords.name,
           key: entryKey(name, entry.number),
           value: entry,
           expected: 'absent',
@@ -140,7 +154,7 @@ export class AuditTrail {
     }
     const isNamedIn = (value: AuditValue): boolean =>
       value.kind === 'note' && (namesWord(value.text, id) || namesWord(value.text, name));
-    for await (const page of this.#store.contents.records('audit')) {
+    for await (const page of this.#store.contents.records(auditRecords.name)) {
       for (const { key, value } of page) {
         if (key.startsWith(referenceKey(logName, '')) && (written.has(key) || isNamedIn(value as AuditValue)))
           await this.#records.delete(key);
@@ -177,7 +191,7 @@ export class AuditTrail {
   /** Checks every log of the store. @returns the logs that fail. */
   async verifyAll(): Promise<readonly { readonly log: string; readonly result: Verification }[]> {
     const names = new Set<string>();
-    for await (const page of this.#store.contents.records('audit')) {
+    for await (const page of this.#store.contents.records(auditRecords.name)) {
       // An entry without a head is one of a log whose head was removed.
       for (const { key } of page) {
         const [, name] = /^(?:head|entry):(.+?)(?:#\d+)?$/u.exec(key) ?? [];
@@ -191,7 +205,7 @@ export class AuditTrail {
   /** Returns the heads of all logs: the number of entries, and the hash that stands for all of them. */
   async heads(): Promise<readonly { readonly log: string; readonly entries: number; readonly hash: string }[]> {
     const found: { log: string; entries: number; hash: string }[] = [];
-    for await (const page of this.#store.contents.records('audit')) {
+    for await (const page of this.#store.contents.records(auditRecords.name)) {
       for (const { key, value } of page) {
         const { entries, hash } = value as Head;
         if (key.startsWith(headKey(''))) found.push({ log: key.slice(headKey('').length), entries, hash });
@@ -203,7 +217,7 @@ export class AuditTrail {
   /** Returns whether a log has the entry with a hash: then, if it is intact, it has all entries before it as well. */
   async hasEntry(hash: string): Promise<boolean> {
     const heads = new Map((await this.heads()).map(({ log, entries }) => [log, entries]));
-    for await (const page of this.#store.contents.records('audit')) {
+    for await (const page of this.#store.contents.records(auditRecords.name)) {
       for (const { key, value } of page) {
         const [, log = '', number] = /^entry:(.+)#(\d+)$/u.exec(key) ?? [];
         // An entry beyond the head is left over from an end that was cut off.
@@ -333,7 +347,7 @@ class References {
   }
 
   #write(key: string, value: object, expected: RecordWrite['expected']): void {
-    this.writes.push({ namespace: 'audit', key, value, expected });
+    this.writes.push({ namespace: auditRecords.name, key, value, expected });
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { endNotices } from '#src/chat/records.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
@@ -18,17 +19,21 @@ async function delivered(house: ChatHouse): Promise<TaskId> {
   return id;
 }
 
-const keysIn = async ({ store }: ChatHouse, namespace: 'cards' | 'deliveries'): Promise<readonly string[]> => {
+const keysIn = async ({ store }: ChatHouse, namespace: string): Promise<readonly string[]> => {
   const keys: string[] = [];
   for await (const page of store.contents.records(namespace)) keys.push(...page.map(({ key }) => key));
   return keys;
 };
 
+const KINDS = ['cards', 'messages', 'deliveries', 'end_notices', 'request_notices'];
+const allKeys = async (house: ChatHouse): Promise<readonly string[]> =>
+  (await Promise.all(KINDS.map((kind) => keysIn(house, kind)))).flat();
+
 it('finds the notices to approvers, requester and subscribers, and the message of a task last', async () => {
   const house = new ChatHouse();
   const id = await delivered(house);
   expect(await house.chat.retraction.messagesOf(await house.record(id))).toEqual([
-    { channel: 'direct-bob', message: `ask:${id}:bob` },
+    { channel: 'direct-bob', message: `ask:${id}:0` },
     { channel: 'clips', message: `end:${id}:done:1` },
     { channel: 'renders', message: `end:${id}:done:1:renders` },
     { channel: 'clips', message: 'm1' },
@@ -99,39 +104,39 @@ it('deletes what is stored about the messages', async () => {
   const house = new ChatHouse();
   const id = await delivered(house);
   const other = await house.done({ id: 'other' as TaskId });
-  const before = { cards: await keysIn(house, 'cards'), deliveries: await keysIn(house, 'deliveries') };
+  const before = await allKeys(house);
   const task = await house.record(id);
   await house.chat.retraction.retract(task, task.origin, 'deleted');
   await house.store.commit({ records: await house.chat.retraction.deletions(task) });
-  const rest = [...(await keysIn(house, 'cards')), ...(await keysIn(house, 'deliveries'))];
-  const isOfOther = (key: string): boolean => key.includes(other) || key === 'message:fake:clips:m2';
-  expect(rest.toSorted()).toEqual([...before.cards, ...before.deliveries].filter(isOfOther).toSorted());
+  const rest = await allKeys(house);
+  const isOfOther = (key: string): boolean => key.includes(other) || key === 'fake:clips:m2';
+  expect(rest.toSorted()).toEqual(before.filter(isOfOther).toSorted());
 });
 
-it('finds the notices of earlier versions, which stored their keys alone', async () => {
+it('finds the notices that are recorded by their keys alone', async () => {
   const house = new ChatHouse();
   const id = await delivered(house);
-  const deliveries = house.store.keyv('deliveries');
-  const posted = await deliveries.get<readonly unknown[]>(`notices:${id}`);
-  await deliveries.set(
-    `notices:${id}`,
-    posted?.filter((one) => typeof one === 'string'),
+  const posted = (await endNotices.get(house.store, id)) ?? [];
+  await endNotices.set(
+    house.store,
+    id,
+    posted.filter((one) => typeof one === 'string'),
   );
   const next = await house.restart();
   const messages = await next.chat.retraction.messagesOf(await next.record(id));
   expect(messages.map(({ message }) => message)).toEqual([
-    `ask:${id}:bob`,
+    `ask:${id}:0`,
     `end:${id}:done:1`,
     `end:${id}:done:1:renders`,
     'm1',
   ]);
 });
 
-it('does not repeat the notices of earlier versions', async () => {
+it('does not repeat a notice that is recorded by its key alone', async () => {
   const house = new ChatHouse();
   house.platform.dies('notify', 'before');
   const id = await house.done();
-  await house.store.keyv('deliveries').set(`notices:${id}`, [`end:${id}:done:1`]);
+  await house.store.keyv('end_notices').set(id, [`end:${id}:done:1`]);
   const next = await house.restart();
   expect(await next.record(id)).toMatchObject({ presented: true });
   expect(next.platform.notices).toEqual([]);
@@ -155,7 +160,7 @@ it('has the adapter expire the own message of a task with its clip, and all of t
   house.platform.expired.length = 0;
   await house.chat.retraction.expire({ ...(await house.record(id)), removal: { ...removal, hasContent: false } });
   expect(house.platform.expired.map(({ ref }) => ref.message)).toEqual([
-    `ask:${id}:bob`,
+    `ask:${id}:0`,
     `end:${id}:done:1`,
     `end:${id}:done:1:renders`,
     'm1',

@@ -239,7 +239,7 @@ describe('a removal that is cut off', () => {
       during.clear();
       const remove = { ...EVENTS.remove, reason: 'deleted', atMs: house.clock.now() } as const;
       const job = { revision: 99, reason: 'deleted', keepsContent: false, address: { thread: 't1' } };
-      const records = [{ namespace: 'deliveries', key: `removal:${id}`, value: job, expected: 'any' }] as const;
+      const records = [{ namespace: 'removals', key: id, value: job, expected: 'any' }] as const;
       await house.repository.record(id, remove, undefined, async () => ({ records }));
     });
     await remove({ ...EXPIRED, keepsContent: true });

@@ -4,6 +4,7 @@ import { GalleryAccess, type GallerySession, type Opener } from '#src/gallery/ac
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
+import { storedIn } from '#test/fakes/stored.ts';
 import { BOB, originOf } from '#test/fakes/tasks.ts';
 
 const MINUTE_MS = 60_000;
@@ -68,9 +69,9 @@ it('stores neither the keys of links nor those of sessions', async () => {
   const { access, store, opened } = setUp();
   const { key } = await access.createLink(ADA);
   const session = await opened();
-  const kept = (await Array.fromAsync(store.contents.records('gallery'))).flat();
-  expect(kept).toHaveLength(2);
-  for (const secret of [key, session]) expect(JSON.stringify(kept)).not.toContain(secret);
+  const kept = await storedIn(store);
+  expect(await store.contents.namespaces()).toEqual(['gallery_links', 'gallery_sessions']);
+  for (const secret of [key, session]) expect(kept).not.toContain(secret);
 });
 
 it('takes the key of a link for no session, and no other text for a key', async () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { GalleryHouse, OPENER } from '#test/fakes/gallery-house.ts';
 
 const sessionsOf = async ({ store }: GalleryHouse): Promise<readonly string[]> =>
-  (await Array.fromAsync(store.contents.records('gallery'))).flat().map(({ key }) => key);
+  (await Array.fromAsync(store.contents.records('gallery_sessions'))).flat().map(({ key }) => key);
 
 it('shows a button on GET, which uses nothing up, and opens the gallery on POST, once', async () => {
   const house = await new GalleryHouse().serve();

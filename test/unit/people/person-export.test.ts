@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RECORD_KINDS } from '#src/app/record-kinds.ts';
 import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { createSubscriptions } from '#src/chat/subscriptions.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
@@ -50,7 +51,7 @@ type Line = Readonly<Record<string, unknown>>;
 
 async function linesOf(user = ADA.id, links = LINKS): Promise<readonly Line[]> {
   const path = join(directory, 'export.jsonl');
-  await createPersonExport({ store, links, ...money })({ ...TEAM, user }, path, false);
+  await createPersonExport({ store, recordKinds: RECORD_KINDS, links, ...money })({ ...TEAM, user }, path, false);
   const text = await readFile(path, 'utf8');
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
 }
@@ -220,13 +221,13 @@ describe('the export of a person', () => {
     });
     expect(await linesOf()).toMatchObject([
       { record: 'draft', request },
-      { record: 'audit', action: 'pause', to: [{ text: 'paused' }, { text: 'rest' }] },
       { record: 'subscription', channel: 'clips', who: ADA, isYours: false },
       { record: 'approver', name: ADA.name },
-      { record: 'budget', hard: { USD: '5' } },
       { record: 'policy', rule: 'create', channel: null },
       { record: 'policy', rule: 'decide', channel: 'clips' },
       { record: 'pause', reason: 'rest' },
+      { record: 'budget', hard: { USD: '5' } },
+      { record: 'audit', action: 'pause', to: [{ text: 'paused' }, { text: 'rest' }] },
     ]);
     expect(await linesOf('carol')).toEqual([]);
   });
@@ -248,7 +249,11 @@ describe('the export of a person', () => {
       },
     });
     const path = join(directory, 'export.jsonl.gz');
-    await createPersonExport({ store, links: LINKS, ...money })({ ...TEAM, user: ADA.id }, path, true);
+    await createPersonExport({ store, recordKinds: RECORD_KINDS, links: LINKS, ...money })(
+      { ...TEAM, user: ADA.id },
+      path,
+      true,
+    );
     const lines = gunzipSync(await readFile(path))
       .toString()
       .trimEnd()

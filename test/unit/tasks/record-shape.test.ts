@@ -33,7 +33,7 @@ describe('the record of a task', () => {
     const store = await stored(value);
     const damaged = { code: 'record_damaged', retryable: false };
     await expect(new TaskRepository(store).get(task.id)).rejects.toMatchObject(damaged);
-    const listed = await readTasks(store.keyv('tasks'), [task.id, 'missing', 'sound']);
+    const listed = await readTasks(store, [task.id, 'missing', 'sound']);
     expect(listed.map(({ id }) => id)).toEqual(['sound']);
   });
 
@@ -42,6 +42,6 @@ describe('the record of a task', () => {
     ['of a later version, with a state and fields of its own', { ...task, state: 'postponed', until: 'noon' }],
   ])('%s is read completely', async (_what, value) => {
     const store = await stored(value);
-    expect(await readTask(store.keyv('tasks'), task.id)).toEqual(value);
+    expect(await readTask(store, task.id)).toEqual(value);
   });
 });

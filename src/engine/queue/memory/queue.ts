@@ -1,7 +1,8 @@
-import type { Keyv } from 'keyv';
 import TinyQueue from 'tinyqueue';
 import { type CancelTimer, type Clock, within } from '../../../clock.ts';
 import type { Logger } from '../../../logger.ts';
+import { collection } from '../../records/collection.ts';
+import type { Store } from '../../store/store.ts';
 import {
   type JobHandler,
   type JobKind,
@@ -48,6 +49,14 @@ interface PauseRecord {
   readonly forMs: number;
 }
 
+/** Pauses that the video service asked for (`Retry-After`), by queue. */
+export const queuePauses = collection<QueueName, PauseRecord>({
+  name: 'queue_pauses',
+  holds: 'pauses of queues',
+  kept: 'until they end',
+  personal: 'nobody',
+});
+
 /** Options of {@link MemoryQueue}. */
 interface MemoryQueueOptions {
   readonly clock: Clock;
@@ -55,8 +64,8 @@ interface MemoryQueueOptions {
   /** Number of jobs that run at once in each queue of a kind, at least 1 each. */
   readonly concurrency: Readonly<Record<JobKind, number>>;
   readonly limits?: QueueLimits;
-  /** Records in which pauses (the service's `Retry-After`) survive restarts. Default: they do not. */
-  readonly pauses?: Keyv;
+  /** Store in which pauses survive restarts. Default: they do not. */
+  readonly store?: Pick<Store, 'keyv'>;
 }
 
 /** The work queue of a single process: a heap of jobs and one timer per queue. */
@@ -74,9 +83,9 @@ export class MemoryQueue implements WorkQueue {
 
   /** Restores the pauses of an earlier process; called before {@link start}. @throws `store_unavailable` */
   async restorePauses(): Promise<void> {
-    const { clock, pauses } = this.#options;
+    const { clock, store } = this.#options;
     for (const [name, state] of this.#states) {
-      const record = await pauses?.get<PauseRecord>(pauseKey(name));
+      const record = store && (await queuePauses.get(store, name));
       const leftMs = record === undefined ? 0 : Math.min(record.untilMs - clock.now(), record.forMs);
       if (leftMs > 0) state.pausedUntilMs = clock.monotonic() + leftMs;
     }
@@ -108,13 +117,14 @@ export class MemoryQueue implements WorkQueue {
   }
 
   pause(name: QueueName, forMs: number): void {
-    const { clock, logger, pauses } = this.#options;
+    const { clock, logger, store } = this.#options;
     const state = this.#stateOf(name);
     const untilMs = clock.monotonic() + forMs;
     if (untilMs <= state.pausedUntilMs) return;
     state.pausedUntilMs = untilMs;
     const record: PauseRecord = { untilMs: clock.now() + forMs, forMs };
-    pauses?.set(pauseKey(name), record, forMs).catch((thrown: unknown) => {
+    const stored = store && queuePauses.set(store, name, record, forMs);
+    stored?.catch((thrown: unknown) => {
       logger.warn(
         { event: 'pause_not_persisted', lane: name, forMs, err: thrown },
         'failed to persist a pause of a queue, lost at a restart',
@@ -245,8 +255,4 @@ function emptyState(concurrency: number, limit: QueueLimit | undefined): QueueSt
     pausedUntilMs: -Infinity,
     timer: null,
   };
-}
-
-function pauseKey(name: QueueName): string {
-  return `hold:${name}`;
 }

@@ -4,7 +4,7 @@ import { type Clock, sleep } from '../../../clock.ts';
 import { DailiesError } from '../../../errors.ts';
 import type { Lease } from '../../cluster/leases.ts';
 import { pagesOf } from '../pages.ts';
-import { NAMESPACES, type Namespace, type Store, SUM_PARTS } from '../store.ts';
+import { type Store, SUM_PARTS } from '../store.ts';
 import { isUnfinishedCopy, MIGRATION_LEASE, UNFINISHED } from './unfinished.ts';
 
 /** Options of {@link migrate}. */
@@ -15,8 +15,8 @@ interface MigrationOptions {
   readonly clock: Clock;
 }
 
-/** Part of a store. */
-export type Part = Namespace | 'index entries' | 'sums';
+/** Part of a store: a namespace, `index entries` or `sums`. */
+export type Part = string;
 
 /** Content of one part of a store, without records that expire. */
 export interface Digest {
@@ -121,7 +121,7 @@ async function clear(to: Store): Promise<void> {
   for await (const page of to.contents.sums()) {
     await to.contents.setSums(page.map(({ sum }) => ({ sum, parts: null })));
   }
-  const others = NAMESPACES.filter((namespace) => namespace !== UNFINISHED.namespace);
+  const others = (await to.contents.namespaces()).filter((namespace) => namespace !== UNFINISHED.namespace);
   for (const namespace of [...others, UNFINISHED.namespace]) await to.keyv(namespace).clear();
 }
 
@@ -153,11 +153,12 @@ async function* readPages(store: Store, clock: Clock): AsyncGenerator<Page> {
     const lasting = page.map(({ sum, parts }) => [sum, ...SUM_PARTS.map((part) => String(parts[part]))]);
     yield { part: 'sums', lasting, copyTo: (to) => to.contents.setSums(page) };
   }
-  for (const namespace of NAMESPACES) {
+  for (const namespace of await store.contents.namespaces()) {
+    if (namespace === UNFINISHED.namespace) continue;
     for await (const page of store.contents.records(namespace)) {
       const records = page
         .map(({ key, value, endsAtMs = Infinity }) => ({ key, value, ttlMs: endsAtMs - clock.now() }))
-        .filter(({ key, ttlMs }) => key !== UNFINISHED.key && ttlMs > MIN_TTL_MS);
+        .filter(({ ttlMs }) => ttlMs > MIN_TTL_MS);
       const keyv = (to: Store) => to.keyv(namespace);
       yield {
         part: namespace,

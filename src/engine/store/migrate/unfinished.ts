@@ -5,7 +5,7 @@ import type { Store } from '../store.ts';
 export const MIGRATION_LEASE = 'migration';
 
 /** Record in the target of a migration, from before the first record is copied until the copy is verified. */
-export const UNFINISHED = { namespace: 'adapters', key: 'unfinished-migration' } as const;
+export const UNFINISHED = { namespace: 'migration', key: 'unfinished' } as const;
 
 /** Returns whether the store is a copy that was not completed. */
 export async function isUnfinishedCopy(store: Pick<Store, 'keyv'>): Promise<boolean> {

@@ -14,6 +14,11 @@ end
 return redis.call('DEL', KEYS[1])
 `;
 
+/** Prefix of all keys. */
+const ROOT = 'dailies:';
+/** The rest of the key of a record; in the other keys, such as those of indexes, a single colon follows the first word. */
+const NAMESPACE = /^([a-z_]+)::/u;
+
 interface RedisNames {
   /** Returns the prefix of the record keys of a namespace. */
   readonly records: (namespace: Namespace) => string;
@@ -51,6 +56,7 @@ export function createRedisContents(link: RedisConnection, names: RedisNames): S
         });
       }
     },
+    namespaces: async () => namespacesOf(await all(ROOT)),
     indexes: () => all(names.indexes),
     async *sums() {
       for await (const page of keys(names.sums)) {
@@ -77,6 +83,11 @@ export function createRedisContents(link: RedisConnection, names: RedisNames): S
     overwriteDeleted: async () => undefined,
     leases: async (prefix) => (await all(names.leases + prefix)).map((rest) => prefix + rest),
   };
+}
+
+function namespacesOf(keys: readonly string[]): readonly string[] {
+  const found = keys.map((key) => NAMESPACE.exec(key)?.[1]).filter((namespace) => namespace !== undefined);
+  return [...new Set(found)];
 }
 
 /**

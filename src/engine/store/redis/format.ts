@@ -1,6 +1,6 @@
 import type { RedisClientType } from '@keyv/redis';
 import { assertFormat, FORMAT } from '../format.ts';
-import { NAMESPACES, type StoreContents } from '../store.ts';
+import type { StoreContents } from '../store.ts';
 import type { RedisConnection } from './connection.ts';
 
 const KEY = 'dailies:format';
@@ -16,16 +16,9 @@ export async function stateFormat(client: Pick<RedisClientType, 'set'>): Promise
  */
 export async function claimFormat(link: RedisConnection, contents: StoreContents): Promise<void> {
   const read = () => link.call('reading the format of the store', () => link.client.get(KEY));
-  if ((await read()) === null && !(await hasRecords(contents)))
+  if ((await read()) === null && (await contents.namespaces()).length === 0)
     await link.call('stating the format of the store', () => stateFormat(link.client));
   // Read again: another process may have stated it meanwhile.
   const found = await read();
   assertFormat(found === null ? null : Number(found));
-}
-
-async function hasRecords(contents: StoreContents): Promise<boolean> {
-  for (const namespace of NAMESPACES) {
-    for await (const page of contents.records(namespace)) if (page.length > 0) return true;
-  }
-  return false;
 }

@@ -7,6 +7,7 @@ import { createKeyv } from '../keyv.ts';
 import {
   assertWritable,
   type Bounds,
+  BUDGETS,
   type Change,
   type IndexEntry,
   type Namespace,
@@ -99,7 +100,7 @@ class RedisStore implements Store {
     const within = (change.within ?? []).map((limit) => ({
       ...limit,
       sum: SUMS + limit.sum,
-      budgets: limit.budgets.map((key) => this.#recordKey('budgets', key)),
+      budgets: limit.budgets.map((key) => this.#recordKey(BUDGETS, key)),
     }));
     return this.#writer.commit({ records, bounds, entries, sums, limits: checksOf(within, sums) });
   }

@@ -18,6 +18,7 @@ export class SqliteReads {
   readonly #count: StatementSync;
   readonly #page: StatementSync;
   readonly #indexes: StatementSync;
+  readonly #namespaces: StatementSync;
   readonly #sum: StatementSync;
   readonly #sumPage: StatementSync;
 
@@ -29,6 +30,7 @@ export class SqliteReads {
     this.#count = database.prepare(COUNT);
     this.#page = database.prepare(PAGE);
     this.#indexes = database.prepare('SELECT DISTINCT name FROM index_entries');
+    this.#namespaces = database.prepare('SELECT DISTINCT namespace FROM records');
     this.#sum = selectSum(database);
     this.#sumPage = database.prepare('SELECT * FROM sums WHERE name > ? ORDER BY name LIMIT ?');
     this.#sumPage.setReadBigInts(true);
@@ -73,6 +75,10 @@ export class SqliteReads {
 
   indexes(): readonly string[] {
     return this.#indexes.all().map((row) => String(row['name']));
+  }
+
+  namespaces(): readonly Namespace[] {
+    return this.#namespaces.all().map((row) => String(row['namespace']));
   }
 
   /** Returns the parts of sums, in the same order. */

@@ -163,6 +163,7 @@ class SqliteStore implements Store {
     this.#access = { reads: new SqliteReads(database), writer, clock, attempt };
     this.contents = {
       records: (namespace) => this.#records(namespace),
+      namespaces: async () => this.#attempt('listing the namespaces', () => this.#access.reads.namespaces()),
       indexes: async () => this.#attempt('listing the indexes', () => this.#access.reads.indexes()),
       sums: () => this.#sums(),
       setSums: async (sums) => {

@@ -207,7 +207,7 @@ describe('after a store outage of minutes', () => {
     const go = house.discord.hold(POSTED);
     const notified = notify();
     await expect.poll(() => house.discord.held, { interval: 1 }).toBe(1);
-    vi.spyOn(house.store.keyv('adapters'), 'set').mockRejectedValueOnce(AWAY);
+    vi.spyOn(house.store.keyv('discord_values'), 'set').mockRejectedValueOnce(AWAY);
     go();
     await expect(notified).rejects.toThrow();
     pass(16 * 60_000);

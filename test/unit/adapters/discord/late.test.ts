@@ -152,11 +152,9 @@ describe('an interaction replayed by a resumed session', () => {
 
   /** Shortens what the store has of the session: the killed process had not recorded how it was established. */
   async function rewind(sequence: number): Promise<void> {
-    const adapters = house.store.keyv('adapters');
-    const record = await adapters.get<{ revision: number; session: object }>('discord:session:0/1');
-    expect(await adapters.set('discord:session:0/1', { ...record, session: { ...record?.session, sequence } })).toBe(
-      true,
-    );
+    const adapters = house.store.keyv('discord_sessions');
+    const record = await adapters.get<{ revision: number; session: object }>('0/1');
+    expect(await adapters.set('0/1', { ...record, session: { ...record?.session, sequence } })).toBe(true);
   }
 
   const HERE: Reply = { kind: 'private', card: { lines: [['Here.']], progress: null, buttons: [] } };

@@ -30,7 +30,7 @@ it('leaves a message out of the list whose record has a wrong shape', async () =
   answersWithTask();
   await house.post('interactions', entered);
   const [message] = await house.messages();
-  const damage = (value: unknown) => house.store.keyv('playground').set(`message:${message?.id ?? ''}`, value);
+  const damage = (value: unknown) => house.store.keyv('playground_messages').set(message?.id ?? '', value);
   for (const value of [7, null, [], { ...message, card: 'a fox' }, { ...message, attachments: null }]) {
     await damage(value);
     for (const user of ['', '&user=ada']) {
@@ -386,8 +386,8 @@ describe('reads', () => {
         const value = { id: member, channel: 'general', order: score, visibleTo: null, replyTo: null, attachments: [] };
         const card = { lines: [[String(score)]], progress: null, buttons: [] };
         return {
-          namespace: 'playground',
-          key: `message:${member}`,
+          namespace: 'playground_messages',
+          key: member,
           value: { ...value, card },
           expected: 'any',
         } as const;

@@ -75,7 +75,7 @@ it.each([
   await says('ben', '/video models', { kind: 'public', card: { lines: [['models']], progress: null, buttons: [] } });
   const [broken] = await house.messages();
   await says('evelyn', '/video list', privately('clips of evelyn'));
-  await house.store.keyv('playground').set(`message:${broken?.id ?? ''}`, damage);
+  await house.store.keyv('playground_messages').set(broken?.id ?? '', damage);
   await forget();
   expect(await storedIn(house.store)).not.toContain('evelyn');
 });

@@ -87,7 +87,7 @@ const offer = (prompt: string): Reply =>
 /** Replaces the record of the newest message that a user sees. */
 const damage = async (user: string, record: unknown): Promise<void> => {
   const newest = (await house.messages('general', `&user=${user}`)).at(-1);
-  await house.store.keyv('playground').set(`message:${newest?.id ?? ''}`, record);
+  await house.store.keyv('playground_messages').set(newest?.id ?? '', record);
 };
 const textsOf = async (user: string): Promise<readonly string[]> =>
   (await house.messages('general', `&user=${user}`)).map(({ text }) => text);

@@ -62,7 +62,7 @@ describe('installations', () => {
   it('are encrypted in the store', async () => {
     await start();
     await install(slack.team.id);
-    const kept = await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`);
+    const kept = await house.store.keyv('slack_installations').get(slack.team.id);
     expect(JSON.stringify(kept)).toMatch(/sealed/);
     expect(JSON.stringify(kept)).not.toContain('xoxb');
   });
@@ -95,7 +95,7 @@ describe('installations', () => {
     house = await SlackHouse.start({ mode: 'oauth', hasLinks: true, access: { teams: ['slack:T0OTHER'], admits: [] } });
     slack = house.slack;
     expect(await install(slack.team.id)).toBe(403);
-    expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined();
+    expect(await house.store.keyv('slack_installations').get(slack.team.id)).toBeUndefined();
   });
 
   it.each(['/slack/install', '/slack/oauth_redirect'])(
@@ -111,7 +111,7 @@ describe('installations', () => {
     await start();
     const landed = await fetch(`${house.url}/slack/oauth_redirect?code=abc&state=forged`);
     expect(landed.status).toBeGreaterThanOrEqual(400);
-    expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined();
+    expect(await house.store.keyv('slack_installations').get(slack.team.id)).toBeUndefined();
   });
 
   it('are deleted when the app is removed', async () => {
@@ -121,7 +121,7 @@ describe('installations', () => {
     const { caller: origin } = await house.heard();
     slack.uninstall();
     await vi.waitFor(
-      async () => expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined(),
+      async () => expect(await house.store.keyv('slack_installations').get(slack.team.id)).toBeUndefined(),
       60_000,
     );
     await expect(house.platform.open('task-1' as TaskId, origin, taskView())).rejects.toMatchObject({

@@ -225,8 +225,7 @@ describe('a message', () => {
     const letGo = slack.hold('chat.postMessage');
     const late = open(one);
     await vi.waitFor(
-      async () =>
-        expect(await one.store.keyv('adapters').get('slack:post:task:task-1')).toMatchObject({ message: null }),
+      async () => expect(await one.store.keyv('slack_posts').get('task:task-1')).toMatchObject({ message: null }),
       60_000,
     );
     // The first replica's lease expires.

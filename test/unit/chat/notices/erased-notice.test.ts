@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { eraseNotice, type Posted } from '#src/chat/notices/erased-notice.ts';
+import { eraseNotice } from '#src/chat/notices/erased-notice.ts';
+import { endNotices } from '#src/chat/records.ts';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -13,16 +14,16 @@ const BEN: Person = { id: 'U9', name: 'Ben' };
 const [ONE, OTHER] = ['forgotten-1', 'forgotten-2'].map((id) => ({ id, name: 'Removed person' })) as [Person, Person];
 
 async function posted() {
-  const records = new MemoryStore().keyv('deliveries');
-  await records.set('notices:task-1', [KEY, { channel: 'clips', message: KEY }]);
+  const store = new MemoryStore();
+  const task = newTask();
+  await endNotices.set(store, task.id, [KEY, { channel: 'clips', message: KEY }]);
   const platform = new FakePlatform();
   const events: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void events.push(JSON.parse(line).event) });
   const erase = (changes: Parameters<typeof reviewNotice>[0]): Promise<void> =>
     eraseNotice({
-      task: newTask(),
-      records,
-      recordKey: 'notices:task-1',
+      task,
+      store,
       platform,
       key: KEY,
       view: reviewNotice(changes),
@@ -32,7 +33,7 @@ async function posted() {
     platform,
     events,
     erase,
-    markers: async () => (await records.get<readonly Posted[]>('notices:task-1'))?.slice(2),
+    markers: async () => (await endNotices.get(store, task.id))?.slice(2),
   };
 }
 

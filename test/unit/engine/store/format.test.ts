@@ -15,7 +15,7 @@ const CLAIM = { records: [{ namespace: 'tasks', key: 'a', value: { revision: 1 }
 
 function refused(format: string): object {
   const message = expect.stringMatching(
-    `^opening the store: it ${format}, and this version of Dailies reads format 1 alone; nothing was changed: ` +
+    `^opening the store: it ${format}, and this version of Dailies reads format 2 alone; nothing was changed: ` +
       'let STORE_URL name an empty store, or start the version that made this one ',
   );
   return { code: 'store_unavailable', retryable: false, message };
@@ -34,7 +34,7 @@ describe('an SQLite file', () => {
 
   it.each([
     ['states no format', 0],
-    ['has format 2', 2],
+    ['has format 3', 3],
   ])('that %s is refused in one sentence, and left as it was', async (format, version) => {
     const path = join(await temporaryFolder(), 'dailies.db');
     const database = new DatabaseSync(path);
@@ -64,8 +64,8 @@ describe('a Redis', () => {
 
   it('of a later format is refused', async () => {
     const server = await serveRedis();
-    await server.command('SET', 'dailies:format', '2');
-    await expect(openConfiguredStore(server.url, { logger })).rejects.toMatchObject(refused('has format 2'));
+    await server.command('SET', 'dailies:format', '3');
+    await expect(openConfiguredStore(server.url, { logger })).rejects.toMatchObject(refused('has format 3'));
   });
 
   it('that lost its data while it was used has the format of its next records', async () => {
@@ -75,7 +75,7 @@ describe('a Redis', () => {
     await server.command('FLUSHALL');
     await store.commit(CLAIM);
     clock.advance(LOOK_EVERY_MS);
-    await expect.poll(() => server.command('GET', 'dailies:format')).toBe('1');
+    await expect.poll(() => server.command('GET', 'dailies:format')).toBe('2');
     await openRedis(server.url, { clock: systemClock, logger });
   });
 });

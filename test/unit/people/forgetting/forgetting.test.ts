@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
-import { NAMESPACES, type NamedSum, type Store } from '#src/engine/store/store.ts';
+import type { NamedSum, Store } from '#src/engine/store/store.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import { FORGETTINGS } from '#src/tasks/indexes.ts';
@@ -204,7 +204,7 @@ describe('forgetting a person', () => {
     await house.task({ ...asked, ...(asked.approval && { approval: { ...asked.approval, askedOf: create } }) });
     await house.happen('T2-his' as TaskId, { ...EVENTS.approve, by: EVE });
     const records = async (): Promise<ReadonlyMap<string, unknown>> => {
-      const all = NAMESPACES.map(async (namespace) =>
+      const all = (await store.contents.namespaces()).map(async (namespace) =>
         (await Array.fromAsync(store.contents.records(namespace)))
           .flat()
           .map(({ key, value }) => [`${namespace} ${key}`, value] as const),

@@ -69,8 +69,7 @@ it('does not go back to an event that arrives late', async () => {
 
 it('is written at most once a second, and on release', async () => {
   const kept = await begun();
-  const revision = async () =>
-    (await store.keyv('adapters').get<{ revision: number }>('discord:session:0/1'))?.revision;
+  const revision = async () => (await store.keyv('discord_sessions').get<{ revision: number }>('0/1'))?.revision;
   for (let sequence = 2; sequence < 100; sequence += 1) kept.received(sequence)();
   await pass(clock, 900);
   expect(await revision()).toBe(1);
@@ -99,8 +98,8 @@ it('is written only by its holder', async () => {
 
 it('is written after an unconfirmed write that took effect', async () => {
   const kept = await begun();
-  const key = 'discord:session:0/1';
-  await store.keyv('adapters').set(key, { revision: 7, session: BEGUN });
+  const key = '0/1';
+  await store.keyv('discord_sessions').set(key, { revision: 7, session: BEGUN });
   kept.received(2)();
   await pass(clock, 1_000);
   kept.received(3)();

@@ -162,7 +162,7 @@ it('waits for a late press, without trying the dead token', async () => {
 });
 
 it('responds to a press even while the store is unavailable or hangs', async () => {
-  const records = house.store.keyv('adapters');
+  const records = house.store.keyv('discord_messages');
   house.bot.reply = privately('The details.');
   const get = vi.spyOn(records, 'get').mockRejectedValueOnce(new Error('away'));
   await house.discord.answered(house.discord.people.press(message.message, 'details:task-1'));

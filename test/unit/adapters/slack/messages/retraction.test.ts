@@ -100,9 +100,9 @@ it('does not take a channel out of reach for a deleted message', async () => {
 it('finds the message of a clip that an earlier version delivered', async () => {
   const message = await open();
   await attach(message);
-  const key = `slack:file:${message.channel}:${message.message}`;
-  const { message: _ts, ...earlier } = (await house.store.keyv('adapters').get<{ message: string }>(key)) ?? {};
-  await house.store.keyv('adapters').set(key, earlier);
+  const key = `${message.channel}:${message.message}`;
+  const { message: _ts, ...earlier } = (await house.store.keyv('slack_files').get<{ message: string }>(key)) ?? {};
+  await house.store.keyv('slack_files').set(key, earlier);
   await retract(message);
   expect(textsIn(origin.channel)).toEqual([REMOVED, REMOVED]);
 });

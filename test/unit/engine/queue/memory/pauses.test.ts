@@ -20,7 +20,7 @@ async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: s
       return null;
     };
   const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1, join: 1, frame: 1 };
-  const queue = new MemoryQueue({ clock, logger, concurrency, pauses: store.keyv('waits') });
+  const queue = new MemoryQueue({ clock, logger, concurrency, store });
   await queue.restorePauses();
   queue.start({
     send: noted('send'),

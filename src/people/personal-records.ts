@@ -1,0 +1,78 @@
+import type { AnyCollection, ExportLine, Forgotten, Member, PersonalFacts, Store, Versioned } from '../engine/index.ts';
+
+type RecordStore = Pick<Store, 'keyv' | 'commit' | 'contents'>;
+
+/** Kinds of record that say something about people, with what. */
+type Personal = readonly { readonly name: string; readonly facts: PersonalFacts<object> }[];
+
+function personalIn(kinds: readonly AnyCollection[]): Personal {
+  // The facts of a kind are asked about its own records alone.
+  return kinds.flatMap(({ name, personal }) =>
+    typeof personal === 'string' ? [] : [{ name, facts: personal as PersonalFacts<object> }],
+  );
+}
+
+/** Ends what a person would go on doing or getting by the records of a store. Idempotent. */
+export async function withdrawFrom(
+  store: RecordStore,
+  kinds: readonly AnyCollection[],
+  person: Forgotten,
+): Promise<void> {
+  for (const { name, facts } of personalIn(kinds))
+    if (facts.withdraw !== undefined) await changeAll(store, { name, facts, change: facts.withdraw }, person);
+}
+
+/** Replaces a person in what stays in a store. Idempotent. */
+export async function forgetIn(store: RecordStore, kinds: readonly AnyCollection[], person: Forgotten): Promise<void> {
+  for (const { name, facts } of personalIn(kinds))
+    if (facts.forget !== undefined) await changeAll(store, { name, facts, change: facts.forget }, person);
+}
+
+/** Yields what the records of a store say about a person. */
+export async function* linesAbout(
+  store: Pick<Store, 'keyv' | 'contents'>,
+  kinds: readonly AnyCollection[],
+  person: Member,
+): AsyncGenerator<ExportLine> {
+  for (const { name, facts } of personalIn(kinds)) {
+    if (facts.export === undefined) continue;
+    for await (const { key, value } of recordsAbout(store, { name, facts }, person))
+      yield* facts.export(value, person, key);
+  }
+}
+
+async function* recordsAbout(
+  store: Pick<Store, 'keyv' | 'contents'>,
+  { name, facts }: Personal[number],
+  person: Member,
+): AsyncGenerator<{ readonly key: string; readonly value: object }> {
+  if (facts.keyFor !== undefined) {
+    const key = facts.keyFor(person);
+    const value = await store.keyv(name).get<object>(key);
+    if (value !== undefined) yield { key, value };
+    return;
+  }
+  for await (const page of store.contents.records(name)) {
+    for (const { key, value } of page) if (typeof value === 'object' && value !== null) yield { key, value };
+  }
+}
+
+/** Changes every record that a person is named in, by compare-and-set where it counts its writes. */
+async function changeAll(
+  store: RecordStore,
+  { name, facts, change }: Personal[number] & { readonly change: NonNullable<PersonalFacts<object>['forget']> },
+  person: Forgotten,
+): Promise<void> {
+  for await (const { key, value: found } of recordsAbout(store, { name, facts }, person)) {
+    let value: (object & Partial<Versioned>) | undefined = found;
+    while (value !== undefined) {
+      const next = change(value, person, key);
+      if (JSON.stringify(next) === JSON.stringify(value)) break;
+      const { revision } = value;
+      const written = next === null || revision === undefined ? next : { ...next, revision: revision + 1 };
+      const record = { namespace: name, key, value: written, expected: revision ?? 'any' } as const;
+      if (await store.commit({ records: [record] })) break;
+      value = await store.keyv(name).get<object>(key);
+    }
+  }
+}
