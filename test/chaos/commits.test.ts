@@ -23,8 +23,8 @@ async function commitSome(store: Store): Promise<void> {
   await store.keyv('cards').set('t', { text: 'unrelated' });
   const settled = { sum: hold.sum, add: { held: -4n, settled: 4n } };
   await store.commit({ records: [{ ...task, value: { revision: 2 }, expected: 1 }], sums: [settled] });
-  const approvers = { namespace: 'approvals', key: 'approvers:playground:T1' } as const;
-  await store.keyv('approvals').set('request:t', { text: 'unrelated' });
+  const approvers = { namespace: 'approvers', key: 'playground:T1' } as const;
+  await store.keyv('request_notices').set('t', { text: 'unrelated' });
   await store.commit({
     records: [
       { ...approvers, value: { revision: 1, approvers: [] }, expected: 'absent' },
@@ -46,7 +46,7 @@ const COMMITS: readonly MoneyCommit[] = [
     { of: 'sum', key: 'team:2026-11:USD', parts: { ...ZERO_SUM, settled: 4n } },
   ],
   [
-    { of: 'approvers', key: 'approvers:playground:T1', value: expect.objectContaining({ approvers: [] }) },
+    { of: 'approvers', key: 'playground:T1', value: expect.objectContaining({ approvers: [] }) },
     { of: 'audit', key: 'entry:playground:T1#1', value: expect.objectContaining({ number: 1 }) },
   ],
   [{ of: 'budget', key: 'team', value: null }],

@@ -28,7 +28,7 @@ export type MoneyCommit = readonly MoneyWrite[];
 const NAMESPACES: Readonly<Record<string, Exclude<MoneyWrite['of'], 'sum'>>> = {
   tasks: 'task',
   budgets: 'budget',
-  approvals: 'approvers',
+  approvers: 'approvers',
   audit: 'audit',
 };
 
@@ -86,7 +86,7 @@ function withSumsOnce(writes: MoneyCommit): MoneyCommit {
 }
 
 function isOfMoney(key: string): boolean {
-  return /^dailies:(?:sum:|tasks::|budgets::|approvals::approvers:|audit::entry:)/.test(key);
+  return /^dailies:(?:sum:|tasks::|budgets::|approvers::|audit::entry:)/.test(key);
 }
 
 function writesOf(command: string, words: readonly string[], sums: Map<string, SumParts>): readonly MoneyWrite[] {
@@ -112,7 +112,7 @@ function recordOf(namespace: string, key: string, text: string | null): MoneyWri
 /** Makes a database log its own commits in a table, for {@link readSqliteCommits}. Its tables have to exist. */
 export function watchSqlite(path: string): void {
   const ofRecord = (row: 'NEW' | 'OLD', value: string) =>
-    `WHEN ${row}.namespace IN ('tasks', 'budgets') OR ${row}.namespace = 'approvals' AND ${row}.key LIKE 'approvers:%'
+    `WHEN ${row}.namespace IN ('tasks', 'budgets', 'approvers')
      OR ${row}.namespace = 'audit' AND ${row}.key LIKE 'entry:%' BEGIN INSERT INTO chaos_log (name, key, value)
      VALUES (${row}.namespace, ${row}.key, ${value}); END`;
   const ofSum = `BEGIN INSERT INTO chaos_log (name, key, value)

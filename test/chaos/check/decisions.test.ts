@@ -25,7 +25,7 @@ const written = (...tasks: readonly Task[]): readonly MoneyCommit[] =>
 function approvers(list: ApproversValue['approvers'], atMs = NOON_MS - 60_000): MoneyCommit {
   const entry = { number: 1, atMs, action: 'approver', by: null, surface: 'command', hash: '' } as const;
   return [
-    { of: 'approvers', key: 'approvers:fake:T1', value: { approvers: list } },
+    { of: 'approvers', key: 'fake:T1', value: { approvers: list } },
     { of: 'audit', key: 'entry:fake:T1#1', value: { revision: 1, ...entry, subject: [], before: [], after: [] } },
   ];
 }

@@ -63,7 +63,7 @@ function isOutOfTime({ approval, declined }: Task): boolean {
 }
 
 function teamOf({ origin }: Task): string {
-  return `approvers:${origin.platform}:${origin.team}`;
+  return `${origin.platform}:${origin.team}`;
 }
 
 function changeLists(lists: Map<string, Lists>, commit: MoneyCommit): void {
