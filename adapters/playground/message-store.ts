@@ -242,19 +242,16 @@ export class MessageStore {
    * @throws DailiesError `message_gone` when there is none.
    */
   async change(id: string, change: (message: Message) => Message): Promise<Message> {
-    for (;;) {
-      const current = await this.get(id);
-      if (current === undefined) throw messageGone(id);
+    let isChanged = false;
+    const message = await playgroundMessages.change<Message>(this.#store, id, (current) => {
+      if (!isObject(current)) throw messageGone(id);
       const changed = change(current);
-      if (changed === current) return current;
-      const message = { ...changed, revision: current.revision + 1 };
-      const done = await this.#store.commit({
-        records: [playgroundMessages.replacing(id, current, changed)],
-      });
-      if (!done) continue;
-      this.updates.publish({ kind: 'message', message });
-      return message;
-    }
+      isChanged = changed !== current;
+      if (!isChanged) return { result: current };
+      return { value: changed, result: { ...changed, revision: current.revision + 1 } };
+    });
+    if (isChanged) this.updates.publish({ kind: 'message', message });
+    return message;
   }
 
   /** Removes a message if it exists. */

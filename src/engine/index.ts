@@ -24,7 +24,7 @@ export {
   type PersonalFacts,
 } from './records/collection.ts';
 export { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
-export type { RecordEdit } from './store/change-record.ts';
+export { changeRecord, type RecordEdit } from './store/change-record.ts';
 export { type Digest, migrate, type Part } from './store/migrate/migration.ts';
 export { assertNotMigrating } from './store/migrate/unfinished.ts';
 export { openConfiguredStore, openStore } from './store/open.ts';

@@ -1,4 +1,13 @@
-import type { AnyCollection, ExportLine, Forgotten, Member, PersonalFacts, Store, Versioned } from '../engine/index.ts';
+import {
+  type AnyCollection,
+  changeRecord,
+  type ExportLine,
+  type Forgotten,
+  type Member,
+  type PersonalFacts,
+  type Store,
+  type Versioned,
+} from '../engine/index.ts';
 
 type RecordStore = Pick<Store, 'keyv' | 'commit' | 'contents'>;
 
@@ -64,15 +73,15 @@ async function changeAll(
   person: Forgotten,
 ): Promise<void> {
   for await (const { key, value: found } of recordsAbout(store, { name, facts }, person)) {
-    let value: (object & Partial<Versioned>) | undefined = found;
-    while (value !== undefined) {
+    if (isSame(change(found, person, key), found)) continue;
+    await changeRecord<Versioned, undefined>(store, { namespace: name, key }, (value) => {
+      if (value === undefined) return { result: undefined };
       const next = change(value, person, key);
-      if (JSON.stringify(next) === JSON.stringify(value)) break;
-      const { revision } = value;
-      const written = next === null || revision === undefined ? next : { ...next, revision: revision + 1 };
-      const record = { namespace: name, key, value: written, expected: revision ?? 'any' } as const;
-      if (await store.commit({ records: [record] })) break;
-      value = await store.keyv(name).get<object>(key);
-    }
+      return isSame(next, value) ? { result: undefined } : { value: next, result: undefined };
+    });
   }
+}
+
+function isSame(one: object | null, other: object): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -53,8 +53,6 @@ export const idAttempts = collection<TaskId, Attempts>({
 const HOUR_MS = 3_600_000;
 /** Limit on entered ids per task and hour, against guessing the id of another user's task. */
 const MAX_ATTEMPTS_PER_HOUR = 5;
-/** Compare-and-set attempts before giving up: of concurrent writers of one record, one succeeds each time. */
-const MAX_RACES = 20;
 
 /**
  * Creates the index on a store.
@@ -133,8 +131,7 @@ async function removedHolder(store: Store, service: string, id: UpstreamId): Pro
  * @throws `id_attempts` with `retryAfterMs` when five were entered within the last hour.
  */
 export async function countAttempt(store: Store, clock: Clock, task: TaskId): Promise<void> {
-  for (let races = 0; races < MAX_RACES; races += 1) {
-    const known = await idAttempts.get(store, task);
+  await idAttempts.change<undefined>(store, task, (known) => {
     const nowMs = clock.now();
     const recent = (known?.atMs ?? []).filter((atMs) => atMs > nowMs - HOUR_MS && atMs <= nowMs);
     const [oldest] = recent;
@@ -145,11 +142,7 @@ export async function countAttempt(store: Store, clock: Clock, task: TaskId): Pr
         retryAfterMs: oldest + HOUR_MS - nowMs,
       });
     }
-    if (await store.commit({ records: [idAttempts.replacing(task, known, { atMs: [...recent, nowMs] })] })) return;
-  }
-  throw new DailiesError(`entering an id for task ${task}: many are entered at once`, {
-    code: 'store_unavailable',
-    retryable: true,
+    return { value: { atMs: [...recent, nowMs] }, result: undefined };
   });
 }
 

@@ -107,19 +107,16 @@ export const discordShards = collection<'count', CountRecord>({
  * @throws `store_unavailable`
  */
 export async function agreedCount(store: Store, recommended: number, logger: Logger): Promise<number> {
-  for (;;) {
-    const kept = await discordShards.get(store, 'count');
-    if (kept?.count === recommended) return recommended;
-    if (kept !== undefined && (await isAnyHeld(store, kept.count))) {
-      logger.warn(
-        { event: 'discord_shard_count_differs', count: kept.count, recommended },
-        'Discord recommends another shard count, stop all replicas to apply it',
-      );
-      return kept.count;
-    }
-    if (await store.commit({ records: [discordShards.replacing('count', kept, { count: recommended })] }))
-      return recommended;
-  }
+  return discordShards.change<number>(store, 'count', async (kept) => {
+    if (kept?.count === recommended) return { result: recommended };
+    if (kept === undefined || !(await isAnyHeld(store, kept.count)))
+      return { value: { count: recommended }, result: recommended };
+    logger.warn(
+      { event: 'discord_shard_count_differs', count: kept.count, recommended },
+      'Discord recommends another shard count, stop all replicas to apply it',
+    );
+    return { result: kept.count };
+  });
 }
 
 async function isAnyHeld(store: Store, count: number): Promise<boolean> {

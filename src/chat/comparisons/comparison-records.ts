@@ -147,23 +147,19 @@ export class ComparisonRecords {
    * @param models name of the model of each clip, by its number; without those that have no clip
    * @returns the record; undefined before the clips are shown
    */
-  async reveal(set: TaskId, models: ReadonlyMap<number, string>): Promise<ComparisonRecord | undefined> {
-    for (;;) {
-      const found = await this.get(set);
-      if (found === undefined || found.revealed !== undefined) return found;
+  reveal(set: TaskId, models: ReadonlyMap<number, string>): Promise<ComparisonRecord | undefined> {
+    return comparisonRecords.change<ComparisonRecord | undefined>(this.#store, set, async (found) => {
+      if (found === undefined || found.revealed !== undefined) return { result: found };
       const wins = await comparisonWins.get(this.#store, found);
       const tally = tallyOf(found);
       const atMs = this.#clock.now();
-      const after = { ...found, votes: {}, revealed: { atMs, tally }, revision: found.revision + 1 };
+      const value = { ...found, votes: {}, revealed: { atMs, tally } };
       const counted = countedIn(wins, models, tally);
-      const records = [
-        comparisonRecords.replacing(set, found, after),
-        ...(counted === null ? [] : [comparisonWins.replacing(found, wins, counted)]),
-      ];
+      const records = counted === null ? [] : [comparisonWins.replacing(found, wins, counted)];
       // It stays in the index until every task is revealed: a sweep completes what a killed process left.
-      const isDone = await this.#store.commit({ records, index: [{ index: OPEN, member: set, score: atMs }] });
-      if (isDone) return after;
-    }
+      const index = [{ index: OPEN, member: set, score: atMs }];
+      return { value, index, records, result: { ...value, revision: found.revision + 1 } };
+    });
   }
 
   /** Takes a comparison out of the index, once nothing of its reveal is left to do. */

@@ -69,7 +69,9 @@ export interface Collection<Key, Value extends object> extends Required<Collecti
   change<Result>(
     store: Pick<Store, 'keyv' | 'commit'>,
     of: Key,
-    edit: (before: Value | undefined) => RecordEdit<Value & Versioned, Result>,
+    edit: (
+      before: Value | undefined,
+    ) => RecordEdit<Value & Versioned, Result> | Promise<RecordEdit<Value & Versioned, Result>>,
   ): Promise<Result>;
 }
 

@@ -6,7 +6,14 @@ import { SingleFlight } from '../../single-flight.ts';
 import type { Person, TaskEvent } from '../../tasks/index.ts';
 import type { Actor, AuditEntry, AuditedChange, AuditTrail, TeamKey } from '../../teams/index.ts';
 import type { Discrepancy, Match } from './findings.ts';
-import { type Decided, PAGE, type Resolution, type StatementImports, type TeamStatement } from './imports.ts';
+import {
+  type Decided,
+  PAGE,
+  type Resolution,
+  type StatementImports,
+  type TeamStatement,
+  teamStatements,
+} from './imports.ts';
 
 type BookedState = Extract<TaskEvent, { kind: 'book' }>['as'];
 
@@ -106,15 +113,14 @@ export class StatementDecisions {
 
   /** Stores the progress of a booking; after the last page, its end. */
   async #advance(team: TeamKey, id: string, pages: number): Promise<void> {
-    const { store, imports, clock } = this.#options;
-    for (;;) {
-      const statement = await imports.get(team, id);
-      if (statement?.booking === undefined || statement.booking.endedAtMs !== undefined) return;
+    const { store, clock } = this.#options;
+    await teamStatements.change<undefined>(store, { of: team, id }, (statement) => {
+      if (statement?.booking === undefined || statement.booking.endedAtMs !== undefined) return { result: undefined };
       const isLast = pages * PAGE >= statement.confirmed;
       const progress = { ...statement.booking, pages: Math.max(statement.booking.pages, pages) };
       const booking = isLast ? { ...progress, endedAtMs: clock.now() } : progress;
-      if (await store.commit({ records: [imports.changeOf(team, statement, { booking })] })) return;
-    }
+      return { value: { ...statement, booking }, result: undefined };
+    });
   }
 
   /** Decides on one discrepancy; the first decision counts. Booked, decided and logged in one commit. */
