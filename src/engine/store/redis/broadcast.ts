@@ -46,8 +46,9 @@ export class RedisBroadcast implements Broadcast {
   #open(): RedisConnection {
     const subscriber = this.#link.beside();
     const { client } = subscriber;
-    // True once messages may have been missed: every connection but the first follows another one, or a failure.
-    let wasAway = false;
+    // True once messages may have been missed: every connection but the first follows another one, or a failure; and that
+    // may be made late, while Redis is down.
+    let wasAway = !this.#link.client.isReady;
     // Runs on every connection. Once subscribed, the client resubscribes by itself and this has no effect.
     const listen = async (): Promise<void> => {
       const mayHaveMissed = wasAway;

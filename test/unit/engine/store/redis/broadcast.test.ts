@@ -36,8 +36,8 @@ it('reports missed messages also to a listener that subscribed while Redis was d
   const store = await open(server.url);
   await server.kill();
   const missed = vi.fn();
-  store.broadcast.subscribe('news', () => undefined, missed);
   await vi.waitFor(() => expect(store.ping()).rejects.toThrow(), 60_000);
+  store.broadcast.subscribe('news', () => undefined, missed);
   await server.restart();
   await vi.waitFor(() => expect(missed).toHaveBeenCalled(), 60_000);
 });
