@@ -6,11 +6,7 @@ import {
   type RemoverOptions,
   type RetentionOptions,
 } from '../clips/index.ts';
-import type { Clock } from '../clock.ts';
-import { OnOneReplica, type Store } from '../engine/index.ts';
 import type { Run } from '../lifecycle.ts';
-import type { Logger } from '../logger.ts';
-import type { CarriedSpend } from '../money/index.ts';
 import { Forgetting, type ForgettingOptions } from '../people/index.ts';
 
 interface LibraryPart {
@@ -31,10 +27,9 @@ export interface Library {
 interface LibraryOptions
   extends RemoverOptions,
     Omit<RetentionOptions, 'remover' | 'store' | 'clock' | 'logger'>,
-    Pick<ForgettingOptions, 'relay' | 'platforms'> {
+    Pick<ForgettingOptions, 'relay' | 'platforms' | 'carried'> {
   readonly cuts: RemoverOptions['cuts'] & ForgettingOptions['cuts'];
   readonly audit: RemoverOptions['audit'] & ForgettingOptions['audit'];
-  readonly carried: ForgettingOptions['carried'] & Pick<CarriedSpend, 'sweep'>;
   readonly space: Pick<DataSpace, 'start' | 'stop'>;
 }
 
@@ -44,7 +39,6 @@ export function createLibrary(options: LibraryOptions): Library {
   const remover = createRemover(options);
   const retention = createRetention({ ...options, remover });
   const forgetting = new Forgetting({ ...options, remover });
-  const carried = createCarriedSweep(options);
   return {
     remover,
     forgetting,
@@ -53,36 +47,6 @@ export function createLibrary(options: LibraryOptions): Library {
       { name: 'the removals', start: () => remover.start(), stop: () => remover.stop() },
       { name: 'the retention', start: () => retention.start(), stop: () => retention.stop() },
       { name: 'the forgetting', start: () => forgetting.start(), stop: () => forgetting.stop() },
-      { name: 'the carried spend', start: () => carried.start(FIRST_SWEEP_MS), stop: () => carried.stop() },
     ],
   };
-}
-
-const HOUR_MS = 3_600_000;
-/** Delay of the first sweep after the start. */
-const FIRST_SWEEP_MS = 60_000;
-const LEASE_MS = 30_000;
-
-/** Creates the sweep that deletes what is carried for forgotten people once the month is over. */
-function createCarriedSweep({
-  store,
-  clock,
-  carried,
-  logger,
-}: {
-  readonly store: Pick<Store, 'leases'>;
-  readonly clock: Clock;
-  readonly carried: Pick<CarriedSpend, 'sweep'>;
-  readonly logger: Logger;
-}): Pick<OnOneReplica, 'start' | 'stop'> {
-  return new OnOneReplica({
-    leases: store.leases,
-    clock,
-    name: 'carried-spend',
-    ttlMs: LEASE_MS,
-    everyMs: HOUR_MS,
-    run: () => carried.sweep(),
-    failed: (thrown) =>
-      logger.warn({ event: 'carried_spend_failed', err: thrown }, 'failed to delete what was carried, retrying'),
-  });
 }

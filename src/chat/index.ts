@@ -13,7 +13,6 @@ export {
 export { Audiences } from './audiences.ts';
 export { type Chat, ChatEngine } from './chat.ts';
 export { type ComparisonRecord, type ModelRecord, winnerOf, withoutVote } from './comparisons/comparison-records.ts';
-export { createRevealSweep } from './comparisons/reveal-sweep.ts';
 export type { DeliveryObserver } from './deliver.ts';
 export { createMessageLocks, type MessageLock, type MessageLocks, type WithMessageLock } from './message-lock.ts';
 export type { ApprovalNotice, EndNotice, ReviewNotice, SetOutcome, SignedOffNotice } from './notices/views.ts';

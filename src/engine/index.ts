@@ -4,6 +4,8 @@ export { createMembership, type Membership } from './cluster/membership.ts';
 export { OnOneReplica } from './cluster/on-one-replica.ts';
 export { Topic } from './cluster/topic.ts';
 export { withLease } from './cluster/with-lease.ts';
+export type { DueJob, Job, JobRun } from './jobs/job.ts';
+export { Jobs } from './jobs/jobs.ts';
 export { openQueue } from './queue/open.ts';
 export {
   JOB_KINDS,

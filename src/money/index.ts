@@ -1,5 +1,5 @@
 export { type ApprovalOutcome, Approvals, type ApprovalTasks } from './approvals.ts';
-export { createBookkeeper, lastDisagreements } from './books/bookkeeper.ts';
+export { booksCheck, lastDisagreements } from './books/bookkeeper.ts';
 export {
   type Budget,
   type BudgetChange,

@@ -1,14 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
-import {
-  changeRecord,
-  pagesOf,
-  type RecordEdit,
-  type RecordWrite,
-  type Store,
-  type Versioned,
-} from '../../engine/index.ts';
+import { changeRecord, type RecordEdit, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
 import { Serial } from '../../serial.ts';
 import type { Origin, SetPlace, TaskId } from '../../tasks/index.ts';
 
@@ -46,22 +39,23 @@ export type VoteOutcome = 'counted' | 'changed' | 'same' | 'revealed' | 'not_sho
 
 type Team = Pick<Origin, 'platform' | 'team'>;
 
-const NAMESPACE = 'comparisons';
 /** Index of the comparisons that are not revealed completely; scores are the times from which to reveal them. */
-const OPEN = 'comparisons';
+export const OPEN_COMPARISONS = 'comparisons';
+
+const NAMESPACE = 'comparisons';
 const SECRET_KEY = 'secret';
 const SECRET_BYTES = 32;
 
 /** Votes, reveals and wins, in the store. Every method rejects with `store_unavailable`. */
 export class ComparisonRecords {
-  readonly #store: Pick<Store, 'keyv' | 'commit' | 'scan'>;
+  readonly #store: Pick<Store, 'keyv' | 'commit'>;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #records: Keyv;
   /** Changes of each comparison by this process: they follow one another, so that few meet another change. */
   readonly #changing = new Serial<TaskId>();
   #secret: Promise<string> | null = null;
 
-  constructor(store: Pick<Store, 'keyv' | 'commit' | 'scan'>, clock: Pick<Clock, 'now'>) {
+  constructor(store: Pick<Store, 'keyv' | 'commit'>, clock: Pick<Clock, 'now'>) {
     this.#store = store;
     this.#clock = clock;
     this.#records = store.keyv(NAMESPACE);
@@ -97,7 +91,7 @@ export class ComparisonRecords {
       if (before !== undefined) return { result: before };
       const shownAtMs = this.#clock.now();
       const value = { platform, team, of, shownAtMs, votes: {} };
-      const index = [{ index: OPEN, member: id, score: shownAtMs + REVEAL_AFTER_MS }];
+      const index = [{ index: OPEN_COMPARISONS, member: id, score: shownAtMs + REVEAL_AFTER_MS }];
       return { value, index, result: { ...value, revision: 1 } };
     });
   }
@@ -138,20 +132,17 @@ export class ComparisonRecords {
       });
       const records = [write(set, after, found), ...(counted === null ? [] : [write(winsKey, counted, wins)])];
       // It stays in the index until every task is revealed: a sweep completes what a killed process left.
-      const isDone = await this.#store.commit({ records, index: [{ index: OPEN, member: set, score: atMs }] });
+      const isDone = await this.#store.commit({
+        records,
+        index: [{ index: OPEN_COMPARISONS, member: set, score: atMs }],
+      });
       if (isDone) return after;
     }
   }
 
   /** Takes a comparison out of the index, once nothing of its reveal is left to do. */
   async ended(set: TaskId): Promise<void> {
-    await this.#store.commit({ records: [], index: [{ index: OPEN, member: set, score: null }] });
-  }
-
-  /** Reads the comparisons that are to be revealed now, oldest first. */
-  async *due(): AsyncGenerator<TaskId> {
-    for await (const page of pagesOf(this.#store, OPEN, { max: this.#clock.now() }))
-      for (const { member } of page) yield member as TaskId;
+    await this.#store.commit({ records: [], index: [{ index: OPEN_COMPARISONS, member: set, score: null }] });
   }
 
   /** Returns what each model of a team has won, by its name. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { WorkQueue } from '../../engine/index.ts';
+import type { DueJob, WorkQueue } from '../../engine/index.ts';
 import { deliverQueue, memberIds, retryKey, type TaskRepository, taskIdOf } from '../../pipeline/index.ts';
 import {
   comparisonOf,
@@ -18,6 +18,7 @@ import {
   type ComparisonRecords,
   IN_ORDER_MS,
   type ModelRecord,
+  OPEN_COMPARISONS,
   type VoteOutcome,
 } from './comparison-records.ts';
 
@@ -25,6 +26,8 @@ import {
 const CHECK_EVERY_MS = 60_000;
 /** Delay until it is checked again whether those are posted, in milliseconds. */
 const NEXT_TURN_MS = 200;
+const SWEEP_EVERY_MS = 20_000;
+const LEASE_MS = 15_000;
 
 /** Options of {@link Comparisons}. */
 interface ComparisonsOptions {
@@ -38,6 +41,14 @@ interface ComparisonsOptions {
 
 /** Comparisons while they are blind: when their clips appear, votes, and the reveal. */
 export class Comparisons {
+  /** Reveals comparisons after their time, and completes the reveals of processes that died. */
+  readonly job: DueJob = {
+    name: 'reveal_sweep',
+    index: OPEN_COMPARISONS,
+    everyMs: SWEEP_EVERY_MS,
+    leaseMs: LEASE_MS,
+    run: (set) => this.#revealDue(set as TaskId),
+  };
   readonly #options: ComparisonsOptions;
 
   constructor(options: ComparisonsOptions) {
@@ -122,15 +133,12 @@ export class Comparisons {
     return true;
   }
 
-  /** Reveals what is due, and completes the reveals of processes that died. */
-  async sweep(): Promise<void> {
+  async #revealDue(set: TaskId): Promise<void> {
     const { records, repository } = this.#options;
-    for await (const set of records.due()) {
-      const place = (await repository.get(set))?.set;
-      const isThere = place !== undefined && (await this.reveal(place));
-      // Its content was removed.
-      if (!isThere) await records.ended(set);
-    }
+    const place = (await repository.get(set))?.set;
+    const isThere = place !== undefined && (await this.reveal(place));
+    // Its content was removed.
+    if (!isThere) await records.ended(set);
   }
 
   async #lastOf(first: Task): Promise<Task> {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { Change, RecordWrite, Store, Versioned } from '../../engine/index.ts';
+import type { Change, Job, RecordWrite, Store, Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import { periodOf } from '../../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../../tasks/index.ts';
@@ -40,6 +40,9 @@ const RESTORED = 'restored:';
 const SECRET_BYTES = 32;
 const MAX_TRIES = 20;
 const DAY_MS = 24 * 3_600_000;
+const SWEEP_EVERY_MS = 3_600_000;
+const FIRST_SWEEP_MS = 60_000;
+const LEASE_MS = 30_000;
 
 /**
  * What forgotten people have used of their budgets in the running month, so that being forgotten does not reset a
@@ -47,6 +50,14 @@ const DAY_MS = 24 * 3_600_000;
  * sum, in the part `settled`. The keys of the HMACs and all of these records are deleted after the month.
  */
 export class CarriedSpend {
+  /** Deletes what belongs to months that have ended in every time zone. */
+  readonly job: Job = {
+    name: 'carried_spend',
+    everyMs: SWEEP_EVERY_MS,
+    firstInMs: FIRST_SWEEP_MS,
+    leaseMs: LEASE_MS,
+    run: () => this.#sweep(),
+  };
   readonly #options: CarriedSpendOptions;
 
   constructor(options: CarriedSpendOptions) {
@@ -102,8 +113,7 @@ export class CarriedSpend {
     }
   }
 
-  /** Deletes what belongs to months that have ended in every time zone. */
-  async sweep(): Promise<void> {
+  async #sweep(): Promise<void> {
     const oldest = this.#months()[0] ?? '';
     for await (const page of this.#options.store.contents.records('budgets')) {
       for (const { key, value } of page) {
