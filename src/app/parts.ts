@@ -63,7 +63,6 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const { config, store, clock, logger } = deps;
   const { money, queue, pipeline, http, chat, membership, draining } = parts;
   const jobs = new Jobs(deps, jobsOf(deps, parts));
-  const { notices, watch } = parts.teamNotices;
   const starter = new PlatformStarter([...parts.platforms.values()], { clock, logger });
   return [
     { name: 'the pages', start: () => addPages(deps, parts) },
@@ -81,8 +80,7 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
       start: ({ ending }) => resume({ tasks: pipeline.tasks, chat }, { logger, clock, ending }),
     },
     { name: 'the cuts', start: () => parts.cuts.start(), stop: () => parts.cuts.stop() },
-    { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
-    { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
+    { name: 'the alerts and reports', stop: () => parts.teamNotices.stop() },
     ...parts.library.parts,
     ...parts.opened.parts({ ...deps, ...pipeline }),
     { name: 'the periodic jobs', start: () => jobs.start(), stop: () => jobs.stop() },
@@ -95,13 +93,14 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
 /** Returns the periodic jobs of the process. */
 function jobsOf(
   deps: AppDeps,
-  { money, queue, pipeline, chat }: Pick<Parts, 'money' | 'queue' | 'pipeline' | 'chat'>,
+  { money, queue, pipeline, chat, teamNotices }: Pick<Parts, 'money' | 'queue' | 'pipeline' | 'chat' | 'teamNotices'>,
 ): readonly Job[] {
   const { config, clock, metrics } = deps;
   return [
     reconciliation({ ...deps, queue, pace: config.poll, indexed: [], found: metrics.foundLost }),
     approvalSweep(pipeline.repository, clock),
     chat.comparisons.job,
+    ...teamNotices.jobs,
     booksCheck({ ...deps, ...money }),
     money.carried.job,
   ];

@@ -10,6 +10,13 @@ export async function runJob(job: Job, { store, clock, logger = SILENT }: RunDep
   return isDone;
 }
 
+/** Starts periodic jobs as one replica. */
+export function startJobs({ store, clock, logger = SILENT }: RunDeps, ...jobs: readonly Job[]): Jobs {
+  const started = new Jobs({ store, clock, logger }, jobs);
+  started.start();
+  return started;
+}
+
 type JobsDeps = ConstructorParameters<typeof Jobs>[0];
 type RunDeps = Omit<JobsDeps, 'logger'> & Partial<Pick<JobsDeps, 'logger'>>;
 

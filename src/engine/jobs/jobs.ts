@@ -108,8 +108,9 @@ class JobTimer {
     return failures.length === 0;
   }
 
-  async #runDue({ index, afterMs = 0, ...job }: DueJob, run: JobRun): Promise<void> {
+  async #runDue(job: DueJob, run: JobRun): Promise<void> {
     const { store, clock } = this.#deps;
+    const { index, afterMs = 0 } = job;
     for await (const page of pagesOf(store, index, { max: clock.now() - afterMs })) {
       for (const { member } of page) {
         if (!run.isActive()) return;
