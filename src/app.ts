@@ -131,11 +131,11 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const platforms = instrumentPlatforms(adapters, clock, metrics.meters.platform);
   const audiences = new Audiences({ platforms, clock, logger });
   const basis = { money, queue, pipeline, http, platforms, opened };
-  const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks };
+  const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
   const cuts = createCuts(deps, { ...parts, chat, storage, folder: clipsDir, assertWritable });
-  const removing = { cuts, messages: chat.retraction, space, retention: config.retention };
+  const removing = { cuts, messages: chat.retraction, retention: config.retention };
   const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
   const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };
   const teamNotices = createTeamNotices({ ...deps, ...money, ...exporting, platforms });

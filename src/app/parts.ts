@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app.ts';
 import { type Audiences, type ChatEngine, type MessageLocks, type Platform, PlatformStarter } from '../chat/index.ts';
+import type { DataSpace } from '../clips/index.ts';
 import { assertNotMigrating, type Job, Jobs, type Membership } from '../engine/index.ts';
 import type { Gallery } from '../gallery/index.ts';
 import { type Draining, listen } from '../http/index.ts';
@@ -37,6 +38,7 @@ export interface Parts {
   readonly teamNotices: TeamNotices;
   readonly statements: Statements;
   readonly library: Library;
+  readonly space: DataSpace;
   readonly cuts: Cuts;
   readonly gallery: Gallery;
   readonly bot: ReturnType<typeof createAppBot>;
@@ -81,7 +83,7 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     },
     { name: 'the cuts', start: () => parts.cuts.start(), stop: () => parts.cuts.stop() },
     { name: 'the alerts and reports', stop: () => parts.teamNotices.stop() },
-    ...parts.library.parts,
+    { name: 'the data folder', start: () => parts.space.start(), stop: () => parts.space.stop() },
     ...parts.opened.parts({ ...deps, ...pipeline }),
     { name: 'the periodic jobs', start: () => jobs.start(), stop: () => jobs.stop() },
     { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
@@ -91,16 +93,15 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
 }
 
 /** Returns the periodic jobs of the process. */
-function jobsOf(
-  deps: AppDeps,
-  { money, queue, pipeline, chat, teamNotices }: Pick<Parts, 'money' | 'queue' | 'pipeline' | 'chat' | 'teamNotices'>,
-): readonly Job[] {
+function jobsOf(deps: AppDeps, { money, queue, pipeline, chat, teamNotices, library, space }: Parts): readonly Job[] {
   const { config, clock, metrics } = deps;
   return [
     reconciliation({ ...deps, queue, pace: config.poll, indexed: [], found: metrics.foundLost }),
     approvalSweep(pipeline.repository, clock),
     chat.comparisons.job,
     ...teamNotices.jobs,
+    ...library.jobs,
+    space.job,
     booksCheck({ ...deps, ...money }),
     money.carried.job,
   ];

@@ -1,5 +1,5 @@
 export { createRemover, type Remover, type RemoverOptions } from './remover.ts';
-export { createRetention, type RetentionOptions } from './retention.ts';
+export { type RetentionOptions, retentionJob } from './retention.ts';
 export { createKeptUntil, MAX_DAYS, type Retention, retentionOf } from './retention-periods.ts';
 export { DATA_KINDS } from './space/data-files.ts';
 export { dataLimit } from './space/data-limit.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../engine/index.ts';
+import { type Job, type JobRun, pagesOf, type Store, type Versioned } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics/index.ts';
 import {
@@ -22,7 +22,6 @@ import { sweepBegins, sweepEnds } from './sweep-times.ts';
 const SWEEP_EVERY_MS = 3_600_000;
 /** Delay of the first one after the start. */
 const FIRST_SWEEP_MS = 30_000;
-/** TTL of the lease: the time until another replica takes over from one that died. */
 const LEASE_MS = 30_000;
 /** Removals in flight: few enough not to delay the orders of others. */
 const AT_ONCE = 4;
@@ -37,7 +36,7 @@ interface Cursor extends Versioned {
   readonly left: readonly TaskId[];
 }
 
-/** Options of {@link createRetention}. */
+/** Options of {@link retentionJob}. */
 export interface RetentionOptions {
   readonly store: Store;
   readonly remover: Pick<Remover, 'complete' | 'remove'>;
@@ -50,36 +49,15 @@ export interface RetentionOptions {
 }
 
 /**
- * Creates the retention of one process. Every hour, on one replica, it removes the clips, and the clips with their
- * prompts, that ended longer ago than their team or the operator keeps them. What is running, uncertain or not delivered
- * stays. Can be interrupted at any point.
+ * Returns the job that removes, every hour, the clips, and the clips with their prompts, that ended longer ago than their
+ * team or the operator keeps them. What is running, uncertain or not delivered stays. Can be interrupted at any point.
  */
-export function createRetention(options: RetentionOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
-  const { store, clock, logger } = options;
-  const stopping = new AbortController();
-  const sweeper = new OnOneReplica({
-    leases: store.leases,
-    clock,
-    name: 'retention',
-    ttlMs: LEASE_MS,
-    everyMs: SWEEP_EVERY_MS,
-    run: (lease) => sweep(options, () => lease.isHeld() && !stopping.signal.aborted),
-    failed: (thrown) =>
-      logger.warn({ event: 'retention_failed', err: thrown }, 'failed to remove what expired, retrying'),
-  });
-  return {
-    start: () => sweeper.start(FIRST_SWEEP_MS),
-    stop: () => {
-      stopping.abort();
-      return sweeper.stop();
-    },
-    runNow: () => sweeper.runNow(),
-  };
+export function retentionJob(options: RetentionOptions): Job {
+  const schedule = { everyMs: SWEEP_EVERY_MS, firstInMs: FIRST_SWEEP_MS, leaseMs: LEASE_MS };
+  return { name: 'retention', ...schedule, run: (run) => sweep(options, run) };
 }
 
-type IsActive = () => ReturnType<Lease['isHeld']>;
-
-async function sweep(options: RetentionOptions, isActive: IsActive): Promise<void> {
+async function sweep(options: RetentionOptions, { isActive }: JobRun): Promise<void> {
   const { store, settings, retention, clock, logger } = options;
   await sweepBegins(store, 'retention', clock.now());
   const teams = (await store.contents.indexes()).flatMap((index) => teamOfHistory(index) ?? []);
@@ -99,7 +77,7 @@ async function sweep(options: RetentionOptions, isActive: IsActive): Promise<voi
 /** Retention period, and whether to go on. */
 interface Sweep {
   readonly keptMs: number;
-  readonly isActive: IsActive;
+  readonly isActive: JobRun['isActive'];
   /** Signed-off clips are kept. */
   readonly sparesSignedOff: boolean;
 }
@@ -217,7 +195,7 @@ function isDue(task: Task, latestMs: number): boolean {
 /** Runs `act` on all tasks, a few at a time. @returns those for which it returned true. */
 async function inBatches(
   tasks: readonly Task[],
-  isActive: IsActive,
+  isActive: JobRun['isActive'],
   act: (task: Task) => Promise<boolean>,
 ): Promise<readonly TaskId[]> {
   const done: TaskId[] = [];

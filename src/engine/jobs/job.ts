@@ -1,11 +1,11 @@
 /** One run of a {@link Job}. */
 export interface JobRun {
   /** Returns whether to go on: `false` once this replica has lost the lease, or stops. */
-  isActive(): boolean;
+  readonly isActive: () => boolean;
   /** @throws an error that ends the run and is not reported, once it is not active any more. */
-  assertActive(): void;
+  readonly assertActive: () => void;
   /** Runs one part of the work. A failure does not hold up the other parts; the run reports it at its end. */
-  attempt(part: () => Promise<unknown>): Promise<void>;
+  readonly attempt: (part: () => Promise<unknown>) => Promise<void>;
 }
 
 interface Schedule {
@@ -25,7 +25,7 @@ interface Schedule {
 /** Work that recurs. */
 export interface RecurringJob extends Schedule {
   readonly index?: undefined;
-  run(run: JobRun): Promise<void>;
+  readonly run: (run: JobRun) => Promise<void>;
 }
 
 /** Work on each member of an index that is due, oldest first. */
@@ -35,7 +35,7 @@ export interface DueJob extends Schedule {
   /** Time from its score until a member is due. Default: 0. */
   readonly afterMs?: number;
   /** Works on one member. A failure does not hold up the others: it is reported, and the member is due again. */
-  run(member: string, run: JobRun): Promise<void>;
+  readonly run: (member: string, run: JobRun) => Promise<void>;
 }
 
 /** Periodic work of the process, as a value: {@link Jobs} runs it. */

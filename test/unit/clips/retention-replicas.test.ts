@@ -1,13 +1,14 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createRemover } from '#src/clips/remover.ts';
-import { createRetention } from '#src/clips/retention.ts';
+import { retentionJob } from '#src/clips/retention.ts';
 import { sweepAgeMs } from '#src/clips/sweep-times.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { startJobs } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { type CrewMember, ReplicaCrew } from '#test/fakes/replica-crew.ts';
@@ -55,7 +56,7 @@ class Replicas {
       logger,
     });
     const settings = { get: async () => DEFAULT_SETTINGS };
-    const retention = createRetention({
+    const retention = retentionJob({
       store,
       remover,
       settings,
@@ -64,8 +65,7 @@ class Replicas {
       clock,
       logger,
     });
-    retention.start();
-    remover.start();
+    startJobs(member, retention, remover.job);
     return member;
   }
 

@@ -25,12 +25,12 @@ const CEILINGS = {
   'fields of Platform': 21,
   'fields of ChatOptions': 23,
   'files that handle message_gone': 25,
-  sweepers: 7,
+  sweepers: 4,
   'loops of compare-and-set': 16,
   'terms of the glossary': 79,
   'files of one create': 142,
   'functions of one create': 745,
-  'reads of one create': 32,
+  'reads of one create': 34,
   'commits of one create': 9,
 } as const;
 

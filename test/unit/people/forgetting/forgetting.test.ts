@@ -102,7 +102,7 @@ describe('forgetting a person', () => {
     await forget(parts);
     for (let round = 0; round < 3; round += 1) {
       house.clock.step(31_000);
-      await forgetting.runNow();
+      await runJob(forgetting.job, house);
       await house.pass(0);
     }
     expect(await house.store.count(FORGETTINGS)).toBe(1);
@@ -131,7 +131,7 @@ describe('forgetting a person', () => {
     await forget(parts);
     await house.pass(0);
     house.clock.step(3_000);
-    await parts.forgetting.runNow();
+    await runJob(parts.forgetting.job, house);
     expect(await house.record(two)).toMatchObject({ state: 'cancelled', sends: 0 });
     expect(await house.record(one)).toMatchObject({ state: 'polling' });
     await house.happen(one, {
@@ -155,7 +155,7 @@ describe('forgetting a person', () => {
     await forget(parts);
     for (let round = 0; round < 3; round += 1) {
       house.clock.step(31_000);
-      await forgetting.runNow();
+      await runJob(forgetting.job, house);
       await house.pass(0);
     }
     expect(platform.forgotten).toEqual([]);
@@ -304,7 +304,7 @@ describe('forgetting a person', () => {
       mortal.writesLeft = writes;
       for (let round = 0; round < 4; round += 1) {
         parts.house.clock.step(31_000);
-        await parts.forgetting.runNow();
+        await runJob(parts.forgetting.job, parts.house);
         await parts.house.pass(0);
       }
       const isKilled = mortal.writesLeft <= 0;
