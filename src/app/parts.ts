@@ -8,6 +8,7 @@ import { type Draining, listen } from '../http/index.ts';
 import type { Run } from '../lifecycle.ts';
 import type { ClipLinks, FindFile } from '../media/index.ts';
 import { booksCheck, type Money, type Statements, type TeamNotices } from '../money/index.ts';
+import { OPEN_CUTS } from '../orders/index.ts';
 import { approvalSweep, reconciliation, resume } from '../pipeline/index.ts';
 import type { OpenStorage } from '../storage/index.ts';
 import type { Cuts } from '../studio/index.ts';
@@ -81,7 +82,7 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
       name: 'the open tasks',
       start: ({ ending }) => resume({ tasks: pipeline.tasks, chat }, { logger, clock, ending }),
     },
-    { name: 'the cuts', start: () => parts.cuts.start(), stop: () => parts.cuts.stop() },
+    { name: 'the cuts', start: () => parts.cuts.resume() },
     { name: 'the alerts and reports', stop: () => parts.teamNotices.stop() },
     { name: 'the data folder', start: () => parts.space.start(), stop: () => parts.space.stop() },
     ...parts.opened.parts({ ...deps, ...pipeline }),
@@ -96,7 +97,13 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
 function jobsOf(deps: AppDeps, { money, queue, pipeline, chat, teamNotices, library, space }: Parts): readonly Job[] {
   const { config, clock, metrics } = deps;
   return [
-    reconciliation({ ...deps, queue, pace: config.poll, indexed: [], found: metrics.foundLost }),
+    reconciliation({
+      ...deps,
+      queue,
+      pace: config.poll,
+      indexed: [{ queue: 'join', index: OPEN_CUTS }],
+      found: metrics.foundLost,
+    }),
     approvalSweep(pipeline.repository, clock),
     chat.comparisons.job,
     ...teamNotices.jobs,
