@@ -130,7 +130,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
   const platforms = instrumentPlatforms(adapters, clock, metrics.meters.platform);
   const audiences = new Audiences({ platforms, clock, logger });
-  const basis = { money, queue, pipeline, http, platforms, opened };
+  const basis = { money, queue, pipeline, http, platforms, adapters, opened };
   const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });

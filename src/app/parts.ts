@@ -27,6 +27,7 @@ export interface Parts {
   readonly pipeline: Pipeline;
   readonly http: FastifyInstance;
   readonly platforms: ReadonlyMap<string, Platform>;
+  readonly adapters: readonly { readonly jobs: readonly Job[] }[];
   readonly audiences: Audiences;
   readonly membership: Membership;
   readonly locks: MessageLocks;
@@ -94,7 +95,10 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
 }
 
 /** Returns the periodic jobs of the process. */
-function jobsOf(deps: AppDeps, { money, queue, pipeline, chat, teamNotices, library, space }: Parts): readonly Job[] {
+function jobsOf(
+  deps: AppDeps,
+  { money, queue, pipeline, chat, teamNotices, library, space, adapters }: Parts,
+): readonly Job[] {
   const { config, clock, metrics } = deps;
   return [
     reconciliation({
@@ -109,6 +113,7 @@ function jobsOf(deps: AppDeps, { money, queue, pipeline, chat, teamNotices, libr
     ...teamNotices.jobs,
     ...library.jobs,
     space.job,
+    ...adapters.flatMap(({ jobs }) => jobs),
     booksCheck({ ...deps, ...money }),
     money.carried.job,
   ];

@@ -23,7 +23,7 @@ interface Schedule {
 }
 
 /** Work that recurs. */
-export interface RecurringJob extends Schedule {
+interface RecurringJob extends Schedule {
   readonly index?: undefined;
   readonly run: (run: JobRun) => Promise<void>;
 }

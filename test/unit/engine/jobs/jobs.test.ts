@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createLeases } from '#src/engine/cluster/leases.ts';
-import type { DueJob, Job, RecurringJob } from '#src/engine/jobs/job.ts';
+import type { DueJob, Job } from '#src/engine/jobs/job.ts';
 import { Jobs } from '#src/engine/jobs/jobs.ts';
 import { DailiesError } from '#src/errors.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
@@ -9,6 +9,8 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { deferred, pass, settle } from '#test/fakes/settle.ts';
 import { NOON_MS } from '#test/fakes/tasks.ts';
+
+type RecurringJob = Exclude<Job, DueJob>;
 
 interface Line {
   readonly event: string;
