@@ -68,7 +68,7 @@ async function measure(): Promise<Readonly<Record<Gauge, number>>> {
     'fields of Platform': structure.fieldsOf('Platform'),
     'fields of ChatOptions': structure.fieldsOf('ChatOptions'),
     'files that handle message_gone': structure.filesWith(/message_gone/u),
-    sweepers: structure.matchesOf(/new OnOneReplica\(/gu),
+    sweepers: structure.matchesOf(/new JobTimer\(/gu),
     'loops of compare-and-set': structure.commitLoops,
     'terms of the glossary': readFileSync(join(TOP, 'docs/glossary.md'), 'utf8')
       .split('\n')
