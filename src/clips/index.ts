@@ -1,7 +1,6 @@
 export { createRemover, type Remover, type RemoverOptions } from './remover.ts';
-export { type RetentionOptions, retentionJob } from './retention.ts';
+export { type RetentionOptions, retentionAgeMs, retentionJob } from './retention.ts';
 export { createKeptUntil, MAX_DAYS, type Retention, retentionOf } from './retention-periods.ts';
 export { DATA_KINDS } from './space/data-files.ts';
 export { dataLimit } from './space/data-limit.ts';
 export { DataSpace } from './space/data-space.ts';
-export { SWEEPS, sweepAgeMs } from './sweep-times.ts';

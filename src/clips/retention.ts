@@ -16,7 +16,6 @@ import {
 import type { TeamKey, TeamSettingsRepository } from '../teams/index.ts';
 import type { Remover } from './remover.ts';
 import { type Retention, retentionOf } from './retention-periods.ts';
-import { sweepBegins, sweepEnds } from './sweep-times.ts';
 
 /** Delay between two sweeps. */
 const SWEEP_EVERY_MS = 3_600_000;
@@ -35,6 +34,14 @@ interface Cursor extends Versioned {
   /** Earlier tasks whose clip could not be removed yet: they were running, uncertain or not delivered, or ended late. */
   readonly left: readonly TaskId[];
 }
+
+/** Time of the last completed run; before the first one, that of its begin. */
+interface CompletionRecord extends Versioned {
+  readonly atMs: number;
+}
+
+/** Key of the {@link CompletionRecord}, in the namespace `waits`. */
+const COMPLETED = 'swept:retention';
 
 /** Options of {@link retentionJob}. */
 export interface RetentionOptions {
@@ -57,9 +64,17 @@ export function retentionJob(options: RetentionOptions): Job {
   return { name: 'retention', ...schedule, run: (run) => sweep(options, run) };
 }
 
+/** Returns the time since the retention was last complete, or first began; `null` before that. */
+export async function retentionAgeMs(store: Pick<Store, 'keyv'>, nowMs: number): Promise<number | null> {
+  const record = await store.keyv('waits').get<CompletionRecord>(COMPLETED);
+  return record === undefined ? null : Math.max(0, nowMs - record.atMs);
+}
+
 async function sweep(options: RetentionOptions, { isActive }: JobRun): Promise<void> {
   const { store, settings, retention, clock, logger } = options;
-  await sweepBegins(store, 'retention', clock.now());
+  // Its age is known from the first run on, even if none ever completes.
+  const begun: CompletionRecord = { revision: 1, atMs: clock.now() };
+  await store.commit({ records: [{ namespace: 'waits', key: COMPLETED, value: begun, expected: 'absent' }] });
   const teams = (await store.contents.indexes()).flatMap((index) => teamOfHistory(index) ?? []);
   for (const team of teams) {
     const rules = await settings.get(team);
@@ -71,7 +86,7 @@ async function sweep(options: RetentionOptions, { isActive }: JobRun): Promise<v
     if (prompts + clips > 0)
       logger.info({ event: 'retention_swept', ...team, prompts, clips }, 'removed what expired of a team');
   }
-  await sweepEnds(store, 'retention', clock.now());
+  await store.keyv('waits').set(COMPLETED, { revision: 1, atMs: clock.now() } satisfies CompletionRecord);
 }
 
 /** Retention period, and whether to go on. */
