@@ -86,7 +86,6 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the cuts', start: () => parts.cuts.resume() },
     { name: 'the alerts and reports', stop: () => parts.teamNotices.stop() },
     { name: 'the data folder', start: () => parts.space.start(), stop: () => parts.space.stop() },
-    ...parts.opened.parts({ ...deps, ...pipeline }),
     { name: 'the periodic jobs', start: () => jobs.start(), stop: () => jobs.stop() },
     { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
     // Where other replicas keep running, proxies are notified first and send their requests to those.
@@ -97,7 +96,7 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
 /** Returns the periodic jobs of the process. */
 function jobsOf(
   deps: AppDeps,
-  { money, queue, pipeline, chat, teamNotices, library, space, adapters }: Parts,
+  { money, queue, pipeline, chat, teamNotices, library, space, opened, adapters }: Parts,
 ): readonly Job[] {
   const { config, clock, metrics } = deps;
   return [
@@ -113,6 +112,7 @@ function jobsOf(
     ...teamNotices.jobs,
     ...library.jobs,
     space.job,
+    ...opened.jobs({ ...deps, ...pipeline }),
     ...adapters.flatMap(({ jobs }) => jobs),
     booksCheck({ ...deps, ...money }),
     money.carried.job,

@@ -11,7 +11,10 @@ export interface JobRun {
 interface Schedule {
   /** In snake case. Names its lease, and the event of its failures in the log: `retention_failed`. */
   readonly name: string;
-  /** Delay from the end of a run to the next one. After a failure, and while another replica has the lease: `leaseMs`, if less. */
+  /**
+   * Delay from the end of a run to the next one. After a failure, and while another replica has the lease: `leaseMs`, or 30
+   * seconds without a lease, if less.
+   */
   readonly everyMs: number;
   /** Delay of the first run after the start. Default: `everyMs`. */
   readonly firstInMs?: number;

@@ -46,6 +46,9 @@ export class Jobs {
 /** Ends a run that is not active any more. */
 class RunEnded extends DailiesError {}
 
+/** Delay after a failed run of a job without a lease. */
+const RETRY_MS = 30_000;
+
 const ENDED = { code: 'internal', retryable: true } as const;
 
 /** Timer and lease of one job. The replica keeps the lease between two runs. */
@@ -65,7 +68,7 @@ class JobTimer {
   start(delayMs = this.#job.firstInMs ?? this.#job.everyMs): void {
     if (this.#isStopped) return;
     const { everyMs, leaseMs } = this.#job;
-    const retryMs = Math.min(everyMs, leaseMs ?? everyMs);
+    const retryMs = Math.min(everyMs, leaseMs ?? RETRY_MS);
     const run = () => this.runNow().then((isDone) => this.start(isDone ? everyMs : retryMs));
     this.#cancelTimer = this.#deps.clock.after(delayMs, () => void run());
   }

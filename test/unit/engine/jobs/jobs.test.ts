@@ -155,6 +155,20 @@ describe('a job that recurs', () => {
     await us.stop();
   });
 
+  it('is repeated soon after a failure where it has no lease, too', async () => {
+    const { clock, replica } = setUp();
+    let runs = 0;
+    const run = async (): Promise<void> => {
+      runs += 1;
+      if (runs === 1) throw new Error('broken');
+    };
+    replica('us', recurring(run, { everyMs: 600_000, firstInMs: 0, leaseMs: null })).start();
+    await pass(clock, 31_000, 1_000);
+    expect(runs).toBe(2);
+    await pass(clock, 590_000, 1_000);
+    expect(runs).toBe(2);
+  });
+
   it('runs on demand, never twice at a time', async () => {
     const { replica } = setUp();
     let runs = 0;
