@@ -4,7 +4,6 @@ import {
   createAppBot,
   createAppChat,
   createCuts,
-  createLibrary,
   createVideos,
   openAppQueue,
   orderOf,
@@ -14,7 +13,7 @@ import {
   type Started,
 } from './app/index.ts';
 import { Audiences, createMessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
-import { DataSpace } from './clips/index.ts';
+import { createRemover, DataSpace } from './clips/index.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/index.ts';
 import { createMembership, type Store } from './engine/index.ts';
@@ -32,7 +31,7 @@ import {
 } from './media/index.ts';
 import { instrumentPlatforms, type Metrics } from './metrics/index.ts';
 import { createMoney, createStatements, createTeamNotices } from './money/index.ts';
-import { createPersonExport } from './people/index.ts';
+import { createPersonExport, Forgetting } from './people/index.ts';
 import { openStorage } from './storage/index.ts';
 import { createPipeline } from './task-pipeline.ts';
 import { createDurationEstimates, learningDurations, type TaskId } from './tasks/index.ts';
@@ -135,8 +134,8 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
   const cuts = createCuts(deps, { ...parts, chat, storage, folder: clipsDir, assertWritable });
-  const removing = { cuts, messages: chat.retraction, retention: config.retention };
-  const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
+  const remover = createRemover({ ...deps, ...pipeline, ...money, cuts, messages: chat.retraction });
+  const library = { remover, forgetting: new Forgetting({ ...deps, ...pipeline, ...money, cuts, platforms, remover }) };
   const exporting = { writePersonExport: createPersonExport({ ...deps, ...money }) };
   const teamNotices = createTeamNotices({ ...deps, ...money, ...exporting, platforms });
   const gallery = createGallery({ ...deps, ...parts, cuts });

@@ -18,9 +18,6 @@ export interface MessageExpiryOptions {
 
 /** Age from which on a message is deleted, and the response to a request. */
 export const MESSAGES_KEPT_MS = 365 * 24 * 3_600_000;
-const SWEEP_EVERY_MS = 24 * 3_600_000;
-const FIRST_SWEEP_MS = 300_000;
-const LEASE_MS = 30_000;
 
 /**
  * Returns the daily deletion of messages that are older than a year, with their files. The message of a task that is open
@@ -28,7 +25,7 @@ const LEASE_MS = 30_000;
  * is interrupted goes on with what is left.
  */
 export function messageExpiry(options: MessageExpiryOptions): Job {
-  const schedule = { everyMs: SWEEP_EVERY_MS, firstInMs: FIRST_SWEEP_MS, leaseMs: LEASE_MS };
+  const schedule = { everyMs: 24 * 3_600_000, firstInMs: 300_000, leaseMs: 30_000 };
   return { name: 'message_expiry', ...schedule, run: (run) => sweep(options, run) };
 }
 

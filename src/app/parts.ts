@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app.ts';
 import { type Audiences, type ChatEngine, type MessageLocks, type Platform, PlatformStarter } from '../chat/index.ts';
-import type { DataSpace } from '../clips/index.ts';
+import { type DataSpace, type Remover, retentionJob } from '../clips/index.ts';
 import { assertNotMigrating, type Job, Jobs, type Membership } from '../engine/index.ts';
 import type { Gallery } from '../gallery/index.ts';
 import { type Draining, listen } from '../http/index.ts';
@@ -9,6 +9,7 @@ import type { Run } from '../lifecycle.ts';
 import type { ClipLinks, FindFile } from '../media/index.ts';
 import { booksCheck, type Money, type Statements, type TeamNotices } from '../money/index.ts';
 import { OPEN_CUTS } from '../orders/index.ts';
+import type { Forgetting } from '../people/index.ts';
 import { approvalSweep, reconciliation, resume } from '../pipeline/index.ts';
 import type { OpenStorage } from '../storage/index.ts';
 import type { Cuts } from '../studio/index.ts';
@@ -16,7 +17,6 @@ import type { Pipeline } from '../task-pipeline.ts';
 import type { DurationEstimates } from '../tasks/index.ts';
 import type { createAppBot } from './bot.ts';
 import { drain } from './drain.ts';
-import type { Library } from './library.ts';
 import { addPages } from './pages.ts';
 import type { openAppQueue } from './services.ts';
 
@@ -39,7 +39,7 @@ export interface Parts {
   readonly opened: Omit<OpenStorage, 'storage'>;
   readonly teamNotices: TeamNotices;
   readonly statements: Statements;
-  readonly library: Library;
+  readonly library: { readonly remover: Remover; readonly forgetting: Forgetting };
   readonly space: DataSpace;
   readonly cuts: Cuts;
   readonly gallery: Gallery;
@@ -110,7 +110,9 @@ function jobsOf(
     approvalSweep(pipeline.repository, clock),
     chat.comparisons.job,
     ...teamNotices.jobs,
-    ...library.jobs,
+    library.remover.job,
+    retentionJob({ ...deps, ...money, ...library, retention: config.retention }),
+    library.forgetting.job,
     space.job,
     ...opened.jobs({ ...deps, ...pipeline }),
     ...adapters.flatMap(({ jobs }) => jobs),

@@ -61,7 +61,7 @@ export interface Remover {
 }
 
 /** Options of {@link createRemover}. */
-export interface RemoverOptions {
+interface RemoverOptions {
   readonly store: Store;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly clips: Pick<Clips, 'list' | 'remove'>;
@@ -81,7 +81,6 @@ interface RemovalJob extends Versioned {
   readonly address: Origin['address'];
 }
 
-const SWEEP_EVERY_MS = 60_000;
 /** TTL of the leases on the sweep and on each removal: the time until another process goes on with one of a dead process. */
 const LEASE_MS = 15_000;
 /** Removals completed at once: few enough not to delay the orders of others. */
@@ -90,7 +89,7 @@ const COMPLETED_AT_ONCE = 4;
 /** Creates the remover of one process. */
 export function createRemover(options: RemoverOptions): Remover {
   const { repository, clips, clock, logger } = options;
-  const job = { name: 'removal', everyMs: SWEEP_EVERY_MS, firstInMs: 0, leaseMs: LEASE_MS };
+  const job = { name: 'removal', everyMs: 60_000, firstInMs: 0, leaseMs: LEASE_MS };
   return {
     job: { ...job, run: (run) => sweep(options, run) },
     async remove(

@@ -17,11 +17,6 @@ import type { TeamKey, TeamSettingsRepository } from '../teams/index.ts';
 import type { Remover } from './remover.ts';
 import { type Retention, retentionOf } from './retention-periods.ts';
 
-/** Delay between two sweeps. */
-const SWEEP_EVERY_MS = 3_600_000;
-/** Delay of the first one after the start. */
-const FIRST_SWEEP_MS = 30_000;
-const LEASE_MS = 30_000;
 /** Removals in flight: few enough not to delay the orders of others. */
 const AT_ONCE = 4;
 /** Tasks that a cursor may leave behind; with more of them, it waits. */
@@ -44,7 +39,7 @@ interface CompletionRecord extends Versioned {
 const COMPLETED = 'swept:retention';
 
 /** Options of {@link retentionJob}. */
-export interface RetentionOptions {
+interface RetentionOptions {
   readonly store: Store;
   readonly remover: Pick<Remover, 'complete' | 'remove'>;
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
@@ -60,7 +55,7 @@ export interface RetentionOptions {
  * team or the operator keeps them. What is running, uncertain or not delivered stays. Can be interrupted at any point.
  */
 export function retentionJob(options: RetentionOptions): Job {
-  const schedule = { everyMs: SWEEP_EVERY_MS, firstInMs: FIRST_SWEEP_MS, leaseMs: LEASE_MS };
+  const schedule = { everyMs: 3_600_000, firstInMs: 30_000, leaseMs: 30_000 };
   return { name: 'retention', ...schedule, run: (run) => sweep(options, run) };
 }
 

@@ -59,7 +59,6 @@ export interface NoticesOptions {
 
 /** Index of the notices that wait, by the time of their next attempt. */
 const OUTBOX = 'notices';
-const SWEEP_EVERY_MS = 5_000;
 const LEASE_MS = 30_000;
 const FIRST_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 10 * 60_000;
@@ -77,7 +76,7 @@ export class Notices {
   readonly job: DueJob = {
     name: 'notices',
     index: OUTBOX,
-    everyMs: SWEEP_EVERY_MS,
+    everyMs: 5_000,
     leaseMs: LEASE_MS,
     run: (id) => this.#attempt(id),
   };

@@ -26,10 +26,6 @@ export interface SpendWatchOptions {
   readonly operatorsOn: readonly string[];
 }
 
-const SWEEP_EVERY_MS = 10 * 60_000;
-/** Soon after a start: the process that ended may have left changes unchecked. */
-const FIRST_SWEEP_MS = 5_000;
-const LEASE_MS = 60_000;
 /** Delay of an alert after the change that causes it: the changes of a burst are checked together. */
 const CHECK_AFTER_MS = 2_000;
 
@@ -40,9 +36,10 @@ const CHECK_AFTER_MS = 2_000;
 export class SpendWatch {
   readonly job: Job = {
     name: 'spend_watch',
-    everyMs: SWEEP_EVERY_MS,
-    firstInMs: FIRST_SWEEP_MS,
-    leaseMs: LEASE_MS,
+    everyMs: 10 * 60_000,
+    // The process that ended may have left changes unchecked.
+    firstInMs: 5_000,
+    leaseMs: 60_000,
     run: (run) => this.#run(run),
   };
   readonly #options: SpendWatchOptions;

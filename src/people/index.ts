@@ -1,2 +1,2 @@
-export { Forgetting, type ForgettingOptions } from './forgetting/forgetting.ts';
+export { Forgetting } from './forgetting/forgetting.ts';
 export { createPersonExport } from './person-export.ts';

@@ -3,8 +3,6 @@ import type { DueJob } from '../engine/index.ts';
 import { APPROVAL_TTL_MS, isExpired, stateIndex, type TaskId } from '../tasks/index.ts';
 import type { TaskRepository } from './repository.ts';
 
-const SWEEP_EVERY_MS = 20_000;
-const LEASE_MS = 15_000;
 /** Time before its expiry at which the approvers of a request are reminded. */
 const REMINDER_MS = 4 * 3_600_000;
 
@@ -17,8 +15,8 @@ export function approvalSweep(repository: Pick<TaskRepository, 'get' | 'record'>
     name: 'approval_sweep',
     index: stateIndex('requested'),
     afterMs: APPROVAL_TTL_MS - REMINDER_MS,
-    everyMs: SWEEP_EVERY_MS,
-    leaseMs: LEASE_MS,
+    everyMs: 20_000,
+    leaseMs: 15_000,
     async run(id) {
       const task = await repository.get(id as TaskId);
       if (task?.state !== 'requested') return;

@@ -6,9 +6,6 @@ import { OUTBOX, readTasks, rowOf, stateIndex, statesWhere } from '../tasks/inde
 import type { PollPace } from './backoff.ts';
 import { deliverQueue, notifyQueue } from './next-job.ts';
 
-/** Delay between two sweeps. */
-const SWEEP_EVERY_MS = 20_000;
-const LEASE_MS = 15_000;
 /** Age below which an entry is still being scheduled by the process that created it. */
 const FRESH_MS = 10_000;
 /** Longest delay of a job beyond its poll interval: a later one was scheduled by a process with a wrong clock. */
@@ -126,8 +123,8 @@ export function reconciliation(options: ReconciliationOptions): Job {
   ];
   return {
     name: 'reconciliation',
-    everyMs: SWEEP_EVERY_MS,
-    leaseMs: LEASE_MS,
+    everyMs: 20_000,
+    leaseMs: 15_000,
     async run() {
       const freshMs = clock.now() - FRESH_MS;
       const found = await ensure({ max: freshMs });

@@ -16,9 +16,6 @@ export interface UploadsOptions {
   readonly logger: Logger;
 }
 
-const RETRY_EVERY_MS = 30_000;
-/** Delay between two looks at all local files. */
-const SWEEP_EVERY_MS = 10 * 60_000;
 /** Age of a failed upload from which a replica without the file downloads it again: the one that has it may be dead. */
 const TAKEOVER_MS = 10 * 60_000;
 /** Tasks read at once. */
@@ -37,12 +34,12 @@ export async function deferUpload(
  * time before the bucket, and deletes local copies of clips that were removed through another replica, and above their size.
  */
 export function uploadJobs(options: UploadsOptions): readonly Job[] {
-  const everywhere = { firstInMs: RETRY_EVERY_MS, leaseMs: null };
+  const everywhere = { firstInMs: 30_000, leaseMs: null };
   return [
-    { name: 'uploads', everyMs: RETRY_EVERY_MS, ...everywhere, run: (run) => upload(options, run) },
+    { name: 'uploads', everyMs: 30_000, ...everywhere, run: (run) => upload(options, run) },
     {
       name: 'local_clips',
-      everyMs: SWEEP_EVERY_MS,
+      everyMs: 10 * 60_000,
       ...everywhere,
       async run(run) {
         await compare(options, run);

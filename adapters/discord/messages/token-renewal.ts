@@ -14,7 +14,6 @@ export const RENEWAL_BUTTON = 'follow';
 const PROMPT_BEFORE_MS = 75_000;
 /** Interval between checks for expiring tokens; well below {@link PROMPT_BEFORE_MS}. */
 const CHECK_EVERY_MS = 10_000;
-const LEASE_MS = 30_000;
 
 /** Options of {@link TokenRenewal}. */
 type TokenRenewalOptions = Omit<Parts, 'self'> & Pick<DiscordOptions, 'reachable' | 'withMessageLock'>;
@@ -31,7 +30,7 @@ export class TokenRenewal {
     index: RENEWALS,
     everyMs: CHECK_EVERY_MS,
     firstInMs: 0,
-    leaseMs: LEASE_MS,
+    leaseMs: 30_000,
     run: (message) => this.#prompt(message),
   };
   readonly #options: TokenRenewalOptions;

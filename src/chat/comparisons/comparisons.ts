@@ -26,8 +26,6 @@ import {
 const CHECK_EVERY_MS = 60_000;
 /** Delay until it is checked again whether those are posted, in milliseconds. */
 const NEXT_TURN_MS = 200;
-const SWEEP_EVERY_MS = 20_000;
-const LEASE_MS = 15_000;
 
 /** Options of {@link Comparisons}. */
 interface ComparisonsOptions {
@@ -45,8 +43,8 @@ export class Comparisons {
   readonly job: DueJob = {
     name: 'reveal_sweep',
     index: OPEN_COMPARISONS,
-    everyMs: SWEEP_EVERY_MS,
-    leaseMs: LEASE_MS,
+    everyMs: 20_000,
+    leaseMs: 15_000,
     run: (set) => this.#revealDue(set as TaskId),
   };
   readonly #options: ComparisonsOptions;

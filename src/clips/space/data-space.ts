@@ -10,8 +10,6 @@ import { DATA_KINDS, type DataBytes, type DataPlace, measure, totalOf } from './
 import { dataLimit } from './data-limit.ts';
 import { type Eviction, evict } from './eviction.ts';
 
-/** Interval in which each process looks whether the data folder has to be measured. */
-const LOOK_EVERY_MS = 60_000;
 /** Age at which a measurement is repeated. */
 const MEASURE_EVERY_MS = 600_000;
 /** The same above {@link NEARLY_FULL} of the limit. */
@@ -67,7 +65,7 @@ export class DataSpace {
   /** Measures the folder whenever the last measurement is old enough. */
   readonly job: Job = {
     name: 'data_folder',
-    everyMs: LOOK_EVERY_MS,
+    everyMs: 60_000,
     leaseMs: null,
     run: () => this.#look(),
   };

@@ -5,11 +5,6 @@ import type { AuditTrail } from '../../teams/index.ts';
 import { loggableSum } from '../sum-name.ts';
 import { type BooksReport, checkBooks } from './check.ts';
 
-/** Delay between two checks of the books. */
-const CHECK_EVERY_MS = 3_600_000;
-/** Delay of the first one after the start. */
-const FIRST_CHECK_MS = 5_000;
-const LEASE_MS = 30_000;
 /** Delay after which the heads of the audit logs are written to the log again, out of reach of whoever changes the store. */
 const HEADS_EVERY_MS = 86_400_000;
 /** Pause after each page, for other work. */
@@ -40,7 +35,7 @@ interface BookkeeperOptions {
  * writes the heads of those to the log once a day. It corrects no sum.
  */
 export function booksCheck(options: BookkeeperOptions): Job {
-  const schedule = { everyMs: CHECK_EVERY_MS, firstInMs: FIRST_CHECK_MS, leaseMs: LEASE_MS };
+  const schedule = { everyMs: 3_600_000, firstInMs: 5_000, leaseMs: 30_000 };
   return { name: 'books_check', ...schedule, run: (run) => check(options, run) };
 }
 

@@ -40,9 +40,6 @@ const RESTORED = 'restored:';
 const SECRET_BYTES = 32;
 const MAX_TRIES = 20;
 const DAY_MS = 24 * 3_600_000;
-const SWEEP_EVERY_MS = 3_600_000;
-const FIRST_SWEEP_MS = 60_000;
-const LEASE_MS = 30_000;
 
 /**
  * What forgotten people have used of their budgets in the running month, so that being forgotten does not reset a
@@ -53,9 +50,9 @@ export class CarriedSpend {
   /** Deletes what belongs to months that have ended in every time zone. */
   readonly job: Job = {
     name: 'carried_spend',
-    everyMs: SWEEP_EVERY_MS,
-    firstInMs: FIRST_SWEEP_MS,
-    leaseMs: LEASE_MS,
+    everyMs: 3_600_000,
+    firstInMs: 60_000,
+    leaseMs: 30_000,
     run: () => this.#sweep(),
   };
   readonly #options: CarriedSpendOptions;

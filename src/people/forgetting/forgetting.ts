@@ -32,7 +32,7 @@ export interface ForgetOrder {
 }
 
 /** Options of {@link Forgetting}. */
-export interface ForgettingOptions {
+interface ForgettingOptions {
   readonly store: Store;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly remover: Pick<Remover, 'remove' | 'complete'>;
@@ -53,8 +53,6 @@ interface ForgetJob extends Versioned, Forgotten {
   readonly requestedAtMs: number;
 }
 
-const SWEEP_EVERY_MS = 5_000;
-const LEASE_MS = 30_000;
 /** Time until the work begins, in which the reply to the request reaches the chat. */
 const BEGINS_AFTER_MS = 3_000;
 /** Time until it goes on, where a task of theirs was still in progress. */
@@ -76,8 +74,8 @@ export class Forgetting {
   readonly job: DueJob = {
     name: 'forgetting',
     index: FORGETTINGS,
-    everyMs: SWEEP_EVERY_MS,
-    leaseMs: LEASE_MS,
+    everyMs: 5_000,
+    leaseMs: 30_000,
     run: (key) => (key === OVERWRITING ? this.#overwriteDeleted() : this.#run(key)),
   };
   readonly #options: ForgettingOptions;

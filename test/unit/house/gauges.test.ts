@@ -14,9 +14,9 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered.
  */
 const CEILINGS = {
-  lines: 77_000,
-  exports: 2_360,
-  'exported functions with one call site': 567,
+  lines: 76_800,
+  exports: 2_355,
+  'exported functions with one call site': 566,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,
@@ -25,7 +25,7 @@ const CEILINGS = {
   'fields of Platform': 21,
   'fields of ChatOptions': 23,
   'files that handle message_gone': 25,
-  sweepers: 1,
+  sweepers: 2,
   'loops of compare-and-set': 16,
   'terms of the glossary': 79,
   'files of one create': 142,
@@ -68,7 +68,7 @@ async function measure(): Promise<Readonly<Record<Gauge, number>>> {
     'fields of Platform': structure.fieldsOf('Platform'),
     'fields of ChatOptions': structure.fieldsOf('ChatOptions'),
     'files that handle message_gone': structure.filesWith(/message_gone/u),
-    sweepers: structure.matchesOf(/new JobTimer\(/gu),
+    sweepers: structure.matchesOf(/new JobTimer\(|after\(SWEEP_EVERY_MS/gu),
     'loops of compare-and-set': structure.commitLoops,
     'terms of the glossary': readFileSync(join(TOP, 'docs/glossary.md'), 'utf8')
       .split('\n')
