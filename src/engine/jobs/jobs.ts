@@ -100,7 +100,11 @@ class JobTimer {
           if (!isActive()) throw new RunEnded(`running job ${job.name}: this replica stops it`, ENDED);
         },
         async attempt(part) {
-          await part().catch((thrown: unknown) => failures.push(thrown));
+          try {
+            await part();
+          } catch (thrown) {
+            failures.push(thrown);
+          }
         },
       };
       await (job.index === undefined ? job.run(run) : this.#runDue(job, run));
