@@ -3,7 +3,7 @@ import type { Platform, WithMessageLock } from '#src/chat/index.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Config } from '#src/config/index.ts';
 import type { Check } from '#src/doctor/index.ts';
-import type { Membership, Store } from '#src/engine/index.ts';
+import type { Job, Membership, Store } from '#src/engine/index.ts';
 import type { Entrance } from '#src/http/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { ClipLinks, Relay } from '#src/media/index.ts';
@@ -13,6 +13,8 @@ import type { Bot } from './bot-port.ts';
 
 /** Platform whose interactions the bot handles. The app creates it before the bot, which sends through it. */
 export interface Adapter extends Platform {
+  /** Periodic jobs, which run while the platform is started. */
+  readonly jobs: readonly Job[];
   /** Sets up the handlers of interactions and their HTTP routes. Called once, before `start` and before HTTP listens. */
   serve(bot: Bot): void;
 }

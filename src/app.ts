@@ -4,7 +4,6 @@ import {
   createAppBot,
   createAppChat,
   createCuts,
-  createLibrary,
   createVideos,
   openAppQueue,
   orderOf,
@@ -15,7 +14,7 @@ import {
   type Started,
 } from './app/index.ts';
 import { Audiences, createMessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
-import { DataSpace } from './clips/index.ts';
+import { createRemover, DataSpace } from './clips/index.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/index.ts';
 import { createMembership, type Store } from './engine/index.ts';
@@ -33,7 +32,7 @@ import {
 } from './media/index.ts';
 import { instrumentPlatforms, type Metrics } from './metrics/index.ts';
 import { createMoney, createStatements, createTeamNotices } from './money/index.ts';
-import { createPersonExport } from './people/index.ts';
+import { createPersonExport, Forgetting } from './people/index.ts';
 import { openStorage } from './storage/index.ts';
 import { createPipeline } from './task-pipeline.ts';
 import { createDurationEstimates, learningDurations, type TaskId } from './tasks/index.ts';
@@ -131,15 +130,15 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
   const platforms = instrumentPlatforms(adapters, clock, metrics.meters.platform);
   const audiences = new Audiences({ platforms, clock, logger });
-  const basis = { money, queue, pipeline, http, platforms, opened };
-  const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks };
+  const basis = { money, queue, pipeline, http, platforms, adapters, opened };
+  const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
   const cuts = createCuts(deps, { ...parts, chat, storage, folder: clipsDir, assertWritable });
-  const removing = { recordKinds: RECORD_KINDS, cuts, messages: chat.retraction, space, retention: config.retention };
-  const library = createLibrary({ ...deps, ...pipeline, ...money, ...removing, platforms });
-  const exporting = { writePersonExport: createPersonExport({ ...deps, ...money, recordKinds: RECORD_KINDS }) };
-  const teamNotices = createTeamNotices({ ...deps, ...money, ...exporting, platforms });
+  const shared = { ...deps, ...pipeline, ...money, recordKinds: RECORD_KINDS, platforms, cuts };
+  const remover = createRemover({ ...shared, messages: chat.retraction });
+  const library = { remover, forgetting: new Forgetting({ ...shared, remover }) };
+  const teamNotices = createTeamNotices({ ...shared, writePersonExport: createPersonExport(shared) });
   const gallery = createGallery({ ...deps, ...parts, cuts });
   const bot = createAppBot(deps, { ...parts, chat, cuts, statements, teamNotices, gallery, library, assertWritable });
   for (const adapter of adapters) adapter.serve(bot);

@@ -89,6 +89,7 @@ class Discord implements Adapter {
     mentionsWithFile: false,
     drawsCharts: false,
   };
+  readonly jobs: Adapter['jobs'];
   readonly #options: DiscordOptions;
   readonly #records: MessageStore;
   readonly #rest: DiscordRest;
@@ -115,7 +116,8 @@ class Discord implements Adapter {
     this.#permissions = new Permissions({ ...parts, clock: gatewayClock });
     this.#access = new Access({ ...parts, clock: gatewayClock, config, guildId });
     this.#messages = new TaskPosts({ ...parts, pending: this.#pending, time: this.#time });
-    this.#renewal = new TokenRenewal({ ...options, ...parts, leases: store.leases });
+    this.#renewal = new TokenRenewal({ ...options, ...parts });
+    this.jobs = [this.#renewal.job];
   }
 
   serve(bot: Bot): void {
@@ -266,13 +268,12 @@ class Discord implements Adapter {
 
   async start(): Promise<void> {
     if (this.#incoming === null) throw new TypeError('starting Discord: no bot handles its interactions');
-    this.#renewal.start();
     await this.#incoming.gateway.start();
   }
 
   async stop(): Promise<void> {
     this.#shutdown.abort();
-    await Promise.all([this.#incoming?.gateway.stop(), this.#renewal.stop()]);
+    await this.#incoming?.gateway.stop();
     await Promise.all([this.#incoming?.handler.settled(), this.#setup]);
   }
 

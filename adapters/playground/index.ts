@@ -22,7 +22,7 @@ import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
 import { InteractionHandler, messageIdOf } from './interactions.ts';
-import { createMessageExpiry, type MessageExpiryOptions } from './message-expiry.ts';
+import { type MessageExpiryOptions, messageExpiry } from './message-expiry.ts';
 import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
 import { keptCard } from './render.ts';
 import { ResponseCache } from './response-cache.ts';
@@ -69,11 +69,11 @@ class Playground implements Adapter {
     mentionsWithFile: false,
     drawsCharts: false,
   };
+  readonly jobs: Adapter['jobs'];
   readonly #options: PlaygroundOptions;
   readonly #messages: MessageStore;
   readonly #files: AttachmentFolder;
   readonly #responses: ResponseCache;
-  readonly #expiry: ReturnType<typeof createMessageExpiry>;
   #phase: 'new' | 'open' | 'stopped' = 'new';
 
   constructor(options: PlaygroundOptions) {
@@ -83,7 +83,7 @@ class Playground implements Adapter {
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
     this.#responses = new ResponseCache(store, clock, options.maxInFlight);
     const [messages, files, responses] = [this.#messages, this.#files, this.#responses];
-    this.#expiry = createMessageExpiry({ ...options, messages, files, responses });
+    this.jobs = [messageExpiry({ ...options, messages, files, responses })];
   }
 
   serve(bot: Bot): void {
@@ -240,13 +240,11 @@ class Playground implements Adapter {
   async start(): Promise<void> {
     await this.#files.prepare();
     await deleteAbandonedParts(this.#files.path, this.#options.clock.now());
-    this.#expiry.start();
     this.#phase = 'open';
   }
 
   async stop(): Promise<void> {
     this.#phase = 'stopped';
-    await this.#expiry.stop();
     await this.#responses.settled();
   }
 }

@@ -1,12 +1,11 @@
 import type { Clock } from '#src/clock.ts';
-import { OnOneReplica, pagesOf, type Store } from '#src/engine/index.ts';
-import type { Logger } from '#src/logger.ts';
+import { type Job, type JobRun, pagesOf, type Store } from '#src/engine/index.ts';
 import { isEnded, readTasks } from '#src/tasks/index.ts';
 import type { AttachmentFolder } from './files.ts';
 import { type Message, type MessageStore, messagesIndex } from './message-store.ts';
 import type { ResponseCache } from './response-cache.ts';
 
-/** Options of {@link createMessageExpiry}. */
+/** Options of {@link messageExpiry}. */
 export interface MessageExpiryOptions {
   readonly store: Store;
   readonly messages: MessageStore;
@@ -15,41 +14,22 @@ export interface MessageExpiryOptions {
   /** Returns the time for which prompts are kept, in milliseconds; `null`: for good. */
   readonly promptsKeptMs: () => Promise<number | null>;
   readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** Age from which on a message is deleted, and the response to a request. */
 export const MESSAGES_KEPT_MS = 365 * 24 * 3_600_000;
-const SWEEP_EVERY_MS = 24 * 3_600_000;
-const FIRST_SWEEP_MS = 300_000;
-/** TTL of the lease: the time until another replica takes over from one that died. */
-const LEASE_MS = 30_000;
 
 /**
- * Creates the daily deletion of messages that are older than a year, with their files, on one replica. The message of a
- * task that is open or not delivered stays. Private replies, which quote the prompts of any task, go once prompts of their
- * age do. A sweep that is interrupted goes on with what is left.
+ * Returns the daily deletion of messages that are older than a year, with their files. The message of a task that is open
+ * or not delivered stays. Private replies, which quote the prompts of any task, go once prompts of their age do. A run that
+ * is interrupted goes on with what is left.
  */
-export function createMessageExpiry(options: MessageExpiryOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
-  const { store, clock, logger } = options;
-  const sweeper = new OnOneReplica({
-    leases: store.leases,
-    clock,
-    name: 'playground-messages',
-    ttlMs: LEASE_MS,
-    everyMs: SWEEP_EVERY_MS,
-    run: (lease) => sweep(options, () => lease.isHeld()),
-    failed: (thrown) =>
-      logger.warn({ event: 'messages_not_expired', err: thrown }, 'failed to delete old messages, retrying'),
-  });
-  return {
-    start: () => sweeper.start(FIRST_SWEEP_MS),
-    stop: () => sweeper.stop(),
-    runNow: () => sweeper.runNow(),
-  };
+export function messageExpiry(options: MessageExpiryOptions): Job {
+  const schedule = { everyMs: 24 * 3_600_000, firstInMs: 300_000, leaseMs: 30_000 };
+  return { name: 'message_expiry', ...schedule, run: (run) => sweep(options, run) };
 }
 
-async function sweep(options: MessageExpiryOptions, isActive: () => boolean): Promise<void> {
+async function sweep(options: MessageExpiryOptions, { isActive }: JobRun): Promise<void> {
   const { store, messages, files, responses, promptsKeptMs, clock } = options;
   const nowMs = clock.now();
   const privateMs = Math.min((await promptsKeptMs()) ?? MESSAGES_KEPT_MS, MESSAGES_KEPT_MS);

@@ -93,6 +93,7 @@ class Slack implements Adapter {
     mentionsWithFile: true,
     drawsCharts: true,
   };
+  readonly jobs = [];
   readonly #options: SlackOptions;
   readonly #messageStore: MessageStore;
   readonly #workspaces: Workspaces;

@@ -1,4 +1,3 @@
-import type { Library } from '#src/app/index.ts';
 import type { Chat, Subscriptions } from '#src/chat/index.ts';
 import type { Remover } from '#src/clips/index.ts';
 import type { Clock } from '#src/clock.ts';
@@ -8,6 +7,7 @@ import type { Logger } from '#src/logger.ts';
 import type { FileDescription, LastFrames, LibraryFiles } from '#src/media/index.ts';
 import type { Approvals, BudgetRepository, Notices } from '#src/money/index.ts';
 import type { Boards } from '#src/orders/index.ts';
+import type { Forgetting } from '#src/people/index.ts';
 import type { Drafts, TaskService, VisibleScope } from '#src/pipeline/index.ts';
 import type { Cuts, Reviews } from '#src/studio/index.ts';
 import type { Ledger, LimitReached, Refunds, SpendScope } from '#src/tasks/index.ts';
@@ -47,7 +47,7 @@ export interface BotPorts {
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
   readonly remover: Pick<Remover, 'remove' | 'complete'>;
-  readonly forgetting: Library['forgetting'];
+  readonly forgetting: Pick<Forgetting, 'request'>;
   /** Improves prompts; `null` where it is not configured: then there is no button for it. */
   readonly enhancer: Enhancer | null;
   /** Reference images of teams. */

@@ -3,7 +3,6 @@ export { createAppChat } from './chat.ts';
 export { createCuts } from './cuts.ts';
 export { drainTimeoutMs } from './drain.ts';
 export { connectionsOf, greet } from './greeting.ts';
-export { createLibrary, type Library } from './library.ts';
 export { orderOf, type Part, type Parts, type Started } from './parts.ts';
 export { RECORD_KINDS } from './record-kinds.ts';
 export { createVideos, openAppQueue, pipelineSettingsOf } from './services.ts';

@@ -1,27 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app.ts';
-import {
-  type Audiences,
-  type ChatEngine,
-  createRevealSweep,
-  type MessageLocks,
-  type Platform,
-  PlatformStarter,
-} from '../chat/index.ts';
-import { assertNotMigrating, type Membership } from '../engine/index.ts';
+import { type Audiences, type ChatEngine, type MessageLocks, type Platform, PlatformStarter } from '../chat/index.ts';
+import { type DataSpace, type Remover, retentionJob } from '../clips/index.ts';
+import { assertNotMigrating, type Job, Jobs, type Membership } from '../engine/index.ts';
 import type { Gallery } from '../gallery/index.ts';
 import { type Draining, listen } from '../http/index.ts';
 import type { Run } from '../lifecycle.ts';
 import type { ClipLinks, FindFile } from '../media/index.ts';
-import { createBookkeeper, type Money, type Statements, type TeamNotices } from '../money/index.ts';
-import { createApprovalSweep, createReconciler, resume } from '../pipeline/index.ts';
+import { booksCheck, type Money, type Statements, type TeamNotices } from '../money/index.ts';
+import { OPEN_CUTS } from '../orders/index.ts';
+import type { Forgetting } from '../people/index.ts';
+import { approvalSweep, reconciliation, resume } from '../pipeline/index.ts';
 import type { OpenStorage } from '../storage/index.ts';
 import type { Cuts } from '../studio/index.ts';
 import type { Pipeline } from '../task-pipeline.ts';
 import type { DurationEstimates } from '../tasks/index.ts';
 import type { createAppBot } from './bot.ts';
 import { drain } from './drain.ts';
-import type { Library } from './library.ts';
 import { addPages } from './pages.ts';
 import type { openAppQueue } from './services.ts';
 
@@ -32,6 +27,7 @@ export interface Parts {
   readonly pipeline: Pipeline;
   readonly http: FastifyInstance;
   readonly platforms: ReadonlyMap<string, Platform>;
+  readonly adapters: readonly { readonly jobs: readonly Job[] }[];
   readonly audiences: Audiences;
   readonly membership: Membership;
   readonly locks: MessageLocks;
@@ -43,7 +39,8 @@ export interface Parts {
   readonly opened: Omit<OpenStorage, 'storage'>;
   readonly teamNotices: TeamNotices;
   readonly statements: Statements;
-  readonly library: Library;
+  readonly library: { readonly remover: Remover; readonly forgetting: Forgetting };
+  readonly space: DataSpace;
   readonly cuts: Cuts;
   readonly gallery: Gallery;
   readonly bot: ReturnType<typeof createAppBot>;
@@ -69,13 +66,8 @@ export interface Part {
 export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const { config, store, clock, logger } = deps;
   const { money, queue, pipeline, http, chat, membership, draining } = parts;
-  const { notices, watch } = parts.teamNotices;
+  const jobs = new Jobs(deps, jobsOf(deps, parts));
   const starter = new PlatformStarter([...parts.platforms.values()], { clock, logger });
-  const found = deps.metrics.foundLost;
-  const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
-  const approvals = createApprovalSweep({ store, repository: pipeline.repository, clock, logger });
-  const reveals = createRevealSweep({ store, comparisons: chat.comparisons, clock, logger });
-  const bookkeeper = createBookkeeper({ ...money, store, clock, logger });
   return [
     { name: 'the pages', start: () => addPages(deps, parts) },
     // Before any task is resumed, so that a start on an occupied port fails early.
@@ -84,30 +76,53 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the membership', start: () => membership.join(), stop: () => membership.leave() },
     { name: 'the state of a migration', start: () => assertNotMigrating(store) },
     { name: 'the environment', start: () => money.applyEnvironment(config) },
-    { name: 'the running jobs', stop: () => drain(deps, queue) },
+    { name: 'the work in progress', stop: () => drain(deps, queue) },
     { name: 'the platforms', start: ({ failedLate }) => starter.start(failedLate), stop: () => starter.stop() },
-    { name: 'the jobs', start: () => startJobs(deps, parts) },
+    { name: 'the workers of the queue', start: () => startWorkers(deps, parts) },
     {
       name: 'the open tasks',
       start: ({ ending }) => resume({ tasks: pipeline.tasks, chat }, { logger, clock, ending }),
     },
-    { name: 'the cuts', start: () => parts.cuts.start(), stop: () => parts.cuts.stop() },
-    { name: 'the reconciler', start: () => reconciler.start(), stop: () => reconciler.stop() },
-    { name: 'the requests for approval', start: () => approvals.start(), stop: () => approvals.stop() },
-    { name: 'the reveals', start: () => reveals.start(), stop: () => reveals.stop() },
-    { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
-    { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
-    ...parts.library.parts,
-    ...parts.opened.parts({ ...deps, ...pipeline }),
-    { name: 'the bookkeeper', start: () => bookkeeper.start(), stop: () => bookkeeper.stop() },
+    { name: 'the cuts', start: () => parts.cuts.resume() },
+    { name: 'the alerts and reports', stop: () => parts.teamNotices.stop() },
+    { name: 'the data folder', start: () => parts.space.start(), stop: () => parts.space.stop() },
+    { name: 'the periodic jobs', start: () => jobs.start(), stop: () => jobs.stop() },
     { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
     // Where other replicas keep running, proxies are notified first and send their requests to those.
     { name: 'the proxies', stop: () => (store.exclusive ? undefined : draining.begin()) },
   ];
 }
 
+/** Returns the periodic jobs of the process. */
+function jobsOf(
+  deps: AppDeps,
+  { money, queue, pipeline, chat, teamNotices, library, space, opened, adapters }: Parts,
+): readonly Job[] {
+  const { config, clock, metrics } = deps;
+  return [
+    reconciliation({
+      ...deps,
+      queue,
+      pace: config.poll,
+      indexed: [{ queue: 'join', index: OPEN_CUTS }],
+      found: metrics.foundLost,
+    }),
+    approvalSweep(pipeline.repository, clock),
+    chat.comparisons.job,
+    ...teamNotices.jobs,
+    library.remover.job,
+    retentionJob({ ...deps, ...money, ...library, retention: config.retention }),
+    library.forgetting.job,
+    space.job,
+    ...opened.jobs({ ...deps, ...pipeline }),
+    ...adapters.flatMap(({ jobs }) => jobs),
+    booksCheck({ ...deps, ...money }),
+    money.carried.job,
+  ];
+}
+
 /** Starts the queue with its job handlers. */
-function startJobs(
+function startWorkers(
   { metrics }: AppDeps,
   { queue, pipeline, chat, cuts }: Pick<Parts, 'queue' | 'pipeline' | 'chat' | 'cuts'>,
 ): void {

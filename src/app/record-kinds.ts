@@ -12,7 +12,7 @@ import {
   subscriptionsOfTeams,
   tasksOfMessages,
 } from '../chat/index.ts';
-import { removalJobs, retentionCursors, sweepTimes } from '../clips/index.ts';
+import { completions, removalJobs, retentionCursors } from '../clips/index.ts';
 import { type AnyCollection, queuePauses } from '../engine/index.ts';
 import { galleryLinks, gallerySessions } from '../gallery/index.ts';
 import { libraryFiles, relayedFiles } from '../media/index.ts';
@@ -75,7 +75,7 @@ export const RECORD_KINDS: readonly AnyCollection[] = [
   removalJobs,
   erasures,
   retentionCursors,
-  sweepTimes,
+  completions,
   subscriptionsOfTeams,
   approversOfTeams,
   personalDefaults,

@@ -19,7 +19,6 @@ export {
   type ModelRecord,
   winnerOf,
 } from './comparisons/comparison-records.ts';
-export { createRevealSweep } from './comparisons/reveal-sweep.ts';
 export type { DeliveryObserver } from './deliver.ts';
 export { createMessageLocks, type MessageLock, type MessageLocks, type WithMessageLock } from './message-lock.ts';
 export type { ApprovalNotice, EndNotice, ReviewNotice, SetOutcome, SignedOffNotice } from './notices/views.ts';

@@ -2,7 +2,8 @@ import type { RetractionCount } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
 import {
   collection,
-  OnOneReplica,
+  type Job,
+  type JobRun,
   pagesOf,
   type RecordWrite,
   type Store,
@@ -56,15 +57,12 @@ export interface Remover {
   remove(task: Pick<Task, 'id'>, order: RemovalOrder): Promise<boolean>;
   /** Deletes files and messages of removed tasks; what fails is left to a later sweep. Never rejects. */
   complete(ids: readonly TaskId[]): Promise<void>;
-  /** Starts the sweep, on one replica, that completes the removals of processes that died. */
-  start(): void;
-  stop(): Promise<void>;
-  /** Sweeps at once. @returns whether this replica did, and nothing is left. */
-  runNow(): Promise<boolean>;
+  /** Completes the removals of processes that died. */
+  readonly job: Job;
 }
 
 /** Options of {@link createRemover}. */
-export interface RemoverOptions {
+interface RemoverOptions {
   readonly store: Store;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly clips: Pick<Clips, 'list' | 'remove'>;
@@ -91,7 +89,6 @@ export const removalJobs = collection<TaskId, RemovalJob>({
   personal: 'with its task',
 });
 
-const SWEEP_EVERY_MS = 60_000;
 /** TTL of the leases on the sweep and on each removal: the time until another process goes on with one of a dead process. */
 const LEASE_MS = 15_000;
 /** Removals completed at once: few enough not to delay the orders of others. */
@@ -99,17 +96,10 @@ const COMPLETED_AT_ONCE = 4;
 
 /** Creates the remover of one process. */
 export function createRemover(options: RemoverOptions): Remover {
-  const { store, repository, clips, clock, logger } = options;
-  const sweeper = new OnOneReplica({
-    leases: store.leases,
-    clock,
-    name: 'removals',
-    ttlMs: LEASE_MS,
-    everyMs: SWEEP_EVERY_MS,
-    run: () => sweep(options),
-    failed: (thrown) => logger.warn({ event: 'removal_failed', err: thrown }, 'failed to complete a removal, retrying'),
-  });
+  const { repository, clips, clock, logger } = options;
+  const job = { name: 'removal', everyMs: 60_000, firstInMs: 0, leaseMs: LEASE_MS };
   return {
+    job: { ...job, run: (run) => sweep(options, run) },
     async remove(
       { id },
       { reason, keepsContent = false, sparesSignedOff = false, by, person, also: alsoOf, ...order },
@@ -141,23 +131,18 @@ export function createRemover(options: RemoverOptions): Remover {
         await Promise.all(batch.map((id) => complete(options, id, { files }).catch(failed(logger, id))));
       }
     },
-    start: () => sweeper.start(0),
-    stop: () => sweeper.stop(),
-    runNow: () => sweeper.runNow(),
   };
 }
 
-/** Completes the removals of processes that died. @throws the first failure, after it tried all. */
-async function sweep(options: RemoverOptions): Promise<void> {
+async function sweep(options: RemoverOptions, run: JobRun): Promise<void> {
   const { store, clips } = options;
-  const failures: unknown[] = [];
   for await (const page of pagesOf(store, REMOVALS)) {
     const files = await clips.list();
     for (const { member } of page) {
-      await complete(options, member as TaskId, { files }).catch((thrown: unknown) => failures.push(thrown));
+      if (!run.isActive()) return;
+      await run.attempt(() => complete(options, member as TaskId, { files }));
     }
   }
-  if (failures.length > 0) throw failures[0];
 }
 
 /** Returns the job of a removal and its entry in the audit log, to commit with the event. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { collection, type Lease, OnOneReplica, pagesOf, type Store, type Versioned } from '../engine/index.ts';
+import { collection, type Job, type JobRun, pagesOf, type Store, type Versioned } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics/index.ts';
 import {
@@ -16,20 +16,13 @@ import {
 import { keyOfTeam, type TeamKey, type TeamSettingsRepository } from '../teams/index.ts';
 import type { Remover } from './remover.ts';
 import { type Retention, retentionOf } from './retention-periods.ts';
-import { sweepBegins, sweepEnds } from './sweep-times.ts';
 
-/** Delay between two sweeps. */
-const SWEEP_EVERY_MS = 3_600_000;
-/** Delay of the first one after the start. */
-const FIRST_SWEEP_MS = 30_000;
-/** TTL of the lease: the time until another replica takes over from one that died. */
-const LEASE_MS = 30_000;
 /** Removals in flight: few enough not to delay the orders of others. */
 const AT_ONCE = 4;
 /** Tasks that a cursor may leave behind; with more of them, it waits. */
 const MAX_LEFT = 1_000;
 
-/** Progress of the removal of a team's clips, in the namespace `waits`. */
+/** Progress of the removal of a team's clips. */
 interface Cursor extends Versioned {
   /** The clips of all tasks created before this are removed, but for those in `left`. */
   readonly beforeMs: number;
@@ -37,7 +30,6 @@ interface Cursor extends Versioned {
   readonly left: readonly TaskId[];
 }
 
-/** Options of {@link createRetention}. */
 export const retentionCursors = collection<TeamKey, Cursor>({
   name: 'retention_cursors',
   key: keyOfTeam,
@@ -45,7 +37,19 @@ export const retentionCursors = collection<TeamKey, Cursor>({
   personal: 'nobody',
 });
 
-export interface RetentionOptions {
+/** Time of the last completed run; before the first one, that of its begin. */
+interface CompletionRecord extends Versioned {
+  readonly atMs: number;
+}
+
+export const completions = collection<'retention', CompletionRecord>({
+  name: 'completions',
+  holds: 'when expired clips were last removed',
+  personal: 'nobody',
+});
+
+/** Options of {@link retentionJob}. */
+interface RetentionOptions {
   readonly store: Store;
   readonly remover: Pick<Remover, 'complete' | 'remove'>;
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
@@ -57,38 +61,24 @@ export interface RetentionOptions {
 }
 
 /**
- * Creates the retention of one process. Every hour, on one replica, it removes the clips, and the clips with their
- * prompts, that ended longer ago than their team or the operator keeps them. What is running, uncertain or not delivered
- * stays. Can be interrupted at any point.
+ * Returns the job that removes, every hour, the clips, and the clips with their prompts, that ended longer ago than their
+ * team or the operator keeps them. What is running, uncertain or not delivered stays. Can be interrupted at any point.
  */
-export function createRetention(options: RetentionOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
-  const { store, clock, logger } = options;
-  const stopping = new AbortController();
-  const sweeper = new OnOneReplica({
-    leases: store.leases,
-    clock,
-    name: 'retention',
-    ttlMs: LEASE_MS,
-    everyMs: SWEEP_EVERY_MS,
-    run: (lease) => sweep(options, () => lease.isHeld() && !stopping.signal.aborted),
-    failed: (thrown) =>
-      logger.warn({ event: 'retention_failed', err: thrown }, 'failed to remove what expired, retrying'),
-  });
-  return {
-    start: () => sweeper.start(FIRST_SWEEP_MS),
-    stop: () => {
-      stopping.abort();
-      return sweeper.stop();
-    },
-    runNow: () => sweeper.runNow(),
-  };
+export function retentionJob(options: RetentionOptions): Job {
+  const schedule = { everyMs: 3_600_000, firstInMs: 30_000, leaseMs: 30_000 };
+  return { name: 'retention', ...schedule, run: (run) => sweep(options, run) };
 }
 
-type IsActive = () => ReturnType<Lease['isHeld']>;
+/** Returns the time since the retention was last complete, or first began; `null` before that. */
+export async function retentionAgeMs(store: Pick<Store, 'keyv'>, nowMs: number): Promise<number | null> {
+  const record = await completions.get(store, 'retention');
+  return record === undefined ? null : Math.max(0, nowMs - record.atMs);
+}
 
-async function sweep(options: RetentionOptions, isActive: IsActive): Promise<void> {
+async function sweep(options: RetentionOptions, { isActive }: JobRun): Promise<void> {
   const { store, settings, retention, clock, logger } = options;
-  await sweepBegins(store, 'retention', clock.now());
+  // Its age is known from the first run on, even if none ever completes.
+  await store.commit({ records: [completions.replacing('retention', undefined, { atMs: clock.now() })] });
   const teams = (await store.contents.indexes()).flatMap((index) => teamOfHistory(index) ?? []);
   for (const team of teams) {
     const rules = await settings.get(team);
@@ -100,13 +90,13 @@ async function sweep(options: RetentionOptions, isActive: IsActive): Promise<voi
     if (prompts + clips > 0)
       logger.info({ event: 'retention_swept', ...team, prompts, clips }, 'removed what expired of a team');
   }
-  await sweepEnds(store, 'retention', clock.now());
+  await completions.set(store, 'retention', { revision: 1, atMs: clock.now() });
 }
 
 /** Retention period, and whether to go on. */
 interface Sweep {
   readonly keptMs: number;
-  readonly isActive: IsActive;
+  readonly isActive: JobRun['isActive'];
   /** Signed-off clips are kept. */
   readonly sparesSignedOff: boolean;
 }
@@ -222,7 +212,7 @@ function isDue(task: Task, latestMs: number): boolean {
 /** Runs `act` on all tasks, a few at a time. @returns those for which it returned true. */
 async function inBatches(
   tasks: readonly Task[],
-  isActive: IsActive,
+  isActive: JobRun['isActive'],
   act: (task: Task) => Promise<boolean>,
 ): Promise<readonly TaskId[]> {
   const done: TaskId[] = [];

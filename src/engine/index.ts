@@ -1,9 +1,11 @@
 export type { Broadcast } from './cluster/broadcast.ts';
+export { KeptLease } from './cluster/kept-lease.ts';
 export type { Lease, Leases } from './cluster/leases.ts';
 export { createMembership, type Membership } from './cluster/membership.ts';
-export { OnOneReplica } from './cluster/on-one-replica.ts';
 export { Topic } from './cluster/topic.ts';
 export { withLease } from './cluster/with-lease.ts';
+export type { DueJob, Job, JobRun } from './jobs/job.ts';
+export { Jobs } from './jobs/jobs.ts';
 export { queuePauses } from './queue/memory/queue.ts';
 export { openQueue } from './queue/open.ts';
 export {

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { Platform } from '../chat/index.ts';
-import { DATA_KINDS, type DataSpace, SWEEPS, sweepAgeMs } from '../clips/index.ts';
+import { DATA_KINDS, type DataSpace, retentionAgeMs } from '../clips/index.ts';
 import { type Clock, within } from '../clock.ts';
 import type { Store, WorkQueue } from '../engine/index.ts';
 import { lastDisagreements } from '../money/index.ts';
@@ -118,10 +118,8 @@ function gaugesOfData({ space, store, clock }: GaugeSources): OnScrapeGauge[] {
       help: `Time since a periodic deletion was last complete, by sweep; ${SHARED}`,
       labelNames: ['sweep'],
       read: async () => {
-        const ages = SWEEPS.map(async (sweep) => ({ sweep, ageMs: await sweepAgeMs(store, sweep, clock.now()) }));
-        return (await Promise.all(ages)).flatMap(({ sweep, ageMs }) =>
-          ageMs === null ? [] : [{ labels: { sweep }, value: ageMs / 1_000 }],
-        );
+        const ageMs = await retentionAgeMs(store, clock.now());
+        return ageMs === null ? [] : [{ labels: { sweep: 'retention' }, value: ageMs / 1_000 }];
       },
     },
     {

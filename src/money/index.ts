@@ -1,7 +1,7 @@
 export { armedAlerts } from './alerts/budget-alerts.ts';
 export { creditIncidents } from './alerts/out-of-credit.ts';
 export { type ApprovalOutcome, Approvals, type ApprovalTasks } from './approvals.ts';
-export { bookChecks, createBookkeeper, lastDisagreements } from './books/bookkeeper.ts';
+export { bookChecks, booksCheck, lastDisagreements } from './books/bookkeeper.ts';
 export {
   type Budget,
   type BudgetChange,

@@ -1,15 +1,7 @@
 import { hash } from 'node:crypto';
 import { isOnlyFile, type Notice, type Platform, type TeamNotice, type Upload } from '../chat/index.ts';
 import { type Clock, within } from '../clock.ts';
-import {
-  type Change,
-  collection,
-  type Lease,
-  OnOneReplica,
-  pagesOf,
-  type Store,
-  type Versioned,
-} from '../engine/index.ts';
+import { type Change, collection, type DueJob, type Store, type Versioned } from '../engine/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { backoffMs } from '../retry.ts';
@@ -81,8 +73,6 @@ export interface NoticesOptions {
 
 /** Index of the notices that wait, by the time of their next attempt. */
 const OUTBOX = 'notices';
-const SWEEP_EVERY_MS = 5_000;
-/** TTL of the lease: the time until another replica takes over from one that died. */
 const LEASE_MS = 30_000;
 const FIRST_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 10 * 60_000;
@@ -96,29 +86,18 @@ const MAX_AGE_MS = 7 * 24 * 3_600_000;
  * that causes it. One replica posts them; a repeated attempt finds the message by the platform's own dedup.
  */
 export class Notices {
+  /** Posts the notices that are due. */
+  readonly job: DueJob = {
+    name: 'notices',
+    index: OUTBOX,
+    everyMs: 5_000,
+    leaseMs: LEASE_MS,
+    run: (id) => this.#attempt(id),
+  };
   readonly #options: NoticesOptions;
-  readonly #sweep: OnOneReplica;
 
   constructor(options: NoticesOptions) {
     this.#options = options;
-    const { store, clock, logger } = options;
-    this.#sweep = new OnOneReplica({
-      leases: store.leases,
-      clock,
-      name: 'notices',
-      ttlMs: LEASE_MS,
-      everyMs: SWEEP_EVERY_MS,
-      run: (lease) => this.#postDue(lease),
-      failed: (thrown) => logger.warn({ event: 'notices_sweep_failed', err: thrown }, 'failed to read the notices'),
-    });
-  }
-
-  start(): void {
-    this.#sweep.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#sweep.stop();
   }
 
   /**
@@ -144,17 +123,6 @@ export class Notices {
     if (await this.#options.store.commit(this.claim(order, LEASE_MS)))
       await within(this.#options.clock, MAX_WAIT_MS, this.#attempt(id), undefined);
     return (await this.#read(id))?.state ?? 'waiting';
-  }
-
-  /** Posts the notices that are due, oldest first. */
-  async #postDue(lease: Lease): Promise<void> {
-    const { store, clock } = this.#options;
-    for await (const page of pagesOf(store, OUTBOX, { max: clock.now() })) {
-      for (const { member } of page) {
-        if (!lease.isHeld()) return;
-        await this.#attempt(member);
-      }
-    }
   }
 
   async #attempt(id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { type Lease, OnOneReplica, type Store } from '../engine/index.ts';
+import type { Job, JobRun, Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { Price, Refunds } from '../tasks/index.ts';
 import { type AlertSettings, BudgetAlerts } from './alerts/budget-alerts.ts';
@@ -26,11 +26,6 @@ export interface SpendWatchOptions {
   readonly operatorsOn: readonly string[];
 }
 
-const SWEEP_EVERY_MS = 10 * 60_000;
-/** Soon after a start: the process that ended may have left changes unchecked. */
-const FIRST_SWEEP_MS = 5_000;
-/** TTL of the lease: the time until another replica takes over from one that died. */
-const LEASE_MS = 60_000;
 /** Delay of an alert after the change that causes it: the changes of a burst are checked together. */
 const CHECK_AFTER_MS = 2_000;
 
@@ -39,40 +34,32 @@ const CHECK_AFTER_MS = 2_000;
  * within seconds; a sweep on one replica finds what a replica that died did not check, and the ends of months.
  */
 export class SpendWatch {
+  readonly job: Job = {
+    name: 'spend_watch',
+    everyMs: 10 * 60_000,
+    // The process that ended may have left changes unchecked.
+    firstInMs: 5_000,
+    leaseMs: 60_000,
+    run: (run) => this.#run(run),
+  };
   readonly #options: SpendWatchOptions;
   readonly #alerts: BudgetAlerts;
   readonly #unusual: UnusualSpendAlerts;
   readonly #reports: MonthlyReports;
-  readonly #sweep: OnOneReplica;
   /** Sums that changed since the last check. */
   readonly #changed = new Set<string>();
   #checking: Promise<void> = Promise.resolve();
 
   constructor(options: SpendWatchOptions) {
     this.#options = options;
-    const { store, clock } = options;
     this.#alerts = new BudgetAlerts(options);
     this.#unusual = new UnusualSpendAlerts(options);
     this.#reports = new MonthlyReports(options);
-    this.#sweep = new OnOneReplica({
-      leases: store.leases,
-      clock,
-      name: 'spend-watch',
-      ttlMs: LEASE_MS,
-      everyMs: SWEEP_EVERY_MS,
-      run: (lease) => this.#run(lease),
-      failed: (thrown) => this.#failed(thrown),
-    });
   }
 
-  start(): void {
-    this.#sweep.start(FIRST_SWEEP_MS);
-  }
-
-  /** Waits for the work in flight. Changes that are not checked yet are found by the next sweep. */
-  async stop(): Promise<void> {
-    await this.#sweep.stop();
-    await this.#checking;
+  /** Waits for a check in flight. Changes that are not checked yet are found by the next sweep. */
+  stop(): Promise<void> {
+    return this.#checking;
   }
 
   /** Checks the budgets of these sums soon, such as those of a changed task. */
@@ -88,23 +75,25 @@ export class SpendWatch {
   async #check(): Promise<void> {
     const sums = [...this.#changed];
     this.#changed.clear();
-    await this.#alerts.check(sums).catch((thrown: unknown) => this.#failed(thrown));
+    await this.#alerts.check(sums).catch((thrown: unknown) => {
+      const event = 'spend_watch_failed';
+      this.#options.logger.warn({ event, err: thrown }, 'failed to check the budgets of a change');
+    });
   }
 
-  async #run(lease: Lease): Promise<void> {
+  async #run(run: JobRun): Promise<void> {
     const names: SumName[] = [];
     for await (const page of this.#options.store.contents.sums()) {
       names.push(...page.map(({ sum }) => parseSumName(sum)).filter((name) => name !== null));
     }
-    // A failure of one team does not hold up the others.
-    await this.#alerts.check(names.map(({ sum }) => sum)).catch((thrown: unknown) => this.#failed(thrown));
+    await run.attempt(() => this.#alerts.check(names.map(({ sum }) => sum)));
     const teams = Map.groupBy(
       names.filter(({ kind }) => kind === 'team'),
       ({ scope }) => scope,
     );
     for (const months of teams.values()) {
-      if (!lease.isHeld()) return;
-      await this.#checkTeam(months).catch((thrown: unknown) => this.#failed(thrown));
+      if (!run.isActive()) return;
+      await run.attempt(() => this.#checkTeam(months));
     }
   }
 
@@ -116,9 +105,5 @@ export class SpendWatch {
     const periods = [...new Set(months.map(({ period }) => period))];
     await this.#reports.check({ of, timeZone, periods });
     if (unusualSpend !== undefined) await this.#unusual.check(of, timeZone, unusualSpend);
-  }
-
-  #failed(thrown: unknown): void {
-    this.#options.logger.warn({ event: 'spend_watch_failed', err: thrown }, 'failed to check what was spent');
   }
 }

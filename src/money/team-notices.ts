@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Platform, TeamNotice } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
-import type { Store } from '../engine/index.ts';
+import type { Job, Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskObserver } from '../pipeline/index.ts';
@@ -31,7 +31,9 @@ interface TeamNoticesOptions {
 /** Alerts and reports of the teams: the outbox of notices, and what causes them. */
 export interface TeamNotices {
   readonly notices: Notices;
-  readonly watch: Pick<SpendWatch, 'start' | 'stop'>;
+  readonly jobs: readonly Job[];
+  /** Waits for the checks of changes in flight. */
+  readonly stop: () => Promise<void>;
   /** Has the budgets of a changed task checked, and the credit of the video service. */
   readonly observer: TaskObserver;
 }
@@ -52,7 +54,7 @@ const FOR_APPROVERS: Readonly<Record<TeamNotice['kind'], boolean>> = {
   person_export: false,
 };
 
-/** Creates the alerts and reports; nothing runs before they start. */
+/** Creates the alerts and reports; nothing runs before their jobs do. */
 export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
   const { config, store, settings, platforms } = options;
   const operators = [...config.admins, ...BUILT_IN_ADMINS];
@@ -74,13 +76,8 @@ export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
   const credit = new OutOfCreditAlerts(watched);
   return {
     notices,
-    watch: {
-      start: () => spend.start(),
-      stop: async () => {
-        await spend.stop();
-        await credit.stop();
-      },
-    },
+    jobs: [notices.job, spend.job],
+    stop: async () => void (await Promise.all([spend.stop(), credit.stop()])),
     observer: {
       changed(...change) {
         spend.sumsChanged(sumsOfTask(change[0]));

@@ -1,2 +1,2 @@
-export { erasures, Forgetting, type ForgettingOptions } from './forgetting/forgetting.ts';
+export { erasures, Forgetting } from './forgetting/forgetting.ts';
 export { createPersonExport } from './person-export.ts';

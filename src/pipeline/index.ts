@@ -1,4 +1,4 @@
-export { createApprovalSweep } from './approval-sweep.ts';
+export { approvalSweep } from './approval-sweep.ts';
 export { type Clips, type ClipsOptions, createClips } from './clip-files.ts';
 export {
   type Draft,
@@ -15,7 +15,7 @@ export type { Order, SetOrder } from './orders/order.ts';
 export { exceededLimits, type OverBudget } from './over-budget.ts';
 export { StoryboardPacing } from './pacing.ts';
 export { createPoller, isWorthWaiting, PollCache, type PollerOptions, type ProgressObserver } from './poll.ts';
-export { createReconciler, ensureDeliveries } from './reconcile.ts';
+export { ensureDeliveries, reconciliation } from './reconcile.ts';
 export { type FurtherWrites, type RecordedAll, type TaskObserver, TaskRepository } from './repository.ts';
 export { resume } from './resume.ts';
 export { createSubmitter, type SubmitterOptions } from './submit.ts';

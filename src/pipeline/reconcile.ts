@@ -1,14 +1,11 @@
 import type { Clock } from '../clock.ts';
-import { type Bounds, OnOneReplica, pagesOf, type QueueName, type Store, type WorkQueue } from '../engine/index.ts';
+import type { Bounds, Job, QueueName, Store, WorkQueue } from '../engine/index.ts';
+import { pagesOf } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import { OUTBOX, readTasks, rowOf, stateIndex, statesWhere } from '../tasks/index.ts';
 import type { PollPace } from './backoff.ts';
 import { deliverQueue, notifyQueue } from './next-job.ts';
 
-/** Delay between two sweeps. */
-const SWEEP_EVERY_MS = 20_000;
-/** TTL of the reconciler's lease: the time until another replica takes over from one that died. */
-const LEASE_MS = 15_000;
 /** Age below which an entry is still being scheduled by the process that created it. */
 const FRESH_MS = 10_000;
 /** Longest delay of a job beyond its poll interval: a later one was scheduled by a process with a wrong clock. */
@@ -78,46 +75,64 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: 
   return { there, lost };
 }
 
+/** Schedules jobs of the members of an index without one. @throws `store_unavailable` */
+async function ensureIndexed({ store, queue, clock }: Upkeep, of: Indexed, bounds: Bounds): Promise<Found> {
+  const lost = new Map<QueueName, number>();
+  let there = 0;
+  for await (const page of pagesOf(store, of.index, bounds)) {
+    const nowMs = clock.now();
+    const ids = page.map(({ member }) => member);
+    count(lost, of.queue, await queue.ensure({ queue: of.queue, ids, atMs: nowMs, latestMs: nowMs + LATEST_MS }));
+    there += page.length;
+  }
+  return { there, lost };
+}
+
 function count(lost: Map<QueueName, number>, name: QueueName, found: number): void {
   if (found > 0) lost.set(name, (lost.get(name) ?? 0) + found);
 }
 
-/** Options of {@link createReconciler}. */
-interface ReconcilerOptions extends Upkeep {
+/** Records that have a job in a queue as long as they are in an index. */
+interface Indexed {
+  readonly queue: QueueName;
+  /** Index by time, whose members are the ids of the jobs. */
+  readonly index: string;
+}
+
+/** Options of {@link reconciliation}. */
+interface ReconciliationOptions extends Upkeep {
   readonly pace: PollPace;
+  /** Records beside the tasks whose jobs are found again. */
+  readonly indexed: readonly Indexed[];
   readonly logger: Logger;
   /** Called with the number of lost jobs of a queue. */
   readonly found: (name: QueueName, count: number) => void;
 }
 
 /**
- * Creates the reconciler of one process, which schedules what has to be done according to the store and the queue
- * lacks, every 20 seconds on one replica.
+ * Returns the job that schedules what has to be done according to the store and the queue lacks, every 20 seconds on one
+ * replica: the queue cannot commit its jobs with the records that cause them.
  */
-export function createReconciler(options: ReconcilerOptions): OnOneReplica {
-  const { store, clock, pace, logger } = options;
-  const sweep = async (): Promise<void> => {
-    const freshMs = clock.now() - FRESH_MS;
-    const found = [
-      await ensureOpenTasks(options, { pace, max: freshMs }),
-      await ensureDeliveries(options, { max: freshMs }),
-    ];
-    // Entries that seem fresh, too, since another clock may have set their time; but they do not count as lost.
-    await ensureOpenTasks(options, { pace, min: freshMs });
-    await ensureDeliveries(options, { min: freshMs });
-    for (const [name, lost] of found.flatMap((each) => [...each.lost])) {
-      logger.warn({ event: 'jobs_lost', lane: name, lost }, 'scheduled jobs that the queue had lost');
-      options.found(name, lost);
-    }
+export function reconciliation(options: ReconciliationOptions): Job {
+  const { clock, pace, indexed, logger } = options;
+  const ensure = async (bounds: Bounds): Promise<readonly Found[]> => [
+    await ensureOpenTasks(options, { pace, ...bounds }),
+    await ensureDeliveries(options, bounds),
+    ...(await Promise.all(indexed.map((one) => ensureIndexed(options, one, bounds)))),
+  ];
+  return {
+    name: 'reconciliation',
+    everyMs: 20_000,
+    leaseMs: 15_000,
+    async run() {
+      const freshMs = clock.now() - FRESH_MS;
+      const found = await ensure({ max: freshMs });
+      // Entries that seem fresh, too, since another clock may have set their time; but they do not count as lost.
+      await ensure({ min: freshMs });
+      for (const [name, lost] of found.flatMap((each) => [...each.lost])) {
+        logger.warn({ event: 'jobs_lost', lane: name, lost }, 'scheduled jobs that the queue had lost');
+        options.found(name, lost);
+      }
+    },
   };
-  return new OnOneReplica({
-    leases: store.leases,
-    clock,
-    name: 'sweeper',
-    ttlMs: LEASE_MS,
-    everyMs: SWEEP_EVERY_MS,
-    run: sweep,
-    failed: (thrown) =>
-      logger.warn({ event: 'reconciliation_failed', err: thrown }, 'failed to reconcile the queue, retrying'),
-  });
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, within } from '../clock.ts';
-import { OnOneReplica, type Store } from '../engine/index.ts';
+import { type Clock, sleep } from '../clock.ts';
+import { KeptLease, type Store } from '../engine/index.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Catalog } from '../videos/index.ts';
@@ -61,22 +61,24 @@ async function open(options: Parameters<typeof createSandbox>[0]): Promise<Sandb
   });
 }
 
-/** Takes the lease on the store's one embedded sandbox, and keeps it. @returns its release. */
-async function claim({ store, clock }: EmbeddingOptions): Promise<() => Promise<void>> {
-  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-  const lease = new OnOneReplica({
-    leases: store.leases,
-    clock,
-    name: 'sandbox',
-    ttlMs: LEASE_MS,
-    everyMs: CHECK_MS,
-    run: async () => resolve(true),
-    failed: reject,
-  });
-  lease.start(0);
-  if (await within(clock, CLAIM_TIMEOUT_MS, promise, false)) return () => lease.stop();
-  await lease.stop();
-  throw inUse('another replica on this store runs one, whose tasks this one would not know');
+/** Takes the lease on the store's one embedded sandbox, and keeps it. @returns its release. @throws `store_unavailable` */
+async function claim({ store: { leases }, clock }: EmbeddingOptions): Promise<() => Promise<void>> {
+  const own = new KeptLease({ leases, clock, name: 'sandbox', ttlMs: LEASE_MS });
+  const giveUpAtMs = clock.monotonic() + CLAIM_TIMEOUT_MS;
+  await own.take();
+  try {
+    while (own.lease === null) {
+      // Throws where the store is the reason.
+      await leases.holder('sandbox');
+      if (clock.monotonic() >= giveUpAtMs)
+        throw inUse('another replica on this store runs one, whose tasks this one would not know');
+      await sleep(clock, CHECK_MS);
+    }
+    return () => own.leave();
+  } catch (thrown) {
+    await own.leave();
+    throw thrown;
+  }
 }
 
 /** Returns the error of a second embedded sandbox, with the way out. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Job } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import { openBucket } from './bucket.ts';
 import type { BucketAddress } from './bucket-address.ts';
@@ -6,7 +7,7 @@ import { BucketStorage } from './bucket-storage.ts';
 import type { ClipStorage } from './clip-storage.ts';
 import { FolderStorage } from './folder-storage.ts';
 import { StorageHealth } from './storage-health.ts';
-import { Uploads, type UploadsOptions } from './uploads.ts';
+import { type UploadsOptions, uploadJobs } from './uploads.ts';
 
 /** Where clips are kept. */
 export interface MediaConfig {
@@ -14,13 +15,6 @@ export interface MediaConfig {
   readonly bucket?: BucketAddress;
   /** Size in bytes of the local copies of clips in a bucket. */
   readonly maxLocalBytes: number;
-}
-
-/** Periodic work, in the order of start and stop. */
-interface StoragePart {
-  readonly name: string;
-  readonly start: () => void;
-  readonly stop: () => Promise<void>;
 }
 
 /** The opened storage of clips. */
@@ -33,7 +27,7 @@ export interface OpenStorage {
    * @returns the bytes of them.
    */
   readonly freeCopies: (bytes: number) => Promise<number>;
-  readonly parts: (deps: Omit<UploadsOptions, 'storage'>) => readonly StoragePart[];
+  readonly jobs: (deps: Omit<UploadsOptions, 'storage'>) => readonly Job[];
   readonly close: () => void;
 }
 
@@ -43,7 +37,7 @@ export async function openStorage(
   { folder, clock, logger }: { readonly folder: string; readonly clock: Clock; readonly logger: Logger },
 ): Promise<OpenStorage> {
   if (address === undefined) {
-    const nothing = { problem: async () => null, freeCopies: async () => 0, parts: () => [], close: () => undefined };
+    const nothing = { problem: async () => null, freeCopies: async () => 0, jobs: () => [], close: () => undefined };
     return { storage: new FolderStorage(folder), ...nothing };
   }
   const bucket = await openBucket(address, () => clock.now());
@@ -53,10 +47,7 @@ export async function openStorage(
     storage,
     problem: () => health.problem(),
     freeCopies: (bytes) => storage.copies.free(bytes),
-    parts: (deps) => {
-      const uploads = new Uploads({ ...deps, storage });
-      return [{ name: 'the uploads of clips', start: () => uploads.start(), stop: () => uploads.stop() }];
-    },
+    jobs: (deps) => uploadJobs({ ...deps, storage }),
     close: () => bucket.close(),
   };
 }

@@ -8,6 +8,7 @@ import type { Adapter } from '#commands/adapter.ts';
 import { createMessageLocks } from '#src/chat/message-lock.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
+import type { Jobs } from '#src/engine/jobs/jobs.ts';
 import type { Store } from '#src/engine/store/store.ts';
 import { Relay } from '#src/media/relay.ts';
 import { SignedLinks } from '#src/media/signed-links.ts';
@@ -20,6 +21,7 @@ import {
   type Message,
   startDiscord,
 } from './discord/index.ts';
+import { startJobs } from './jobs.ts';
 import { MemoryStore } from './memory-store.ts';
 import { type Heard, ScriptedBot } from './scripted-bot.ts';
 
@@ -54,6 +56,7 @@ export class DiscordHouse {
   readonly #options: DiscordHouseOptions;
   readonly #dataDir: string;
   #platform: Adapter | undefined;
+  #jobs: Jobs | undefined;
 
   private constructor(discord: FakeDiscord, dataDir: string, options: DiscordHouseOptions) {
     this.discord = discord;
@@ -78,12 +81,18 @@ export class DiscordHouse {
 
   /** Restarts the adapter on the same store. */
   async restart(): Promise<void> {
-    await this.#platform?.stop();
+    await this.stop();
     await this.#connect();
   }
 
-  async remove(): Promise<void> {
+  /** Stops the adapter. */
+  async stop(): Promise<void> {
+    await this.#jobs?.stop();
     await this.#platform?.stop();
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
     if (this.#options.discord === undefined) await this.discord.close();
     await rm(this.#dataDir, { recursive: true, force: true });
   }
@@ -134,6 +143,7 @@ export class DiscordHouse {
     });
     this.#platform.serve(this.bot);
     await this.#platform.start();
+    this.#jobs = startJobs({ store: this.store, clock, logger }, ...this.#platform.jobs);
     await this.discord.until(() => this.discord.commands(guildId).length > 0, 'the commands being registered');
   }
 }

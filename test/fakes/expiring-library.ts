@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createRemover } from '#src/clips/remover.ts';
-import { createRetention } from '#src/clips/retention.ts';
+import { retentionJob } from '#src/clips/retention.ts';
 import { createLeases } from '#src/engine/cluster/leases.ts';
 import type { RecordWrite, Store } from '#src/engine/store/store.ts';
 import { createClips } from '#src/pipeline/clip-files.ts';
@@ -14,6 +14,7 @@ import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ChatHouse } from './chat-house.ts';
+import { runJob } from './jobs.ts';
 import { LeaseTable } from './lease-table.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { NO_CUTS } from './no-cuts.ts';
@@ -82,7 +83,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
       }
     },
     async sweep() {
-      const retention = createRetention({
+      const retention = retentionJob({
         store,
         remover,
         settings: { get: async () => DEFAULT_SETTINGS },
@@ -91,9 +92,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
         clock,
         logger,
       });
-      const isComplete = await retention.runNow();
-      await retention.stop();
-      return isComplete;
+      return runJob(retention, house);
     },
     files: () => readdir(clipsDir),
     listings: () => listings,

@@ -10,6 +10,7 @@ import { FORGETTINGS } from '#src/tasks/indexes.ts';
 import type { Person, TaskId } from '#src/tasks/task.ts';
 import { PersonalDefaults } from '#src/teams/personal-defaults.ts';
 import { ChatHouse } from './chat-house.ts';
+import { runJob } from './jobs.ts';
 import { NO_CUTS } from './no-cuts.ts';
 import { BOB, EVENTS, newTask, originOf, requestedTask } from './tasks.ts';
 
@@ -129,8 +130,8 @@ export async function finish({ house, remover, forgetting }: ForgettingHouse): P
   for (let round = 0; round < 12 && (await house.store.count(FORGETTINGS)) > 0; round += 1) {
     house.clock.step(31_000);
     await house.pass(0);
-    await remover.runNow();
-    await forgetting.runNow();
+    await runJob(remover.job, house);
+    await runJob(forgetting.job, house);
     await house.pass(0);
   }
   expect(await house.store.count(FORGETTINGS)).toBe(0);

@@ -1,7 +1,7 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/index.ts';
-import { collection, type IndexEntry, type Store } from '#src/engine/index.ts';
+import { collection, type Store } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 import type { ShownClip } from './render.ts';
 
@@ -73,8 +73,8 @@ export const discordFollowUps = collection<string, MessageToken>({
 const MAX_REFUSED = 10_000;
 /** Time for which reactions to a notice count. */
 const NOTICE_MS = 365 * 24 * 3_600_000;
-const WAITING_PAGE = 100;
-const WAITING_INDEX = 'discord-following';
+/** Index of the messages that get a renewal button, by its time. */
+export const RENEWALS = 'discord-following';
 
 /** Records of the adapter in the store, which survive a restart. */
 export class MessageStore {
@@ -141,24 +141,26 @@ export class MessageStore {
     });
   }
 
-  /** Updates the record of a message; no-op if there is none. */
+  /**
+   * Updates the record of a message; no-op if there is none.
+   * @param renewAtMs returns the time of the renewal button, or `null` for none. Default: it stays as it is.
+   */
   async change(
     id: string,
     changes: Partial<Pick<MessageRecord, 'token' | 'clip' | 'isUploading' | 'shown' | 'isRetracted'>>,
+    renewAtMs?: (changed: MessageRecord) => number | null,
   ): Promise<void> {
-    await discordMessages.change<undefined>(this.#store, id, (current) =>
-      current === undefined ? { result: undefined } : { value: { ...current, ...changes }, result: undefined },
-    );
+    await discordMessages.change<undefined>(this.#store, id, (current) => {
+      if (current === undefined) return { result: undefined };
+      const value = { ...current, ...changes };
+      const index = renewAtMs === undefined ? [] : [{ index: RENEWALS, member: id, score: renewAtMs(value) }];
+      return { value, index, result: undefined };
+    });
   }
 
-  /** Schedules the renewal button of a message, or with `null` cancels it. */
-  async scheduleRenewal(message: string, atMs: number | null): Promise<void> {
-    await this.#store.commit({ records: [], index: [{ index: WAITING_INDEX, member: message, score: atMs }] });
-  }
-
-  /** Returns the scheduled renewal buttons, soonest first: messages, with their times as scores. */
-  scheduledRenewals(): Promise<readonly IndexEntry[]> {
-    return this.#store.scan(WAITING_INDEX, { order: 'oldest', limit: WAITING_PAGE });
+  /** Cancels the renewal button of a message without a record. */
+  async cancelRenewal(message: string): Promise<void> {
+    await this.#store.commit({ records: [], index: [{ index: RENEWALS, member: message, score: null }] });
   }
 
   /** Returns a small value stored by {@link remember}, such as the hash of the registered commands. */

@@ -8,7 +8,7 @@ import { type Body, renderCard } from './render.ts';
 /** Options of {@link retractMessage}. */
 interface RetractionOptions {
   readonly messages: Pick<TaskPosts, 'replace'>;
-  readonly records: Pick<MessageStore, 'message' | 'change' | 'scheduleRenewal'>;
+  readonly records: Pick<MessageStore, 'message' | 'change'>;
 }
 
 /** Fields that have to be empty in a message which gets components. @see https://docs.discord.com/developers/resources/message#edit-message */
@@ -59,6 +59,5 @@ async function withoutContent(
   const record = await records.message(message);
   // The record goes on telling whether only a token can edit the message.
   const shown = (record?.shown ?? null) === null ? null : [];
-  await records.change(message, { clip: null, shown, ...changes });
-  await records.scheduleRenewal(message, null);
+  await records.change(message, { clip: null, shown, ...changes }, () => null);
 }

@@ -1,13 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import {
-  collection,
-  pagesOf,
-  type RecordEdit,
-  type RecordWrite,
-  type Store,
-  type Versioned,
-} from '../../engine/index.ts';
+import { collection, type RecordEdit, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
 import { Serial } from '../../serial.ts';
 import { labelAt, type Origin, type SetPlace, type TaskId } from '../../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
@@ -78,18 +71,18 @@ export const comparisonSecrets = collection<'blind order', { readonly revision: 
 });
 
 /** Index of the comparisons that are not revealed completely; scores are the times from which to reveal them. */
-const OPEN = 'comparisons';
+export const OPEN_COMPARISONS = 'comparisons';
 const SECRET_BYTES = 32;
 
 /** Votes, reveals and wins, in the store. Every method rejects with `store_unavailable`. */
 export class ComparisonRecords {
-  readonly #store: Pick<Store, 'keyv' | 'commit' | 'scan'>;
+  readonly #store: Pick<Store, 'keyv' | 'commit'>;
   readonly #clock: Pick<Clock, 'now'>;
   /** Changes of each comparison by this process: they follow one another, so that few meet another change. */
   readonly #changing = new Serial<TaskId>();
   #secret: Promise<string> | null = null;
 
-  constructor(store: Pick<Store, 'keyv' | 'commit' | 'scan'>, clock: Pick<Clock, 'now'>) {
+  constructor(store: Pick<Store, 'keyv' | 'commit'>, clock: Pick<Clock, 'now'>) {
     this.#store = store;
     this.#clock = clock;
   }
@@ -124,7 +117,7 @@ export class ComparisonRecords {
       if (before !== undefined) return { result: before };
       const shownAtMs = this.#clock.now();
       const value = { platform, team, of, shownAtMs, votes: {} };
-      const index = [{ index: OPEN, member: id, score: shownAtMs + REVEAL_AFTER_MS }];
+      const index = [{ index: OPEN_COMPARISONS, member: id, score: shownAtMs + REVEAL_AFTER_MS }];
       return { value, index, result: { ...value, revision: 1 } };
     });
   }
@@ -157,20 +150,14 @@ export class ComparisonRecords {
       const counted = countedIn(wins, models, tally);
       const records = counted === null ? [] : [comparisonWins.replacing(found, wins, counted)];
       // It stays in the index until every task is revealed: a sweep completes what a killed process left.
-      const index = [{ index: OPEN, member: set, score: atMs }];
+      const index = [{ index: OPEN_COMPARISONS, member: set, score: atMs }];
       return { value, index, records, result: { ...value, revision: found.revision + 1 } };
     });
   }
 
   /** Takes a comparison out of the index, once nothing of its reveal is left to do. */
   async ended(set: TaskId): Promise<void> {
-    await this.#store.commit({ records: [], index: [{ index: OPEN, member: set, score: null }] });
-  }
-
-  /** Reads the comparisons that are to be revealed now, oldest first. */
-  async *due(): AsyncGenerator<TaskId> {
-    for await (const page of pagesOf(this.#store, OPEN, { max: this.#clock.now() }))
-      for (const { member } of page) yield member as TaskId;
+    await this.#store.commit({ records: [], index: [{ index: OPEN_COMPARISONS, member: set, score: null }] });
   }
 
   /** Returns what each model of a team has won, by its name. */

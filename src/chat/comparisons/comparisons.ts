@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { WorkQueue } from '../../engine/index.ts';
+import type { DueJob, WorkQueue } from '../../engine/index.ts';
 import { deliverQueue, memberIds, retryKey, type TaskRepository, taskIdOf } from '../../pipeline/index.ts';
 import {
   comparisonOf,
@@ -18,6 +18,7 @@ import {
   type ComparisonRecords,
   IN_ORDER_MS,
   type ModelRecord,
+  OPEN_COMPARISONS,
   type VoteOutcome,
 } from './comparison-records.ts';
 
@@ -38,6 +39,14 @@ interface ComparisonsOptions {
 
 /** Comparisons while they are blind: when their clips appear, votes, and the reveal. */
 export class Comparisons {
+  /** Reveals comparisons after their time, and completes the reveals of processes that died. */
+  readonly job: DueJob = {
+    name: 'reveal_sweep',
+    index: OPEN_COMPARISONS,
+    everyMs: 20_000,
+    leaseMs: 15_000,
+    run: (set) => this.#revealDue(set as TaskId),
+  };
   readonly #options: ComparisonsOptions;
 
   constructor(options: ComparisonsOptions) {
@@ -122,15 +131,12 @@ export class Comparisons {
     return true;
   }
 
-  /** Reveals what is due, and completes the reveals of processes that died. */
-  async sweep(): Promise<void> {
+  async #revealDue(set: TaskId): Promise<void> {
     const { records, repository } = this.#options;
-    for await (const set of records.due()) {
-      const place = (await repository.get(set))?.set;
-      const isThere = place !== undefined && (await this.reveal(place));
-      // Its content was removed.
-      if (!isThere) await records.ended(set);
-    }
+    const place = (await repository.get(set))?.set;
+    const isThere = place !== undefined && (await this.reveal(place));
+    // Its content was removed.
+    if (!isThere) await records.ended(set);
   }
 
   async #lastOf(first: Task): Promise<Task> {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { type CancelTimer, type Clock, within } from '../../clock.ts';
+import { type Clock, within } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
-import { type Store, sqlitePath } from '../../engine/index.ts';
+import { type Job, type Store, sqlitePath } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { TaskObserver } from '../../pipeline/index.ts';
@@ -10,8 +10,6 @@ import { DATA_KINDS, type DataBytes, type DataPlace, measure, totalOf } from './
 import { dataLimit } from './data-limit.ts';
 import { type Eviction, evict } from './eviction.ts';
 
-/** Interval in which each process looks whether the data folder has to be measured. */
-const LOOK_EVERY_MS = 60_000;
 /** Age at which a measurement is repeated. */
 const MEASURE_EVERY_MS = 600_000;
 /** The same above {@link NEARLY_FULL} of the limit. */
@@ -55,8 +53,6 @@ export class DataSpace {
   /** Bytes of the clips that this process stored since the last measurement. */
   #added = 0;
   #isFull = false;
-  #cancelTimer: CancelTimer = () => undefined;
-  #isStopped = false;
 
   constructor(options: DataSpaceOptions) {
     const { dataDir, storeUrl } = options.config;
@@ -65,6 +61,14 @@ export class DataSpace {
     this.#place = { dataDir: resolve(dataDir), database: database === null ? null : resolve(database) };
     this.maxBytes = dataLimit(options.config);
   }
+
+  /** Measures the folder whenever the last measurement is old enough. */
+  readonly job: Job = {
+    name: 'data_folder',
+    everyMs: 60_000,
+    leaseMs: null,
+    run: () => this.#look(),
+  };
 
   /** Counts the clips that this process stores and removes. */
   readonly observer: TaskObserver = {
@@ -81,15 +85,14 @@ export class DataSpace {
     return { ...bytes, clips: Math.max(0, bytes.clips + this.#added) };
   }
 
-  /** Starts to measure the folder periodically; waits for the first measurement, but for seconds at most. */
+  /** Begins the first measurement, and waits for it, but for seconds at most. */
   start(): Promise<void> {
     return within(this.#options.clock, START_TIMEOUT_MS, this.#look(), undefined);
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#cancelTimer();
-    await this.#measuring.settled();
+  /** Waits for a measurement in flight. */
+  stop(): Promise<void> {
+    return this.#measuring.settled();
   }
 
   /**
@@ -111,11 +114,10 @@ export class DataSpace {
     return usage !== null && totalOf(usage) < maxBytes;
   }
 
-  async #look(): Promise<void> {
+  #look(): Promise<void> {
     const usage = this.usage();
     const isNearlyFull = this.maxBytes !== null && usage !== null && totalOf(usage) > NEARLY_FULL * this.maxBytes;
-    await this.#refresh(isNearlyFull ? MEASURE_NEARLY_FULL_MS : MEASURE_EVERY_MS);
-    if (!this.#isStopped) this.#cancelTimer = this.#options.clock.after(LOOK_EVERY_MS, () => void this.#look());
+    return this.#refresh(isNearlyFull ? MEASURE_NEARLY_FULL_MS : MEASURE_EVERY_MS);
   }
 
   /** Measures the folder unless the last measurement is young enough. Never rejects. */

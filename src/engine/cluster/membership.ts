@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { Lease, Leases } from './leases.ts';
+import { KeptLease } from './kept-lease.ts';
+import type { Leases } from './leases.ts';
 
 /** Liveness of the replicas that share a store. */
 export interface Membership {
@@ -35,12 +36,11 @@ const REPLICA = 'replica:';
 const LEASE_MS = 15_000;
 /** Margin between a liveness check and the expiry of the lease, enough to send a POST. */
 const MARGIN_MS = 1_000;
-const RETRY_MS = 500;
 
 /** Creates the membership of one process, by a lease of its own. */
 export function createMembership({ leases, exclusive, clock }: MembershipOptions): Membership {
   const { owner } = leases;
-  const own = new KeptLease({ leases, clock, name: nameOf(owner) });
+  const own = new KeptLease({ leases, clock, name: nameOf(owner), ttlMs: LEASE_MS });
 
   return {
     owner,
@@ -57,38 +57,6 @@ export function createMembership({ leases, exclusive, clock }: MembershipOptions
     join: () => own.take(),
     leave: () => own.leave(),
   };
-}
-
-/** Lease that is taken again whenever it was lost or could not be taken, until the process leaves. */
-class KeptLease {
-  readonly #options: Pick<MembershipOptions, 'leases' | 'clock'> & { readonly name: string };
-  #lease: Lease | null = null;
-  #hasLeft = false;
-
-  constructor(options: Pick<MembershipOptions, 'leases' | 'clock'> & { readonly name: string }) {
-    this.#options = options;
-  }
-
-  /** The lease, which may have expired meanwhile; `null` before it was taken. */
-  get lease(): Lease | null {
-    return this.#lease;
-  }
-
-  /** Resolves after the first attempt; a failed one is retried in the background. */
-  async take(): Promise<void> {
-    if (this.#hasLeft) return;
-    const { leases, clock, name } = this.#options;
-    const taken = await leases.take(name, LEASE_MS).catch(() => null);
-    if (this.#hasLeft) return taken?.release();
-    this.#lease = taken;
-    if (taken === null) clock.after(RETRY_MS, () => void this.take());
-    else taken.signal.addEventListener('abort', () => void this.take(), { once: true });
-  }
-
-  async leave(): Promise<void> {
-    this.#hasLeft = true;
-    await this.#lease?.release();
-  }
 }
 
 function nameOf(owner: string): string {

@@ -1,16 +1,10 @@
 import { type Clock, sleep } from '../../clock.ts';
-import { collection, OnOneReplica, type Store } from '../../engine/index.ts';
+import { collection, type Job, type JobRun, type Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
 import type { AuditTrail } from '../../teams/index.ts';
 import { loggableSum } from '../sum-name.ts';
 import { type BooksReport, checkBooks } from './check.ts';
 
-/** Delay between two checks of the books. */
-const CHECK_EVERY_MS = 3_600_000;
-/** Delay of the first one after the start. */
-const FIRST_CHECK_MS = 5_000;
-/** TTL of the lease: another replica takes over within a minute from one that died. */
-const LEASE_MS = 30_000;
 /** Delay after which the heads of the audit logs are written to the log again, out of reach of whoever changes the store. */
 const HEADS_EVERY_MS = 86_400_000;
 /** Pause after each page, for other work. */
@@ -31,7 +25,7 @@ export const bookChecks = collection<'last', LastCheck>({
   personal: 'nobody',
 });
 
-/** Options of {@link createBookkeeper}. */
+/** Options of {@link booksCheck}. */
 interface BookkeeperOptions {
   readonly store: Store;
   readonly audit: Pick<AuditTrail, 'verifyAll' | 'heads'>;
@@ -40,32 +34,12 @@ interface BookkeeperOptions {
 }
 
 /**
- * Creates the bookkeeper of one process. Every hour, on one replica, it checks that the sums are what the tasks count and
- * that the audit logs are intact, and once a day it writes the heads of those to the log. It corrects no sum.
+ * Returns the job that checks, every hour, that the sums are what the tasks count and that the audit logs are intact, and
+ * writes the heads of those to the log once a day. It corrects no sum.
  */
-export function createBookkeeper(options: BookkeeperOptions): Pick<OnOneReplica, 'start' | 'stop' | 'runNow'> {
-  const { store, clock, logger } = options;
-  const stopping = new AbortController();
-  const keeper = new OnOneReplica({
-    leases: store.leases,
-    clock,
-    name: 'books',
-    ttlMs: LEASE_MS,
-    everyMs: CHECK_EVERY_MS,
-    run: () => check(options, stopping.signal),
-    failed: (thrown) => {
-      if (stopping.signal.aborted) return;
-      logger.warn({ event: 'books_check_failed', err: thrown }, 'failed to check the books, retrying in half a minute');
-    },
-  });
-  return {
-    start: () => keeper.start(FIRST_CHECK_MS),
-    stop: () => {
-      stopping.abort();
-      return keeper.stop();
-    },
-    runNow: () => keeper.runNow(),
-  };
+export function booksCheck(options: BookkeeperOptions): Job {
+  const schedule = { everyMs: 3_600_000, firstInMs: 5_000, leaseMs: 30_000 };
+  return { name: 'books_check', ...schedule, run: (run) => check(options, run) };
 }
 
 /** Returns the number of disagreements that the last check found; 0 before the first one. */
@@ -73,9 +47,9 @@ export async function lastDisagreements(store: Pick<Store, 'keyv'>): Promise<num
   return (await bookChecks.get(store, 'last'))?.disagreements ?? 0;
 }
 
-async function check({ store, audit, clock, logger }: BookkeeperOptions, stopping: AbortSignal): Promise<void> {
+async function check({ store, audit, clock, logger }: BookkeeperOptions, run: JobRun): Promise<void> {
   const pause = async (): Promise<void> => {
-    stopping.throwIfAborted();
+    run.assertActive();
     await sleep(clock, PAUSE_MS);
   };
   const report = await checkBooks(store, pause);

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { type Change, collection, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
+import { type Change, collection, type Job, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import { periodOf } from '../../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../../tasks/index.ts';
@@ -81,6 +81,14 @@ const DAY_MS = 24 * 3_600_000;
  * sum, in the part `settled`. The keys of the HMACs and all of these records are deleted after the month.
  */
 export class CarriedSpend {
+  /** Deletes what belongs to months that have ended in every time zone. */
+  readonly job: Job = {
+    name: 'carried_spend',
+    everyMs: 3_600_000,
+    firstInMs: 60_000,
+    leaseMs: 30_000,
+    run: () => this.#sweep(),
+  };
   readonly #options: CarriedSpendOptions;
 
   constructor(options: CarriedSpendOptions) {
@@ -130,8 +138,7 @@ export class CarriedSpend {
     }
   }
 
-  /** Deletes what belongs to months that have ended in every time zone. */
-  async sweep(): Promise<void> {
+  async #sweep(): Promise<void> {
     const { store } = this.#options;
     const oldest = this.#months()[0] ?? '';
     for (const kind of [carryKeys, carriedSpend]) {

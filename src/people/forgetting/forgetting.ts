@@ -5,10 +5,9 @@ import type { Clock } from '../../clock.ts';
 import {
   type AnyCollection,
   collection,
+  type DueJob,
   type Forgotten,
-  type Lease,
   type Member,
-  OnOneReplica,
   pagesOf,
   type Store,
   type Versioned,
@@ -40,7 +39,7 @@ export interface ForgetOrder extends Member {
 }
 
 /** Options of {@link Forgetting}. */
-export interface ForgettingOptions {
+interface ForgettingOptions {
   readonly store: Store;
   /** All kinds of record of the store. */
   readonly recordKinds: readonly AnyCollection[];
@@ -71,8 +70,6 @@ export const erasures = collection<Member, ForgetJob>({
   personal: { byOwner: true },
 });
 
-const SWEEP_EVERY_MS = 5_000;
-const LEASE_MS = 30_000;
 /** Time until the work begins, in which the reply to the request reaches the chat. */
 const BEGINS_AFTER_MS = 3_000;
 /** Time until it goes on, where a task of theirs was still in progress. */
@@ -90,35 +87,18 @@ const OVERWRITE_AGAIN_MS = 60_000;
  * What is in progress ends first. The amounts of the tasks, their claims and the chain of the audit log stay.
  */
 export class Forgetting {
+  /** Works on the requests that are due. */
+  readonly job: DueJob = {
+    name: 'forgetting',
+    index: FORGETTINGS,
+    everyMs: 5_000,
+    leaseMs: 30_000,
+    run: (key) => (key === OVERWRITING ? this.#overwriteDeleted() : this.#run(key)),
+  };
   readonly #options: ForgettingOptions;
-  readonly #sweeper: OnOneReplica;
 
   constructor(options: ForgettingOptions) {
     this.#options = options;
-    const { store, clock, logger } = options;
-    this.#sweeper = new OnOneReplica({
-      leases: store.leases,
-      clock,
-      name: 'forgetting',
-      ttlMs: LEASE_MS,
-      everyMs: SWEEP_EVERY_MS,
-      run: (lease) => this.#sweep(lease),
-      failed: (thrown) =>
-        logger.warn({ event: 'forgetting_failed', err: thrown }, 'failed to forget someone, retrying'),
-    });
-  }
-
-  start(): void {
-    this.#sweeper.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#sweeper.stop();
-  }
-
-  /** Works at once on what is due. @returns whether this replica did, without a failure. */
-  runNow(): Promise<boolean> {
-    return this.#sweeper.runNow();
   }
 
   /** Stores a request, with an entry in the audit log of the team; once, until it is fulfilled. @throws `store_unavailable` */
@@ -139,24 +119,9 @@ export class Forgetting {
     });
   }
 
-  async #sweep(lease: Lease): Promise<void> {
-    const { store, clock } = this.#options;
-    const failures: unknown[] = [];
-    for await (const page of pagesOf(store, FORGETTINGS, { max: clock.now() })) {
-      for (const { member } of page) {
-        if (!lease.isHeld()) return;
-        if (member !== OVERWRITING) await this.#run(member).catch((thrown: unknown) => failures.push(thrown));
-      }
-    }
-    await this.#overwriteDeleted().catch((thrown: unknown) => failures.push(thrown));
-    if (failures.length > 0) throw failures[0];
-  }
-
   /** Overwrites what was deleted, once for all whose work ended since. */
   async #overwriteDeleted(): Promise<void> {
     const { store, clock, logger } = this.#options;
-    const due = await store.scan(FORGETTINGS, { max: clock.now() });
-    if (!due.some(({ member }) => member === OVERWRITING)) return;
     const entry = { index: FORGETTINGS, member: OVERWRITING };
     // It may take seconds: a full disk does not have it repeated with every sweep.
     await store.commit({ records: [], index: [{ ...entry, score: clock.now() + OVERWRITE_AGAIN_MS }] });

@@ -1,5 +1,5 @@
 import type { MessageRef } from '../../chat/index.ts';
-import { OnOneReplica, type WorkQueue, withLease } from '../../engine/index.ts';
+import { type WorkQueue, withLease } from '../../engine/index.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import { fileNameOf, type Joiner, ShotError } from '../../media/index.ts';
 import { type Cut, type CutFailure, CutRepository, cutIdOf, isCutId } from '../../orders/index.ts';
@@ -52,7 +52,6 @@ const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 5 * 60_000;
 /** Failed attempts to join, after which the requester is told. */
 const MAX_FAILURES = 5;
-const SWEEP_EVERY_MS = 20_000;
 
 /**
  * Joins clips into cuts and delivers them. A cut is a record from the request on, and a job until its outcome is in the
@@ -66,37 +65,26 @@ export class Cuts {
   /** Ends the work on a cut that is removed. */
   readonly #running = new Map<TaskId, AbortController>();
   readonly #failures: FailureCounter;
-  readonly #sweeper: OnOneReplica;
 
   constructor(options: CutsOptions) {
-    const { store, clock, logger } = options;
+    const { store, clock } = options;
     this.#options = options;
     this.#cuts = new CutRepository(store);
     this.#maker = new CutMaker(options);
     this.#messages = new CutMessages({ ...options, cuts: this.#cuts });
     this.#failures = new FailureCounter(clock);
-    this.#sweeper = new OnOneReplica({
-      leases: store.leases,
-      clock,
-      name: 'cuts',
-      ttlMs: LEASE_MS,
-      everyMs: SWEEP_EVERY_MS,
-      run: () => this.#resume(),
-      failed: (thrown) => logger.warn({ event: 'cuts_sweep_failed', err: thrown }, 'failed to read the cuts, retrying'),
-    });
   }
 
-  /** Schedules what an earlier process left, and deletes its partial files. */
-  async start(): Promise<void> {
-    const { logger } = this.#options;
-    await this.#sweepFiles().catch((thrown: unknown) =>
-      logger.warn({ event: 'cuts_sweep_failed', err: thrown }, 'failed to delete what was left of cuts'),
-    );
-    this.#sweeper.start(0);
-  }
-
-  stop(): Promise<void> {
-    return this.#sweeper.stop();
+  /** Schedules the cuts that an earlier process left, and deletes its partial files. */
+  async resume(): Promise<void> {
+    const { queue, clock, logger } = this.#options;
+    try {
+      await queue.ensure({ queue: 'join', ids: await this.#cuts.open(), atMs: clock.now() });
+      await this.#sweepFiles();
+    } catch (thrown) {
+      // The reconciliation schedules them, and the next start deletes the files.
+      logger.warn({ event: 'cuts_not_resumed', err: thrown }, 'failed to resume the cuts of an earlier process');
+    }
   }
 
   /** Returns the record of a cut; `undefined` where there is none. @throws `store_unavailable` */
@@ -201,12 +189,6 @@ export class Cuts {
 
   #schedule(id: TaskId): void {
     this.#options.queue.schedule('join', id, this.#options.clock.now());
-  }
-
-  /** Schedules the jobs that were lost. */
-  async #resume(): Promise<void> {
-    const { queue, clock } = this.#options;
-    await queue.ensure({ queue: 'join', ids: await this.#cuts.open(), atMs: clock.now() });
   }
 
   /** Runs a job once; a failure that may pass is retried with backoff. @param ending aborted when the process stops. */

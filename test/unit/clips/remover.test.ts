@@ -9,6 +9,7 @@ import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { runJob, startJobs } from '#test/fakes/jobs.ts';
 import type { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ADA, BOB, EVENTS, originOf } from '#test/fakes/tasks.ts';
 
@@ -195,9 +196,9 @@ describe('a removal that is cut off', () => {
       expect(await house.store.count(REMOVALS)).toBe(1);
       const next = await house.restart();
       const { remover: another, steps: taken } = removerOf(next);
-      another.start();
+      const jobs = startJobs(next, another.job);
       await next.pass(0);
-      await another.stop();
+      await jobs.stop();
       expect(taken).toEqual(['file clip', 'cuts clip', 'messages clip t1 deleted']);
       expect(await leftIn(house.store)).toEqual([]);
       expect(await house.store.count(REMOVALS)).toBe(0);
@@ -205,8 +206,8 @@ describe('a removal that is cut off', () => {
   );
 
   it('is left alone by a sweep while its process is at it', async () => {
-    const { remove, during, steps, remover } = await delivered();
-    during.set('file clip', () => remover.runNow());
+    const { house, remove, during, steps, remover } = await delivered();
+    during.set('file clip', () => runJob(remover.job, house));
     await remove(DELETED);
     expect(steps.filter((step) => step === 'file clip')).toHaveLength(1);
   });
@@ -226,7 +227,7 @@ describe('a removal that is cut off', () => {
       await remove(DELETED).catch(() => undefined);
       store.commit = commit;
       await house.pass(ABANDONED_MS, 10_000);
-      expect(await removerOf(house).remover.runNow()).toBe(true);
+      expect(await runJob(removerOf(house).remover.job, house)).toBe(true);
       expect(await store.count(REMOVALS)).toBe(0);
       if (commits === 0) expect(await house.record(id)).toEqual(before);
       else expect(await leftIn(store)).toEqual([]);
@@ -256,7 +257,7 @@ describe('a removal that is cut off', () => {
     await remove({ reason: 'forgotten', person: { id: 'forgotten-1', name: 'Someone' } });
     broken.clear();
     await house.pass(ABANDONED_MS, 10_000);
-    expect(await remover.runNow()).toBe(true);
+    expect(await runJob(remover.job, house)).toBe(true);
     expect(steps).toEqual(['file clip', 'cuts clip', 'messages clip t1 forgotten']);
     expect(await leftIn(house.store)).toEqual([]);
   });

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createRemover } from '#src/clips/remover.ts';
-import { createRetention } from '#src/clips/retention.ts';
-import { sweepAgeMs } from '#src/clips/sweep-times.ts';
+import { retentionAgeMs, retentionJob } from '#src/clips/retention.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { startJobs } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { type CrewMember, ReplicaCrew } from '#test/fakes/replica-crew.ts';
@@ -55,7 +55,7 @@ class Replicas {
       logger,
     });
     const settings = { get: async () => DEFAULT_SETTINGS };
-    const retention = createRetention({
+    const retention = retentionJob({
       store,
       remover,
       settings,
@@ -64,8 +64,7 @@ class Replicas {
       clock,
       logger,
     });
-    retention.start();
-    remover.start();
+    startJobs(member, retention, remover.job);
     return member;
   }
 
@@ -80,10 +79,10 @@ it('is swept by one of two replicas, each clip once', async () => {
   await replicas.fill();
   replicas.join();
   replicas.join();
-  expect(await sweepAgeMs(replicas.crew.store, 'retention', replicas.clock.now())).toBeNull();
+  expect(await retentionAgeMs(replicas.crew.store, replicas.clock.now())).toBeNull();
   await replicas.pass(120_000);
   expect(replicas.removed.toSorted()).toEqual(Array.from({ length: CLIPS }, (_, at) => `clip-${at}`).toSorted());
-  const ageMs = await sweepAgeMs(replicas.crew.store, 'retention', replicas.clock.now());
+  const ageMs = await retentionAgeMs(replicas.crew.store, replicas.clock.now());
   expect(ageMs).toBeLessThan(120_000);
   await replicas.pass(3_600_000);
   expect(replicas.removed).toHaveLength(CLIPS);
@@ -110,5 +109,5 @@ it('is completed by the other replica where one is killed in the middle', async 
   expect(await replicas.crew.store.count(REMOVALS)).toBe(0);
   for (let at = 0; at < CLIPS; at += 1)
     expect(await replicas.house.record(`clip-${at}` as TaskId)).toMatchObject({ removal: { reason: 'expired' } });
-  expect(await sweepAgeMs(replicas.crew.store, 'retention', replicas.clock.now())).toBeLessThan(240_000);
+  expect(await retentionAgeMs(replicas.crew.store, replicas.clock.now())).toBeLessThan(240_000);
 });

@@ -1,13 +1,14 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createRemover } from '#src/clips/remover.ts';
-import { createRetention } from '#src/clips/retention.ts';
+import { retentionJob } from '#src/clips/retention.ts';
 import { createKeptUntil, type Retention, retentionOf } from '#src/clips/retention-periods.ts';
 import { historyIndex } from '#src/tasks/indexes.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { DEFAULT_SETTINGS, type TeamSettings } from '#src/teams/team-settings.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { runJob } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { NO_CUTS } from '#test/fakes/no-cuts.ts';
 import { ADA, CLIP, EVENTS, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
@@ -86,7 +87,7 @@ class Library {
       logger,
     });
     const { retention } = this;
-    const sweeper = createRetention({
+    const job = retentionJob({
       store,
       remover,
       settings: { get: async () => this.settings },
@@ -95,8 +96,7 @@ class Library {
       clock,
       logger,
     });
-    expect(await sweeper.runNow()).toBe(true);
-    await sweeper.stop();
+    expect(await runJob(job, { store, clock })).toBe(true);
   }
 }
 

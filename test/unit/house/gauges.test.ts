@@ -14,7 +14,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered.
  */
 const CEILINGS = {
-  lines: 77_350,
+  lines: 77_150,
   exports: 2_431,
   'exported functions with one call site': 570,
   'knotted folders of src': 0,
@@ -25,13 +25,13 @@ const CEILINGS = {
   'fields of Platform': 21,
   'fields of ChatOptions': 23,
   'files that handle message_gone': 25,
-  sweepers: 14,
+  sweepers: 2,
   'loops of compare-and-set': 8,
   'terms of the glossary': 79,
-  'files of one create': 150,
-  'functions of one create': 800,
-  'reads of one create': 41,
-  'commits of one create': 11,
+  'files of one create': 142,
+  'functions of one create': 745,
+  'reads of one create': 34,
+  'commits of one create': 9,
 } as const;
 
 type Gauge = keyof typeof CEILINGS;
@@ -68,7 +68,7 @@ async function measure(): Promise<Readonly<Record<Gauge, number>>> {
     'fields of Platform': structure.fieldsOf('Platform'),
     'fields of ChatOptions': structure.fieldsOf('ChatOptions'),
     'files that handle message_gone': structure.filesWith(/message_gone/u),
-    sweepers: structure.matchesOf(/new OnOneReplica\(/gu),
+    sweepers: structure.matchesOf(/new JobTimer\(|after\(SWEEP_EVERY_MS/gu),
     'loops of compare-and-set': structure.commitLoops,
     'terms of the glossary': readFileSync(join(TOP, 'docs/glossary.md'), 'utf8')
       .split('\n')

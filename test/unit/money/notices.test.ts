@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Upload } from '#src/chat/platform.ts';
 import { type NoticeOrder, Notices, type NoticesOptions } from '#src/money/notices.ts';
 import type { Person } from '#src/tasks/task.ts';
+import { startJobs } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FakePlatform, platformError } from '#test/fakes/platform.ts';
 import { type CrewMember, ReplicaCrew } from '#test/fakes/replica-crew.ts';
@@ -43,11 +44,20 @@ function noticesOf({ store, clock }: CrewMember, changes: Partial<NoticesOptions
   });
 }
 
+/** Starts the outbox of one more replica. */
+function startOutbox(): Notices {
+  const member = crew.join();
+  const notices = noticesOf(member);
+  startJobs(member, notices.job);
+  return notices;
+}
+
 /** Starts the outbox of one replica, with a claimed report. */
 async function start(changes: Partial<NoticesOptions> = {}, order = REPORT): Promise<Notices> {
-  const notices = noticesOf(crew.join(), changes);
+  const member = crew.join();
+  const notices = noticesOf(member, changes);
   await crew.store.commit(notices.claim(order));
-  notices.start();
+  startJobs(member, notices.job);
   return notices;
 }
 
@@ -87,10 +97,10 @@ describe('a notice', () => {
 
   it('is posted once by four replicas, one of which dies after it posted', async () => {
     const members = Array.from({ length: 4 }, () => crew.join());
-    const all = members.map((member) => noticesOf(member));
+    const all = members.map((member) => ({ member, notices: noticesOf(member) }));
     platform.dies('notify', 'after');
-    await crew.store.commit(all[0]?.claim(REPORT) ?? { records: [] });
-    for (const notices of all) notices.start();
+    await crew.store.commit(all[0]?.notices.claim(REPORT) ?? { records: [] });
+    for (const { member, notices } of all) startJobs(member, notices.job);
     await pass(clock, 6_000, 1_000);
     expect([platform.countOf('notify'), await waiting()]).toEqual([1, 1]);
     members[0]?.kill();
@@ -226,7 +236,7 @@ describe('a notice that someone waits for', () => {
   });
 
   it('is posted by one replica while the sweep of another runs', async () => {
-    noticesOf(crew.join()).start();
+    startOutbox();
     let open = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       open = resolve;
@@ -249,7 +259,7 @@ describe('a notice that someone waits for', () => {
     dying.catch(() => undefined);
     await pass(clock, 1_000, 100);
     member.kill();
-    noticesOf(crew.join()).start();
+    startOutbox();
     await pass(clock, 60_000, 1_000);
     expect(channels()).toEqual(['direct-ada']);
   });
@@ -276,8 +286,7 @@ describe('a notice that someone waits for', () => {
   });
 
   it('is posted later where the platform is away, as the answer says', async () => {
-    const notices = noticesOf(crew.join());
-    notices.start();
+    const notices = startOutbox();
     platform.fails('notify', 'before', platformError('platform_unavailable'));
     expect(await notices.postNow(order)).toBe('waiting');
     await pass(clock, 60_000, 1_000);

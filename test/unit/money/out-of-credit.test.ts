@@ -8,6 +8,7 @@ import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { cardText } from '#test/fakes/card-text.ts';
+import { startJobs } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FakePlatform } from '#test/fakes/platform.ts';
 import { ReplicaCrew } from '#test/fakes/replica-crew.ts';
@@ -45,7 +46,7 @@ function replica(): TaskRepository {
     lost: () => undefined,
     filesOf: async () => ({ files: [], remove: async () => undefined }),
   });
-  notices.start();
+  startJobs(options, notices.job);
   const repository = new TaskRepository(store);
   repository.subscribe(new OutOfCreditAlerts({ ...options, notices, settings: async () => settings, operatorsOn }));
   return repository;

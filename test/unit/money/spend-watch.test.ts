@@ -9,6 +9,7 @@ import { newPseudonym } from '#src/tasks/forgetting/pseudonym.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { startJobs } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FakePlatform } from '#test/fakes/platform.ts';
 import { type CrewMember, ReplicaCrew } from '#test/fakes/replica-crew.ts';
@@ -53,8 +54,7 @@ function replica(member: CrewMember = crew.join()) {
     refunds: 'assumed',
     operatorsOn: ['fake'],
   });
-  notices.start();
-  watch.start();
+  startJobs(options, notices.job, watch.job);
   return { notices, watch };
 }
 

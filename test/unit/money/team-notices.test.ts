@@ -6,6 +6,7 @@ import { createMoney, type Money } from '#src/money/money.ts';
 import type { NoticeTarget } from '#src/money/notices.ts';
 import { createTeamNotices, type TeamNotices } from '#src/money/team-notices.ts';
 import type { Approver } from '#src/tasks/approval.ts';
+import { startJobs } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { FakePlatform, platformError } from '#test/fakes/platform.ts';
@@ -75,9 +76,9 @@ async function reached(
 ): Promise<readonly string[]> {
   const { notices } = teamNotices;
   await store.commit(notices.claim({ key: [of.team, notice.kind], of, to, notice }));
-  notices.start();
+  const jobs = startJobs({ store, clock }, notices.job);
   await pass(clock, 60_000, 1_000);
-  await notices.stop();
+  await jobs.stop();
   return platform.notices.map(({ place }) => place.channel);
 }
 

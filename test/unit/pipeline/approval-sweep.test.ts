@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createApprovalSweep } from '#src/pipeline/approval-sweep.ts';
+import { Jobs } from '#src/engine/jobs/jobs.ts';
+import { approvalSweep } from '#src/pipeline/approval-sweep.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import { OUTBOX } from '#src/tasks/indexes.ts';
@@ -25,10 +26,10 @@ async function replicas() {
   const presented = { kind: 'presented', revision: 1 } as const;
   await repository.record(request.id, presented);
   events.length = 0;
-  const sweeps = repositories.map((one) => createApprovalSweep({ store, repository: one, clock, logger }));
+  const sweeps = repositories.map((one) => new Jobs({ store, clock, logger }, [approvalSweep(one, clock)]));
   const sweep = async (atMs: number): Promise<void> => {
     clock.advance(atMs - clock.now());
-    await Promise.all(sweeps.map((one) => one.runNow()));
+    await Promise.all(sweeps.map((one) => one.runNow('approval_sweep')));
   };
   return { store, clock, repository, events, sweep, request };
 }

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { OnOneReplica } from '#src/engine/cluster/on-one-replica.ts';
+import { Jobs } from '#src/engine/jobs/jobs.ts';
 import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
 import type { JobKind, QueueName } from '#src/engine/queue/queue.ts';
 import { DailiesError } from '#src/errors.ts';
-import { createReconciler } from '#src/pipeline/reconcile.ts';
+import { reconciliation } from '#src/pipeline/reconcile.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { OUTBOX } from '#src/tasks/indexes.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
@@ -43,7 +43,9 @@ function forgetful() {
   });
   const lost: string[] = [];
   const found = (lane: string, count: number): void => void lost.push(`${lane} ${count}`);
-  const reconciler = createReconciler({ store, queue, clock, pace: PACE, logger, found });
+  const indexed = [{ queue: 'join', index: 'cuts-open' }] as const;
+  const job = reconciliation({ store, queue, clock, pace: PACE, indexed, logger, found });
+  const reconciler = new Jobs({ store, clock, logger }, [job]);
   return { store, clock, queue, stepped, lost, reconciler, repository: new TaskRepository(store) };
 }
 
@@ -63,6 +65,18 @@ describe('a sweep', () => {
     await pass(clock, 25_000);
     expect(stepped.toSorted()).toEqual(['deliver failed', 'poll polling', 'send claimed']);
     expect(lost.toSorted()).toEqual(['deliver:fake 1', 'poll 1', 'send 1']);
+  });
+
+  it('schedules lost jobs of other records that an index holds', async () => {
+    const { store, clock, queue, stepped, lost, reconciler } = forgetful();
+    const entries = { lost: NOON_MS, planned: NOON_MS, fresh: NOON_MS + 15_000, done: null };
+    const index = Object.entries(entries).map(([member, score]) => ({ index: 'cuts-open', member, score }));
+    await store.commit({ records: [], index });
+    queue.schedule('join', 'planned', NOON_MS + 300_000);
+    reconciler.start();
+    await pass(clock, 25_000);
+    expect(stepped.toSorted()).toEqual(['join fresh', 'join lost']);
+    expect(lost).toEqual(['join 1']);
   });
 
   it('leaves scheduled jobs unchanged', async () => {
@@ -98,13 +112,14 @@ describe('a sweep', () => {
 class Forgetful {
   readonly house = new TaskHouse();
   readonly found: [QueueName, number][] = [];
-  readonly logged: { msg: string }[] = [];
+  readonly logged: { event: string; msg: string }[] = [];
 
-  reconciler(): OnOneReplica {
+  reconciler(): Jobs {
     const { store, queue, clock } = this.house;
     const logger = pino({ level: 'info' }, { write: (line: string) => this.logged.push(JSON.parse(line)) });
     const found = (lane: QueueName, count: number) => this.found.push([lane, count]);
-    return createReconciler({ store, queue, clock, pace: PACE, logger, found });
+    const job = reconciliation({ store, queue, clock, pace: PACE, indexed: [], logger, found });
+    return new Jobs({ store, clock, logger }, [job]);
   }
 
   /** Stores tasks without scheduling jobs for them. */
@@ -257,7 +272,7 @@ describe('the reconciler', () => {
     await second.stop();
     await world.house.pass(60_000, 1_000);
     expect(sweeps).toBe(6);
-    expect(await store.leases.holder('sweeper')).toBeNull();
+    expect(await store.leases.holder('job:reconciliation')).toBeNull();
   });
 
   it('continues after a failed sweep', async () => {
@@ -272,7 +287,7 @@ describe('the reconciler', () => {
     };
     world.reconciler().start();
     await world.house.pass(20_000, 1_000);
-    expect(world.logged.map(({ msg }) => msg)).toEqual(['failed to reconcile the queue, retrying']);
+    expect(world.logged.map(({ event }) => event)).toEqual(['reconciliation_failed']);
     isAway = false;
     await world.house.pass(20_000, 1_000);
     expect(world.found).toEqual([['poll', 1]]);

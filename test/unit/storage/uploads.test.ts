@@ -8,10 +8,11 @@ import { DailiesError } from '#src/errors.ts';
 import { type Clips, createClips } from '#src/pipeline/clip-files.ts';
 import { type Bucket, openBucket } from '#src/storage/bucket.ts';
 import { BucketStorage } from '#src/storage/bucket-storage.ts';
-import { deferUpload, Uploads } from '#src/storage/uploads.ts';
+import { deferUpload, uploadJobs } from '#src/storage/uploads.ts';
 import { UPLOADS } from '#src/tasks/indexes.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Clip, UpstreamId } from '#src/videos/service.ts';
+import { runJob } from '#test/fakes/jobs.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -61,7 +62,8 @@ afterEach(async () => {
 interface Replica {
   readonly storage: BucketStorage;
   readonly clips: Clips;
-  readonly uploads: Uploads;
+  /** Runs the jobs once. */
+  readonly work: () => Promise<void>;
 }
 
 /** A replica with a disk of its own, on the shared store and bucket. */
@@ -98,7 +100,11 @@ async function replica(name: string): Promise<Replica> {
   const isRemoved = async () => false;
   const clips = createClips({ videos: { download }, leases, clock, logger, storage, deferStorage, isRemoved });
   const repository = { get: (id: TaskId) => store.keyv('tasks').get<Task>(id) };
-  return { storage, clips, uploads: new Uploads({ store, storage, clips, repository, clock, logger }) };
+  const jobs = uploadJobs({ store, storage, clips, repository, clock, logger });
+  const work = async (): Promise<void> => {
+    for (const job of jobs.toReversed()) await runJob(job, { store, clock, logger });
+  };
+  return { storage, clips, work };
 }
 
 /** Fetches and records a clip, as the pipeline does. */
@@ -133,10 +139,10 @@ describe('a clip', () => {
     const one = await replica('one');
     const task = await fetched(one);
     expect(await readFile((await one.clips.find(task))?.path ?? '', 'utf8')).toBe(TEXT);
-    await one.uploads.runNow();
+    await one.work();
     expect({ stored: await stored(), pending: await pending() }).toEqual({ stored: null, pending: 1 });
     isAway = false;
-    await one.uploads.runNow();
+    await one.work();
     expect({ stored: await stored(), pending: await pending(), downloads }).toEqual({
       stored: TEXT.length,
       pending: 0,
@@ -150,11 +156,11 @@ describe('a clip', () => {
     await fetched(one);
     isAway = false;
     const lease = await createLeases({ backend: table, clock, owner: 'other' }).take('clip:task', MINUTE_MS);
-    await one.uploads.runNow();
+    await one.work();
     expect({ stored: await stored(), pending: await pending() }).toEqual({ stored: null, pending: 1 });
     expect(logged).not.toContain('clip_uploaded');
     await lease?.release();
-    await one.uploads.runNow();
+    await one.work();
     expect({ stored: await stored(), pending: await pending() }).toEqual({ stored: TEXT.length, pending: 0 });
   });
 
@@ -163,10 +169,10 @@ describe('a clip', () => {
     await fetched(await replica('one'));
     isAway = false;
     const other = await replica('other');
-    await other.uploads.runNow();
+    await other.work();
     expect({ stored: await stored(), pending: await pending() }).toEqual({ stored: null, pending: 1 });
     clock.advance(11 * MINUTE_MS);
-    await other.uploads.runNow();
+    await other.work();
     expect({ stored: await stored(), pending: await pending(), downloads }).toEqual({
       stored: TEXT.length,
       pending: 0,
@@ -180,7 +186,7 @@ describe('a clip', () => {
     [isAway, isGone] = [false, true];
     clock.advance(11 * MINUTE_MS);
     logged = [];
-    await (await replica('other')).uploads.runNow();
+    await (await replica('other')).work();
     expect({ pending: await pending(), logged }).toEqual({ pending: 0, logged: ['clip_lost'] });
   });
 
@@ -199,7 +205,7 @@ describe('a clip', () => {
     await writeFile(path, TEXT);
     const clip = { path, bytes: TEXT.length, contentType: 'video/mp4' };
     await store.keyv('tasks').set('old', newTask({ id: 'old' as TaskId, state: 'completed', presented: true, clip }));
-    await one.uploads.runNow();
+    await one.work();
     expect({ stored: await stored('old'), pending: await pending() }).toEqual({ stored: TEXT.length, pending: 0 });
   });
 });
@@ -219,7 +225,7 @@ describe('a removed clip', () => {
     await one.clips.remove(task.id);
     expect(await stored()).toBeNull();
     expect(await readdir(join(root, 'one'))).toEqual([]);
-    await other.uploads.runNow();
+    await other.work();
     expect(await readdir(join(root, 'other'))).toEqual([]);
   });
 
@@ -231,7 +237,7 @@ describe('a removed clip', () => {
     await remove(task);
     await one.clips.remove(task.id);
     clock.advance(11 * MINUTE_MS);
-    await one.uploads.runNow();
+    await one.work();
     expect({ stored: await stored(), pending: await pending() }).toEqual({ stored: null, pending: 0 });
   });
 });

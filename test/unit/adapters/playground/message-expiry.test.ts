@@ -1,14 +1,14 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { AttachmentFolder } from '#adapters/playground/files.ts';
-import { createMessageExpiry, MESSAGES_KEPT_MS } from '#adapters/playground/message-expiry.ts';
+import { MESSAGES_KEPT_MS, messageExpiry } from '#adapters/playground/message-expiry.ts';
 import { MessageStore } from '#adapters/playground/message-store.ts';
 import { ResponseCache } from '#adapters/playground/response-cache.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { runJob } from '#test/fakes/jobs.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -47,13 +47,11 @@ it('deletes messages of more than a year with their files, but not what is open 
   clock.step(MESSAGES_KEPT_MS - DAY_MS / 2);
   const responses = { expire: async () => undefined };
   const promptsKeptMs = async () => null;
-  const logger = pino({ level: 'silent' });
-  const expiry = createMessageExpiry({ store, messages, files, responses, promptsKeptMs, clock, logger });
-  for (let time = 0; time < 2; time += 1) expect(await expiry.runNow()).toBe(true);
+  const expiry = messageExpiry({ store, messages, files, responses, promptsKeptMs, clock });
+  for (let time = 0; time < 2; time += 1) expect(await runJob(expiry, { store, clock })).toBe(true);
   const left = (await Array.fromAsync(messages.all())).flat().map(({ id }) => id);
   expect(left.toSorted()).toEqual(['newer', 'running', 'undelivered']);
   expect(await readdir(files.path)).toHaveLength(3);
-  await expiry.stop();
   release();
 });
 
@@ -61,10 +59,9 @@ it('deletes private replies once prompts of their age go, and the responses to r
   const { store, clock } = new ChatHouse();
   const [messages, files] = [new MessageStore(store, clock), new AttachmentFolder('/nowhere')];
   const responses = new ResponseCache(store, clock);
-  const logger = pino({ level: 'silent' });
   let keptMs: number | null = null;
   const promptsKeptMs = async () => keptMs;
-  const expiry = createMessageExpiry({ store, messages, files, responses, promptsKeptMs, clock, logger });
+  const expiry = messageExpiry({ store, messages, files, responses, promptsKeptMs, clock });
   const post = (id: string, visibleTo: string | null) =>
     messages.post({ id, channel: 'general', card: { ...card }, visibleTo });
   const left = async () => (await Array.fromAsync(messages.all())).flat().map(({ id }) => id);
@@ -74,15 +71,14 @@ it('deletes private replies once prompts of their age go, and the responses to r
   await ask('first');
   clock.step(40 * DAY_MS);
   await post('newer', 'ada');
-  expect(await expiry.runNow()).toBe(true);
+  expect(await runJob(expiry, { store, clock })).toBe(true);
   expect((await left()).toSorted()).toEqual(['newer', 'private', 'public']);
   keptMs = 30 * DAY_MS;
-  expect(await expiry.runNow()).toBe(true);
+  expect(await runJob(expiry, { store, clock })).toBe(true);
   expect((await left()).toSorted()).toEqual(['newer', 'public']);
   expect(await ask('second')).toMatchObject({ body: { message: 'first' } });
   clock.step(MESSAGES_KEPT_MS);
-  expect(await expiry.runNow()).toBe(true);
+  expect(await runJob(expiry, { store, clock })).toBe(true);
   expect(await storedIn(store)).not.toContain('answer:');
   expect(await store.count('playground-answers')).toBe(0);
-  await expiry.stop();
 });

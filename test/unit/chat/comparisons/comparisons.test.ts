@@ -6,6 +6,7 @@ import { OUTBOX } from '#src/tasks/indexes.ts';
 import type { SetPlace, Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { cardText } from '#test/fakes/card-text.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { runJob } from '#test/fakes/jobs.ts';
 import { ADA, CLIP, EVENTS, newTask } from '#test/fakes/tasks.ts';
 import { FOX } from '../../videos/models.ts';
 
@@ -191,7 +192,7 @@ describe('a comparison', () => {
     for (const id of ids) await house.happen(id, ...done(house));
     await house.chat.comparisons.vote(place, 'ben', 3);
     house.clock.step(24 * 60 * MINUTE_MS - 1_000);
-    await house.chat.comparisons.sweep();
+    expect(await runJob(house.chat.comparisons.job, house)).toBe(true);
     expect((await house.record(ids[0])).revealedAtMs).toBeUndefined();
     house.clock.step(2_000);
     const { repository } = house;
@@ -201,9 +202,9 @@ describe('a comparison', () => {
       writes += 1;
       return writes === 2 ? Promise.reject(new Error('killed')) : record(...given);
     };
-    await expect(house.chat.comparisons.sweep()).rejects.toThrow('killed');
+    expect(await runJob(house.chat.comparisons.job, house)).toBe(false);
     const next = await house.restart();
-    await next.chat.comparisons.sweep();
+    expect(await runJob(next.chat.comparisons.job, next)).toBe(true);
     await next.pass(10_000);
     for (const id of ids) expect((await next.record(id)).revealedAtMs).toBeDefined();
     expect(card(next)).toContain('*Clip C*, made by ‹mole-3›, won with 1 of 1 vote.');
@@ -251,7 +252,7 @@ describe('a comparison', () => {
     await house.store.keyv('comparisons').delete(SET);
     expect(await house.store.scan('comparisons')).toHaveLength(1);
     house.clock.step(25 * 60 * MINUTE_MS);
-    await house.chat.comparisons.sweep();
+    expect(await runJob(house.chat.comparisons.job, house)).toBe(true);
     expect(await house.store.scan('comparisons')).toEqual([]);
   });
 

@@ -9,6 +9,7 @@ import { DataSpace } from '#src/clips/space/data-space.ts';
 import { OPEN_CUTS } from '#src/orders/cut.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { runJob } from '#test/fakes/jobs.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 import { ADA, CLIP, EVENTS, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 import { errorOf, status } from '#test/fakes/videos.ts';
@@ -116,6 +117,15 @@ describe('the space that the data takes', () => {
     expect(await measured(spaceOf())).toMatchObject({ clips: 200 });
     chat.clock.step(11 * 60_000);
     expect(await measured(space)).toMatchObject({ clips: 200 });
+    await file('clips/c.mp4', 100);
+    for (const [laterMs, clips] of [
+      [9 * 60_000, 200],
+      [60_000, 300],
+    ] as const) {
+      chat.clock.step(laterMs);
+      await runJob(space.job, chat);
+      expect(space.usage()).toMatchObject({ clips });
+    }
   });
 
   it('counts what is stored and removed in between', async () => {

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { Jobs } from '#src/engine/jobs/jobs.ts';
 import type { Store } from '#src/engine/store/store.ts';
-import { createBookkeeper, lastDisagreements } from '#src/money/books/bookkeeper.ts';
+import { booksCheck, lastDisagreements } from '#src/money/books/bookkeeper.ts';
 import { checkBooks } from '#src/money/books/check.ts';
 import { isRight, tableOf } from '#src/money/books/table.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
@@ -127,7 +128,7 @@ describe('the bookkeeper', () => {
     const logs: { log: string; result: { ok: false; number: number; reason: 'changed' } }[] = [];
     const heads = [{ log: 'slack:T1', entries: 2, hash: 'a1' }];
     const audit = { verifyAll: async () => logs, heads: async () => heads };
-    const keeper = createBookkeeper({ store, audit, clock, logger });
+    const keeper = new Jobs({ store, clock, logger }, [booksCheck({ store, audit, clock, logger })]);
     return { clock, lines, logs, keeper };
   }
 

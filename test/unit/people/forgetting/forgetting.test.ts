@@ -22,6 +22,7 @@ import {
   TEAM,
   TRACES,
 } from '#test/fakes/forgetting-house.ts';
+import { runJob } from '#test/fakes/jobs.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { MortalStore } from '#test/fakes/mortal-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
@@ -101,7 +102,7 @@ describe('forgetting a person', () => {
     await forget(parts);
     for (let round = 0; round < 3; round += 1) {
       house.clock.step(31_000);
-      await forgetting.runNow();
+      await runJob(forgetting.job, house);
       await house.pass(0);
     }
     expect(await house.store.count(FORGETTINGS)).toBe(1);
@@ -130,7 +131,7 @@ describe('forgetting a person', () => {
     await forget(parts);
     await house.pass(0);
     house.clock.step(3_000);
-    await parts.forgetting.runNow();
+    await runJob(parts.forgetting.job, house);
     expect(await house.record(two)).toMatchObject({ state: 'cancelled', sends: 0 });
     expect(await house.record(one)).toMatchObject({ state: 'polling' });
     await house.happen(one, {
@@ -154,7 +155,7 @@ describe('forgetting a person', () => {
     await forget(parts);
     for (let round = 0; round < 3; round += 1) {
       house.clock.step(31_000);
-      await forgetting.runNow();
+      await runJob(forgetting.job, house);
       await house.pass(0);
     }
     expect(platform.forgotten).toEqual([]);
@@ -303,7 +304,7 @@ describe('forgetting a person', () => {
       mortal.writesLeft = writes;
       for (let round = 0; round < 4; round += 1) {
         parts.house.clock.step(31_000);
-        await parts.forgetting.runNow();
+        await runJob(parts.forgetting.job, parts.house);
         await parts.house.pass(0);
       }
       const isKilled = mortal.writesLeft <= 0;
@@ -357,7 +358,7 @@ describe('a budget of a forgotten person', () => {
     await finish(parts);
     await money.carried.restore(origin);
     house.clock.step(40 * 24 * 3_600_000);
-    await money.carried.sweep();
+    expect(await runJob(money.carried.job, house)).toBe(true);
     expect(await storedIn(house.store)).not.toMatch(/carry-secret|carried:|restored:/);
     expect(JSON.stringify((await sumsIn(house.store)).map(({ sum }) => sum))).not.toMatch(TRACES);
     expect(await wrongBooks(house.store)).toEqual([]);

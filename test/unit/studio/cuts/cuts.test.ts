@@ -268,23 +268,19 @@ describe('a restart', () => {
     await expect(house.work(ending.signal)).rejects.toThrow('the process stops');
     expect(filesOf(house)).toEqual([]);
     const second = house.again();
-    await second.cuts.start();
-    second.house.clock.advance(0);
-    await expect.poll(() => second.jobs.size).toBe(1);
+    await second.cuts.resume();
+    expect(second.jobs.size).toBe(1);
     second.house.platform.fails('attach', 'before', platformError('platform_unavailable'), 'cut-');
     const [job = '' as TaskId] = second.jobs;
     expect(await second.cuts.run(job, new AbortController().signal)).toBeGreaterThan(0);
-    await second.cuts.stop();
     const third = house.again();
-    await third.cuts.start();
-    third.house.clock.advance(0);
-    await expect.poll(() => third.jobs.size).toBe(1);
+    await third.cuts.resume();
+    expect(third.jobs.size).toBe(1);
     await third.work();
     expect(third.joiner.sweeps).toBe(1);
     expect(third.joiner.joins).toEqual([]);
     expect(third.shown).toMatchObject({ phase: 'done', files: [{}] });
     expect(third.messages).toHaveLength(1);
-    await third.cuts.stop();
   });
 
   it('deletes the files of a cut without a record, and keeps the others', async () => {
@@ -294,8 +290,7 @@ describe('a restart', () => {
     const orphan = `cut-${'0'.repeat(32)}`;
     for (const name of [`${orphan}.mp4`, `${orphan}.mp4.1.part`]) writeFileSync(join(house.folder, name), 'x');
     const next = house.again();
-    await next.cuts.start();
-    await next.cuts.stop();
+    await next.cuts.resume();
     expect(filesOf(house)).toEqual([kept]);
   });
 });

@@ -121,7 +121,7 @@ describe('while the message is being edited', () => {
     await attached;
     await turn?.release();
     clock.advance(CHECK_EVERY_MS);
-    await house.platform.stop();
+    await house.stop();
     expect(plainOf(shown())).toContain('2:14');
     expect(asks()).toBe(false);
     await rm(dirname(file.path), { recursive: true });
