@@ -33,10 +33,13 @@ export {
   DEFAULT_SETTINGS,
   type Keep,
   type Pause,
-  type PauseInEffect,
-  pauseAt,
+  SETTING_NAMES,
+  type SettingAction,
   type SettingsPatch,
-  type TeamKey,
+  type SettingValues,
+  settingRow,
+  TEAM_SETTINGS,
+  type TeamSettingName,
   type TeamSettings,
-  TeamSettingsRepository,
-} from './team-settings.ts';
+} from './settings-schema.ts';
+export { type PauseInEffect, pauseAt, type TeamKey, TeamSettingsRepository } from './team-settings.ts';

@@ -4,7 +4,10 @@ import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
 
 /** Setting that `/video settings` shows and changes. */
-export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause' | 'policy' | 'styles' | keyof ReviewRules>;
+export type ShownSetting = Exclude<
+  keyof TeamSettings,
+  'revision' | 'pause' | 'policy' | 'styles' | 'signOffOwn' | 'keepSignedOff' | keyof ReviewRules
+>;
 
 /** Content of {@link settingsCard}. */
 interface SettingsShown {

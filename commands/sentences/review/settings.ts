@@ -1,11 +1,12 @@
-import { hasReview, type ReviewRules } from '#src/tasks/index.ts';
+import { hasReview } from '#src/tasks/index.ts';
+import type { TeamSettings } from '#src/teams/index.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { savedBlocks } from '../administration/settings.ts';
 import { formatCount } from '../format.ts';
 
 /** Content of {@link reviewSettingsCard}. */
 interface ReviewSettingsShown {
-  readonly rules: ReviewRules;
+  readonly rules: TeamSettings;
   readonly channel: string;
   /** Whether something was just changed; `null` if nothing was to be. */
   readonly isChanged: boolean | null;
@@ -17,7 +18,7 @@ const MAX_NAMED = 20;
 
 /** Shows where and how a team reviews its clips. */
 export function reviewSettingsCard({ rules, channel, isChanged, command }: ReviewSettingsShown): Card {
-  const { reviewIn = [], signOffOwn = true, signedOffChannel, keepSignedOff = false } = rules;
+  const { reviewIn = [], signOffOwn, signedOffChannel, keepSignedOff } = rules;
   const others = reviewIn.filter((one) => one !== channel);
   const named = others.slice(0, MAX_NAMED).flatMap((one, index): Line => [index === 0 ? '' : ', ', { channel: one }]);
   const more = others.length > MAX_NAMED ? ` and ${formatCount(others.length - MAX_NAMED)} more` : '';

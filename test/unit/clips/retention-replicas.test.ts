@@ -6,7 +6,7 @@ import { sweepAgeMs } from '#src/clips/sweep-times.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
-import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
+import { DEFAULT_SETTINGS } from '#src/teams/settings-schema.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { NO_CUTS } from '#test/fakes/no-cuts.ts';

@@ -1,27 +1,19 @@
 import type { Approver } from '../../tasks/index.ts';
 import { allowedSeconds } from '../../videos/index.ts';
-import type { AuditEntry, AuditValue } from '../audit/audit-entry.ts';
-import { channelRules, NO_POLICY, type Policy, type PolicyRules, type RuleName } from './policy.ts';
+import type { AuditFact, AuditValue } from '../audit/audit-entry.ts';
+import type { Policy, PolicyRules, RuleName } from './policy.ts';
 
-export function policyEntries(before: Policy = NO_POLICY, after: Policy = NO_POLICY): readonly AuditEntry[] {
-  const channels = [...new Set([...Object.keys(before.channels), ...Object.keys(after.channels)])];
+/** Returns the rules of a policy, as the audit log has them. */
+export function policyFacts({ team, channels }: Policy): readonly AuditFact[] {
+  const factsOf = (rules: PolicyRules, place: readonly AuditValue[]): readonly AuditFact[] =>
+    (Object.keys(rules) as RuleName[]).map((rule) => ({
+      subject: [textOf(rule), ...place],
+      values: valuesOf(rules, rule),
+    }));
   return [
-    ...entriesOf([], before.team, after.team),
-    ...channels.flatMap((channel) =>
-      entriesOf([{ kind: 'channel', channel }], channelRules(before, channel), channelRules(after, channel)),
-    ),
+    ...factsOf(team, []),
+    ...Object.entries(channels).flatMap(([channel, rules]) => factsOf(rules, [{ kind: 'channel', channel }])),
   ];
-}
-
-function entriesOf(place: readonly AuditValue[], before: PolicyRules, after: PolicyRules): readonly AuditEntry[] {
-  const names = Object.keys({ ...before, ...after }) as RuleName[];
-  const entries = names.map((rule) => ({
-    action: 'policy' as const,
-    subject: [{ kind: 'text' as const, text: rule }, ...place],
-    before: valuesOf(before, rule),
-    after: valuesOf(after, rule),
-  }));
-  return entries.filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after));
 }
 
 function valuesOf(rules: PolicyRules, rule: RuleName): readonly AuditValue[] {
