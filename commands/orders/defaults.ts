@@ -1,30 +1,29 @@
 import { spendChannel } from '#src/tasks/index.ts';
 import type { ChannelKey, MemberKey } from '#src/teams/index.ts';
-import { type Catalog, checkDefaults, type Defaults, orderDefaults, personalCatalog } from '#src/videos/index.ts';
+import {
+  type Catalog,
+  checkDefaults,
+  type Defaults,
+  orderDefaults,
+  personalCatalog,
+  SETTINGS,
+} from '#src/videos/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
-import { optionValue, switchedOff } from '../input/options.ts';
-import { type BotPorts, privately, refused, refusedWith, type Subcommand } from '../input/subcommand.ts';
+import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
+import { type BotPorts, byCommand, privately, refused, refusedWith, type Subcommand } from '../input/subcommand.ts';
 import { withPolicy } from '../policy/rules-here.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
 import { CHANNEL_ALONE, defaultsCard } from '../sentences/defaults.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
-import { SETTING_WORDS } from '../sentences/settings.ts';
 
 /** Names of the defaults, as options. */
 const NAMES = ['model', 'seconds', 'aspect'] as const;
 
 const options: readonly OptionDeclaration[] = [
   { name: 'model', description: 'Model that you get without naming one', kind: 'text', autocomplete: 'model' },
-  {
-    name: 'seconds',
-    description: SETTING_WORDS.seconds.description,
-    kind: 'integer',
-    min: 1,
-    autocomplete: 'setting',
-  },
-  { name: 'aspect', description: SETTING_WORDS.aspect.description, kind: 'text', autocomplete: 'setting' },
+  ...SETTINGS.filter(({ name }) => name !== 'resolution').map(clipOption),
   {
     name: 'off',
     description: 'Removes this default, or all; channel: the model of this channel, for those who manage it',
@@ -45,7 +44,7 @@ export const defaults: Subcommand = {
   run: async (ports, caller, given) => {
     const before = await ports.defaults.get(memberOf(caller));
     if (optionValue(given, 'off')?.toLowerCase() === 'channel') return removeChannels(ports, caller, given, before);
-    if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, null);
+    if (!isAnyGiven(given)) return show(ports, caller, before, null);
     return change(ports, caller, given, before);
   },
 };
@@ -57,8 +56,7 @@ async function removeChannels(ports: BotPorts, caller: Caller, given: GivenOptio
   const manages = caller.mayAdminister || (await rightsIn(ports, caller, caller.channel)).manage;
   if (!manages) return refused(MANAGERS_SET_DEFAULT);
   const { model } = await channelDefaults(ports, caller);
-  const actor = { person: caller.user, surface: 'command' } as const;
-  await ports.defaults.setChannelModel(channelOf(caller), null, { audit: ports.audit, actor });
+  await ports.defaults.setChannelModel(channelOf(caller), null, { audit: ports.audit, actor: byCommand(caller) });
   return show(ports, caller, before, model !== undefined);
 }
 

@@ -23,6 +23,7 @@ export {
   policyWithout,
   type RuleName,
   type RulesPatch,
+  type RuleValue,
   rulesAt,
   rulesNaming,
   valueRules,
@@ -31,15 +32,9 @@ export { type Bought, type PurchaseNow, purchaseAt, refusedBy } from './policy/p
 export { keyOf, MAX_IMAGES, type ReferenceImage, References, referenceNameOf } from './references.ts';
 export {
   DEFAULT_SETTINGS,
-  type Keep,
   type Pause,
-  SETTING_NAMES,
-  type SettingAction,
-  type SettingsPatch,
   type SettingValues,
-  settingRow,
   TEAM_SETTINGS,
-  type TeamSettingName,
   type TeamSettings,
 } from './settings-schema.ts';
 export { type PauseInEffect, pauseAt, type TeamKey, TeamSettingsRepository } from './team-settings.ts';

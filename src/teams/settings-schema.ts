@@ -14,7 +14,7 @@ export interface Pause {
 }
 
 /** Time that something is kept. */
-export interface Keep {
+interface Keep {
   readonly days: number;
   /** Time from which it applies, in ms since the Unix epoch: until then a mistake can be corrected. */
   readonly fromMs: number;
@@ -36,7 +36,7 @@ export interface SettingValues {
   readonly styles: readonly Style[];
 }
 
-type Row<Kind extends keyof SettingValues> = {
+interface Row<Kind extends keyof SettingValues> {
   readonly kind: Kind;
   /** Action of its entries in the audit log. Stored, so never renamed. */
   readonly action: string;
@@ -44,13 +44,14 @@ type Row<Kind extends keyof SettingValues> = {
   readonly default?: SettingValues[Kind];
   /** An `on_off` that each channel has for itself: its value are the ids of the channels in which it is on, sorted. */
   readonly perChannel?: true;
+}
+
+type Rows<Names extends string> = {
+  readonly [Name in Names]: { readonly [Kind in keyof SettingValues]: Row<Kind> }[keyof SettingValues];
 };
 
-/** Row of {@link TEAM_SETTINGS}. */
-export type SettingRow = { readonly [Kind in keyof SettingValues]: Row<Kind> }[keyof SettingValues];
-
 /** Settings of a team, by the names of their fields in its record, which are stored. */
-export const TEAM_SETTINGS = {
+export const TEAM_SETTINGS = rows({
   /** Time zone in which the team's months begin and end. */
   timeZone: { kind: 'time_zone', action: 'time_zone', default: 'UTC' },
   /** Currency of amounts typed without one. Default: that of the catalog's default model. */
@@ -83,47 +84,36 @@ export const TEAM_SETTINGS = {
   policy: { kind: 'policy', action: 'policy' },
   /** Styles of the team, by name. */
   styles: { kind: 'styles', action: 'style' },
-} as const satisfies Readonly<Record<string, SettingRow>>;
+});
 
-type Rows = typeof TEAM_SETTINGS;
+function rows<const Given extends Rows<string>>(
+  given: Given,
+): { readonly [Name in keyof Given]: Given[Name] & Row<Given[Name]['kind']> } {
+  return given;
+}
 
-/** Name of a setting of a team. */
-export type TeamSettingName = keyof Rows;
+type Table = typeof TEAM_SETTINGS;
 
-/** Audit actions of the settings of some kinds. */
-export type SettingAction<Kind extends keyof SettingValues = keyof SettingValues> = Extract<
-  Rows[TeamSettingName],
-  { readonly kind: Kind }
->['action'];
-
-type Value<SomeRow extends SettingRow> = SomeRow extends { readonly perChannel: true }
+type Value<Name extends keyof Table> = Table[Name] extends { readonly perChannel: true }
   ? readonly string[]
-  : SettingValues[SomeRow['kind']];
+  : SettingValues[Table[Name]['kind']];
 
 type WithDefault = {
-  [Name in TeamSettingName]: Rows[Name] extends { readonly default: unknown } ? Name : never;
-}[TeamSettingName];
+  [Name in keyof Table]: Table[Name] extends { readonly default: unknown } ? Name : never;
+}[keyof Table];
 
 /** Settings of a team. */
-export type TeamSettings = Versioned & { readonly [Name in WithDefault]: Value<Rows[Name]> } & {
-  readonly [Name in Exclude<TeamSettingName, WithDefault>]?: Value<Rows[Name]>;
+export type TeamSettings = Versioned & { readonly [Name in WithDefault]: Value<Name> } & {
+  readonly [Name in Exclude<keyof Table, WithDefault>]?: Value<Name>;
 };
 
 /** Settings to change; `null` restores the default. */
-export type SettingsPatch = { readonly [Name in TeamSettingName]?: TeamSettings[Name] | null };
+export type SettingsPatch = { readonly [Name in keyof Table]?: TeamSettings[Name] | null };
 
-/** Names of the settings, in the order in which they are shown and logged. */
-export const SETTING_NAMES = Object.keys(TEAM_SETTINGS) as readonly TeamSettingName[];
-
-/** Returns the row of a setting, whose kind is not known beforehand. */
-export function settingRow(name: TeamSettingName): SettingRow {
-  return TEAM_SETTINGS[name];
-}
-
-const defaults = SETTING_NAMES.flatMap((name) => {
-  const { default: value } = settingRow(name);
-  return value === undefined ? [] : [[name, value] as const];
-});
+const defaults = Object.entries(TEAM_SETTINGS).map(([name, row]) => [name, row.default] as const);
 
 /** Settings of a team that changed none. */
-export const DEFAULT_SETTINGS = { revision: 0, ...Object.fromEntries(defaults) } as TeamSettings;
+export const DEFAULT_SETTINGS = {
+  revision: 0,
+  ...Object.fromEntries(defaults.filter(([, value]) => value !== undefined)),
+} as TeamSettings;

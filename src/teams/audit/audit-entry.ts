@@ -1,14 +1,14 @@
 import { createHmac, hash } from 'node:crypto';
 import type { Versioned } from '../../engine/index.ts';
 import type { Person, Price } from '../../tasks/index.ts';
-import type { SettingAction } from '../settings-schema.ts';
+import type { TEAM_SETTINGS } from '../settings-schema.ts';
 
 /** Log that an entry belongs to: that of a team, or that of the deployment, for what its environment sets. */
 export type AuditLog = { readonly platform: string; readonly team: string } | 'deployment';
 
 /** Kind of an administrative change. Stored, so never renamed. */
 export type AuditAction =
-  | SettingAction
+  | (typeof TEAM_SETTINGS)[keyof typeof TEAM_SETTINGS]['action']
   | 'budget'
   | 'soft_budget'
   | 'environment'
@@ -42,11 +42,6 @@ export interface AuditEntry {
   /** State before and after; empty for none. */
   readonly before: readonly AuditValue[];
   readonly after: readonly AuditValue[];
-}
-
-/** Part of a state whose changes are logged: that of a subject, such as the rules of a channel. */
-export interface AuditFact extends Pick<AuditEntry, 'subject'> {
-  readonly values: readonly AuditValue[];
 }
 
 /** Surface through which a change was made. */
