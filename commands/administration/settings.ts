@@ -180,12 +180,14 @@ function readSettings(
   const currencies = currenciesOf(catalog());
   const typedCurrency = optionValue(given, 'currency')?.toUpperCase();
   const currency = typedCurrency ?? before.currency ?? catalog().defaultModel.currency;
+  const valueOfOff = (name: OptionSetting) => (TEAM_SETTINGS[name].kind === 'on_off' ? false : null);
   return readOptions<OptionSetting, unknown>(given, {
     names,
     removable,
     optionOf: (name) => settingWords(name).option,
-    valueOfOff: (name) => (TEAM_SETTINGS[name].kind === 'on_off' ? false : null),
+    valueOfOff,
     read: (name, typed) => {
+      if (typed.toLowerCase() === 'off') return { value: valueOfOff(name) };
       const { option } = settingWords(name);
       const read = KINDS[TEAM_SETTINGS[name].kind].read(typed, { currency, currencies, nowMs: clock.now() });
       if ('problem' in read) return { problem: `${option}: ${read.problem}` };

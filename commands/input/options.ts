@@ -94,8 +94,8 @@ export async function readOptions<Name extends string, Value>(
   for (const name of names) {
     const field = optionOf(name);
     const typed = optionValue(given, field);
-    if (off.removed.includes(field) || typed?.toLowerCase() === 'off') values.set(name, valueOfOff(name));
-    if (typed === undefined || typed.toLowerCase() === 'off') continue;
+    if (off.removed.includes(field)) values.set(name, valueOfOff(name));
+    if (typed === undefined) continue;
     const one = await read(name, typed);
     if ('problem' in one) problems.push({ field, sentence: one.problem });
     else values.set(name, one.value);
