@@ -217,14 +217,7 @@ async function readRule(
 async function readStyle({ settings }: BotPorts, caller: Caller, typed: string): Promise<Read<string>> {
   const { styles = [] } = await settings.get(teamOf(caller));
   const style = styleNamed({ styles }, typed);
-  return style === undefined
-    ? {
-        problem: notAStyle(
-          typed,
-          styles.map(({ name }) => name),
-        ),
-      }
-    : { value: style.name };
+  return style === undefined ? { problem: notAStyle(typed, styles) } : { value: style.name };
 }
 
 function itemsOf(typed: string): readonly string[] {

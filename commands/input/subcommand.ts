@@ -55,7 +55,7 @@ export interface BotPorts {
   readonly references: Pick<References, 'list' | 'add' | 'remove'>;
   readonly libraryFiles: LibraryFiles;
   /** Default model, length and aspect ratio of people. */
-  readonly defaults: Pick<PersonalDefaults, 'get' | 'change' | 'channelModel' | 'setChannelModel'>;
+  readonly defaults: Pick<PersonalDefaults, 'get' | 'change'>;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;

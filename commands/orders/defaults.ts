@@ -1,5 +1,5 @@
 import { spendChannel } from '#src/tasks/index.ts';
-import type { ChannelKey, MemberKey } from '#src/teams/index.ts';
+import type { MemberKey } from '#src/teams/index.ts';
 import {
   type Catalog,
   checkDefaults,
@@ -11,7 +11,15 @@ import {
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
-import { type BotPorts, byCommand, privately, refused, refusedWith, type Subcommand } from '../input/subcommand.ts';
+import {
+  type BotPorts,
+  byCommand,
+  privately,
+  refused,
+  refusedWith,
+  type Subcommand,
+  teamOf,
+} from '../input/subcommand.ts';
 import { withPolicy } from '../policy/rules-here.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
@@ -56,7 +64,10 @@ async function removeChannels(ports: BotPorts, caller: Caller, given: GivenOptio
   const manages = caller.mayAdminister || (await rightsIn(ports, caller, caller.channel)).manage;
   if (!manages) return refused(MANAGERS_SET_DEFAULT);
   const { model } = await channelDefaults(ports, caller);
-  await ports.defaults.setChannelModel(channelOf(caller), null, { audit: ports.audit, actor: byCommand(caller) });
+  await ports.settings.change(teamOf(caller), byCommand(caller), ({ channelModels = {} }) => {
+    const { [spendChannel(caller)]: _, ...others } = channelModels;
+    return { channelModels: others };
+  });
   return show(ports, caller, before, model !== undefined);
 }
 
@@ -91,8 +102,10 @@ async function show(ports: BotPorts, caller: Caller, shown: Defaults, isChanged:
 }
 
 /** Returns the default model of the caller's channel, as defaults. */
-async function channelDefaults({ defaults: records }: BotPorts, caller: Caller): Promise<Defaults> {
-  const model = await records.channelModel(channelOf(caller));
+async function channelDefaults({ settings }: BotPorts, caller: Caller): Promise<Defaults> {
+  const { channelModels = {} } = await settings.get(teamOf(caller));
+  // On the playground, a channel may be called `constructor`.
+  const model = new Map(Object.entries(channelModels)).get(spendChannel(caller));
   return model === undefined ? {} : { model };
 }
 
@@ -117,10 +130,6 @@ export async function withDefaults(ports: BotPorts, caller: Caller): Promise<Bot
     return { ...personalCatalog(personalCatalog(offered, ofChannel), { ...own, ...ofStyle }), references };
   };
   return { ...allowed, catalog };
-}
-
-function channelOf(caller: Caller): ChannelKey {
-  return { platform: caller.platform, team: caller.team, channel: spendChannel(caller) };
 }
 
 function memberOf({ platform, team, user }: Caller): MemberKey {

@@ -1,4 +1,4 @@
-import { NO_POLICY, type Policy } from '#src/teams/index.ts';
+import { NO_POLICY, type Policy, type TeamSettings } from '#src/teams/index.ts';
 import { type Catalog, checkRequest, SETTINGS, type Style, splitAddresses, styleNamed } from '#src/videos/index.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { administrative, clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
@@ -89,12 +89,7 @@ async function show(ports: BotPorts, caller: Caller, name: string | undefined): 
   }
   const found = styleNamed({ styles }, name);
   if (found !== undefined) return privately(styleCard(found, ports.catalog(), null));
-  return refused(
-    noSuchStyle(
-      name,
-      styles.map((one) => one.name),
-    ),
-  );
+  return refused(noSuchStyle(name, styles));
 }
 
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Promise<Reply> {
@@ -103,23 +98,12 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Pro
   const { policy = NO_POLICY, styles: stored = [], revision } = await ports.settings.get(teamOf(caller));
   const before = styleNamed({ styles: stored }, read.name);
   const after = read.change(before ?? { name: read.name });
-  if (after === null && before === undefined)
-    return refused(
-      noSuchStyle(
-        read.name,
-        stored.map((one) => one.name),
-      ),
-    );
+  if (after === null && before === undefined) return refused(noSuchStyle(read.name, stored));
   if (after === null && isAskedFor(policy, read.name)) return refused(styleInPolicy(read.name));
   if (after !== null && Object.keys(after).length === 1) return refused(STYLE_EMPTY);
   if (before === undefined && stored.length >= MAX_STYLES) return refused(tooManyStyles(MAX_STYLES));
-  const { styles = [], ...now } = await ports.settings.change(
-    teamOf(caller),
-    byCommand(caller),
-    ({ styles: some = [] }) => ({
-      styles: changed(some, read.name, read.change),
-    }),
-  );
+  const patch = ({ styles = [] }: TeamSettings) => ({ styles: changed(styles, read.name, read.change) });
+  const { styles = [], ...now } = await ports.settings.change(teamOf(caller), byCommand(caller), patch);
   const saved = styleNamed({ styles }, read.name);
   if (saved !== undefined) return privately(styleCard(saved, ports.catalog(), now.revision !== revision));
   return privately(textCard([styleRemoved(read.name)]));
@@ -143,12 +127,8 @@ function isAskedFor({ team, channels }: Policy, name: string): boolean {
 
 /** Change of a style as entered, or everything that is wrong with it. */
 type ReadStyle =
-  | {
-      readonly ok: true;
-      readonly name: string;
-      /** Returns the style after the change; `null`: it is removed. */
-      readonly change: (before: Style) => Style | null;
-    }
+  /** `change` returns the style after the change; `null`: it is removed. */
+  | { readonly ok: true; readonly name: string; readonly change: (before: Style) => Style | null }
   | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
 /** Reads the options of `/video style`. */

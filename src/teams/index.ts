@@ -11,7 +11,7 @@ export type {
   LoggedValue,
   Surface,
 } from './audit/audit-entry.ts';
-export { type ChannelKey, defaultsKey, type MemberKey, PersonalDefaults } from './personal-defaults.ts';
+export { defaultsKey, type MemberKey, PersonalDefaults } from './personal-defaults.ts';
 export { allowedCatalog } from './policy/allowed-catalog.ts';
 export {
   changedPolicy,

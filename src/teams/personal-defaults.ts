@@ -1,8 +1,6 @@
 import type { Keyv } from 'keyv';
 import { changeRecord, type Store, type Versioned } from '../engine/index.ts';
 import type { Defaults } from '../videos/index.ts';
-import type { AuditTrail } from './audit/audit.ts';
-import type { Actor, AuditValue } from './audit/audit-entry.ts';
 
 /** Person in a team. */
 export interface MemberKey {
@@ -12,25 +10,12 @@ export interface MemberKey {
   readonly user: string;
 }
 
-/** Channel of a team; that of a thread is the channel that it belongs to. */
-export interface ChannelKey {
-  readonly platform: string;
-  readonly team: string;
-  readonly channel: string;
-}
-
-/** Author of a change of a channel's default, and the log that it is entered in. */
-interface ChannelChange {
-  readonly audit: Pick<AuditTrail, 'commitAudited'>;
-  readonly actor: Actor;
-}
-
 /** Changes of a person's defaults: `null` removes a value, an absent one stays. */
 type DefaultsPatch = { readonly [Name in keyof Defaults]?: Defaults[Name] | null | undefined };
 
 type DefaultsRecord = Defaults & Versioned;
 
-/** The defaults of people and channels: one record for each who has any. */
+/** The defaults of people: one record for each who has any. */
 export class PersonalDefaults {
   readonly #store: Pick<Store, 'keyv' | 'commit'>;
   readonly #records: Keyv;
@@ -45,32 +30,6 @@ export class PersonalDefaults {
     return defaultsOf(await this.#records.get<DefaultsRecord>(defaultsKey(person)));
   }
 
-  /** Returns the model that orders in a channel get which name none. @throws `store_unavailable` */
-  async channelModel(channel: ChannelKey): Promise<string | undefined> {
-    return (await this.#records.get<DefaultsRecord>(channelKey(channel)))?.model;
-  }
-
-  /**
-   * Sets the default model of a channel, with an entry in the team's audit log; `null` removes it.
-   * @throws `store_unavailable`
-   */
-  async setChannelModel(channel: ChannelKey, model: string | null, { audit, actor }: ChannelChange): Promise<void> {
-    const key = channelKey(channel);
-    await audit.commitAudited(channel, actor, async () => {
-      const before = await this.channelModel(channel);
-      const value = model === null ? null : ({ model, revision: 1 } satisfies DefaultsRecord);
-      const records = [{ namespace: 'defaults', key, value, expected: 'any' } as const];
-      // To readers of the log, one of the channel's rules.
-      const entry = {
-        action: 'policy',
-        subject: [textOf('default model'), { kind: 'channel', channel: channel.channel }],
-        before: before === undefined ? [] : [textOf(before)],
-        after: model === null ? [] : [textOf(model)],
-      } as const;
-      return { change: { records }, entries: before === (model ?? undefined) ? [] : [entry], result: undefined };
-    });
-  }
-
   /** Changes a person's defaults. @returns all of them. @throws `store_unavailable` */
   async change(person: MemberKey, patch: DefaultsPatch): Promise<Defaults> {
     const record = { namespace: 'defaults', key: defaultsKey(person) } as const;
@@ -83,22 +42,9 @@ export class PersonalDefaults {
   }
 }
 
-function textOf(text: string): AuditValue {
-  return { kind: 'text', text };
-}
-
-/** Returns the key of a channel's record in the namespace `defaults`. */
-function channelKey({ platform, team, channel }: ChannelKey): string {
-  return `channel:${platform}:${team}:${channel}`;
-}
-
-function defaultsOf(record: DefaultsRecord | undefined): Defaults {
-  const { model, seconds, aspect } = record ?? {};
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(aspect === undefined ? {} : { aspect }),
-  };
+function defaultsOf(record: Partial<DefaultsRecord> = {}): Defaults {
+  const { revision: _, ...defaults } = record;
+  return defaults;
 }
 
 /** Returns the key of a person's record in the namespace `defaults`. */

@@ -34,6 +34,8 @@ export interface SettingValues {
   readonly pause: Pause;
   readonly policy: Policy;
   readonly styles: readonly Style[];
+  /** Names of models by channel id. */
+  readonly channel_models: Readonly<Record<string, string>>;
 }
 
 interface Row<Kind extends keyof SettingValues> {
@@ -84,6 +86,8 @@ export const TEAM_SETTINGS = rows({
   policy: { kind: 'policy', action: 'policy' },
   /** Styles of the team, by name. */
   styles: { kind: 'styles', action: 'style' },
+  /** Models that orders in a channel get which name none. */
+  channelModels: { kind: 'channel_models', action: 'channel_model' },
 });
 
 function rows<const Given extends Rows<string>>(

@@ -61,6 +61,8 @@ const PHRASES: Readonly<
     ' forgotten, with their clips',
   ],
   policy: policyLine,
+  channel_model: ({ subject, before, after }) =>
+    changeLine(['the default model in ', ...listed(subject)], before, after),
   style: ({ subject, before, after }) => [
     before.length === 0 ? ' added' : after.length === 0 ? ' removed' : ' changed',
     ' the style ',
@@ -121,7 +123,7 @@ function changeLine(what: Line, before: readonly LoggedValue[], after: readonly 
 
 function withTitles(entry: LoggedEntry, catalog: Catalog): LoggedEntry {
   const { action, subject, before, after } = entry;
-  if (action !== 'policy' || !(isText(subject, 'models') || isText(subject, 'default model'))) return entry;
+  if (action !== 'channel_model' && !(action === 'policy' && isText(subject, 'models'))) return entry;
   const titled = (values: readonly LoggedValue[]): readonly LoggedValue[] =>
     values.map((value) => (value.kind === 'text' ? { ...value, text: titleOf(catalog, value.text) } : value));
   return { ...entry, before: titled(before), after: titled(after) };
@@ -130,7 +132,7 @@ function withTitles(entry: LoggedEntry, catalog: Catalog): LoggedEntry {
 /** Phrases a change of a rule: ` set the models allowed in #ads to Swift 1`. */
 function policyLine({ subject: [rule, ...place], before, after }: LoggedEntry): Line {
   const name = rule?.kind === 'text' ? rule.text : '';
-  const what = Object.entries(RULE_WORDS).find(([rule]) => rule === name)?.[1].audited ?? `the ${name}`;
+  const what = Object.entries(RULE_WORDS).find(([rule]) => rule === name)?.[1].audited ?? `the rule ${name}`;
   return changeLine(place.length === 0 ? [what] : [what, ' in ', ...listed(place)], before, after);
 }
 

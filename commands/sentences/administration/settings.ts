@@ -4,7 +4,7 @@ import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { formatCount, shorten } from '../format.ts';
 
 /** Setting that an option sets and a line of a card shows; the others have commands of their own. */
-export type OptionSetting = Exclude<keyof typeof TEAM_SETTINGS, 'pause' | 'policy' | 'styles'>;
+export type OptionSetting = Exclude<keyof typeof TEAM_SETTINGS, 'pause' | 'policy' | 'styles' | 'channelModels'>;
 
 type SettingsCommand = 'settings' | 'review';
 

@@ -55,6 +55,8 @@ const FACTS: { readonly [Kind in keyof SettingValues]: (value: SettingValues[Kin
       [noteOf(name)],
       Object.entries(parts).map(([part, value]) => noteOf(`${part}: ${String(value)}`)),
     ]),
+  channel_models: (models) =>
+    Object.entries(models).map(([channel, model]) => [[{ kind: 'channel', channel }], [textOf(model)]]),
 };
 
 function ruleFacts(rules: PolicyRules, place: readonly AuditValue[]): readonly Fact[] {
