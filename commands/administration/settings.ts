@@ -111,18 +111,11 @@ interface CommandOptions extends Pick<Command, 'description' | 'example'> {
 }
 
 /** Creates a command that shows settings, and changes them by options. */
-function settingsCommand({ name, description, example, off, removable }: CommandOptions): Subcommand {
-  const names = settingsOf(name);
-  const choices = removable.map((one) => settingWords(one).option).map((value) => ({ value, label: value }));
+function settingsCommand({ off, removable, ...words }: CommandOptions): Subcommand {
+  const names = settingsOf(words.name);
+  const choices = removable.map((name) => settingWords(name).option).map((value) => ({ value, label: value }));
   const options = [...names.map(declared), { name: 'off', description: off, kind: 'text', choices } as const];
-  const declaration: Command = {
-    name,
-    description,
-    example,
-    options,
-    visibility: 'private',
-    isAdministrative: true,
-  };
+  const declaration: Command = { ...words, options, visibility: 'private', isAdministrative: true };
   return {
     declaration,
     run: async (ports, caller, given) => {
@@ -131,19 +124,19 @@ function settingsCommand({ name, description, example, off, removable }: Command
       const show = (now: TeamSettings, changed: readonly OptionSetting[] | null, lacksApprover = false): Reply => {
         const shown = { ...now, currency: now.currency ?? ports.catalog().defaultModel.currency };
         const typed = nameOf(declaration, caller.fields);
-        return privately(settingsCard(name, { settings: shown, channel, changed, typed, lacksApprover }));
+        return privately(settingsCard(words.name, { settings: shown, channel, changed, typed, lacksApprover }));
       };
       if (!isAnyGiven(given)) return show(before, null);
       const { values, problems } = await readSettings(ports, given, { names, removable, before, channel });
       if (problems.length > 0) return refusedWith(problems);
-      for (const [one, value] of values) {
-        const problem = await channelProblem(ports, caller, one, value);
+      for (const [name, value] of values) {
+        const problem = await channelProblem(ports, caller, name, value);
         if (problem !== null) return refused(problem);
       }
       const after = await ports.settings.change(team, byCommand(caller), (now) =>
-        Object.fromEntries([...values].map(([one, value]) => [one, inChannel(now, one, value, channel)])),
+        Object.fromEntries([...values].map(([name, value]) => [name, inChannel(now, name, value, channel)])),
       );
-      const changed = names.filter((one) => JSON.stringify(after[one]) !== JSON.stringify(before[one]));
+      const changed = names.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]));
       const isUnheard = changed.includes('approveAbove') && after.approveAbove !== undefined;
       return show(after, changed, isUnheard && (await ports.approvers.list(team)).length === 0);
     },

@@ -1,5 +1,5 @@
 import { spendChannel } from '#src/tasks/index.ts';
-import type { MemberKey } from '#src/teams/index.ts';
+import type { MemberKey, TeamSettings } from '#src/teams/index.ts';
 import {
   type Catalog,
   checkDefaults,
@@ -20,7 +20,7 @@ import {
   type Subcommand,
   teamOf,
 } from '../input/subcommand.ts';
-import { withPolicy } from '../policy/rules-here.ts';
+import { underPolicy, withPolicy } from '../policy/rules-here.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
 import { CHANNEL_ALONE, defaultsCard } from '../sentences/defaults.ts';
@@ -63,7 +63,7 @@ async function removeChannels(ports: BotPorts, caller: Caller, given: GivenOptio
   if (!isAlone) return refused(CHANNEL_ALONE);
   const manages = caller.mayAdminister || (await rightsIn(ports, caller, caller.channel)).manage;
   if (!manages) return refused(MANAGERS_SET_DEFAULT);
-  const { model } = await channelDefaults(ports, caller);
+  const { model } = channelDefaults(await ports.settings.get(teamOf(caller)), caller);
   await ports.settings.change(teamOf(caller), byCommand(caller), ({ channelModels = {} }) => {
     const { [spendChannel(caller)]: _, ...others } = channelModels;
     return { channelModels: others };
@@ -92,18 +92,15 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, befo
 
 async function show(ports: BotPorts, caller: Caller, shown: Defaults, isChanged: boolean | null): Promise<Reply> {
   const command = nameOf(defaults.declaration, caller.fields);
-  const [{ catalog: allowed }, ofChannel] = await Promise.all([
-    withPolicy(ports, caller),
-    channelDefaults(ports, caller),
-  ]);
-  const catalog = personalCatalog(personalCatalog(allowed(), ofChannel), shown);
+  const team = await ports.settings.get(teamOf(caller));
+  const ofChannel = channelDefaults(team, caller);
+  const catalog = personalCatalog(personalCatalog(underPolicy(ports, caller, team).catalog(), ofChannel), shown);
   const isChannels = catalog.models.some(({ name }) => name === ofChannel.model);
   return privately(defaultsCard({ defaults: shown, catalog, isChannels, isChanged, command }));
 }
 
 /** Returns the default model of the caller's channel, as defaults. */
-async function channelDefaults({ settings }: BotPorts, caller: Caller): Promise<Defaults> {
-  const { channelModels = {} } = await settings.get(teamOf(caller));
+function channelDefaults({ channelModels = {} }: TeamSettings, caller: Caller): Defaults {
   // On the playground, a channel may be called `constructor`.
   const model = new Map(Object.entries(channelModels)).get(spendChannel(caller));
   return model === undefined ? {} : { model };
@@ -116,13 +113,14 @@ async function channelDefaults({ settings }: BotPorts, caller: Caller): Promise<
  * @throws `store_unavailable`
  */
 export async function withDefaults(ports: BotPorts, caller: Caller): Promise<BotPorts> {
-  const [allowed, own, ofChannel, references] = await Promise.all([
-    withPolicy(ports, caller),
+  const [team, own, references] = await Promise.all([
+    ports.settings.get(teamOf(caller)),
     ports.defaults.get(memberOf(caller)),
-    channelDefaults(ports, caller),
     // People of other organisations see only what is in their channel.
     caller.isExternal === true ? [] : ports.references.list(caller),
   ]);
+  const allowed = underPolicy(ports, caller, team);
+  const ofChannel = channelDefaults(team, caller);
   const catalog = (): Catalog => {
     const offered = allowed.catalog();
     const { policy: { style } = {} } = offered;

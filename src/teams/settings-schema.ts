@@ -44,8 +44,8 @@ interface Row<Kind extends keyof SettingValues> {
   readonly action: string;
   /** Default: the setting is absent until it is set. */
   readonly default?: SettingValues[Kind];
-  /** An `on_off` that each channel has for itself: its value are the ids of the channels in which it is on, sorted. */
-  readonly perChannel?: true;
+  /** Whether each channel has it for itself: its value are the ids of the channels in which it is on, sorted. */
+  readonly perChannel?: Kind extends 'on_off' ? true : never;
 }
 
 type Rows<Names extends string> = {

@@ -14,9 +14,9 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered.
  */
 const CEILINGS = {
-  lines: 77_000,
+  lines: 76_800,
   exports: 2_360,
-  'exported functions with one call site': 567,
+  'exported functions with one call site': 566,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,
@@ -30,7 +30,7 @@ const CEILINGS = {
   'terms of the glossary': 79,
   'files of one create': 150,
   'functions of one create': 800,
-  'reads of one create': 41,
+  'reads of one create': 39,
   'commits of one create': 11,
 } as const;
 
