@@ -1,9 +1,10 @@
 import { checkRequest, MAX_TAKES, MEDIA_KINDS, SETTINGS } from '#src/videos/index.ts';
 import type { Command, OptionDeclaration } from './bot-port.ts';
+import { clipOption } from './input/options.ts';
 import type { Subcommand } from './input/subcommand.ts';
 import { orderDraft, requestDraft } from './orders/place-order.ts';
 import { refusalProblems } from './sentences/refusals.ts';
-import { MEDIA_WORDS, SETTING_WORDS } from './sentences/settings.ts';
+import { MEDIA_WORDS } from './sentences/settings.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -22,15 +23,7 @@ const options: readonly OptionDeclaration[] = [
     kind: 'text',
     autocomplete: 'model',
   },
-  ...SETTINGS.map(
-    ({ name, kind, min }): OptionDeclaration => ({
-      name,
-      description: SETTING_WORDS[name].description,
-      kind: kind === 'number' ? 'integer' : 'text',
-      ...(min === undefined ? {} : { min }),
-      autocomplete: 'setting',
-    }),
-  ),
+  ...SETTINGS.map(clipOption),
   {
     name: 'takes',
     description: `How many clips to make of it, 1 to ${MAX_TAKES}; each is charged`,

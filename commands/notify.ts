@@ -2,7 +2,7 @@ import { type Subscription, subscriptionKey } from '#src/chat/index.ts';
 import type { Person } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from './bot-port.ts';
 import { rightsIn } from './input/member-rights.ts';
-import { isSet, optionValue } from './input/options.ts';
+import { isAnyGiven, isSet, optionValue } from './input/options.ts';
 import { channelNamed, personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import {
@@ -54,7 +54,7 @@ export const notify: Subcommand = {
     visibility: 'private',
   },
   run: async (ports, caller, given) => {
-    if (Object.values(given).every((values) => values.length === 0)) return overview(ports, caller, null);
+    if (!isAnyGiven(given)) return overview(ports, caller, null);
     const named = optionValue(given, 'who');
     const word = named?.toLowerCase();
     const isOff = isSet(given, 'off') || word === 'off';

@@ -1,7 +1,7 @@
 import { audit } from './administration/audit.ts';
 import { pause } from './administration/pause.ts';
 import { policy } from './administration/policy.ts';
-import { settings } from './administration/settings.ts';
+import { review, settings } from './administration/settings.ts';
 import { approvals } from './approvals/approvals.ts';
 import { approvers } from './approvals/approvers.ts';
 import type { Command } from './bot-port.ts';
@@ -21,7 +21,6 @@ import { defaults } from './orders/defaults.ts';
 import { erase } from './privacy/forget.ts';
 import { privacy } from './privacy/privacy.ts';
 import { retry } from './retry.ts';
-import { review } from './review/settings.ts';
 import { status } from './status.ts';
 import { storyboard } from './storyboard/storyboard.ts';
 import { library } from './studio/library.ts';

@@ -2,7 +2,7 @@ import { momentOf } from '#src/money/index.ts';
 import { type Pause, pauseAt } from '#src/teams/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { isSet, optionValue } from '../input/options.ts';
-import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import {
   notAnEnd,
   type PauseOutcome,
@@ -53,7 +53,7 @@ export const pause: Subcommand = {
     // It stops first: a wrong end is asked about afterwards.
     const isEnd = untilMs !== undefined && untilMs !== null && untilMs > nowMs;
     const wanted: Pause = { reason, by: caller.user, atMs: nowMs, ...(isEnd ? { untilMs } : {}) };
-    await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, { pause: wanted });
+    await ports.settings.change(teamOf(caller), byCommand(caller), { pause: wanted });
     const isWrong = until !== undefined && !isEnd;
     return show(ports, caller, 'paused', isWrong ? notAnEnd(until, untilMs === null ? 'unreadable' : 'past') : null);
   },
@@ -61,7 +61,7 @@ export const pause: Subcommand = {
 
 async function resume(ports: BotPorts, caller: Caller): Promise<Reply> {
   const before = pauseAt(await ports.settings.get(teamOf(caller)), ports.clock.now());
-  await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, { pause: null });
+  await ports.settings.change(teamOf(caller), byCommand(caller), { pause: null });
   return show(ports, caller, before === null ? 'not_paused' : 'resumed');
 }
 

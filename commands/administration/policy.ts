@@ -1,25 +1,48 @@
-import { spendChannel } from '#src/tasks/index.ts';
+import { type Approver, MAX_SET_SIZE, spendChannel } from '#src/tasks/index.ts';
 import {
   allowedCatalog,
   changedPolicy,
   NO_POLICY,
   type Policy,
   type PolicyRules,
+  type RuleName,
   type RulesPatch,
   rulesAt,
   valueRules,
 } from '#src/teams/index.ts';
+import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, styleNamed } from '#src/videos/index.ts';
+import { approverNamed, approverProblem } from '../approvals/approvers.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
-import { optionValue } from '../input/options.ts';
-import { channelNamed } from '../input/people.ts';
-import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
-import { RULES, readRules } from '../policy/read-rules.ts';
-import { LEAVES_NO_MODEL } from '../sentences/administration/policy.ts';
-import { policyCard } from '../sentences/administration/policy-card.ts';
+import { administrative, isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
+import { channelNamed, withoutMarkup } from '../input/people.ts';
+import {
+  type BotPorts,
+  byCommand,
+  privately,
+  refused,
+  refusedWith,
+  type Subcommand,
+  teamOf,
+} from '../input/subcommand.ts';
+import {
+  LEAVES_NO_MODEL,
+  notAStyle,
+  notClips,
+  notLengths,
+  notOneOf,
+  tooManyWords,
+} from '../sentences/administration/policy.ts';
+import { policyCard, RULE_WORDS } from '../sentences/administration/policy-card.ts';
+import { unknownApprover } from '../sentences/cards/approvers.ts';
 import { channelUnknown } from '../sentences/refusals.ts';
 
-const administrative = (option: OptionDeclaration): OptionDeclaration => ({ ...option, isAdministrative: true });
+/** Largest number of forbidden words, and of characters in one. */
+const MAX_WORDS = 200;
+const MAX_WORD_LENGTH = 60;
+const ANY: ReadonlySet<string> = new Set(['any', 'all', 'everyone', '@everyone']);
+
+const RULE_NAMES = Object.keys(RULE_WORDS) as readonly RuleName[];
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -28,74 +51,25 @@ const options: readonly OptionDeclaration[] = [
     kind: 'channel',
     defaultWords: 'this channel',
   },
-  ...(
-    [
-      {
-        name: 'models',
-        description: 'Models allowed, separated by commas; any for all',
-        kind: 'text',
-        isList: true,
-        maxLength: 1000,
-      },
-      {
-        name: 'seconds',
-        description: 'Longest clip in seconds, or the lengths allowed, such as 4, 6; any for all',
-        kind: 'text',
-        isList: true,
-        maxLength: 200,
-      },
-      {
-        name: 'resolutions',
-        description: 'Resolutions allowed, such as 480p, 720p; any for all',
-        kind: 'text',
-        isList: true,
-        maxLength: 100,
-      },
-      { name: 'clips', description: 'Most clips in one order, 1 to 12; any for no rule', kind: 'text', maxLength: 10 },
-      { name: 'style', description: 'Style that every clip has; any for no rule', kind: 'text', autocomplete: 'style' },
-      {
-        name: 'create',
-        description: 'Adds who may create clips; everyone for no rule',
-        kind: 'approver',
-        range: 'a person, role or user group who may create clips, or everyone',
-      },
-      {
-        name: 'decide',
-        description: 'Adds who may cancel, retry and decide on others’ clips; everyone for no rule',
-        kind: 'approver',
-        range: 'a person, role or user group who may cancel, retry and decide on others’ clips, or everyone',
-      },
-      {
-        name: 'review',
-        description: 'Adds who may sign off clips or request changes; everyone for no rule',
-        kind: 'approver',
-        range: 'a person, role or user group who may sign off clips or request changes, or everyone',
-      },
-      {
-        name: 'words',
-        description: 'Adds forbidden words, separated by commas',
-        kind: 'text',
-        isList: true,
-        maxLength: 2000,
-      },
-      {
-        name: 'change',
-        description: 'Whether people and words are added or removed',
-        kind: 'text',
-        choices: [
-          { value: 'add', label: 'Add' },
-          { value: 'remove', label: 'Remove' },
-        ],
-        defaultWords: 'add',
-      },
-      {
-        name: 'off',
-        description: 'Removes this rule; in a channel, the team’s applies again',
-        kind: 'text',
-        choices: [...RULES, 'all'].map((value) => ({ value, label: value })),
-      },
-    ] satisfies readonly OptionDeclaration[]
-  ).map(administrative),
+  ...[
+    ...RULE_NAMES.map((name) => ({ name, ...RULE_WORDS[name].option })),
+    {
+      name: 'change',
+      description: 'Whether people and words are added or removed',
+      kind: 'text',
+      choices: [
+        { value: 'add', label: 'Add' },
+        { value: 'remove', label: 'Remove' },
+      ],
+      defaultWords: 'add',
+    } as const,
+    {
+      name: 'off',
+      description: 'Removes this rule; in a channel, the team’s applies again',
+      kind: 'text',
+      choices: [...RULE_NAMES, 'all'].map((value) => ({ value, label: value })),
+    } as const,
+  ].map(administrative),
 ];
 
 /** `/video policy`: shows what is allowed, and changes it. */
@@ -111,8 +85,7 @@ export const policy: Subcommand = {
   run: async (ports, caller, given) => {
     const place = await placeOf(ports, caller, optionValue(given, 'channel'));
     if (place === null) return refused(channelUnknown('channel'));
-    const isChange = Object.entries(given).some(([name, values]) => name !== 'channel' && values.length > 0);
-    return isChange ? change(ports, caller, given, place) : show(ports, caller, place, null);
+    return isAnyGiven(given, 'channel') ? change(ports, caller, given, place) : show(ports, caller, place, null);
   },
 };
 
@@ -133,17 +106,35 @@ async function placeOf(ports: BotPorts, caller: Caller, typed: string | undefine
 }
 
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions, place: PolicyPlaceGiven): Promise<Reply> {
-  const read = await readRules(ports, caller, given);
-  if (!read.ok) return refusedWith(read.problems);
-  const patchOf = (before: Policy): RulesPatch => read.change(rulesOf(before, place));
+  const isRemoval = optionValue(given, 'change')?.toLowerCase() === 'remove';
+  const { values, problems } = await readOptions<RuleName, RulesPatch[RuleName]>(given, {
+    names: RULE_NAMES,
+    optionOf: (name) => name,
+    valueOfOff: () => null,
+    read: (name, typed) => readRule(ports, caller, name, typed),
+  });
+  if (problems.length > 0) return refusedWith(problems);
+  const changed = (before: Policy): Policy =>
+    changedPolicy(before, place.named, patchOf(values, rulesOf(before, place), isRemoval));
   const { policy: stored = NO_POLICY, revision } = await ports.settings.get(teamOf(caller));
-  const next = changedPolicy(stored, place.named, patchOf(stored));
-  if (leavesNoModel(ports, next, place)) return refused(LEAVES_NO_MODEL);
-  const actor = { person: caller.user, surface: 'command' } as const;
-  const after = await ports.settings.change(teamOf(caller), actor, ({ policy: before = NO_POLICY }) => ({
-    policy: changedPolicy(before, place.named, patchOf(before)),
+  if (leavesNoModel(ports, changed(stored), place)) return refused(LEAVES_NO_MODEL);
+  const after = await ports.settings.change(teamOf(caller), byCommand(caller), ({ policy: before = NO_POLICY }) => ({
+    policy: changed(before),
   }));
   return show(ports, caller, place, after.revision !== revision);
+}
+
+/** Returns the changes of a place, where lists of people and words begin with what applies there. */
+function patchOf(values: ReadonlyMap<RuleName, unknown>, applied: PolicyRules, isRemoval: boolean): RulesPatch {
+  const changed = [...values].flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+    if (!Array.isArray(value) || !(name === 'words' || RULE_WORDS[name].option.kind === 'approver'))
+      return [[name, value]];
+    const before = applied[name];
+    // An empty list is a rule: it leaves administrators alone.
+    if (isRemoval && !Array.isArray(before)) return [];
+    return [[name, listAfter(Array.isArray(before) ? before : [], value, isRemoval)]];
+  });
+  return Object.fromEntries(changed);
 }
 
 function rulesOf(policy: Policy, { named }: PolicyPlaceGiven): PolicyRules {
@@ -176,4 +167,111 @@ async function show(
       catalog: ports.catalog(),
     }),
   );
+}
+
+type Item = Approver | string;
+
+/** Returns a list of people or words with items added or removed. */
+function listAfter(before: readonly Item[], items: readonly Item[], isRemoval: boolean): readonly Item[] {
+  const others = before.filter((one) => !items.some((item) => isSame(one, item)));
+  if (isRemoval) return others;
+  return [...before, ...items.filter((item) => !before.some((one) => isSame(one, item)))];
+}
+
+function isSame(one: Item, other: Item): boolean {
+  if (typeof one === 'string' || typeof other === 'string')
+    return typeof one === 'string' && typeof other === 'string' && isSameWord(one, other);
+  return one.kind === other.kind && one.id === other.id;
+}
+
+async function readRule(
+  ports: BotPorts,
+  caller: Caller,
+  name: RuleName,
+  typed: string,
+): Promise<Read<PolicyRules[RuleName]>> {
+  if (ANY.has(typed.toLowerCase())) return { value: 'any' };
+  switch (name) {
+    case 'models':
+      return readModels(ports.catalog(), typed);
+    case 'seconds':
+      return readSeconds(typed);
+    case 'resolutions':
+      return readResolutions(typed);
+    case 'clips': {
+      const number = /^\d{1,2}$/u.test(typed) ? Number(typed) : 0;
+      const isAllowed = number >= 1 && number <= MAX_SET_SIZE;
+      return isAllowed ? { value: number } : { problem: notClips(typed, MAX_SET_SIZE) };
+    }
+    case 'style':
+      return readStyle(ports, caller, typed);
+    case 'words':
+      return readWords(typed);
+    case 'create':
+    case 'decide':
+    case 'review':
+      return readPeople(ports, caller, name, typed);
+  }
+}
+
+async function readStyle({ settings }: BotPorts, caller: Caller, typed: string): Promise<Read<string>> {
+  const { styles = [] } = await settings.get(teamOf(caller));
+  const style = styleNamed({ styles }, typed);
+  return style === undefined ? { problem: notAStyle(typed, styles) } : { value: style.name };
+}
+
+function itemsOf(typed: string): readonly string[] {
+  const items = typed.split(/[,;\n]/u).map((item) => item.trim());
+  return [...new Set(items.filter((item) => item !== ''))];
+}
+
+function readModels({ models }: Catalog, typed: string): Read<readonly string[]> {
+  const names = models.map(({ name }) => name);
+  return readNames('models', itemsOf(typed), names);
+}
+
+function readResolutions(typed: string): Read<readonly Resolution[]> {
+  const read = readNames('resolutions', itemsOf(typed), RESOLUTIONS);
+  return 'problem' in read ? read : { value: RESOLUTIONS.filter((one) => read.value.includes(one)) };
+}
+
+/** Returns the names as they are known, without regard to case. */
+function readNames(option: string, typed: readonly string[], known: readonly string[]): Read<readonly string[]> {
+  const found = typed.map((item) => known.find((one) => one.toLowerCase() === item.toLowerCase()));
+  const wrong = typed.find((_, index) => found[index] === undefined) ?? (typed.length === 0 ? '' : undefined);
+  if (wrong !== undefined) return { problem: notOneOf(option, wrong, known) };
+  return { value: found.filter((one) => one !== undefined) };
+}
+
+/** Reads `8` and `up to 8` as the longest, `4, 6` and `only 8` as a list. */
+function readSeconds(typed: string): Read<NonNullable<PolicyRules['seconds']>> {
+  const [, only = '', rest = ''] = /^(only\s+)?(?:up to\s+|max\s+)?(.*)$/iu.exec(typed) ?? [];
+  const items = itemsOf(rest).map((item) => (/^\d{1,4}\s?s?$/iu.test(item) ? Number.parseInt(item, 10) : 0));
+  if (items.length === 0 || items.includes(0)) return { problem: notLengths(typed) };
+  const [first = 0] = items;
+  const isMaximum = items.length === 1 && only === '';
+  return { value: isMaximum ? { max: first } : items.toSorted((one, other) => one - other) };
+}
+
+function readWords(typed: string): Read<readonly string[]> {
+  const words = itemsOf(typed);
+  const isFine = words.length > 0 && words.length <= MAX_WORDS;
+  const long = words.find((word) => Array.from(word).length > MAX_WORD_LENGTH || isSameWord(word, ''));
+  return isFine && long === undefined
+    ? { value: words }
+    : { problem: tooManyWords({ words: MAX_WORDS, characters: MAX_WORD_LENGTH }) };
+}
+
+async function readPeople(
+  ports: BotPorts,
+  caller: Caller,
+  option: RuleName,
+  typed: string,
+): Promise<Read<readonly Approver[] | 'any'>> {
+  const who = await approverNamed(ports, caller, typed);
+  if (who === null) return { problem: unknownApprover(withoutMarkup(typed), option) };
+  // The role of all members on Discord.
+  if (who.kind === 'role' && who.id === caller.team) return { value: 'any' };
+  const problem = await approverProblem(ports, caller, who, option);
+  return problem === null ? { value: [who] } : { problem };
 }

@@ -1,206 +1,215 @@
 import { MAX_DAYS } from '#src/clips/index.ts';
-import type { Price } from '#src/tasks/index.ts';
-import type { Keep, SettingsPatch, TeamSettings } from '#src/teams/index.ts';
-import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import { spendChannel } from '#src/tasks/index.ts';
+import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
+import type { Caller, Command, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
 import { postingProblem } from '../input/member-rights.ts';
-import { optionValue, switchedOff } from '../input/options.ts';
+import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
 import { channelNamed } from '../input/people.ts';
-import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
+import {
+  type BotPorts,
+  byCommand,
+  privately,
+  refused,
+  refusedWith,
+  type Subcommand,
+  teamOf,
+} from '../input/subcommand.ts';
 import { zoneNamed } from '../input/time-zones.ts';
-import { notDays, type ShownSetting, settingsCard, unknownZone } from '../sentences/administration/settings.ts';
+import {
+  notDays,
+  type OptionSetting,
+  settingsCard,
+  settingsOf,
+  settingWords,
+  tooManyChannels,
+  unknownZone,
+} from '../sentences/administration/settings.ts';
 import { unknownCurrency } from '../sentences/amounts.ts';
 import { nameOf } from '../sentences/cards/help.ts';
+import { notAChoice } from '../sentences/refusals.ts';
 
-/** Settings by the name of their option. */
-const SETTINGS: Readonly<Record<string, ShownSetting>> = {
-  time_zone: 'timeZone',
-  currency: 'currency',
-  confirm_above: 'confirmAbove',
-  approve_above: 'approveAbove',
-  report_channel: 'reportChannel',
-  alerts: 'alerts',
-  unusual_spend: 'unusualSpend',
-  keep_clips: 'keepClips',
-  keep_prompts: 'keepPrompts',
-};
-const NAMES = Object.keys(SETTINGS);
-const AMOUNTS: ReadonlySet<string> = new Set(['confirm_above', 'approve_above', 'unusual_spend']);
-const PERIODS: ReadonlySet<string> = new Set(['keep_clips', 'keep_prompts']);
+/** What the reading of a value depends on. */
+interface ReadContext {
+  /** Currency of an amount without one. */
+  readonly currency: string;
+  /** Currencies that models are billed in. */
+  readonly currencies: readonly string[];
+  readonly nowMs: number;
+}
+
+/** How the values of a kind are typed. */
+interface TypedKind<Value> {
+  readonly declared: Pick<OptionDeclaration, 'kind' | 'maxLength' | 'range' | 'autocomplete' | 'choices'>;
+  /** Reads anything but `off`. */
+  readonly read: (typed: string, context: ReadContext) => Read<Value>;
+}
+
 /** Delay of a new retention period: removed clips cannot be brought back, and a typo should not cost any. */
 const GRACE_MS = 24 * 3_600_000;
 
-const AMOUNT = 'an amount such as 2 or 12.50 EUR, or off';
-
-const options: readonly OptionDeclaration[] = [
-  {
-    name: 'time_zone',
-    description: 'Time zone in which months begin and end, such as Europe/Berlin',
-    kind: 'text',
-    autocomplete: 'time_zone',
-    maxLength: 100,
-    range: 'a time zone such as Europe/Berlin',
+/** Kinds of settings, as they are typed. */
+const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]: TypedKind<SettingValues[Kind]> } = {
+  time_zone: {
+    declared: { kind: 'text', autocomplete: 'time_zone', maxLength: 100, range: 'a time zone such as Europe/Berlin' },
+    read: (typed) => readAs(zoneNamed(typed), unknownZone(typed)),
   },
-  {
-    name: 'currency',
-    description: 'Currency of amounts typed without one',
-    kind: 'text',
-    autocomplete: 'currency',
-    maxLength: 100,
-    range: 'a currency such as EUR',
+  currency: {
+    declared: { kind: 'text', autocomplete: 'currency', maxLength: 100, range: 'a currency such as EUR' },
+    read: (typed, { currencies }) => {
+      const code = typed.toUpperCase();
+      return readAs(currencies.includes(code) ? code : null, unknownCurrency(code, currencies));
+    },
   },
-  {
-    name: 'confirm_above',
-    description: 'Clips that cost more ask for a confirmation, such as 2 or 12.50 EUR; off for none',
-    kind: 'text',
-    maxLength: 100,
-    range: AMOUNT,
+  price: {
+    declared: { kind: 'text', maxLength: 100, range: 'an amount such as 2 or 12.50 EUR, or off' },
+    // A currency that is wrong itself is reported once.
+    read: (typed, { currency, currencies }) => typedAmount(typed, currency, [...new Set([...currencies, currency])]),
   },
-  {
-    name: 'approve_above',
-    description: 'Clips that cost more need an approval, such as 5 or 12.50 EUR; off for none',
-    kind: 'text',
-    maxLength: 100,
-    range: AMOUNT,
+  channel: { declared: { kind: 'channel' }, read: (typed) => ({ value: channelNamed(typed) }) },
+  on_off: {
+    declared: { kind: 'text', choices: ['on', 'off'].map((value) => ({ value, label: value })) },
+    read: (typed) => readAs(typed.toLowerCase() === 'on' ? true : null, notAChoice(typed, ['on', 'off'])),
   },
-  { name: 'report_channel', description: 'Channel for alerts and monthly reports', kind: 'channel' },
-  {
-    name: 'alerts',
-    description: 'Whether to report when 50, 80 and 100 % of a budget are used',
-    kind: 'text',
-    choices: ['on', 'off'].map((value) => ({ value, label: value })),
-  },
-  {
-    name: 'unusual_spend',
-    description: 'Reports a day with three times the usual amount, from this amount on; off for never',
-    kind: 'text',
-    maxLength: 100,
-    range: AMOUNT,
-  },
-  {
-    name: 'keep_clips',
-    description: 'Days after which clips are removed from the bot’s storage, such as 90; off for the operator’s rule',
-    kind: 'text',
-    maxLength: 100,
-    range: 'a number of days such as 90, or off',
-  },
-  {
-    name: 'keep_prompts',
-    description: 'Days after which clips are removed with their prompts, such as 365; off for the operator’s rule',
-    kind: 'text',
-    maxLength: 100,
-    range: 'a number of days such as 365, or off',
-  },
-  {
-    name: 'off',
-    description: 'Removes the value of this setting',
-    kind: 'text',
-    choices: NAMES.map((value) => ({ value, label: value })),
-  },
-];
-
-/** `/video settings`: shows and changes the settings of a team. */
-export const settings: Subcommand = {
-  declaration: {
-    name: 'settings',
-    description: 'Shows or changes the team’s time zone, thresholds, report channel and alerts',
-    example: '/video settings --time_zone Europe/Berlin --confirm_above 2',
-    options,
-    visibility: 'private',
-    isAdministrative: true,
-  },
-  run: async (ports, caller, given) => {
-    const before = await ports.settings.get(teamOf(caller));
-    if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, null);
-    const { patch, problems } = readPatch(ports, given, before);
-    if (problems.length > 0) return refusedWith(problems);
-    const channel = patch.reportChannel ?? null;
-    const report = { option: 'report_channel', what: 'words' } as const;
-    const problem = channel === null ? null : await postingProblem(ports, caller, { ...report, channel });
-    if (problem !== null) return refused(problem);
-    const after = await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, patch);
-    const isChanged = (name: ShownSetting): boolean => JSON.stringify(after[name]) !== JSON.stringify(before[name]);
-    const changed = Object.values(SETTINGS).filter(isChanged);
-    const isUnheard = changed.includes('approveAbove') && after.approveAbove !== undefined;
-    const lacksApprover = isUnheard && (await ports.approvers.list(teamOf(caller))).length === 0;
-    return show(ports, caller, after, changed, lacksApprover);
+  days: {
+    declared: { kind: 'text', maxLength: 100 },
+    read: (typed, { nowMs }) => {
+      const days = Number(/^(\d{1,5})(?: days?)?$/i.exec(typed)?.[1] ?? '0');
+      const isAllowed = days >= 1 && days <= MAX_DAYS;
+      return readAs(isAllowed ? { days, fromMs: nowMs + GRACE_MS } : null, notDays(typed, MAX_DAYS));
+    },
   },
 };
 
-function show(
-  { catalog }: BotPorts,
-  { fields }: Caller,
-  shown: TeamSettings,
-  changed: readonly ShownSetting[] | null,
-  lacksApprover = false,
-): Reply {
-  const currency = currencyOf(shown, catalog().defaultModel.currency);
-  const command = nameOf(settings.declaration, fields);
-  return privately(settingsCard({ settings: shown, currency, changed, command, lacksApprover }));
+/** Channels of one team in which a setting is on, at most: they are one record. */
+const MAX_CHANNELS = 200;
+
+/** `/video settings`: shows and changes the settings of a team. */
+export const settings = settingsCommand({
+  name: 'settings',
+  description: 'Shows or changes the team’s time zone, thresholds, report channel and alerts',
+  example: '/video settings --time_zone Europe/Berlin --confirm_above 2',
+  off: 'Removes the value of this setting',
+  removable: settingsOf('settings'),
+});
+
+/** `/video review`: shows and changes where, and how, a team reviews its clips. */
+export const review = settingsCommand({
+  name: 'review',
+  description: 'Turns reviews of finished clips on or off in this channel, and sets their rules',
+  example: '/video review on --own off',
+  off: 'Removes the value of this option',
+  removable: ['signedOffChannel'],
+});
+
+interface CommandOptions extends Pick<Command, 'description' | 'example'> {
+  readonly name: 'settings' | 'review';
+  /** Description of the option `off`. */
+  readonly off: string;
+  /** Settings whose values that option removes. */
+  readonly removable: readonly OptionSetting[];
 }
 
-/** Returns the currency of amounts typed without one. @param standard that of the catalog's default model. */
-function currencyOf({ currency }: Pick<TeamSettings, 'currency'>, standard: string): string {
-  return currency ?? standard;
+/** Creates a command that shows settings, and changes them by options. */
+function settingsCommand({ off, removable, ...words }: CommandOptions): Subcommand {
+  const names = settingsOf(words.name);
+  const choices = removable.map((name) => settingWords(name).option).map((value) => ({ value, label: value }));
+  const options = [...names.map(declared), { name: 'off', description: off, kind: 'text', choices } as const];
+  const declaration: Command = { ...words, options, visibility: 'private', isAdministrative: true };
+  return {
+    declaration,
+    run: async (ports, caller, given) => {
+      const [team, channel] = [teamOf(caller), spendChannel(caller)];
+      const before = await ports.settings.get(team);
+      const show = (now: TeamSettings, changed: readonly OptionSetting[] | null, lacksApprover = false): Reply => {
+        const shown = { ...now, currency: now.currency ?? ports.catalog().defaultModel.currency };
+        const typed = nameOf(declaration, caller.fields);
+        return privately(settingsCard(words.name, { settings: shown, channel, changed, typed, lacksApprover }));
+      };
+      if (!isAnyGiven(given)) return show(before, null);
+      const { values, problems } = await readSettings(ports, given, { names, removable, before, channel });
+      if (problems.length > 0) return refusedWith(problems);
+      for (const [name, value] of values) {
+        const problem = await channelProblem(ports, caller, name, value);
+        if (problem !== null) return refused(problem);
+      }
+      const after = await ports.settings.change(team, byCommand(caller), (now) =>
+        Object.fromEntries([...values].map(([name, value]) => [name, inChannel(now, name, value, channel)])),
+      );
+      const changed = names.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]));
+      const isUnheard = changed.includes('approveAbove') && after.approveAbove !== undefined;
+      return show(after, changed, isUnheard && (await ports.approvers.list(team)).length === 0);
+    },
+  };
 }
 
-/** Reads the options; everything that is wrong at once. */
-function readPatch(
+/** Declares the option of a setting. */
+function declared(name: OptionSetting): OptionDeclaration {
+  const { option, description, range, positional } = settingWords(name);
+  const { default: standard } = TEAM_SETTINGS[name];
+  return {
+    name: option,
+    description,
+    ...KINDS[TEAM_SETTINGS[name].kind].declared,
+    ...(range === undefined ? {} : { range }),
+    ...(positional === undefined ? {} : { positional }),
+    ...(typeof standard === 'boolean' ? { defaultWords: standard ? 'on' : 'off' } : {}),
+    ...(typeof standard === 'string' ? { defaultWords: standard } : {}),
+  };
+}
+
+/** What the values of options depend on, besides the options. */
+interface CommandContext extends Pick<CommandOptions, 'removable'> {
+  readonly names: readonly OptionSetting[];
+  readonly before: TeamSettings;
+  readonly channel: string;
+}
+
+function readSettings(
   { catalog, clock }: BotPorts,
   given: GivenOptions,
-  before: TeamSettings,
-): { readonly patch: SettingsPatch; readonly problems: readonly FieldProblem[] } {
-  const patch: Record<string, string | boolean | Price | Keep | null> = {};
-  const problems: FieldProblem[] = [];
+  { names, removable, before, channel }: CommandContext,
+) {
   const currencies = currenciesOf(catalog());
   const typedCurrency = optionValue(given, 'currency')?.toUpperCase();
-  const currency = typedCurrency ?? currencyOf(before, catalog().defaultModel.currency);
-  for (const [name, setting] of Object.entries(SETTINGS)) {
-    const typed = optionValue(given, name);
-    if (typed === undefined) continue;
-    // A currency that is wrong itself is reported once.
-    const known = currencies.includes(currency) ? currencies : [...currencies, currency];
-    const read = AMOUNTS.has(name)
-      ? readAmount(typed, currency, known)
-      : PERIODS.has(name)
-        ? readPeriod(typed, clock.now())
-        : readSetting(name, typed, currencies);
-    if ('problem' in read) problems.push({ field: name, sentence: prefixed(name, read.problem) });
-    else patch[setting] = read.value;
-  }
-  const off = switchedOff(given, NAMES);
-  for (const name of off.removed) patch[SETTINGS[name] ?? name] = name === 'alerts' ? false : null;
-  return { patch, problems: [...problems, ...off.problems] };
+  const currency = typedCurrency ?? before.currency ?? catalog().defaultModel.currency;
+  const valueOfOff = (name: OptionSetting) => (TEAM_SETTINGS[name].kind === 'on_off' ? false : null);
+  return readOptions<OptionSetting, unknown>(given, {
+    names,
+    removable,
+    optionOf: (name) => settingWords(name).option,
+    valueOfOff,
+    read: (name, typed) => {
+      if (typed.toLowerCase() === 'off') return { value: valueOfOff(name) };
+      const { option } = settingWords(name);
+      const read = KINDS[TEAM_SETTINGS[name].kind].read(typed, { currency, currencies, nowMs: clock.now() });
+      if ('problem' in read) return { problem: `${option}: ${read.problem}` };
+      const isFull = [inChannel(before, name, read.value, channel)].flat().length > MAX_CHANNELS;
+      return isFull ? { problem: `${option}: ${tooManyChannels(name, MAX_CHANNELS)}` } : read;
+    },
+  });
 }
 
-type Read = { readonly value: string | boolean | Price | Keep | null } | { readonly problem: string };
-
-function readAmount(typed: string, currency: string, currencies: readonly string[]): Read {
-  const read = typedAmount(typed, currency, currencies);
-  if (read.kind === 'refused') return { problem: read.sentence };
-  return { value: read.kind === 'off' ? null : read.price };
+/** Returns the value to store: of a setting that each channel has for itself, all channels in which it is on. */
+function inChannel(now: TeamSettings, name: OptionSetting, value: unknown, channel: string): unknown {
+  if (TEAM_SETTINGS[name].perChannel !== true) return value;
+  const others = ((now[name] ?? []) as readonly string[]).filter((one) => one !== channel);
+  return value === true ? [...others, channel].toSorted() : others;
 }
 
-function readPeriod(typed: string, nowMs: number): Read {
-  if (typed.toLowerCase() === 'off') return { value: null };
-  const days = Number(/^(\d{1,5})(?: days?)?$/i.exec(typed)?.[1] ?? '0');
-  const isAllowed = days >= 1 && days <= MAX_DAYS;
-  return isAllowed ? { value: { days, fromMs: nowMs + GRACE_MS } } : { problem: notDays(typed, MAX_DAYS) };
+/** Returns why nothing can be posted in the channel that a setting names; `null` if it can, or it names none. */
+async function channelProblem(
+  ports: BotPorts,
+  caller: Caller,
+  name: OptionSetting,
+  channel: unknown,
+): Promise<string | null> {
+  if (TEAM_SETTINGS[name].kind !== 'channel' || typeof channel !== 'string') return null;
+  const { option, posts = 'words' } = settingWords(name);
+  return postingProblem(ports, caller, { option, channel, what: posts });
 }
 
-function readSetting(name: string, typed: string, currencies: readonly string[]): Read {
-  const word = typed.toLowerCase();
-  if (name === 'alerts') return { value: word === 'on' };
-  if (word === 'off') return { value: null };
-  if (name === 'report_channel') return { value: channelNamed(typed) };
-  if (name === 'currency') {
-    const code = typed.toUpperCase();
-    return currencies.includes(code) ? { value: code } : { problem: unknownCurrency(code, currencies) };
-  }
-  const zone = zoneNamed(typed);
-  return zone === null ? { problem: unknownZone(typed) } : { value: zone };
-}
-
-function prefixed(name: string, sentence: string): string {
-  return sentence.startsWith(`${name}: `) ? sentence : `${name}: ${sentence}`;
+/** @param value `null`: it cannot be read. */
+function readAs<Value>(value: Value | null, problem: string): Read<Value> {
+  return value === null ? { problem } : { value };
 }

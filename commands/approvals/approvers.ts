@@ -4,7 +4,7 @@ import type { Approver } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, withoutMarkup } from '../input/people.ts';
-import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import {
   approversCard,
   EVERYONE,
@@ -59,16 +59,15 @@ export const approvers: Subcommand = {
         : refused(whichApprover(nameOf(approvers.declaration, caller.fields)));
     const approver = await approverNamed(ports, caller, who);
     if (approver === null) return refused(unknownApprover(withoutMarkup(who)));
-    const actor = { person: caller.user, surface: 'command' } as const;
     if (change === 'remove') {
-      const isChanged = await ports.approvers.remove(teamOf(caller), actor, approver);
+      const isChanged = await ports.approvers.remove(teamOf(caller), byCommand(caller), approver);
       return overview(ports, caller, { kind: isChanged ? 'removed' : 'absent', approver });
     }
     const problem = await approverProblem(ports, caller, approver);
     if (problem !== null) return refused(problem);
     const untilMs = until === null ? undefined : await dayEnd(ports, caller, until);
     if (typeof untilMs === 'string') return refused(untilMs);
-    const isChanged = await ports.approvers.add(teamOf(caller), actor, approver, untilMs);
+    const isChanged = await ports.approvers.add(teamOf(caller), byCommand(caller), approver, untilMs);
     return overview(ports, caller, { kind: isChanged ? 'added' : 'there_already', approver });
   },
 };

@@ -12,7 +12,6 @@ export async function preferModel(
   { set, origin }: Task & { readonly set: SetPlace },
   at: number,
 ): Promise<Reply> {
-  const { platform, team } = origin;
   const channel = spendChannel(origin);
   const manages = caller.mayAdminister || (caller.mayManage && spendChannel(caller) === channel);
   if (!manages) return refused(MANAGERS_SET_DEFAULT);
@@ -28,6 +27,8 @@ export async function preferModel(
     );
   }
   const actor = { person: caller.user, surface: 'button' } as const;
-  await ports.defaults.setChannelModel({ platform, team, channel }, model.name, { audit: ports.audit, actor });
+  await ports.settings.change(origin, actor, ({ channelModels }) => ({
+    channelModels: { ...channelModels, [channel]: model.name },
+  }));
   return privately(textCard([preferredSentence(model.title)]));
 }

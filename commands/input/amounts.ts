@@ -1,13 +1,7 @@
 import { amountOf, type Micros, microsOf, type Price } from '#src/tasks/index.ts';
 import type { Catalog } from '#src/videos/index.ts';
 import { notAnAmount, unknownCurrency } from '../sentences/amounts.ts';
-
-type TypedAmount =
-  | { readonly kind: 'amount'; readonly price: Price }
-  /** The limit or threshold is to be removed. */
-  | { readonly kind: 'off' }
-  /** Not an amount; `sentence` says what one looks like, without the option's name. */
-  | { readonly kind: 'refused'; readonly sentence: string };
+import type { Read } from './options.ts';
 
 /** Largest amount that may be typed, in units of its currency. */
 const MAX_UNITS = 999_999_999;
@@ -23,21 +17,20 @@ export function currenciesOf({ models, defaultModel }: Catalog): readonly string
 }
 
 /**
- * Reads an amount such as `100`, `$100`, `100 USD`, `12.50 EUR` or `0`, or `off`. An amount has up to six decimals and is
- * at most 999,999,999.
+ * Reads an amount such as `100`, `$100`, `100 USD`, `12.50 EUR` or `0`. An amount has up to six decimals and is at most
+ * 999,999,999.
  * @param currency of an amount without one.
  * @param currencies that are allowed, see {@link currenciesOf}.
  */
-export function typedAmount(text: string, currency: string, currencies: readonly string[]): TypedAmount {
+export function typedAmount(text: string, currency: string, currencies: readonly string[]): Read<Price> {
   const typed = text.trim();
-  if (typed.toLowerCase() === 'off') return { kind: 'off' };
   const { before, number, after } = TYPED.exec(typed)?.groups ?? {};
   const isAmbiguous = before !== undefined && after !== undefined;
-  if (number === undefined || isAmbiguous) return { kind: 'refused', sentence: notAnAmount(typed, MAX_UNITS) };
+  if (number === undefined || isAmbiguous) return { problem: notAnAmount(typed, MAX_UNITS) };
   const micros = microsOf(number);
-  if (micros > MAX) return { kind: 'refused', sentence: notAnAmount(typed, MAX_UNITS) };
+  if (micros > MAX) return { problem: notAnAmount(typed, MAX_UNITS) };
   const named = before ?? after;
   const code = named === undefined ? currency : (SYMBOLS[named] ?? named.toUpperCase());
-  if (!currencies.includes(code)) return { kind: 'refused', sentence: unknownCurrency(code, currencies) };
-  return { kind: 'amount', price: { amount: amountOf(micros), currency: code } };
+  if (!currencies.includes(code)) return { problem: unknownCurrency(code, currencies) };
+  return { value: { amount: amountOf(micros), currency: code } };
 }

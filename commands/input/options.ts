@@ -1,3 +1,4 @@
+import type { Setting } from '#src/videos/index.ts';
 import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../bot-port.ts';
 import {
   givenAndOff,
@@ -7,6 +8,7 @@ import {
   unknownOption,
   valueTooLong,
 } from '../sentences/refusals.ts';
+import { SETTING_WORDS } from '../sentences/settings.ts';
 import { nearest } from './closest-match.ts';
 
 /** Returns the value of an option that may be given once; undefined if it was not given or is blank. */
@@ -44,7 +46,61 @@ export function checkValues(command: Command, given: GivenOptions): readonly str
 function notChosen({ name, choices, positional = false }: OptionDeclaration, value: string): readonly string[] {
   if (choices === undefined || positional) return [];
   const values = choices.map((choice) => choice.value);
-  return values.includes(value.toLowerCase()) ? [] : [notAChoice(name, value, values)];
+  return values.includes(value.toLowerCase()) ? [] : [`${name}: ${notAChoice(value, values)}`];
+}
+
+/** Returns the option for a setting of clips. */
+export function clipOption({ name, kind, min }: Setting): OptionDeclaration {
+  return {
+    name,
+    description: SETTING_WORDS[name].description,
+    kind: kind === 'number' ? 'integer' : 'text',
+    ...(min === undefined ? {} : { min }),
+    autocomplete: 'setting',
+  };
+}
+
+/** Returns an option that only administrators may use. */
+export function administrative(option: OptionDeclaration): OptionDeclaration {
+  return { ...option, isAdministrative: true };
+}
+
+/** Returns whether any option was given. @param except one that selects what is shown. */
+export function isAnyGiven(given: GivenOptions, except?: string): boolean {
+  return Object.entries(given).some(([name, values]) => name !== except && values.length > 0);
+}
+
+/** Value of an option as it was typed, or a sentence on what is wrong with it. */
+export type Read<Value> = { readonly value: Value } | { readonly problem: string };
+
+/** Options that each set one thing, by the names of these. */
+interface OptionsToRead<Name, Value> {
+  readonly names: readonly Name[];
+  /** Names whose values the option `off` removes. Default: all. */
+  readonly removable?: readonly Name[];
+  readonly optionOf: (name: Name) => string;
+  readonly valueOfOff: (name: Name) => Value;
+  readonly read: (name: Name, typed: string) => Read<Value> | Promise<Read<Value>>;
+}
+
+/** Reads options; everything that is wrong at once. */
+export async function readOptions<Name extends string, Value>(
+  given: GivenOptions,
+  { names, removable = names, optionOf, valueOfOff, read }: OptionsToRead<Name, Value>,
+): Promise<{ readonly values: ReadonlyMap<Name, Value>; readonly problems: readonly FieldProblem[] }> {
+  const values = new Map<Name, Value>();
+  const problems: FieldProblem[] = [];
+  const off = switchedOff(given, removable.map(optionOf));
+  for (const name of names) {
+    const field = optionOf(name);
+    const typed = optionValue(given, field);
+    if (off.removed.includes(field)) values.set(name, valueOfOff(name));
+    if (typed === undefined) continue;
+    const one = await read(name, typed);
+    if ('problem' in one) problems.push({ field, sentence: one.problem });
+    else values.set(name, one.value);
+  }
+  return { values, problems: [...problems, ...off.problems] };
 }
 
 /** Returns the values that the option `off` removes, by name or `all`; a problem for one that is given as well. */

@@ -10,8 +10,9 @@ import type { Boards } from '#src/orders/index.ts';
 import type { Forgetting } from '#src/people/index.ts';
 import type { Drafts, TaskService, VisibleScope } from '#src/pipeline/index.ts';
 import type { Cuts, Reviews } from '#src/studio/index.ts';
-import type { Ledger, LimitReached, Refunds, SpendScope } from '#src/tasks/index.ts';
+import type { Ledger, LimitReached, Person, Refunds, SpendScope } from '#src/tasks/index.ts';
 import {
+  type Actor,
   type Admin,
   type Approvers,
   type AuditTrail,
@@ -54,7 +55,7 @@ export interface BotPorts {
   readonly references: Pick<References, 'list' | 'add' | 'remove'>;
   readonly libraryFiles: LibraryFiles;
   /** Default model, length and aspect ratio of people. */
-  readonly defaults: Pick<PersonalDefaults, 'get' | 'change' | 'channelModel' | 'setChannelModel'>;
+  readonly defaults: Pick<PersonalDefaults, 'get' | 'change'>;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;
@@ -127,6 +128,11 @@ export function isOperator({ admins }: Pick<BotPorts, 'admins'>, caller: Pick<Ca
 /** Returns the caller's team as a scope of the task service. */
 export function teamOf({ platform, team }: Caller): { readonly platform: string; readonly team: string } {
   return { platform, team };
+}
+
+/** Returns the caller as the author of a change by a command. */
+export function byCommand({ user }: Caller): Actor & { readonly person: Person } {
+  return { person: user, surface: 'command' };
 }
 
 /** Returns the scope of the team's tasks that the caller may see from the current channel. */

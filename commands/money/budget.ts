@@ -3,7 +3,16 @@ import { microsOf } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
 import { budgetScope, budgetWords, scopeProblem, type TeamScope } from '../input/budget-words.ts';
-import { type BotPorts, isOperator, mayRun, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import {
+  type BotPorts,
+  byCommand,
+  isOperator,
+  mayRun,
+  privately,
+  refused,
+  type Subcommand,
+  teamOf,
+} from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { amountMissing, whoseBudget, wrongAmount } from '../sentences/money/budgets.ts';
@@ -82,9 +91,9 @@ async function requestedChange(
   const catalog = ports.catalog();
   const { currency = catalog.defaultModel.currency } = await ports.settings.get(teamOf(caller));
   const read = typedAmount(typed, currency, currenciesOf(catalog));
-  if (read.kind !== 'amount') return wrongAmount(read.kind === 'refused' ? read.sentence : '');
+  if ('problem' in read) return wrongAmount(read.problem);
   const wanted: TeamScope = scope ?? { kind: 'team', ...teamOf(caller) };
-  return (await scopeProblem(ports, caller, wanted)) ?? { scope: wanted, part, ...read.price };
+  return (await scopeProblem(ports, caller, wanted)) ?? { scope: wanted, part, ...read.value };
 }
 
 async function setBudget(ports: BotPorts, caller: Caller, requested: RequestedChange): Promise<Reply> {
@@ -94,7 +103,7 @@ async function setBudget(ports: BotPorts, caller: Caller, requested: RequestedCh
     amount: amount === null ? null : microsOf(amount),
     ...(currency === undefined ? {} : { currency }),
   };
-  const changed = await ports.budgets.change(scope, { person: caller.user, surface: 'command' }, change);
+  const changed = await ports.budgets.change(scope, byCommand(caller), change);
   const refusedCurrencies = refusedBy(changed, currenciesOf(ports.catalog()));
   const period = await periodNow(ports, caller);
   const spend = await spendOf(ports, changed.after, period.period);

@@ -1,30 +1,37 @@
 import { spendChannel } from '#src/tasks/index.ts';
-import type { ChannelKey, MemberKey } from '#src/teams/index.ts';
-import { type Catalog, checkDefaults, type Defaults, orderDefaults, personalCatalog } from '#src/videos/index.ts';
+import type { MemberKey, TeamSettings } from '#src/teams/index.ts';
+import {
+  type Catalog,
+  checkDefaults,
+  type Defaults,
+  orderDefaults,
+  personalCatalog,
+  SETTINGS,
+} from '#src/videos/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
-import { optionValue, switchedOff } from '../input/options.ts';
-import { type BotPorts, privately, refused, refusedWith, type Subcommand } from '../input/subcommand.ts';
-import { withPolicy } from '../policy/rules-here.ts';
+import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
+import {
+  type BotPorts,
+  byCommand,
+  privately,
+  refused,
+  refusedWith,
+  type Subcommand,
+  teamOf,
+} from '../input/subcommand.ts';
+import { underPolicy, withPolicy } from '../policy/rules-here.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
 import { CHANNEL_ALONE, defaultsCard } from '../sentences/defaults.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
-import { SETTING_WORDS } from '../sentences/settings.ts';
 
 /** Names of the defaults, as options. */
 const NAMES = ['model', 'seconds', 'aspect'] as const;
 
 const options: readonly OptionDeclaration[] = [
   { name: 'model', description: 'Model that you get without naming one', kind: 'text', autocomplete: 'model' },
-  {
-    name: 'seconds',
-    description: SETTING_WORDS.seconds.description,
-    kind: 'integer',
-    min: 1,
-    autocomplete: 'setting',
-  },
-  { name: 'aspect', description: SETTING_WORDS.aspect.description, kind: 'text', autocomplete: 'setting' },
+  ...SETTINGS.filter(({ name }) => name !== 'resolution').map(clipOption),
   {
     name: 'off',
     description: 'Removes this default, or all; channel: the model of this channel, for those who manage it',
@@ -45,7 +52,7 @@ export const defaults: Subcommand = {
   run: async (ports, caller, given) => {
     const before = await ports.defaults.get(memberOf(caller));
     if (optionValue(given, 'off')?.toLowerCase() === 'channel') return removeChannels(ports, caller, given, before);
-    if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, null);
+    if (!isAnyGiven(given)) return show(ports, caller, before, null);
     return change(ports, caller, given, before);
   },
 };
@@ -56,9 +63,11 @@ async function removeChannels(ports: BotPorts, caller: Caller, given: GivenOptio
   if (!isAlone) return refused(CHANNEL_ALONE);
   const manages = caller.mayAdminister || (await rightsIn(ports, caller, caller.channel)).manage;
   if (!manages) return refused(MANAGERS_SET_DEFAULT);
-  const { model } = await channelDefaults(ports, caller);
-  const actor = { person: caller.user, surface: 'command' } as const;
-  await ports.defaults.setChannelModel(channelOf(caller), null, { audit: ports.audit, actor });
+  const { model } = channelDefaults(await ports.settings.get(teamOf(caller)), caller);
+  await ports.settings.change(teamOf(caller), byCommand(caller), ({ channelModels = {} }) => {
+    const { [spendChannel(caller)]: _, ...others } = channelModels;
+    return { channelModels: others };
+  });
   return show(ports, caller, before, model !== undefined);
 }
 
@@ -83,18 +92,17 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, befo
 
 async function show(ports: BotPorts, caller: Caller, shown: Defaults, isChanged: boolean | null): Promise<Reply> {
   const command = nameOf(defaults.declaration, caller.fields);
-  const [{ catalog: allowed }, ofChannel] = await Promise.all([
-    withPolicy(ports, caller),
-    channelDefaults(ports, caller),
-  ]);
-  const catalog = personalCatalog(personalCatalog(allowed(), ofChannel), shown);
+  const team = await ports.settings.get(teamOf(caller));
+  const ofChannel = channelDefaults(team, caller);
+  const catalog = personalCatalog(personalCatalog(underPolicy(ports, caller, team).catalog(), ofChannel), shown);
   const isChannels = catalog.models.some(({ name }) => name === ofChannel.model);
   return privately(defaultsCard({ defaults: shown, catalog, isChannels, isChanged, command }));
 }
 
 /** Returns the default model of the caller's channel, as defaults. */
-async function channelDefaults({ defaults: records }: BotPorts, caller: Caller): Promise<Defaults> {
-  const model = await records.channelModel(channelOf(caller));
+function channelDefaults({ channelModels = {} }: TeamSettings, caller: Caller): Defaults {
+  // On the playground, a channel may be called `constructor`.
+  const model = new Map(Object.entries(channelModels)).get(spendChannel(caller));
   return model === undefined ? {} : { model };
 }
 
@@ -105,13 +113,14 @@ async function channelDefaults({ defaults: records }: BotPorts, caller: Caller):
  * @throws `store_unavailable`
  */
 export async function withDefaults(ports: BotPorts, caller: Caller): Promise<BotPorts> {
-  const [allowed, own, ofChannel, references] = await Promise.all([
-    withPolicy(ports, caller),
+  const [team, own, references] = await Promise.all([
+    ports.settings.get(teamOf(caller)),
     ports.defaults.get(memberOf(caller)),
-    channelDefaults(ports, caller),
     // People of other organisations see only what is in their channel.
     caller.isExternal === true ? [] : ports.references.list(caller),
   ]);
+  const allowed = underPolicy(ports, caller, team);
+  const ofChannel = channelDefaults(team, caller);
   const catalog = (): Catalog => {
     const offered = allowed.catalog();
     const { policy: { style } = {} } = offered;
@@ -119,10 +128,6 @@ export async function withDefaults(ports: BotPorts, caller: Caller): Promise<Bot
     return { ...personalCatalog(personalCatalog(offered, ofChannel), { ...own, ...ofStyle }), references };
   };
   return { ...allowed, catalog };
-}
-
-function channelOf(caller: Caller): ChannelKey {
-  return { platform: caller.platform, team: caller.team, channel: spendChannel(caller) };
 }
 
 function memberOf({ platform, team, user }: Caller): MemberKey {

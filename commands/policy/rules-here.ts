@@ -6,6 +6,7 @@ import {
   type PolicyRules,
   refusedBy,
   rulesAt,
+  type TeamSettings,
   valueRules,
 } from '#src/teams/index.ts';
 import { type Catalog, type PolicyRefusal, policyRefusals, type VideoRequest } from '#src/videos/index.ts';
@@ -24,7 +25,15 @@ async function rulesIn(ports: Pick<BotPorts, 'settings'>, caller: Caller, place:
 
 /** Returns the ports with the catalog as the policy allows it where the caller is, and the team’s styles. Rejects with `store_unavailable`. */
 export async function withPolicy(ports: BotPorts, caller: Caller): Promise<BotPorts> {
-  const { policy = NO_POLICY, styles = [] } = await ports.settings.get(teamOf(caller));
+  return underPolicy(ports, caller, await ports.settings.get(teamOf(caller)));
+}
+
+/** As {@link withPolicy}, for the settings of the caller's team. */
+export function underPolicy(
+  ports: BotPorts,
+  caller: Caller,
+  { policy = NO_POLICY, styles = [] }: Pick<TeamSettings, 'policy' | 'styles'>,
+): BotPorts {
   const rules = valueRules(rulesAt(policy, caller));
   const isWhole = Object.keys(rules).length === 0;
   if (isWhole && styles.length === 0) return ports;

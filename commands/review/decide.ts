@@ -7,10 +7,10 @@ import {
   parseTimecode,
   type ReviewDecision,
   type ReviewNote,
-  type ReviewRules,
   type Task,
   versionOf,
 } from '#src/tasks/index.ts';
+import type { TeamSettings } from '#src/teams/index.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
@@ -57,7 +57,7 @@ async function signOff(
   const found = await reviewable(ports, caller, task);
   if ('reply' in found) return found.reply;
   const { rules } = found;
-  if (rules.signOffOwn === false && caller.user.id === task.origin.user.id) return refused(OWN_CLIP);
+  if (!rules.signOffOwn && caller.user.id === task.origin.user.id) return refused(OWN_CLIP);
   const isStale = (task.review?.length ?? 0) !== after;
   const [newest] = isStale ? [] : visibleAmong(caller, await ports.reviews.newer(task));
   if (newest !== undefined && versionOf(newest) > (asked ?? 0)) return privately(newerVersionCard(task, newest, after));
@@ -158,7 +158,7 @@ async function reviewable(
   ports: BotPorts,
   caller: Caller,
   task: Task,
-): Promise<{ readonly rules: ReviewRules } | { readonly reply: Reply }> {
+): Promise<{ readonly rules: TeamSettings } | { readonly reply: Reply }> {
   if (task.removal !== undefined) return { reply: refused(removedSentence(task)) };
   if (task.state !== 'completed' || task.clip === undefined) return { reply: refused(NOT_REVIEWABLE) };
   const rules = await ports.settings.get(teamOf(caller));
@@ -167,7 +167,7 @@ async function reviewable(
   return forbidden === null ? { rules } : { reply: refused(forbidden) };
 }
 
-function destinationOf({ origin }: Task, { signedOffChannel: channel }: ReviewRules): SignedOffTo {
+function destinationOf({ origin }: Task, { signedOffChannel: channel }: TeamSettings): SignedOffTo {
   if (channel === undefined) return { kind: 'none' };
   const isPrivate = channel !== origin.channel && origin.audience !== 'team';
   return isPrivate ? { kind: 'private' } : { kind: 'posted', channel };

@@ -206,8 +206,8 @@ export function channelUnknown(option: string): string {
 }
 
 /** Refuses a value that is none of an option's choices. */
-export function notAChoice(option: string, given: string, choices: readonly string[]): string {
-  return `${option}: ${quoted(given)} isn’t known. Choose ${either(choices)}.`;
+export function notAChoice(given: string, choices: readonly string[]): string {
+  return `${quoted(given)} isn’t known. Choose ${either(choices)}.`;
 }
 
 /** Refuses an option that is given a value and switched off at once. */

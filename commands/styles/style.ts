@@ -1,26 +1,42 @@
-import { NO_POLICY, type Policy } from '#src/teams/index.ts';
-import { type Style, styleNamed } from '#src/videos/index.ts';
-import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
-import { optionValue } from '../input/options.ts';
-import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { NO_POLICY, type Policy, type TeamSettings } from '#src/teams/index.ts';
+import { type Catalog, checkRequest, SETTINGS, type Style, splitAddresses, styleNamed } from '#src/videos/index.ts';
+import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import { administrative, clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
+import {
+  type BotPorts,
+  byCommand,
+  privately,
+  refused,
+  refusedWith,
+  type Subcommand,
+  teamOf,
+} from '../input/subcommand.ts';
 import { formatCount, uncapitalised } from '../sentences/format.ts';
-import { SETTING_WORDS } from '../sentences/settings.ts';
+import { refusalProblems } from '../sentences/refusals.ts';
 import {
   noSuchStyle,
+  notAStyleName,
   STYLE_EMPTY,
+  STYLE_NAME_MISSING,
   styleCard,
   styleInPolicy,
   styleRemoved,
   stylesCard,
+  styleTextTooLong,
   tooManyStyles,
 } from '../sentences/studio/styles.ts';
 import { textCard } from '../ui/card.ts';
-import { MAX_TEXT_LENGTH, PARTS, readStyle } from './read-style.ts';
+
+const TEXTS = ['before', 'after', 'avoid'] as const;
+const PARTS = [...TEXTS, 'model', 'seconds', 'aspect', 'resolution', 'images'] as const;
+
+/** Longest text of a style in characters; what is sent must fit into the model's limit. */
+const MAX_TEXT_LENGTH = 1000;
+const MAX_NAME_LENGTH = 32;
+const MAX_IMAGES = 10;
 
 /** Most styles of a team: as many as a Discord select holds. */
 const MAX_STYLES = 25;
-
-const administrative = (option: OptionDeclaration): OptionDeclaration => ({ ...option, isAdministrative: true });
 
 const text = (name: string, description: string): OptionDeclaration => ({
   name,
@@ -38,25 +54,7 @@ const options: readonly OptionDeclaration[] = [
     text('after', 'Words after each prompt'),
     text('avoid', 'What clips should not show; added to the prompt as words'),
     { name: 'model', description: 'Model of orders that name none', kind: 'text', autocomplete: 'model' } as const,
-    {
-      name: 'seconds',
-      description: SETTING_WORDS.seconds.description,
-      kind: 'integer',
-      min: 1,
-      autocomplete: 'setting',
-    } as const,
-    {
-      name: 'aspect',
-      description: SETTING_WORDS.aspect.description,
-      kind: 'text',
-      autocomplete: 'setting',
-    } as const,
-    {
-      name: 'resolution',
-      description: SETTING_WORDS.resolution.description,
-      kind: 'text',
-      autocomplete: 'setting',
-    } as const,
+    ...SETTINGS.map(clipOption),
     { ...text('images', 'Links to reference images, for models that take them'), alias: 'image' },
     {
       name: 'off',
@@ -78,8 +76,7 @@ export const style: Subcommand = {
     isAdministrative: 'options',
   },
   run: async (ports, caller, given) => {
-    const isChange = Object.entries(given).some(([name, values]) => name !== 'name' && values.length > 0);
-    return isChange ? change(ports, caller, given) : show(ports, caller, optionValue(given, 'name'));
+    return isAnyGiven(given, 'name') ? change(ports, caller, given) : show(ports, caller, optionValue(given, 'name'));
   },
 };
 
@@ -92,12 +89,7 @@ async function show(ports: BotPorts, caller: Caller, name: string | undefined): 
   }
   const found = styleNamed({ styles }, name);
   if (found !== undefined) return privately(styleCard(found, ports.catalog(), null));
-  return refused(
-    noSuchStyle(
-      name,
-      styles.map((one) => one.name),
-    ),
-  );
+  return refused(noSuchStyle(name, styles));
 }
 
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Promise<Reply> {
@@ -106,20 +98,12 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Pro
   const { policy = NO_POLICY, styles: stored = [], revision } = await ports.settings.get(teamOf(caller));
   const before = styleNamed({ styles: stored }, read.name);
   const after = read.change(before ?? { name: read.name });
-  if (after === null && before === undefined)
-    return refused(
-      noSuchStyle(
-        read.name,
-        stored.map((one) => one.name),
-      ),
-    );
+  if (after === null && before === undefined) return refused(noSuchStyle(read.name, stored));
   if (after === null && isAskedFor(policy, read.name)) return refused(styleInPolicy(read.name));
   if (after !== null && Object.keys(after).length === 1) return refused(STYLE_EMPTY);
   if (before === undefined && stored.length >= MAX_STYLES) return refused(tooManyStyles(MAX_STYLES));
-  const actor = { person: caller.user, surface: 'command' } as const;
-  const { styles = [], ...now } = await ports.settings.change(teamOf(caller), actor, ({ styles: some = [] }) => ({
-    styles: changed(some, read.name, read.change),
-  }));
+  const patch = ({ styles = [] }: TeamSettings) => ({ styles: changed(styles, read.name, read.change) });
+  const { styles = [], ...now } = await ports.settings.change(teamOf(caller), byCommand(caller), patch);
   const saved = styleNamed({ styles }, read.name);
   if (saved !== undefined) return privately(styleCard(saved, ports.catalog(), now.revision !== revision));
   return privately(textCard([styleRemoved(read.name)]));
@@ -140,3 +124,76 @@ function changed(
 function isAskedFor({ team, channels }: Policy, name: string): boolean {
   return [team, ...Object.values(channels)].some((rules) => rules.style === name);
 }
+
+/** Change of a style as entered, or everything that is wrong with it. */
+type ReadStyle =
+  /** `change` returns the style after the change; `null`: it is removed. */
+  | { readonly ok: true; readonly name: string; readonly change: (before: Style) => Style | null }
+  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+
+/** Reads the options of `/video style`. */
+function readStyle(catalog: Catalog, given: GivenOptions): ReadStyle {
+  const typed = optionValue(given, 'name') ?? '';
+  const name = typed.normalize('NFC').toLowerCase();
+  const problems: FieldProblem[] = [];
+  if (name === '') problems.push({ field: 'name', sentence: STYLE_NAME_MISSING });
+  // Names are shown without being escaped, and typed as one word.
+  else if (!/^[\p{L}\p{N}][\p{L}\p{N}-]*$/u.test(name) || Array.from(name).length > MAX_NAME_LENGTH)
+    problems.push({ field: 'name', sentence: notAStyleName(typed, MAX_NAME_LENGTH) });
+  const texts = TEXTS.flatMap((part) => {
+    const value = optionValue(given, part)?.replace(/\s+/gu, ' ');
+    return value === undefined ? [] : [[part, value] as const];
+  });
+  for (const [part, value] of texts) {
+    const length = Array.from(value).length;
+    if (length > MAX_TEXT_LENGTH)
+      problems.push({ field: part, sentence: styleTextTooLong(part, length, MAX_TEXT_LENGTH) });
+  }
+  const defaults = readDefaults(catalog, given, problems);
+  const off = switchedOff(given, PARTS);
+  const removed: readonly string[] = off.removed;
+  problems.push(...off.problems);
+  if (problems.length > 0) return { ok: false, problems };
+  const entered = { ...Object.fromEntries(texts), ...defaults };
+  return {
+    ok: true,
+    name,
+    change: (before) => {
+      if (removed.length === PARTS.length) return null;
+      const kept = Object.entries({ ...before, ...entered }).filter(([part]) => !removed.includes(part));
+      return { name, ...Object.fromEntries(kept) };
+    },
+  };
+}
+
+/** Reads the defaults, which a model of the catalog has to offer. */
+function readDefaults(catalog: Catalog, given: GivenOptions, problems: FieldProblem[]): Partial<Style> {
+  const [model, seconds, aspect, resolution] = (['model', 'seconds', 'aspect', 'resolution'] as const).map((part) =>
+    optionValue(given, part),
+  );
+  const images = splitAddresses(optionValue(given, 'images') ?? '');
+  // References that a model needs come with an order; without a model, the images are for those that take some.
+  const models = catalog.models.map((one) => {
+    const max = model === undefined ? MAX_IMAGES : one.media.image.max;
+    return { ...one, media: { image: { min: 0, max }, audio: NONE, video: NONE } };
+  });
+  const defaultModel = models.find(({ name }) => name === catalog.defaultModel.name) ?? catalog.defaultModel;
+  const { policy: _, styles: _styles, ...whole } = catalog;
+  const draft = { prompt: 'any', model, seconds, aspect, resolution, image: images };
+  const checked = checkRequest({ ...whole, models, defaultModel }, draft);
+  if (!checked.ok) {
+    const found = refusalProblems(checked);
+    problems.push(...found.map((problem) => (problem.field === 'image' ? { ...problem, field: 'images' } : problem)));
+    return {};
+  }
+  const { request } = checked;
+  return {
+    ...(model === undefined ? {} : { model: request.model }),
+    ...(seconds === undefined ? {} : { seconds: request.seconds }),
+    ...(aspect === undefined || request.aspectRatio === undefined ? {} : { aspect: request.aspectRatio }),
+    ...(resolution === undefined || request.resolution === undefined ? {} : { resolution: request.resolution }),
+    ...(images.length === 0 ? {} : { images }),
+  };
+}
+
+const NONE = { min: 0, max: 0 };

@@ -36,14 +36,7 @@ import { boardRecords, cutRecords } from '../orders/index.ts';
 import { erasures } from '../people/index.ts';
 import { draftRecords, equalDrafts, idAttempts, retryPresses, upstreamHolders } from '../pipeline/index.ts';
 import { durations, ledgerRecords, taskRecords } from '../tasks/index.ts';
-import {
-  approversOfTeams,
-  auditRecords,
-  channelDefaults,
-  personalDefaults,
-  shelves,
-  teamSettings,
-} from '../teams/index.ts';
+import { approversOfTeams, auditRecords, personalDefaults, shelves, teamSettings } from '../teams/index.ts';
 
 /**
  * Every kind of record, in the order in which a person is forgotten and exported. Those of the chat platforms are not among
@@ -79,7 +72,6 @@ export const RECORD_KINDS: readonly AnyCollection[] = [
   subscriptionsOfTeams,
   approversOfTeams,
   personalDefaults,
-  channelDefaults,
   teamSettings,
   shelves,
   relayedFiles,

@@ -46,7 +46,7 @@ export function createKeptUntil({
     const { origin, clip, createdAtMs, endedAtMs } = task;
     if (clip === undefined) return null;
     const rules = await settings.get(origin);
-    if (rules.keepSignedOff === true && isSignedOff(task)) return null;
+    if (rules.keepSignedOff && isSignedOff(task)) return null;
     const { clipsMs } = retentionOf(retention, rules, clock.now());
     return clipsMs === null ? null : (endedAtMs ?? createdAtMs) + clipsMs;
   };

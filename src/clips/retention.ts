@@ -83,7 +83,7 @@ async function sweep(options: RetentionOptions, { isActive }: JobRun): Promise<v
   for (const team of teams) {
     const rules = await settings.get(team);
     const { clipsMs, promptsMs } = retentionOf(retention, rules, clock.now());
-    const how = { isActive, sparesSignedOff: rules.keepSignedOff === true };
+    const how = { isActive, sparesSignedOff: rules.keepSignedOff };
     const prompts = promptsMs === null ? 0 : await removePrompts(options, team, { keptMs: promptsMs, ...how });
     const clips = clipsMs === null ? 0 : await removeClips(options, team, { keptMs: clipsMs, ...how });
     if (!isActive()) return;

@@ -11,13 +11,7 @@ export type {
   LoggedValue,
   Surface,
 } from './audit/audit-entry.ts';
-export {
-  type ChannelKey,
-  channelDefaults,
-  type MemberKey,
-  PersonalDefaults,
-  personalDefaults,
-} from './personal-defaults.ts';
+export { type MemberKey, PersonalDefaults, personalDefaults } from './personal-defaults.ts';
 export { allowedCatalog } from './policy/allowed-catalog.ts';
 export {
   changedPolicy,
@@ -28,6 +22,7 @@ export {
   type PolicyRules,
   type RuleName,
   type RulesPatch,
+  type RuleValue,
   rulesAt,
   valueRules,
 } from './policy/policy.ts';
@@ -35,14 +30,16 @@ export { type Bought, type PurchaseNow, purchaseAt, refusedBy } from './policy/p
 export { MAX_IMAGES, type ReferenceImage, References, referenceNameOf, shelves } from './references.ts';
 export {
   DEFAULT_SETTINGS,
-  type Keep,
-  keyOfTeam,
   type Pause,
+  type SettingValues,
+  TEAM_SETTINGS,
+  type TeamSettings,
+} from './settings-schema.ts';
+export {
+  keyOfTeam,
   type PauseInEffect,
   pauseAt,
-  type SettingsPatch,
   type TeamKey,
-  type TeamSettings,
   TeamSettingsRepository,
   teamSettings,
 } from './team-settings.ts';

@@ -1,7 +1,5 @@
 import { collection, type Store, type Versioned } from '../engine/index.ts';
 import type { Defaults } from '../videos/index.ts';
-import type { AuditTrail } from './audit/audit.ts';
-import type { Actor, AuditValue } from './audit/audit-entry.ts';
 
 /** Person in a team. */
 export interface MemberKey {
@@ -11,24 +9,12 @@ export interface MemberKey {
   readonly user: string;
 }
 
-/** Channel of a team; that of a thread is the channel that it belongs to. */
-export interface ChannelKey {
-  readonly platform: string;
-  readonly team: string;
-  readonly channel: string;
-}
-
-/** Author of a change of a channel's default, and the log that it is entered in. */
-interface ChannelChange {
-  readonly audit: Pick<AuditTrail, 'commitAudited'>;
-  readonly actor: Actor;
-}
-
 /** Changes of a person's defaults: `null` removes a value, an absent one stays. */
 type DefaultsPatch = { readonly [Name in keyof Defaults]?: Defaults[Name] | null | undefined };
 
 type DefaultsRecord = Defaults & Versioned;
 
+/** The defaults of people: one record for each who has any. */
 export const personalDefaults = collection<MemberKey, DefaultsRecord>({
   name: 'defaults',
   key: keyOfMember,
@@ -41,15 +27,7 @@ export const personalDefaults = collection<MemberKey, DefaultsRecord>({
   },
 });
 
-export const channelDefaults = collection<ChannelKey, DefaultsRecord>({
-  name: 'channel_defaults',
-  key: ({ platform, team, channel }) => `${platform}:${team}:${channel}`,
-  holds: 'a channel’s default model',
-  kept: 'until `off:channel`',
-  personal: 'nobody',
-});
-
-/** The defaults of people and channels: one record for each who has any. */
+/** Reads and changes the defaults of people. */
 export class PersonalDefaults {
   readonly #store: Pick<Store, 'keyv' | 'commit'>;
 
@@ -60,30 +38,6 @@ export class PersonalDefaults {
   /** Returns a person's defaults, which are not checked against the catalog. @throws `store_unavailable` */
   async get(person: MemberKey): Promise<Defaults> {
     return defaultsOf(await personalDefaults.get(this.#store, person));
-  }
-
-  /** Returns the model that orders in a channel get which name none. @throws `store_unavailable` */
-  async channelModel(channel: ChannelKey): Promise<string | undefined> {
-    return (await channelDefaults.get(this.#store, channel))?.model;
-  }
-
-  /**
-   * Sets the default model of a channel, with an entry in the team's audit log; `null` removes it.
-   * @throws `store_unavailable`
-   */
-  async setChannelModel(channel: ChannelKey, model: string | null, { audit, actor }: ChannelChange): Promise<void> {
-    await audit.commitAudited(channel, actor, async () => {
-      const before = await this.channelModel(channel);
-      const records = [channelDefaults.overwriting(channel, model === null ? null : { model, revision: 1 })];
-      // To readers of the log, one of the channel's rules.
-      const entry = {
-        action: 'policy',
-        subject: [textOf('default model'), { kind: 'channel', channel: channel.channel }],
-        before: before === undefined ? [] : [textOf(before)],
-        after: model === null ? [] : [textOf(model)],
-      } as const;
-      return { change: { records }, entries: before === (model ?? undefined) ? [] : [entry], result: undefined };
-    });
   }
 
   /** Changes a person's defaults. @returns all of them. @throws `store_unavailable` */
@@ -97,17 +51,9 @@ export class PersonalDefaults {
   }
 }
 
-function textOf(text: string): AuditValue {
-  return { kind: 'text', text };
-}
-
-function defaultsOf(record: DefaultsRecord | undefined): Defaults {
-  const { model, seconds, aspect } = record ?? {};
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(aspect === undefined ? {} : { aspect }),
-  };
+function defaultsOf(record: Partial<DefaultsRecord> = {}): Defaults {
+  const { revision: _, ...defaults } = record;
+  return defaults;
 }
 
 function keyOfMember({ platform, team, user }: MemberKey): string {

@@ -11,7 +11,7 @@ import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
-import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
+import { DEFAULT_SETTINGS } from '#src/teams/settings-schema.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ChatHouse } from './chat-house.ts';
 import { runJob } from './jobs.ts';

@@ -1,10 +1,12 @@
 import { formatPrice } from '#src/tasks/index.ts';
-import type { AuditAction, LoggedEntry, LoggedValue, Surface } from '#src/teams/index.ts';
+import { type AuditAction, type LoggedEntry, type LoggedValue, type Surface, TEAM_SETTINGS } from '#src/teams/index.ts';
 import { type Catalog, titleOf } from '#src/videos/index.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { decisionWords } from '../cards/statement.ts';
 import { all, count, formatMonth, fullStop } from '../format.ts';
 import { formatLastDay, formatMoment } from '../money/months.ts';
+import { RULE_WORDS } from './policy-card.ts';
+import { type OptionSetting, settingsOf, settingWords } from './settings.ts';
 
 /** Content of {@link auditCard}. */
 interface AuditShown {
@@ -32,25 +34,13 @@ export function auditCard({ entries, total, isDeployment, timeZone, catalog, but
   return layOut([heading, ...items, { kind: 'small', line: [count(total, 'entry', 'entries')] }], { buttons });
 }
 
-/** Subject of a sentence for each action, such as `the time zone`. A function phrases the whole change. */
-const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZone: string) => Line)>> = {
-  time_zone: 'the time zone',
-  currency: 'the currency',
-  confirm_above: 'the confirmation threshold',
-  approve_above: 'the approval threshold',
-  report_channel: 'the report channel',
-  alerts: ({ after }) => [isText(after, 'off') ? ' turned alerts off' : ' turned alerts on'],
-  unusual_spend: 'the threshold for unusual spend',
-  keep_clips: 'the time that clips are kept',
-  keep_prompts: 'the time that prompts are kept',
-  review: ({ subject, after }) => [` turned review ${isText(after, 'on') ? 'on' : 'off'} in `, ...listed(subject)],
-  sign_off_own: ({ after }) => [
-    isText(after, 'off') ? ' had clips signed off by others only' : ' allowed people to sign off their own clips',
-  ],
-  signed_off_channel: 'the channel of signed-off clips',
-  keep_signed_off: ({ after }) => [
-    isText(after, 'off') ? ' had signed-off clips expire like others' : ' had signed-off clips kept',
-  ],
+/** Phrases the changes that are not those of a setting with an option. */
+const PHRASES: Readonly<
+  Record<
+    Exclude<AuditAction, (typeof TEAM_SETTINGS)[OptionSetting]['action']>,
+    (entry: LoggedEntry, timeZone: string) => Line
+  >
+> = {
   pause: pauseLine,
   budget: (entry) => budgetLine(entry, 'budget'),
   soft_budget: (entry) => budgetLine(entry, 'soft budget'),
@@ -71,6 +61,8 @@ const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZon
     ' forgotten, with their clips',
   ],
   policy: policyLine,
+  channel_model: ({ subject, before, after }) =>
+    changeLine(['the default model in ', ...listed(subject)], before, after),
   style: ({ subject, before, after }) => [
     before.length === 0 ? ' added' : after.length === 0 ? ' removed' : ' changed',
     ' the style ',
@@ -86,11 +78,24 @@ const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry, timeZon
 
 /** Phrases an entry: `Ada changed the currency from USD to EUR.` */
 function entryLine(entry: LoggedEntry, timeZone: string): Line {
-  // An action of a later version has no words here.
-  const words = Object.hasOwn(WORDS, entry.action) ? WORDS[entry.action] : entry.action.replaceAll('_', ' ');
-  const change = typeof words === 'string' ? changeLine([words], entry.before, entry.after) : words(entry, timeZone);
+  const change = phrase(entry, timeZone);
   const last = change.at(-1);
   return [author(entry), ...change, fullStop(typeof last === 'object' && 'untrusted' in last ? last.untrusted : '')];
+}
+
+function phrase(entry: LoggedEntry, timeZone: string): Line {
+  const { action, subject, before, after } = entry;
+  if (isPhrased(action)) return PHRASES[action](entry, timeZone);
+  // An action of a later version has no words here.
+  const name = settingsOf().find((one) => TEAM_SETTINGS[one].action === action);
+  const words = name === undefined ? action.replaceAll('_', ' ') : settingWords(name).audited;
+  if (typeof words === 'string') return changeLine([words], before, after);
+  const turned = ` ${words[isText(after, 'on') ? 'on' : 'off']}`;
+  return subject.length === 0 ? [turned] : [`${turned} in `, ...listed(subject)];
+}
+
+function isPhrased(action: string): action is keyof typeof PHRASES {
+  return Object.hasOwn(PHRASES, action);
 }
 
 function smallLine({ atMs, surface }: LoggedEntry): Line {
@@ -116,23 +121,9 @@ function changeLine(what: Line, before: readonly LoggedValue[], after: readonly 
   return [' changed ', ...what, ' from ', ...listed(before), ' to ', ...listed(after)];
 }
 
-/** Subjects of a sentence about a rule, by its name; that of a later version is named as it is. */
-const RULES: Readonly<Record<string, string>> = {
-  'default model': 'the default model',
-  models: 'the models allowed',
-  seconds: 'the lengths allowed',
-  resolutions: 'the resolutions allowed',
-  clips: 'the most clips per order',
-  style: 'the style of every clip',
-  words: 'the forbidden words',
-  create: 'who may create clips',
-  decide: 'who may decide on others’ clips',
-  review: 'who may review clips',
-};
-
 function withTitles(entry: LoggedEntry, catalog: Catalog): LoggedEntry {
   const { action, subject, before, after } = entry;
-  if (action !== 'policy' || !(isText(subject, 'models') || isText(subject, 'default model'))) return entry;
+  if (action !== 'channel_model' && !(action === 'policy' && isText(subject, 'models'))) return entry;
   const titled = (values: readonly LoggedValue[]): readonly LoggedValue[] =>
     values.map((value) => (value.kind === 'text' ? { ...value, text: titleOf(catalog, value.text) } : value));
   return { ...entry, before: titled(before), after: titled(after) };
@@ -141,7 +132,7 @@ function withTitles(entry: LoggedEntry, catalog: Catalog): LoggedEntry {
 /** Phrases a change of a rule: ` set the models allowed in #ads to Swift 1`. */
 function policyLine({ subject: [rule, ...place], before, after }: LoggedEntry): Line {
   const name = rule?.kind === 'text' ? rule.text : '';
-  const what = RULES[name] ?? `the rule ${name}`;
+  const what = Object.entries(RULE_WORDS).find(([rule]) => rule === name)?.[1].audited ?? `the rule ${name}`;
   return changeLine(place.length === 0 ? [what] : [what, ' in ', ...listed(place)], before, after);
 }
 

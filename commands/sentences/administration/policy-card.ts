@@ -1,6 +1,14 @@
 import type { Approver } from '#src/tasks/index.ts';
-import { channelRules, type Policy, type PolicyRules, rulesAt } from '#src/teams/index.ts';
+import {
+  channelRules,
+  type Policy,
+  type PolicyRules,
+  type RuleName,
+  type RuleValue,
+  rulesAt,
+} from '#src/teams/index.ts';
 import { allowedSeconds, type Catalog, titleOf } from '#src/videos/index.ts';
+import type { OptionDeclaration } from '../../bot-port.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, either } from '../format.ts';
 import { savedBlocks } from './settings.ts';
@@ -21,30 +29,98 @@ interface PolicyShown {
   readonly catalog: Catalog;
 }
 
-/** Rules that are shown, in this order. */
-const LABELS = {
-  models: 'Models',
-  seconds: 'Length',
-  resolutions: 'Resolution',
-  clips: 'Clips per order',
-  style: 'Style of every clip',
-  create: 'Who may create clips',
-  decide: 'Who may decide on others’ clips',
-  review: 'Who may review clips',
-  words: 'Forbidden words',
-} as const satisfies Partial<Record<keyof PolicyRules, string>>;
-type Shown = keyof typeof LABELS;
-const PEOPLE: ReadonlySet<string> = new Set(['create', 'decide', 'review']);
+interface RuleWords<Value> {
+  /** Its option, of the same name. */
+  readonly option: Omit<OptionDeclaration, 'name'>;
+  /** Begins its line on the card. */
+  readonly label: string;
+  readonly shown: (value: Value, catalog: Catalog) => Line;
+  /** Subject of a sentence about its change. */
+  readonly audited: string;
+}
+
+/** Words of the rules, in the order in which they are shown. */
+export const RULE_WORDS: { readonly [Name in RuleName]: RuleWords<RuleValue<Name>> } = {
+  models: {
+    option: listed('Models allowed, separated by commas; any for all', 1000),
+    label: 'Models',
+    shown: (names, catalog) => [{ untrusted: all(names.map((name) => titleOf(catalog, name))) }],
+    audited: 'the models allowed',
+  },
+  seconds: {
+    option: listed('Longest clip in seconds, or the lengths allowed, such as 4, 6; any for all', 200),
+    label: 'Length',
+    shown: (seconds) => [`${either(allowedSeconds(seconds))} s`],
+    audited: 'the lengths allowed',
+  },
+  resolutions: {
+    option: listed('Resolutions allowed, such as 480p, 720p; any for all', 100),
+    label: 'Resolution',
+    shown: (names) => [either(names)],
+    audited: 'the resolutions allowed',
+  },
+  clips: {
+    option: { description: 'Most clips in one order, 1 to 12; any for no rule', kind: 'text', maxLength: 10 },
+    label: 'Clips per order',
+    shown: (most) => [`up to ${most}`],
+    audited: 'the most clips per order',
+  },
+  style: {
+    option: { description: 'Style that every clip has; any for no rule', kind: 'text', autocomplete: 'style' },
+    label: 'Style of every clip',
+    shown: (name) => [name],
+    audited: 'the style of every clip',
+  },
+  create: {
+    option: approvers('create clips'),
+    label: 'Who may create clips',
+    shown: (some) => [...people(some), 'administrators'],
+    audited: 'who may create clips',
+  },
+  decide: {
+    option: approvers('cancel, retry and decide on others’ clips'),
+    label: 'Who may decide on others’ clips',
+    shown: (some) => ['the requester, ', ...people(some), 'administrators'],
+    audited: 'who may decide on others’ clips',
+  },
+  review: {
+    option: approvers('sign off clips or request changes'),
+    label: 'Who may review clips',
+    shown: (some) => [...people(some), 'administrators'],
+    audited: 'who may review clips',
+  },
+  words: {
+    option: listed('Adds forbidden words, separated by commas', 2000),
+    label: 'Forbidden words',
+    shown: (words) => [{ untrusted: words.join(', ') || 'none' }],
+    audited: 'the forbidden words',
+  },
+};
+
+function listed(description: string, maxLength: number): RuleWords<never>['option'] {
+  return { description, kind: 'text', isList: true, maxLength };
+}
+
+function approvers(may: string): RuleWords<never>['option'] {
+  return {
+    description: `Adds who may ${may}; everyone for no rule`,
+    kind: 'approver',
+    range: `a person, role or user group who may ${may}, or everyone`,
+  };
+}
 
 /** Shows the rules of a channel or of the team, with where each comes from. */
 export function policyCard(shown: PolicyShown): Card {
   const { policy, channel, isHere, isChanged } = shown;
   const rules = channel === null ? policy.team : rulesAt(policy, { channel });
   const own = channel === null ? {} : channelRules(policy, channel);
-  const names = (Object.keys(LABELS) as Shown[]).filter((name) => rules[name] !== undefined);
+  const names = (Object.keys(RULE_WORDS) as RuleName[]).filter((name) => rules[name] !== undefined);
   const lines = names.map((name): Block => {
     const source: Line = own[name] === undefined ? [] : [' · this channel’s own rule'];
-    return { kind: 'text', line: [{ strong: LABELS[name] }, ': ', ...ruleLine(name, rules, shown.catalog), ...source] };
+    return {
+      kind: 'text',
+      line: [{ strong: RULE_WORDS[name].label }, ': ', ...ruleLine(name, rules, shown.catalog), ...source],
+    };
   });
   const heading: Line =
     channel === null ? ['Allowed in this team'] : isHere ? ['Allowed here'] : ['Allowed in ', { channel }];
@@ -57,32 +133,10 @@ export function policyCard(shown: PolicyShown): Card {
   ]);
 }
 
-function ruleLine(name: Shown, rules: PolicyRules, catalog: Catalog): Line {
+function ruleLine(name: RuleName, rules: PolicyRules, catalog: Catalog): Line {
   const value = rules[name];
-  if (value === 'any') return [PEOPLE.has(name) ? 'everyone' : 'any'];
-  switch (name) {
-    case 'models':
-      return [{ untrusted: all(listOf<string>(rules.models).map((name) => titleOf(catalog, name))) }];
-    case 'seconds':
-      return [`${either(allowedSeconds(rules.seconds === 'any' ? undefined : rules.seconds))} s`];
-    case 'resolutions':
-      return [either(listOf<string>(rules.resolutions))];
-    case 'clips':
-      return [`up to ${rules.clips}`];
-    case 'style':
-      return [rules.style ?? 'any'];
-    case 'words':
-      return [{ untrusted: listOf<string>(rules.words).join(', ') || 'none' }];
-    case 'create':
-    case 'review':
-      return [...people(listOf<Approver>(rules[name])), 'administrators'];
-    case 'decide':
-      return ['the requester, ', ...people(listOf<Approver>(rules.decide)), 'administrators'];
-  }
-}
-
-function listOf<Item>(value: readonly Item[] | 'any' | undefined): readonly Item[] {
-  return value === undefined || value === 'any' ? [] : value;
+  if (value === 'any') return [RULE_WORDS[name].option.kind === 'approver' ? 'everyone' : 'any'];
+  return (RULE_WORDS[name].shown as (value: unknown, catalog: Catalog) => Line)(value, catalog);
 }
 
 function people(some: readonly Approver[]): Line {

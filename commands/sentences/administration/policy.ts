@@ -1,5 +1,5 @@
 import type { Approver } from '#src/tasks/index.ts';
-import { type PolicyRefusal, settingNamed } from '#src/videos/index.ts';
+import { type PolicyRefusal, type Style, settingNamed } from '#src/videos/index.ts';
 import type { OptionFields } from '../../bot-port.ts';
 import { all, either, shorten } from '../format.ts';
 import { valueWords } from '../settings.ts';
@@ -68,7 +68,8 @@ export function notOneOf(option: string, given: string, known: readonly string[]
 }
 
 /** Refuses a rule that names no style of the team. */
-export function notAStyle(given: string, names: readonly string[]): string {
+export function notAStyle(given: string, styles: readonly Style[]): string {
+  const names = styles.map(({ name }) => name);
   const known = names.length === 0 ? 'Add it first with /video style' : `Choose ${either(names)}`;
   return `style: there is no style ${quoted(given)}. ${known}, or any.`;
 }

@@ -1,35 +1,172 @@
-import { formatPrice, type Price, type ReviewRules } from '#src/tasks/index.ts';
-import type { Keep, TeamSettings } from '#src/teams/index.ts';
+import { formatPrice, type Price } from '#src/tasks/index.ts';
+import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
-import { shorten } from '../format.ts';
+import { formatCount, shorten } from '../format.ts';
 
-/** Setting that `/video settings` shows and changes. */
-export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause' | 'policy' | 'styles' | keyof ReviewRules>;
+/** Setting that an option sets and a line of a card shows; the others have commands of their own. */
+export type OptionSetting = Exclude<keyof typeof TEAM_SETTINGS, 'pause' | 'policy' | 'styles' | 'channelModels'>;
 
-/** Content of {@link settingsCard}. */
-interface SettingsShown {
-  readonly settings: TeamSettings;
-  /** Currency of amounts typed without one. */
-  readonly currency: string;
-  /** Settings that were just changed; `null` if none was to be. */
-  readonly changed: readonly ShownSetting[] | null;
-  readonly command: string;
-  /** A threshold for approvals was just set, and there is no approver. Default: false. */
-  readonly lacksApprover?: boolean;
+type SettingsCommand = 'settings' | 'review';
+
+/** Words of a setting that an option sets, by the values of its kind. */
+interface SettingWords<Value> {
+  /** Default: `settings`. */
+  readonly command?: SettingsCommand;
+  /** Name of the option. Default: the action in the audit log. */
+  readonly option?: string;
+  /** Of the option, at most 100 characters. */
+  readonly description: string;
+  /** Values of the option. Default: by kind. */
+  readonly range?: string;
+  readonly positional?: true;
+  /** Begins its line on the card. */
+  readonly label: string;
+  readonly shown: (value: Value | undefined) => Line;
+  /** Subject of a sentence about its change; of one that is on or off, what a person did. */
+  readonly audited: string | Readonly<Record<'on' | 'off', string>>;
+  /** Said after a change. */
+  readonly note?: string;
+  /** What is on in several channels, of a setting that each channel has for itself. */
+  readonly plural?: string;
+  /** What is posted in a channel. Default: words. */
+  readonly posts?: 'clip';
 }
 
-/** Labels of the settings, in the order of the card. */
-const LABELS: Readonly<Record<ShownSetting, string>> = {
-  timeZone: 'Time zone',
-  currency: 'Currency',
-  confirmAbove: 'Confirm above',
-  approveAbove: 'Approve above',
-  reportChannel: 'Report channel',
-  alerts: 'Alerts',
-  unusualSpend: 'Unusual spend',
-  keepClips: 'Keep clips',
-  keepPrompts: 'Keep prompts',
+/** Words of the settings that options set. */
+const WORDS: {
+  readonly [Name in OptionSetting]: SettingWords<SettingValues[(typeof TEAM_SETTINGS)[Name]['kind']]>;
+} = {
+  timeZone: {
+    description: 'Time zone in which months begin and end, such as Europe/Berlin',
+    label: 'Time zone',
+    shown: (zone = '') => [zone, '. Months begin and end there.'],
+    audited: 'the time zone',
+    note: 'Clips ordered from now on count in the months of the new time zone; earlier ones stay where they are.',
+  },
+  currency: {
+    description: 'Currency of amounts typed without one',
+    label: 'Currency',
+    shown: (currency = '') => [currency, ' for amounts typed without one.'],
+    audited: 'the currency',
+  },
+  confirmAbove: {
+    description: 'Clips that cost more ask for a confirmation, such as 2 or 12.50 EUR; off for none',
+    label: 'Confirm above',
+    shown: above('ask for a confirmation', 'No clip asks for a confirmation because of its price.'),
+    audited: 'the confirmation threshold',
+  },
+  approveAbove: {
+    description: 'Clips that cost more need an approval, such as 5 or 12.50 EUR; off for none',
+    label: 'Approve above',
+    shown: above('need an approval', 'No clip needs an approval because of its price.'),
+    audited: 'the approval threshold',
+  },
+  reportChannel: {
+    description: 'Channel for alerts and monthly reports',
+    label: 'Report channel',
+    shown: (channel) =>
+      channel === undefined
+        ? ['none. Alerts and reports go to administrators and approvers by direct message.']
+        : [{ channel }, ' gets alerts and reports.'],
+    audited: 'the report channel',
+  },
+  alerts: {
+    description: 'Whether to report when 50, 80 and 100 % of a budget are used',
+    label: 'Alerts',
+    shown: onOff('on, at 50, 80 and 100 % of each budget.', 'off'),
+    audited: { on: 'turned alerts on', off: 'turned alerts off' },
+  },
+  unusualSpend: {
+    description: 'Reports a day with three times the usual amount, from this amount on; off for never',
+    label: 'Unusual spend',
+    shown: (price) => [
+      price === undefined ? 'off' : `reported on a day with three times the usual amount, from ${formatPrice(price)}.`,
+    ],
+    audited: 'the threshold for unusual spend',
+  },
+  keepClips: {
+    description: 'Days after which clips are removed from the bot’s storage, such as 90; off for the operator’s rule',
+    range: 'a number of days such as 90, or off',
+    label: 'Keep clips',
+    shown: kept('Then the bot removes its copy of a clip; the chat’s stays.'),
+    audited: 'the time that clips are kept',
+  },
+  keepPrompts: {
+    description: 'Days after which clips are removed with their prompts, such as 365; off for the operator’s rule',
+    range: 'a number of days such as 365, or off',
+    label: 'Keep prompts',
+    shown: kept('Then the bot removes the prompt with its copy of the clip.'),
+    audited: 'the time that prompts are kept',
+  },
+  reviewIn: {
+    command: 'review',
+    option: 'state',
+    positional: true,
+    description: 'Turns Sign off and Request changes on or off under the clips of this channel',
+    label: 'Here',
+    shown: onOff('on. Finished clips have Sign off and Request changes, for everyone who sees them here.', 'off.'),
+    audited: { on: 'turned review on', off: 'turned review off' },
+    plural: 'reviews',
+  },
+  signOffOwn: {
+    command: 'review',
+    option: 'own',
+    description: 'Whether people may sign off their own clips, in the whole team',
+    label: 'Own clips',
+    shown: onOff('people may sign off their own.', 'someone else than the requester signs them off.'),
+    audited: { on: 'allowed people to sign off their own clips', off: 'had clips signed off by others only' },
+  },
+  signedOffChannel: {
+    command: 'review',
+    option: 'post_to',
+    description: 'Channel in which every signed-off clip of the team is posted once',
+    label: 'Signed-off clips',
+    shown: (channel) =>
+      channel === undefined
+        ? ['posted nowhere else.']
+        : ['each is posted once in ', { channel }, ', except those of private channels.'],
+    audited: 'the channel of signed-off clips',
+    posts: 'clip',
+  },
+  keepSignedOff: {
+    command: 'review',
+    option: 'keep',
+    description: 'Whether signed-off clips are kept when others expire',
+    label: 'Keeping',
+    shown: onOff('signed-off clips are kept when others expire.', 'signed-off clips expire like others.'),
+    audited: { on: 'had signed-off clips kept', off: 'had signed-off clips expire like others' },
+  },
 };
+
+function onOff(on: string, off: string): (isOn: boolean | undefined) => Line {
+  return (isOn) => [isOn === true ? on : off];
+}
+
+function above(does: string, none: string): (price: Price | undefined) => Line {
+  return (price) => [price === undefined ? `off. ${none}` : `${formatPrice(price)}. Clips that cost more ${does}.`];
+}
+
+function kept(does: string): (keep: SettingValues['days'] | undefined) => Line {
+  return (keep) => {
+    if (keep === undefined) return ['as long as this installation is set to.'];
+    const days = keep.days === 1 ? '1 day' : `${keep.days} days`;
+    return [
+      `${days}, or less where this installation is set to less. ${does} Applies from `,
+      { timeMs: keep.fromMs },
+      '.',
+    ];
+  };
+}
+
+export function settingWords(name: OptionSetting): SettingWords<never> & { readonly option: string } {
+  return { option: TEAM_SETTINGS[name].action, ...WORDS[name] };
+}
+
+/** Returns the settings of a command, or of all, in the order in which it shows them. */
+export function settingsOf(command?: SettingsCommand): readonly OptionSetting[] {
+  const names = Object.keys(WORDS) as readonly OptionSetting[];
+  return names.filter((name) => command === undefined || (WORDS[name].command ?? 'settings') === command);
+}
 
 /** Says whether a change was one; nothing where none was asked for (`null`). */
 export function savedBlocks(isChanged: boolean | null, saved = 'Saved.'): readonly Block[] {
@@ -37,99 +174,89 @@ export function savedBlocks(isChanged: boolean | null, saved = 'Saved.'): readon
   return [{ kind: 'text', line: [isChanged ? saved : 'Nothing changed: it was like this already.'] }];
 }
 
-/** Shows the settings of a team; those that were just changed first. */
-export function settingsCard({ settings, currency, changed, command, lacksApprover = false }: SettingsShown): Card {
-  const order = Object.keys(LABELS) as ShownSetting[];
-  const lineOf = (setting: ShownSetting): Line => [
-    { strong: LABELS[setting] },
-    ': ',
-    ...valueLine(setting, settings, currency),
-  ];
-  const asBlock = (line: Line): Block => ({ kind: 'text', line });
+/** Content of {@link settingsCard}. */
+interface SettingsShown {
+  /** With the currency of amounts typed without one. */
+  readonly settings: TeamSettings;
+  /** Channel whose own settings are shown. */
+  readonly channel: string;
+  /** Settings that were just changed; `null` if none was to be. */
+  readonly changed: readonly OptionSetting[] | null;
+  /** The command as it is typed on the platform. */
+  readonly typed: string;
+  /** A threshold for approvals was just set, and there is no approver. */
+  readonly lacksApprover: boolean;
+}
+
+/** Heading, answer to a change that is none, and how to make one. */
+const CARDS: Readonly<Record<SettingsCommand, readonly [string, string, (command: string) => Line]>> = {
+  settings: [
+    'Settings of this team',
+    'Nothing changed: the settings were like this already.',
+    (code) => ['To change one: ', { code }, ' with an option. ', { code: 'off' }, ' removes a value.'],
+  ],
+  review: [
+    'Reviews',
+    'Nothing changed: it was like this already.',
+    (code) => ['To change it: ', { code }, ' on or off, or with an option.'],
+  ],
+};
+
+/** Shows the settings of a command; those that were just changed first. */
+export function settingsCard(command: SettingsCommand, shown: SettingsShown): Card {
+  const { changed, typed, lacksApprover } = shown;
+  const [heading, unchanged, hint] = CARDS[command];
+  const linesOf = (names: readonly OptionSetting[]) => names.flatMap((name) => settingLines(name, shown));
+  const asBlocks = (lines: readonly Line[]): readonly Block[] => lines.map((line) => ({ kind: 'text', line }));
   const notes = [
-    ...(changed?.includes('timeZone') === true ? [ZONE_CHANGED] : []),
-    ...(lacksApprover ? [noApprover(command)] : []),
+    ...(changed ?? []).flatMap((name) => settingWords(name).note ?? []),
+    ...(lacksApprover ? [noApprover(typed)] : []),
   ];
-  const shown = notes.map((note) => asBlock([note]));
-  const news: readonly Block[] =
-    changed === null
-      ? []
-      : changed.length === 0
-        ? [asBlock(['Nothing changed: the settings were like this already.']), { kind: 'divider' }]
-        : [asBlock(['Saved.']), ...changed.map((setting) => asBlock(lineOf(setting))), ...shown, { kind: 'divider' }];
-  const rest = order.filter((setting) => changed?.includes(setting) !== true);
+  const said = changed === null || changed.length === 0 ? unchanged : 'Saved.';
+  const news = changed === null ? [] : asBlocks([[said], ...linesOf(changed), ...notes.map((note) => [note])]);
   return layOut([
-    { kind: 'heading', line: ['Settings of this team'] },
+    { kind: 'heading', line: [heading] },
     ...news,
-    ...rest.map((setting) => asBlock(lineOf(setting))),
-    {
-      kind: 'small',
-      line: ['To change one: ', { code: command }, ' with an option. ', { code: 'off' }, ' removes a value.'],
-    },
+    ...(changed === null ? [] : [{ kind: 'divider' } as const]),
+    ...asBlocks(linesOf(settingsOf(command).filter((name) => changed?.includes(name) !== true))),
+    { kind: 'small', line: hint(typed) },
   ]);
 }
 
-const ZONE_CHANGED =
-  'Clips ordered from now on count in the months of the new time zone; earlier ones stay where they are.';
+/** Other channels that are named at most. */
+const MAX_NAMED = 20;
+
+function settingLines(name: OptionSetting, { settings, channel }: SettingsShown): readonly Line[] {
+  const { label, shown } = settingWords(name);
+  const channels = TEAM_SETTINGS[name].perChannel === true ? ((settings[name] ?? []) as readonly string[]) : null;
+  const value: unknown = channels === null ? settings[name] : channels.includes(channel);
+  const others = (channels ?? []).filter((one) => one !== channel);
+  const named = others.slice(0, MAX_NAMED).flatMap((one, index): Line => [index === 0 ? '' : ', ', { channel: one }]);
+  const more = others.length > MAX_NAMED ? ` and ${formatCount(others.length - MAX_NAMED)} more` : '';
+  return [
+    [{ strong: label }, ': ', ...(shown as (value: unknown) => Line)(value)],
+    ...(others.length === 0 ? [] : [[{ strong: 'Also on in' }, ': ', ...named, more, '.']]),
+  ];
+}
 
 function noApprover(command: string): string {
   const approvers = command.replace(/settings$/u, 'approvers');
   return `Nobody is an approver yet: a request waits until an administrator looks. Name who is to be told with ${approvers}.`;
 }
 
-function valueLine(setting: ShownSetting, settings: TeamSettings, currency: string): Line {
-  switch (setting) {
-    case 'timeZone':
-      return [settings.timeZone, '. Months begin and end there.'];
-    case 'currency':
-      return [currency, ' for amounts typed without one.'];
-    case 'confirmAbove':
-      return above(
-        settings.confirmAbove,
-        'ask for a confirmation',
-        'No clip asks for a confirmation because of its price.',
-      );
-    case 'approveAbove':
-      return above(settings.approveAbove, 'need an approval', 'No clip needs an approval because of its price.');
-    case 'reportChannel':
-      return settings.reportChannel === undefined
-        ? ['none. Alerts and reports go to administrators and approvers by direct message.']
-        : [{ channel: settings.reportChannel }, ' gets alerts and reports.'];
-    case 'alerts':
-      return [settings.alerts ? 'on, at 50, 80 and 100 % of each budget.' : 'off'];
-    case 'unusualSpend':
-      return settings.unusualSpend === undefined
-        ? ['off']
-        : [`reported on a day with three times the usual amount, from ${formatPrice(settings.unusualSpend)}.`];
-    case 'keepClips':
-      return keptLine(settings.keepClips, 'Then the bot removes its copy of a clip; the chat’s stays.');
-    case 'keepPrompts':
-      return keptLine(settings.keepPrompts, 'Then the bot removes the prompt with its copy of the clip.');
-  }
-}
-
-function keptLine(keep: Keep | undefined, does: string): Line {
-  if (keep === undefined) return ['as long as this installation is set to.'];
-  const days = keep.days === 1 ? '1 day' : `${keep.days} days`;
-  return [
-    `${days}, or less where this installation is set to less. ${does} Applies from `,
-    { timeMs: keep.fromMs },
-    '.',
-  ];
-}
-
-function above(price: Price | undefined, does: string, none: string): Line {
-  return [price === undefined ? `off. ${none}` : `${formatPrice(price)}. Clips that cost more ${does}.`];
-}
-
 // Plain text that includes user input: adapters escape all of it.
 
 /** Refuses an unknown time zone. */
 export function unknownZone(given: string): string {
-  return `time_zone: “${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
+  return `“${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
 }
 
 /** Refuses a period that is not a number of days. */
 export function notDays(given: string, most: number): string {
   return `“${shorten(given, 40)}” isn’t a number of days from 1 to ${most}.`;
+}
+
+/** Refuses to turn a setting on in one more channel. */
+export function tooManyChannels(name: OptionSetting, most: number): string {
+  return `${settingWords(name).plural} are on in ${formatCount(most)} channels already. Turn them off in another one first.`;
 }

@@ -69,7 +69,8 @@ export function styleRemoved(name: string): string {
 }
 
 /** Refuses a style that the team does not have. */
-export function noSuchStyle(given: string, names: readonly string[]): string {
+export function noSuchStyle(given: string, styles: readonly Style[]): string {
+  const names = styles.map(({ name }) => name);
   const which = names.length === 0 ? 'This team has none yet.' : `Choose ${either(names)}.`;
   return `name: there is no style “${shorten(given, 40)}”. ${which}`;
 }

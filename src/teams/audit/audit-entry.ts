@@ -1,26 +1,14 @@
 import { createHmac, hash } from 'node:crypto';
 import type { Versioned } from '../../engine/index.ts';
 import type { Person, Price } from '../../tasks/index.ts';
+import type { TEAM_SETTINGS } from '../settings-schema.ts';
 
 /** Log that an entry belongs to: that of a team, or that of the deployment, for what its environment sets. */
 export type AuditLog = { readonly platform: string; readonly team: string } | 'deployment';
 
 /** Kind of an administrative change. Stored, so never renamed. */
 export type AuditAction =
-  | 'time_zone'
-  | 'currency'
-  | 'confirm_above'
-  | 'approve_above'
-  | 'report_channel'
-  | 'alerts'
-  | 'unusual_spend'
-  | 'keep_clips'
-  | 'keep_prompts'
-  | 'review'
-  | 'sign_off_own'
-  | 'signed_off_channel'
-  | 'keep_signed_off'
-  | 'pause'
+  | (typeof TEAM_SETTINGS)[keyof typeof TEAM_SETTINGS]['action']
   | 'budget'
   | 'soft_budget'
   | 'environment'
@@ -31,9 +19,7 @@ export type AuditAction =
   | 'erasure'
   | 'statement_import'
   | 'statement_booking'
-  | 'statement_decision'
-  | 'policy'
-  | 'style';
+  | 'statement_decision';
 
 /** Fact of an entry. */
 export type AuditValue =

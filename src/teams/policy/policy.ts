@@ -16,6 +16,9 @@ export type PolicyRules = {
   readonly [Name in keyof (ValueRules & PeopleRules)]?: (ValueRules & PeopleRules)[Name] | 'any';
 };
 
+/** Value of a rule that is not lifted. */
+export type RuleValue<Name extends RuleName> = Exclude<PolicyRules[Name], 'any' | undefined>;
+
 /** Name of a rule. */
 export type RuleName = keyof PolicyRules;
 

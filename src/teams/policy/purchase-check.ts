@@ -1,7 +1,8 @@
 import { periodOf } from '../../period.ts';
 import type { Origin, Price, Purchase } from '../../tasks/index.ts';
 import { type PolicyRefusal, policyRefusals, type VideoRequest } from '../../videos/index.ts';
-import { type PauseInEffect, pauseAt, type TeamSettings } from '../team-settings.ts';
+import type { TeamSettings } from '../settings-schema.ts';
+import { type PauseInEffect, pauseAt } from '../team-settings.ts';
 import { NO_POLICY, type PolicyPlace, rulesAt, valueRules } from './policy.ts';
 
 /** What is bought: an order, or a task that is sent again. */

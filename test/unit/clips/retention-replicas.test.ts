@@ -5,7 +5,7 @@ import { retentionAgeMs, retentionJob } from '#src/clips/retention.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
-import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
+import { DEFAULT_SETTINGS } from '#src/teams/settings-schema.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { startJobs } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';

@@ -6,7 +6,7 @@ import { createKeptUntil, type Retention, retentionOf } from '#src/clips/retenti
 import { historyIndex } from '#src/tasks/indexes.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
-import { DEFAULT_SETTINGS, type TeamSettings } from '#src/teams/team-settings.ts';
+import { DEFAULT_SETTINGS, type TeamSettings } from '#src/teams/settings-schema.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { runJob } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';

@@ -22,7 +22,7 @@ it.each(declarations.filter(({ options }) => options.length > 0))(
 
 it.each([
   ['review', 'own', 'whether people may sign off their own clips, in the whole team · on or off (default on)'],
-  ['settings', 'time_zone', 'a time zone such as Europe/Berlin'],
+  ['settings', 'time_zone', 'a time zone such as Europe/Berlin (default UTC)'],
   ['settings', 'confirm_above', 'an amount such as 2 or 12.50 EUR, or off'],
   ['budget', 'amount', 'an amount such as 100 or 100 EUR, or off'],
   ['approvers', 'until', 'a day such as 2026-12-24'],

@@ -3,7 +3,7 @@ import type { Store } from '#src/engine/store/store.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { Price, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
-import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
+import { DEFAULT_SETTINGS } from '#src/teams/settings-schema.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -10,7 +10,7 @@ import { ledgerOf } from '#src/tasks/indexes.ts';
 import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
-import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
+import { DEFAULT_SETTINGS } from '#src/teams/settings-schema.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { REPLICA_STORES, type ReplicaStores } from '#test/fakes/replica-stores.ts';

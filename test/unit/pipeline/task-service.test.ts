@@ -4,7 +4,7 @@ import { DailiesError } from '#src/errors.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
-import { DEFAULT_SETTINGS } from '#src/teams/team-settings.ts';
+import { DEFAULT_SETTINGS } from '#src/teams/settings-schema.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

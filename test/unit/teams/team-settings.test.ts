@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
-import { pauseAt, type SettingsPatch, TeamSettingsRepository } from '#src/teams/team-settings.ts';
+import { DEFAULT_SETTINGS, type SettingsPatch } from '#src/teams/settings-schema.ts';
+import { pauseAt, TeamSettingsRepository } from '#src/teams/team-settings.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 
@@ -21,7 +22,7 @@ beforeEach(() => {
 const logged = async () => (await audit.page(TEAM, { offset: 0, limit: 100 })).entries;
 
 it('are defaults until they are changed, for each team alone', async () => {
-  const defaults = { revision: 0, timeZone: 'UTC', alerts: true };
+  const defaults = { revision: 0, timeZone: 'UTC', alerts: true, signOffOwn: true, keepSignedOff: false };
   expect(await settings.get(TEAM)).toEqual(defaults);
   await settings.change({ ...TEAM, team: 'T2' }, BY_ADA, { timeZone: 'Europe/Berlin' });
   expect(await settings.get(TEAM)).toEqual(defaults);
@@ -38,6 +39,12 @@ it.each([
   ['unusual_spend', { unusualSpend: usd('20') }],
   ['keep_clips', { keepClips: { days: 90, fromMs: 1 } }],
   ['keep_prompts', { keepPrompts: { days: 365, fromMs: 1 } }],
+  ['review', { reviewIn: ['C1'] }],
+  ['sign_off_own', { signOffOwn: false }],
+  ['signed_off_channel', { signedOffChannel: 'C1' }],
+  ['keep_signed_off', { keepSignedOff: true }],
+  ['policy', { policy: { team: {}, channels: { C1: { clips: 2 } } } }],
+  ['style', { styles: [{ name: 'house', before: 'ink' }] }],
   ['pause', { pause: { reason: 'too much', by: ADA, atMs: 1, untilMs: 9 } }],
 ] as const satisfies readonly (readonly [string, SettingsPatch])[])(
   'a change of %s is kept with one entry, and removed with another',
@@ -51,7 +58,7 @@ it.each([
     expect(await logged()).toHaveLength(1);
     const removal = Object.fromEntries(Object.keys(patch).map((key) => [key, null]));
     await settings.change(TEAM, BY_ADA, removal);
-    expect(await settings.get(TEAM)).toEqual({ revision: 2, timeZone: 'UTC', alerts: true });
+    expect(await settings.get(TEAM)).toEqual({ ...DEFAULT_SETTINGS, revision: 2 });
     expect(await logged()).toHaveLength(2);
     expect((await logged())[0]).toMatchObject({ action, before: set?.after, after: set?.before });
   },
@@ -72,7 +79,7 @@ it('changed at once by many are all kept', async () => {
 
 it('pause until the given time, or until the end', () => {
   const pause = { reason: '', by: ADA, atMs: 0 };
-  const defaults = { revision: 1, timeZone: 'UTC', alerts: true };
+  const defaults = { timeZone: 'UTC' };
   expect(pauseAt(defaults, 5)).toBeNull();
   expect(pauseAt({ ...defaults, pause }, 5)).toEqual({ ...pause, timeZone: 'UTC' });
   expect(pauseAt({ ...defaults, pause: { ...pause, untilMs: 6 } }, 5)).toMatchObject({ untilMs: 6 });

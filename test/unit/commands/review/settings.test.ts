@@ -32,7 +32,7 @@ describe('/video review', () => {
     });
     await house.bot.text(admin(), 'review --own on --keep off --off post_to');
     const after = await house.settings.get(TEAM);
-    expect([after.signOffOwn, after.signedOffChannel, after.keepSignedOff]).toEqual([undefined, undefined, undefined]);
+    expect([after.signOffOwn, after.signedOffChannel, after.keepSignedOff]).toEqual([true, undefined, false]);
   });
 
   it.each([

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '#test/fakes/sandbox-client.ts';
+
+const TOP = join(import.meta.dirname, '../../../..');
+const run = promisify(execFile);
+
+/** Lines that a change puts into a file, before the first line that contains a text. */
+export interface Insertion {
+  readonly file: string;
+  readonly before: string;
+  readonly lines: string;
+}
+
+/** Copy of the product, which a test changes. */
+export class ProductCopy {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async make(): Promise<ProductCopy> {
+    const folder = await temporaryFolder();
+    const copied = ['src', 'commands', 'adapters', 'package.json'];
+    await Promise.all(copied.map((path) => cp(join(TOP, path), join(folder, path), { recursive: true })));
+    await symlink(join(TOP, 'node_modules'), join(folder, 'node_modules'));
+    const compilerOptions = { incremental: true, tsBuildInfoFile: 'checked.json' };
+    const config = { extends: join(TOP, 'tsconfig.json'), compilerOptions, include: ['src', 'commands', 'adapters'] };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    return new ProductCopy(folder);
+  }
+
+  /** @throws where the file has no such line */
+  async insert({ file, before, lines }: Insertion): Promise<void> {
+    const text = await readFile(join(this.#folder, file), 'utf8');
+    if (!text.includes(before)) throw new Error(`${file} has no line with ${before}`);
+    const at = text.lastIndexOf('\n', text.indexOf(before)) + 1;
+    await writeFile(join(this.#folder, file), text.slice(0, at) + lines + text.slice(at));
+  }
+
+  /** Returns the files in which tsc finds an error. */
+  async filesWithErrors(): Promise<readonly string[]> {
+    const args = [join(TOP, 'node_modules/typescript-compiler/bin/tsc'), '--pretty', 'false'];
+    const failed = (error: { readonly stdout: string }) => error;
+    const { stdout } = await run(process.execPath, args, { cwd: this.#folder }).catch(failed);
+    const errors = stdout.matchAll(/^(?:(\S+)\(\d+,\d+\): )?error (.*)$/gmu);
+    return [...new Set([...errors].map(([, file, error]) => file ?? error ?? ''))];
+  }
+
+  /** Runs a program. @returns what it prints, as JSON. */
+  async printedBy(program: string): Promise<unknown> {
+    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program];
+    const { stdout } = await run(process.execPath, args, { cwd: this.#folder });
+    return JSON.parse(stdout);
+  }
+}
