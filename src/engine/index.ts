@@ -27,8 +27,7 @@ export {
 } from './records/collection.ts';
 export { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
 export { changeRecord, type RecordEdit } from './store/change-record.ts';
-export { type Digest, migrate, type Part } from './store/migrate/migration.ts';
-export { assertNotMigrating } from './store/migrate/unfinished.ts';
+export { assertNotMigrating, type Digest, migrate, type Part } from './store/migrate/migration.ts';
 export { openConfiguredStore, openStore } from './store/open.ts';
 export { pagesOf } from './store/pages.ts';
 export { resolveDatabase } from './store/sqlite/location.ts';

@@ -1,4 +1,4 @@
-export { type ClipLinks, createClipLinks } from './clip-links.ts';
+export { type ClipLinks, createClipLinks, SignedLinks } from './clip-links.ts';
 export { createFfmpegFitter, createTakeLastFrame, createTakePicture, findFfmpeg, type TakePicture } from './ffmpeg.ts';
 export { createFileFinder, type FindFile } from './file-finder.ts';
 export { fileNameOf } from './file-name.ts';
@@ -11,5 +11,4 @@ export { deleteOldest } from './oldest-files.ts';
 export { deleteAbandonedParts } from './partial-files.ts';
 export { type FileDescription, Relay, type RelayedFile, relayedFiles, relayIdIn } from './relay.ts';
 export { serveMedia } from './routes.ts';
-export { SignedLinks } from './signed-links.ts';
 export { isTextFile, readTextFile } from './text-file.ts';

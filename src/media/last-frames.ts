@@ -7,10 +7,10 @@ import { SingleFlight } from '../single-flight.ts';
 import type { ClipStorage } from '../storage/index.ts';
 import type { Task, TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
+import type { SignedLinks } from './clip-links.ts';
 import type { TakeLastFrame } from './ffmpeg.ts';
 import { deleteOldest } from './oldest-files.ts';
 import { FRAME_NAME, frameIdOf, frameIn } from './relay.ts';
-import type { SignedLinks } from './signed-links.ts';
 
 /** Options of {@link LastFrames}. */
 interface LastFramesOptions {

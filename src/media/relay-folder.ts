@@ -17,14 +17,6 @@ export interface RelayBounds {
   readonly maxWaiting: number;
 }
 
-/** Default limits; video services accept references of some dozens of megabytes. */
-export const RELAY_BOUNDS: RelayBounds = {
-  maxFileBytes: 256 * 1024 ** 2,
-  maxKeptBytes: 8 * 1024 ** 3,
-  maxFetches: 8,
-  maxWaiting: 500,
-};
-
 const FETCH_TIMEOUT_MS = 5 * 60_000;
 /** Age at which a partial file counts as left by a process that died. */
 const ABANDONED_AFTER_MS = 3_600_000;

@@ -5,9 +5,9 @@ import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
+import type { SignedLinks } from './clip-links.ts';
 import { type LibraryFiles, LibraryFolder } from './library-files.ts';
-import { RELAY_BOUNDS, type RelayBounds, RelayFolder } from './relay-folder.ts';
-import type { SignedLinks } from './signed-links.ts';
+import { type RelayBounds, RelayFolder } from './relay-folder.ts';
 
 /** A file at a URL of a chat platform, which may expire. */
 export interface RelayedFile {
@@ -87,6 +87,14 @@ export const relayedFiles = collection<string, RelayedFile>({
   kept: 'a year, or until the task’s content is removed',
   personal: 'with its task',
 });
+
+/** Default limits; video services accept references of some dozens of megabytes. */
+export const RELAY_BOUNDS: RelayBounds = {
+  maxFileBytes: 256 * 1024 ** 2,
+  maxKeptBytes: 8 * 1024 ** 3,
+  maxFetches: 8,
+  maxWaiting: 500,
+};
 
 /** Stores reference files that users posted in a chat, and serves them at signed URLs of our own. */
 export class Relay {

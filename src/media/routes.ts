@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { DailiesError } from '../errors.ts';
 import { sendFile } from '../http/index.ts';
 import type { Clip } from '../videos/index.ts';
-import type { SignedLinks } from './signed-links.ts';
+import type { SignedLinks } from './clip-links.ts';
 
 /** Options of {@link serveMedia}. */
 interface MediaOptions {

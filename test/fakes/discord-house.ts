@@ -10,8 +10,8 @@ import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import type { Jobs } from '#src/engine/jobs/jobs.ts';
 import type { Store } from '#src/engine/store/store.ts';
+import { SignedLinks } from '#src/media/clip-links.ts';
 import { Relay } from '#src/media/relay.ts';
-import { SignedLinks } from '#src/media/signed-links.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { AccessConfig } from '#src/teams/access-list.ts';
 import {

@@ -4,7 +4,7 @@ import type { JobHandler, JobKind, WorkQueue } from '#src/engine/queue/queue.ts'
 import type { Store } from '#src/engine/store/store.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { SignedLinks } from '#src/media/signed-links.ts';
+import type { SignedLinks } from '#src/media/clip-links.ts';
 import type { PollPace } from '#src/pipeline/backoff.ts';
 import { deliverQueue } from '#src/pipeline/next-job.ts';
 import type { Order } from '#src/pipeline/orders/order.ts';

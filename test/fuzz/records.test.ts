@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deserialize, serialize } from '#src/engine/store/envelope.ts';
 import { DailiesError } from '#src/errors.ts';
-import { SignedLinks } from '#src/media/signed-links.ts';
+import { SignedLinks } from '#src/media/clip-links.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -34,7 +34,7 @@ export interface PersonalFacts<Value> {
 }
 
 /** Definition of a kind of record. */
-export interface CollectionOptions<Key, Value> {
+interface CollectionOptions<Key, Value> {
   /** Namespace of the store, which holds nothing else. */
   readonly name: string;
   /** Returns the record's key within the namespace. Default: the key is given as it is. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './address.ts';
-import { assertNotMigrating } from './migrate/unfinished.ts';
+import { assertNotMigrating } from './migrate/migration.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store, StoreDeps } from './store.ts';
 

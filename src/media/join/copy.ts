@@ -13,8 +13,7 @@ import {
 } from 'mediabunny';
 import { openClip } from './read-shot.ts';
 import type { Shot } from './shot.ts';
-import { SAMPLES_PER_PACKET } from './silence.ts';
-import { SoundTrack } from './sound-track.ts';
+import { SAMPLES_PER_PACKET, SoundTrack } from './sound-track.ts';
 
 export interface ShotFile {
   readonly path: string;

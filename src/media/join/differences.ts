@@ -2,7 +2,7 @@ import type { Picture, Shot, ShotDifference, Sound } from './shot.ts';
 
 /** Codecs whose decoder configuration is in the file's header, so that it can be compared. */
 const VIDEO_CODECS: readonly string[] = ['avc', 'hevc'];
-/** AAC-LC, whose silence is known (`silence.ts`). */
+/** AAC-LC, whose silence is known (`sound-track.ts`). */
 const AUDIO_CODEC = 'mp4a.40.2';
 const CHANNELS: readonly number[] = [1, 2];
 /** Frame rates closer than this are equal. */

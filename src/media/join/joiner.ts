@@ -1,3 +1,4 @@
+import { fork } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,10 +7,9 @@ import { asDailiesError, DailiesError, overloaded } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import type { Clip } from '../../videos/index.ts';
+import { ENCODER_THREADS, inputArguments, runFfmpeg } from '../ffmpeg.ts';
 import { deleteAbandonedParts } from '../partial-files.ts';
-import { runCopyProcess } from './copy-process.ts';
-import type { CopyOutcome } from './copy-worker.ts';
-import { encodeShot, FRAMES_PER_SECOND, framesOf } from './encode.ts';
+import type { CopyJob, CopyOutcome } from './copy-worker.ts';
 import type { Shot, ShotDifference } from './shot.ts';
 
 /** Clip of a cut. */
@@ -202,4 +202,169 @@ function asJoinError(thrown: unknown): DailiesError {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : null;
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return asDailiesError(thrown, 'joining clips');
   return new DailiesError('joining clips: the disk is full', { code: 'disk_full', retryable: true, cause: thrown });
+}
+
+const WORKER = new URL('./copy-worker.ts', import.meta.url);
+const MAX_TIMEOUT_MS = 10 * 60_000;
+const MIN_TIMEOUT_MS = 30_000;
+/** Far below what any disk copies. */
+const BYTES_PER_MS = 1_000;
+/**
+ * Most of what the process reads is outside of its heap, and collected the sooner the smaller the heap may become. The
+ * heap itself is so small that collecting it at once takes less than doing so in steps or threads. Measured in decision
+ * record 52.
+ */
+const NODE_FLAGS = [
+  '--disable-warning=ExperimentalWarning',
+  '--max-semi-space-size=1',
+  '--max-old-space-size=64',
+  '--no-incremental-marking',
+  '--single-threaded-gc',
+];
+
+/**
+ * Runs a join in a process of its own, which is killed at a deadline by the size of the clips, and when `signal` is
+ * aborted. It gets no environment, and with it no token.
+ * @returns its outcome; `null` when it was killed by the timeout.
+ * @throws the reason of `signal`; Error when the process ended without an outcome.
+ */
+async function runCopyProcess(job: CopyJob, signal: AbortSignal): Promise<CopyOutcome | null> {
+  // A missing file is for the process to tell.
+  const sizes = job.shots.map(({ path }) => stat(path).catch(() => ({ size: 0 })));
+  const timeout = timeoutMsFor((await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0));
+  signal.throwIfAborted();
+  const child = fork(WORKER, {
+    execArgv: NODE_FLAGS,
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    timeout,
+    killSignal: 'SIGKILL',
+    signal,
+  });
+  const ended = Promise.withResolvers<CopyOutcome | null>();
+  let outcome: CopyOutcome | null = null;
+  let failure: Error | null = null;
+  child.once('message', (message: CopyOutcome) => {
+    outcome = message;
+  });
+  // Also for an aborted signal; `close` follows in every case, once the process no longer writes.
+  child.once('error', (error) => {
+    failure = error;
+  });
+  child.once('close', (code, killedBy) => {
+    if (outcome !== null) ended.resolve(outcome);
+    else if (signal.aborted) ended.reject(signal.reason as Error);
+    else if (failure === null && child.killed) ended.resolve(null);
+    else ended.reject(failure ?? new Error(`the process ended with ${killedBy ?? `code ${code}`}`));
+  });
+  // A failure to send is a process that has ended.
+  child.send(job, () => undefined);
+  return ended.promise;
+}
+
+/** Returns the deadline of a join in milliseconds. */
+export function timeoutMsFor(bytes: number): number {
+  return Math.min(MAX_TIMEOUT_MS, MIN_TIMEOUT_MS + Math.ceil(bytes / BYTES_PER_MS));
+}
+
+/** Frame rate of an encoded cut. */
+const FRAMES_PER_SECOND = 30;
+const AUDIO_BITS_PER_SECOND = 160_000;
+const SAMPLE_RATE = 48_000;
+/** Constant quality of x264; 18 is hardly told from the original. */
+const QUALITY = 18;
+const KEY_FRAME_EVERY = 2 * FRAMES_PER_SECOND;
+/** Lines from which on players take pictures that do not say their colours for BT.709; below, for BT.601. */
+const HD_LINES = 720;
+/** Timeout of one shot: minutes of 4K on two threads. */
+const ENCODE_TIMEOUT_MS = 10 * 60_000;
+
+interface Encoding {
+  readonly ffmpeg: string;
+  readonly path: string;
+  readonly shot: Shot;
+  /** Pictures that the shot takes in the cut, at {@link FRAMES_PER_SECOND}. */
+  readonly frames: number;
+  /** The first shot, whose size the cut has. */
+  readonly first: Shot;
+  /** Path of the file to write. */
+  readonly output: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns the pictures of each shot at {@link FRAMES_PER_SECOND}. Each shot ends at the picture nearest to its end in the
+ * cut, so that rounding does not add up.
+ */
+function framesOf(shots: readonly Pick<Shot, 'seconds'>[]): readonly number[] {
+  let [seconds, before] = [0, 0];
+  return shots.map((shot) => {
+    seconds += shot.seconds;
+    const frames = Math.max(1, Math.round(seconds * FRAMES_PER_SECOND) - before);
+    before += frames;
+    return frames;
+  });
+}
+
+/**
+ * Encodes one shot in the format of the cut: H.264 in the size of the first shot, with bars where the aspect differs, and
+ * AAC in stereo where it has sound. All shots encoded for one first shot agree.
+ * @throws Error with the output of ffmpeg
+ */
+function encodeShot({ ffmpeg, path, shot, frames, first, output, signal }: Encoding): Promise<void> {
+  const seconds = frames / FRAMES_PER_SECOND;
+  const [width, height] = [evenOf(first.picture.width), evenOf(first.picture.height)];
+  const { matrix, codedHeight, hdr } = shot.picture;
+  // What players assume where the file does not say.
+  const assumed = matrix === null ? `:in_color_matrix=${codedHeight < HD_LINES ? 'bt601' : 'bt709'}` : '';
+  const pictures = [
+    // Stretched by less than half a picture, so that their number is as calculated.
+    `setpts=(PTS-STARTPTS)*${seconds / shot.seconds}`,
+    `fps=${FRAMES_PER_SECOND}`,
+    // An edit list may show the last picture for longer.
+    `tpad=stop_mode=clone:stop=${frames}`,
+    `trim=end_frame=${frames}`,
+    // Square pixels first: the next step compares sizes only.
+    `scale='trunc(iw*sar/2)*2':'trunc(ih/2)*2'`,
+    ...(hdr === null ? [] : [toneMapping(hdr)]),
+    `scale=${width}:${height}:force_original_aspect_ratio=decrease${assumed}:out_color_matrix=bt709:out_range=tv`,
+    `pad=${width}:${height}:(ow-iw)/2:(oh-ih)/2`,
+    'setsar=1',
+    'format=yuv420p',
+  ];
+  const x264 = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', `${QUALITY}`, '-profile:v', 'high'];
+  const stream = ['-g', `${KEY_FRAME_EVERY}`, '-bsf:v', `h264_metadata=${COLOUR}`];
+  const video = ['-map', '0:v:0', '-vf', pictures.join(','), ...x264, ...stream];
+  const sounds = [
+    `asetpts=PTS-${shot.startSeconds}/TB`,
+    // Silence before a late beginning, and in gaps.
+    `aresample=${SAMPLE_RATE}:async=1:first_pts=0`,
+    `atrim=0:${seconds}`,
+  ];
+  const aac = ['-c:a', 'aac', '-b:a', `${AUDIO_BITS_PER_SECOND}`, '-ar', `${SAMPLE_RATE}`, '-ac', '2'];
+  const audio = ['-map', '0:a:0', '-af', sounds.join(','), ...aac];
+  const sound = shot.sound === null ? ['-an'] : audio;
+  // Without -copyts, ffmpeg moves the clip to 0, sound and pictures alike, and its start would be unknown.
+  const options = [...inputArguments(path), '-copyts', ...video, ...sound, ...ENCODER_THREADS, '-f', 'mp4', output];
+  return runFfmpeg(ffmpeg, options, { timeoutMs: ENCODE_TIMEOUT_MS, signal });
+}
+
+/** Maps HDR to the colours of the cut, 100 nits to white. Needs `zscale`, which is optional in ffmpeg. */
+function toneMapping(hdr: 'pq' | 'hlg'): string {
+  const input = `tin=${hdr === 'pq' ? 'smpte2084' : 'arib-std-b67'}:min=bt2020nc:pin=bt2020:rin=tv`;
+  const linear = `zscale=${input}:t=linear:p=bt709:npl=100,format=gbrpf32le`;
+  return `${linear},tonemap=mobius,zscale=tin=linear:pin=bt709:t=bt709:p=bt709:m=bt709:r=tv,format=yuv420p`;
+}
+
+/** The same colour description in every shot: otherwise ffmpeg copies that of its source into the parameter sets. */
+const COLOUR = [
+  'colour_primaries=1',
+  'transfer_characteristics=1',
+  'matrix_coefficients=1',
+  'video_full_range_flag=0',
+  'chroma_sample_loc_type=0',
+].join(':');
+
+function evenOf(pixels: number): number {
+  return Math.max(2, Math.floor(pixels / 2) * 2);
 }

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
-import { type ClipLinks, createClipLinks } from '#src/media/clip-links.ts';
-import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/signed-links.ts';
+import { type ClipLinks, createClipLinks, LINK_LIFETIME_MS, SignedLinks } from '#src/media/clip-links.ts';
 import type { ClipStorage, LinkedFile } from '#src/storage/clip-storage.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';

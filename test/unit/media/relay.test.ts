@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isRelayed, Relay } from '#src/media/relay.ts';
-import { RELAY_BOUNDS, type RelayBounds } from '#src/media/relay-folder.ts';
-import { SignedLinks } from '#src/media/signed-links.ts';
+import { SignedLinks } from '#src/media/clip-links.ts';
+import { isRelayed, RELAY_BOUNDS, Relay } from '#src/media/relay.ts';
+import type { RelayBounds } from '#src/media/relay-folder.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 

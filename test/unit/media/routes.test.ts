@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { createHttpServer } from '#src/http/server.ts';
+import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/clip-links.ts';
 import { serveMedia } from '#src/media/routes.ts';
-import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/signed-links.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/signed-links.ts';
+import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/clip-links.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 const NOW_MS = 1_700_000_000_000;

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { SignedLinks } from '#src/media/signed-links.ts';
+import { SignedLinks } from '#src/media/clip-links.ts';
 import { ledgerOf, toChange } from '#src/tasks/indexes.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { CreateOutcome } from '#src/videos/service.ts';

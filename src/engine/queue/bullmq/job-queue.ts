@@ -12,7 +12,7 @@ import {
   type QueueStats,
   type SeenLag,
 } from '../queue.ts';
-import type { BullmqConnection } from './connection.ts';
+import type { BullmqConnection } from './queue.ts';
 import { type JobPlace, look, pause } from './scripts.ts';
 
 /** Prefix of BullMQ's keys; those of `send` are `dailies:work:send:…`. */

@@ -5,7 +5,6 @@ import { DailiesError } from '../../../errors.ts';
 import type { Lease } from '../../cluster/leases.ts';
 import { pagesOf } from '../pages.ts';
 import { type Store, SUM_PARTS } from '../store.ts';
-import { isUnfinishedCopy, MIGRATION_LEASE, UNFINISHED } from './unfinished.ts';
 
 /** Options of {@link migrate}. */
 interface MigrationOptions {
@@ -204,4 +203,37 @@ function assertSame(source: ReadonlyMap<Part, Digest>, target: ReadonlyMap<Part,
 
 function refused(code: 'store_locked' | 'internal', reason: string): DailiesError {
   return new DailiesError(`migrating: ${reason}`, { code, retryable: false });
+}
+
+/** Lease that a migration holds on both stores, so that only one runs at a time and no bot starts meanwhile. */
+const MIGRATION_LEASE = 'migration';
+
+/** Record in the target of a migration, from before the first record is copied until the copy is verified. */
+export const UNFINISHED = { namespace: 'migration', key: 'unfinished' } as const;
+
+/** Returns whether the store is a copy that was not completed. */
+async function isUnfinishedCopy(store: Pick<Store, 'keyv'>): Promise<boolean> {
+  return (await store.keyv(UNFINISHED.namespace).get(UNFINISHED.key)) !== undefined;
+}
+
+/**
+ * Asserts that a bot may use the store. To be called again once the bot's membership lease is visible: a migration first
+ * marks the stores and then looks for such leases, so one of the two always notices the other.
+ *
+ * @throws `store_locked` while the store is being migrated; `internal` where it is an unfinished copy of another store.
+ */
+export async function assertNotMigrating(store: Pick<Store, 'keyv' | 'leases'>): Promise<void> {
+  if ((await store.leases.holder(MIGRATION_LEASE)) !== null) {
+    throw refusedStart('store_locked', 'a migration from or to it is running; start Dailies once that is done');
+  }
+  if (await isUnfinishedCopy(store)) {
+    throw refusedStart(
+      'internal',
+      'it is an unfinished copy of another store; repeat the migration, or use the other one',
+    );
+  }
+}
+
+function refusedStart(code: 'store_locked' | 'internal', reason: string): DailiesError {
+  return new DailiesError(`using the store: ${reason}`, { code, retryable: false });
 }

@@ -11,13 +11,6 @@ export function parseInfo(text: string): RedisInfo {
   );
 }
 
-/**
- * Counts the replicas that are connected and in sync; one that is still loading the initial snapshot does not count.
- */
-export function replicasOf(info: RedisInfo): number {
-  return [...info].filter(([field, value]) => /^slave\d+$/.test(field) && value.includes('state=online')).length;
-}
-
 /** Resolves to the reply; undefined where this user may not run the command or a hosted Redis does not have it. */
 export async function unlessForbidden<Reply>(request: Promise<Reply>): Promise<Reply | undefined> {
   try {

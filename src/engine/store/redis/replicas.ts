@@ -1,7 +1,7 @@
 import type { RedisClientType } from '@keyv/redis';
 import type { Logger } from '../../../logger.ts';
 import { UnconfirmedWrite } from './errors.ts';
-import { parseInfo, replicasOf, unlessForbidden } from './info.ts';
+import { parseInfo, type RedisInfo, unlessForbidden } from './info.ts';
 
 /** Timeout of WAIT, which blocks the connection meanwhile. */
 const WAIT_MS = 1_000;
@@ -18,9 +18,6 @@ const WAIVED = 'waived';
 
 /** Commands and properties of the client that {@link ReplicaWatch} uses. */
 type WatchedRedis = Pick<RedisClientType, 'info' | 'wait' | 'get' | 'set' | 'socketEpoch'>;
-
-/** Interval, in milliseconds, at which every process checks for a newly attached replica. */
-export const LOOK_EVERY_MS = 5_000;
 
 /** Number of replicas that have all writes of a connection. */
 interface Confirmation {
@@ -134,6 +131,13 @@ export class ReplicaWatch {
     const connection = this.#client.socketEpoch;
     return { connection, replicas: await this.#client.wait(1, WAIT_MS) };
   }
+}
+
+/**
+ * Counts the replicas that are connected and in sync; one that is still loading the initial snapshot does not count.
+ */
+function replicasOf(info: RedisInfo): number {
+  return [...info].filter(([field, value]) => /^slave\d+$/.test(field) && value.includes('state=online')).length;
 }
 
 /** Requirement that a replica confirms every change, as Redis has it, and the replicas that could. */

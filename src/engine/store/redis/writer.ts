@@ -5,7 +5,7 @@ import { type IndexBound, type IndexWrite, type StoreDeps, SUM_PARTS, type SumPa
 import type { LimitCheck } from '../sums.ts';
 import type { RedisConnection } from './connection.ts';
 import { stateFormat } from './format.ts';
-import { LOOK_EVERY_MS, ReplicaWatch } from './replicas.ts';
+import { ReplicaWatch } from './replicas.ts';
 
 /** Key written to check whether Redis accepts writes, and its TTL. */
 const PROBE_KEY = 'dailies:probe';
@@ -108,6 +108,9 @@ interface RedisChange {
   readonly sums: ReadonlyMap<string, SumParts>;
   readonly limits: readonly LimitCheck[];
 }
+
+/** Interval, in milliseconds, at which every process checks for a newly attached replica. */
+export const LOOK_EVERY_MS = 5_000;
 
 /** Writes changes durably, on a connection of its own: waiting for a replica blocks everything else on it. */
 export class RedisWriter {

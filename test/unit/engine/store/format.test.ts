@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { openConfiguredStore } from '#src/engine/store/open.ts';
-import { LOOK_EVERY_MS } from '#src/engine/store/redis/replicas.ts';
+import { LOOK_EVERY_MS } from '#src/engine/store/redis/writer.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
 import { temporaryFolder } from '#test/fakes/sandbox-client.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { UNFINISHED } from '#src/engine/store/migrate/unfinished.ts';
+import { UNFINISHED } from '#src/engine/store/migrate/migration.ts';
 import { openConfiguredStore, openStore } from '#src/engine/store/open.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { timeoutMsFor } from '#src/media/join/copy-process.ts';
-import { Joiner, ShotError, ShotsDifferError } from '#src/media/join/joiner.ts';
+import { Joiner, ShotError, ShotsDifferError, timeoutMsFor } from '#src/media/join/joiner.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import {
   describe as about,

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#src/clock.ts';
-import { migrate } from '#src/engine/store/migrate/migration.ts';
-import { assertNotMigrating, UNFINISHED } from '#src/engine/store/migrate/unfinished.ts';
+import { assertNotMigrating, migrate, UNFINISHED } from '#src/engine/store/migrate/migration.ts';
 import type { Namespace, Store } from '#src/engine/store/store.ts';
 import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
