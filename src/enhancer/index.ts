@@ -1,2 +1,8 @@
-export { completionsUrl } from './address.ts';
-export { createEnhancer, type Enhanced, type Enhancer, type EnhancerConfig, type EnhancerFailure } from './enhancer.ts';
+export {
+  completionsUrl,
+  createEnhancer,
+  type Enhanced,
+  type Enhancer,
+  type EnhancerConfig,
+  type EnhancerFailure,
+} from './enhancer.ts';

@@ -1,8 +1,8 @@
 import type { Handover, RefusedUploads } from '../chat/index.ts';
-import type { Versioned } from '../engine/index.ts';
-import { cutIdOf as idOfClips } from '../media/index.ts';
-import type { Origin, TaskId } from '../tasks/index.ts';
-import type { CutFailure } from './cut-facts.ts';
+import { collection, pagesOf, type RecordWrite, type Store, type Versioned } from '../engine/index.ts';
+import { cutIdOf as idOfClips, type ShotDifference } from '../media/index.ts';
+import { isoOf } from '../period.ts';
+import type { Origin, Task, TaskId } from '../tasks/index.ts';
 
 /** Record of a cut: one file of several clips, and its message. */
 export interface Cut extends Versioned, RefusedUploads {
@@ -37,7 +37,7 @@ export interface Cut extends Versioned, RefusedUploads {
 export const OPEN_CUTS = 'cuts-open';
 
 /** Names the index of the cuts that a clip is in. */
-export function cutsOfTask(task: TaskId): string {
+function cutsOfTask(task: TaskId): string {
   return `cuts-of:${task}`;
 }
 
@@ -49,4 +49,129 @@ export function cutIdOf(tasks: readonly TaskId[]): TaskId {
 /** Returns whether an id is a {@link cutIdOf}. */
 export function isCutId(id: string): id is TaskId {
   return /^cut-[0-9a-f]{32}$/u.test(id);
+}
+
+export const cutRecords = collection<TaskId, Cut>({
+  name: 'cuts',
+  holds: 'cuts: the tasks of their clips, who asked for them and where',
+  kept: 'until one of the clips is deleted, or who asked is forgotten; without the file once one has expired',
+  personal: {
+    byOwner: true,
+    export: ({ id, tasks, origin, requestedAtMs, state, file }, { platform, team, person }) =>
+      origin.user.id === person.id && origin.platform === platform && origin.team === team
+        ? [
+            {
+              record: 'cut',
+              id,
+              clips: tasks,
+              channel: origin.channel,
+              state,
+              file,
+              requestedAt: isoOf(requestedAtMs),
+            },
+          ]
+        : [],
+  },
+});
+
+/** Reads and writes the records of cuts. */
+export class CutRepository {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  get(id: TaskId): Promise<Cut | undefined> {
+    return cutRecords.get(this.#store, id);
+  }
+
+  /** Stores a new cut. @returns `false` where there is one. */
+  claim(cut: Cut): Promise<boolean> {
+    const index = cut.tasks.map((task) => ({ index: cutsOfTask(task), member: cut.id, score: cut.requestedAtMs }));
+    const record = cutRecords.replacing(cut.id, undefined, cut);
+    return this.#store.commit({ records: [record], index: [...index, this.#open(cut)] });
+  }
+
+  /** Writes a cut that was read and changed. @returns the new record; `null` where another process changed it meanwhile. */
+  async write(cut: Cut): Promise<Cut | null> {
+    const next: Cut = { ...cut, revision: cut.revision + 1 };
+    const record = cutRecords.replacing(cut.id, cut, cut);
+    return (await this.#store.commit({ records: [record], index: [this.#open(next)] })) ? next : null;
+  }
+
+  /** Deletes a cut with its index entries, and `also`. @returns `false` where another process changed it meanwhile. */
+  remove(cut: Cut, also: readonly RecordWrite[]): Promise<boolean> {
+    const record = cutRecords.replacing(cut.id, cut, null);
+    const index = [OPEN_CUTS, ...cut.tasks.map(cutsOfTask)].map((name) => ({
+      index: name,
+      member: cut.id,
+      score: null,
+    }));
+    return this.#store.commit({ records: [record, ...also], index });
+  }
+
+  async ofTask(task: TaskId): Promise<readonly TaskId[]> {
+    const ids: TaskId[] = [];
+    for await (const page of pagesOf(this.#store, cutsOfTask(task)))
+      ids.push(...page.map(({ member }) => member as TaskId));
+    return ids;
+  }
+
+  /** Returns the cuts that are made, or being made, of some of these clips alone, newest first. */
+  async among(clips: readonly Pick<Task, 'id'>[]): Promise<readonly Cut[]> {
+    const known = new Set(clips.map(({ id }) => id));
+    const ids = await Promise.all([...known].map((task) => this.ofTask(task)));
+    const cuts = await Promise.all([...new Set(ids.flat())].map((id) => this.get(id)));
+    const isAmong = (cut: Cut | undefined): cut is Cut =>
+      cut !== undefined && cut.state !== 'failed' && cut.tasks.every((task) => known.has(task));
+    return cuts.filter(isAmong).toSorted((one, other) => other.requestedAtMs - one.requestedAtMs);
+  }
+
+  /** Returns the ids of the cuts whose outcome is not in the chat yet, oldest first. */
+  async open(): Promise<readonly TaskId[]> {
+    const ids: TaskId[] = [];
+    for await (const page of pagesOf(this.#store, OPEN_CUTS)) ids.push(...page.map(({ member }) => member as TaskId));
+    return ids;
+  }
+
+  countOpen(): Promise<number> {
+    return this.#store.count(OPEN_CUTS);
+  }
+
+  /** Returns the ids of the cuts that a person asked for. */
+  async of({ platform, team, user }: { readonly platform: string; readonly team: string; readonly user: string }) {
+    const ids: TaskId[] = [];
+    for await (const page of cutRecords.all(this.#store)) {
+      for (const { value } of page) {
+        const { id, origin } = value;
+        if (origin.platform === platform && origin.team === team && origin.user.id === user) ids.push(id);
+      }
+    }
+    return ids;
+  }
+
+  #open({ id, presented, requestedAtMs }: Cut) {
+    return { index: OPEN_CUTS, member: id, score: presented ? null : requestedAtMs };
+  }
+}
+
+/** Why clips could not be joined. Numbers of shots count from 1. */
+export type CutFailure =
+  /** These shots have no clip any more. */
+  | { readonly code: 'clip_missing'; readonly shots: readonly number[] }
+  /** They cannot be copied into one file, and there is no ffmpeg. */
+  | { readonly code: 'shots_differ'; readonly differences: readonly ShotDifference[] }
+  /** `hdr`: its colours cannot be converted here; `not_converted`: ffmpeg failed at it. */
+  | { readonly code: 'not_a_video' | 'hdr' | 'not_converted'; readonly shot: number }
+  | { readonly code: 'timed_out' | 'disk_full' | 'failed' };
+
+/** What the message of a cut shows besides what every message of a task does. */
+export interface CutFacts {
+  /** Its clips in their order; `null` for a prompt that was removed. `seconds`: as ordered. */
+  readonly shots: readonly { readonly prompt: string | null; readonly seconds: number }[];
+  /** The file; `null` while it is being made, and where it could not be. */
+  readonly file: { readonly bytes: number; readonly seconds: number } | null;
+  /** `null` unless it failed. */
+  readonly failure: CutFailure | null;
 }

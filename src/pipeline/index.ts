@@ -11,13 +11,12 @@ export {
 } from './drafts.ts';
 export { createLedger, ledgerEntries, ledgerPages } from './ledger-reader.ts';
 export { deliverQueue, notifyQueue, scheduleNext } from './next-job.ts';
-export type { Order, SetOrder } from './orders/order.ts';
+export type { Order, SetOrder } from './order.ts';
 export { exceededLimits, type OverBudget } from './over-budget.ts';
 export { StoryboardPacing } from './pacing.ts';
 export { createPoller, isWorthWaiting, PollCache, type PollerOptions, type ProgressObserver } from './poll.ts';
-export { ensureDeliveries, reconciliation } from './reconcile.ts';
+export { ensureDeliveries, reconciliation, resume } from './reconcile.ts';
 export { type FurtherWrites, type RecordedAll, type TaskObserver, TaskRepository } from './repository.ts';
-export { resume } from './resume.ts';
 export { createSubmitter, type SubmitterOptions } from './submit.ts';
 export { memberIdOf, memberIds, retryKey, taskIdOf } from './task-ids.ts';
 export {

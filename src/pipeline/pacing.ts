@@ -6,8 +6,6 @@ import { memberIdOf } from './task-ids.ts';
 
 /** Number of shots of a storyboard that are made at a time. */
 const SHOTS_AT_A_TIME = 2;
-/** Delay before another check whether a shot may be sent; its job is also brought forward when an earlier shot ends. */
-export const PACED_RECHECK_MS = 10_000;
 
 /** Events after which the next shot may start. */
 const ENDS: ReadonlySet<TaskEvent['kind'] | 'claimed'> = new Set([

@@ -20,7 +20,7 @@ import {
 } from '../tasks/index.ts';
 import type { CreateOutcome, VideoService } from '../videos/index.ts';
 import { pauseIfAsked, scheduleNext } from './next-job.ts';
-import { PACED_RECHECK_MS, type StoryboardPacing } from './pacing.ts';
+import type { StoryboardPacing } from './pacing.ts';
 import type { Recorded, TaskRepository } from './repository.ts';
 
 /** Attempts at a create that provably created nothing before the task is given up. */
@@ -74,6 +74,9 @@ export interface SubmitterOptions {
 export function createSubmitter(options: SubmitterOptions): JobHandler {
   return new Submitter(options).run;
 }
+
+/** Delay before another check whether a shot may be sent; its job is also brought forward when an earlier shot ends. */
+const PACED_RECHECK_MS = 10_000;
 
 class Submitter {
   readonly #options: SubmitterOptions;

@@ -30,10 +30,10 @@ import {
   type TeamSettings,
 } from '../teams/index.ts';
 import type { PolicyRefusal, UpstreamId, VideoService } from '../videos/index.ts';
-import type { PollPace } from './backoff.ts';
 import { scheduleNext } from './next-job.ts';
-import { type Order, tasksOf } from './orders/order.ts';
+import { type Order, tasksOf } from './order.ts';
 import type { OverBudget } from './over-budget.ts';
+import type { PollPace } from './poll.ts';
 import { ensureOpenTasks } from './reconcile.ts';
 import type { FurtherWrites, Refusal, TaskRepository } from './repository.ts';
 import { memberIds, taskIdOf } from './task-ids.ts';

@@ -1,5 +1,5 @@
+import { boughtState } from './chain.ts';
 import { withPurchase } from './money.ts';
-import { boughtState } from './storyboards/chain.ts';
 import type { EventOf, Person, Price, Task } from './task.ts';
 
 /** A person, Discord role or Slack user group that may approve. */

@@ -1,4 +1,3 @@
-export { amountOf, type Micros, microsOf } from './amount.ts';
 export {
   APPROVAL_TTL_MS,
   type Approval,
@@ -10,7 +9,8 @@ export {
   requestAt,
 } from './approval.ts';
 export { attemptOf, isBehind } from './attempt.ts';
-export { comparisonOf, isBlind, labelAt, WAITS_FOR_OTHERS_MS } from './comparisons/blind.ts';
+export { comparisonOf, isBlind, labelAt, WAITS_FOR_OTHERS_MS } from './blind.ts';
+export { awaitsFrame, boughtState, type Dropped, type ShotEnd } from './chain.ts';
 export {
   createDurationEstimates,
   type DurationEstimates,
@@ -18,7 +18,7 @@ export {
   learningDurations,
   type UsualDuration,
 } from './duration-estimates.ts';
-export { isPseudonym, newPseudonym, pseudonymsIn, withoutPerson } from './forgetting/pseudonym.ts';
+export { isPseudonym, newPseudonym, pseudonymsIn, withoutPerson } from './forgotten.ts';
 export {
   boardTakesIndex,
   channelHistoryIndex,
@@ -43,6 +43,7 @@ export {
 export type { Ledger, LedgerEntry, LedgerScope, LedgerState } from './ledger.ts';
 export { boundsOf, type LimitReached, type Limits, NO_LIMITS, roomWithin } from './limits.ts';
 export {
+  amountOf,
   type BookedState,
   type BudgetLimit,
   budgetsOf,
@@ -50,6 +51,8 @@ export {
   everyoneBudget,
   type Grant,
   limitsOn,
+  type Micros,
+  microsOf,
   type Purchase,
   type Refunds,
   type SpendOrigin,
@@ -62,6 +65,7 @@ export { isTask, readTask, readTasks, taskRecords } from './record-shape.ts';
 export { recount } from './recount.ts';
 export { isContentRemoved, type Removal, type RemovalReason } from './removal.ts';
 export {
+  hasReview,
   isSignedOff,
   lastDecision,
   MAX_DECISIONS,
@@ -69,8 +73,8 @@ export {
   type ReviewDecision,
   type ReviewKind,
   type ReviewNote,
+  type ReviewRules,
 } from './review/review.ts';
-export { hasReview, type ReviewRules } from './review/rules.ts';
 export { formatTimecode, leadingTimecode, parseTimecode } from './review/timecode.ts';
 export { newerVersions, numbered, rootOf, versionOf } from './review/versions.ts';
 export {
@@ -92,7 +96,6 @@ export {
   retryOf,
   type StepRetry,
 } from './step-retry.ts';
-export { awaitsFrame, boughtState, type Dropped, type ShotEnd } from './storyboards/chain.ts';
 export {
   type Attempt,
   type Audience,

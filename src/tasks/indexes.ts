@@ -1,5 +1,5 @@
 import { type Change, collection, type IndexWrite, type RecordWrite } from '../engine/index.ts';
-import { isBlind, WAITS_FOR_OTHERS_MS } from './comparisons/blind.ts';
+import { isBlind, WAITS_FOR_OTHERS_MS } from './blind.ts';
 import type { LedgerEntry } from './ledger.ts';
 import { moneyOf, spendChannel, statesOf, sumWritesOf } from './money.ts';
 import { storedTask, taskRecords } from './record-shape.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { collection, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import { isoOf } from '../period.ts';
-import { WRITTEN } from './forgetting/written.ts';
+import { WRITTEN } from './forgotten.ts';
 import { isContentRemoved } from './removal.ts';
 import type { Task, TaskId } from './task.ts';
 

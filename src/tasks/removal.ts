@@ -1,5 +1,5 @@
 import type { Approval, Declined } from './approval.ts';
-import { withoutPerson } from './forgetting/pseudonym.ts';
+import { withoutPerson } from './forgotten.ts';
 import { isSignedOff } from './review/review.ts';
 import type { Person, Task, TaskEvent } from './task.ts';
 

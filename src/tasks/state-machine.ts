@@ -13,13 +13,13 @@ import {
   without,
   withoutDoubt,
 } from './attempt.ts';
-import { isBlind } from './comparisons/blind.ts';
-import { forgottenIn } from './forgetting/forgotten.ts';
+import { isBlind } from './blind.ts';
+import { framedBy } from './chain.ts';
+import { forgottenIn } from './forgotten.ts';
 import type { LedgerState } from './ledger.ts';
 import { statesOf, withBooking } from './money.ts';
 import { isRefusedAfterRemoval, removedBy } from './removal.ts';
 import { reviewedBy } from './review/review.ts';
-import { framedBy } from './storyboards/chain.ts';
 import type { EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: EventOf<Kind>) => Task | null;

@@ -2,12 +2,12 @@ import type { Versioned } from '../engine/index.ts';
 import type { DailiesError, ErrorCode } from '../errors.ts';
 import type { Clip, UpstreamId, VideoRequest } from '../videos/index.ts';
 import type { Approval, Declined } from './approval.ts';
-import type { ForgetEvent } from './forgetting/forgotten.ts';
+import type { Dropped } from './chain.ts';
+import type { ForgetEvent } from './forgotten.ts';
 import type { BookedState, Grant, Purchase, TaskMoney } from './money.ts';
 import type { Removal, RemovalEvent } from './removal.ts';
 import type { ReviewDecision, ReviewEvent } from './review/review.ts';
 import type { Version } from './review/versions.ts';
-import type { Dropped } from './storyboards/chain.ts';
 
 /** Our id of a task, derived from its idempotency key: the same interaction always has the same id. */
 export type TaskId = string & { readonly __brand: 'TaskId' };

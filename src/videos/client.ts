@@ -1,14 +1,28 @@
 import { Agent } from 'undici';
 import { BoundedMap } from '../bounded-map.ts';
-import { DailiesError } from '../errors.ts';
+import { DailiesError, type ErrorCode } from '../errors.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
+import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
-import { create } from './create.ts';
+import { isOutage } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
-import { TOKEN, type Wire } from './exchange.ts';
-import { scrubber } from './failures.ts';
-import { retrieve } from './retrieve.ts';
-import type { VideoService } from './service.ts';
+import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
+import {
+  type Answer,
+  definiteRefusal,
+  type FailureParts,
+  failure,
+  isPassing,
+  isRateLimit,
+  jsonOf,
+  namedRefusal,
+  reasonOf,
+  refusalOf,
+  retryAfterMs,
+  scrubber,
+} from './failures.ts';
+import type { VideoRequest } from './request.ts';
+import type { CreateOptions, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from './service.ts';
 
 /** Options of {@link createVideoClient}. */
 export interface VideoClientOptions
@@ -90,4 +104,156 @@ function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAd
     retrieve: new Agent({ ...timing(requestTimeoutMs), connections: maxConnections }),
     download: new Agent({ ...forClips, connect: { ...forClips.connect, lookup } }),
   };
+}
+
+/**
+ * Sends at most one POST and returns its outcome.
+ *
+ * | response | outcome |
+ * | --- | --- |
+ * | no byte left this machine; 429, or a rate limit by code | `unsent` |
+ * | 2xx with an id that is not an error's own | `accepted` |
+ * | other 4xx; any status with a {@link definiteRefusal}; 2xx with `success: false` that names no outage | `refused` |
+ * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result | `lost` |
+ *
+ * @see docs/video-service.md "Sending the POST"
+ */
+async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: CreateOptions): Promise<CreateOutcome> {
+  const checked = checkAgain(wire.catalog(), request);
+  if (!checked.ok) return { kind: 'refused', error: noLongerOffered(wire, checked.refusals[0]?.reason) };
+  try {
+    const answer = await exchange(wire, {
+      agent: wire.agents.create,
+      method: 'POST',
+      path: wire.dialect.paths.create,
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(wire.dialect.encodeCreate(request, checked.model)),
+      timeoutMs: wire.createTimeoutMs,
+      mayStart: mayStillSend,
+    });
+    return outcomeOf(wire, answer);
+  } catch (error) {
+    const isUnsent = error instanceof ExchangeError && !error.mayHaveLeft;
+    if (isUnsent) return { kind: 'unsent', error: noAnswer(wire, 'creating a task', error) };
+    return { kind: 'lost', error: lost(wire, 'no whole answer', { cause: error }) };
+  }
+}
+
+function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
+  const { status, headers } = answer;
+  const reading = reasonOf(answer, wire);
+  const { words } = reading;
+  const isSuccess = status >= 200 && status < 300;
+  const json = isSuccess ? jsonOf(answer) : undefined;
+  const task = wire.dialect.decodeTask(json);
+  const saysNo = reading.success === false && (task === null || task.status === 'unknown');
+  const id = saysNo ? null : wire.dialect.acceptedId(json);
+  if (id !== null) {
+    const { status: said, progress, failure: failed } = task ?? { status: 'unknown', progress: null, failure: null };
+    return { kind: 'accepted', task: { id: id as UpstreamId, status: said, progress, failure: failed } };
+  }
+  const doing = `creating a task: HTTP ${status}`;
+  const isDefinite = isSuccess ? saysNo && !isOutage(reading) : isRefusal(status);
+  const named = isDefinite ? namedRefusal(reading) : definiteRefusal(reading);
+  if (named === null && !isDefinite) return { kind: 'lost', error: lost(wire, `HTTP ${status}`, { words }) };
+  if (named === null && (status === 429 || isRateLimit(reading))) {
+    const waitMs = retryAfterMs(headers, wire.clock.now());
+    const parts = { code: 'rate_limited', retryable: true, retryAfterMs: waitMs, words } as const;
+    return { kind: 'unsent', error: failure(wire, doing, parts) };
+  }
+  const code = named ?? refusalOf(isSuccess ? 400 : status, reading);
+  return { kind: 'refused', error: failure(wire, doing, { code, retryable: false, words }) };
+}
+
+/**
+ * Returns whether a status proves that no task exists: any 4xx except a timeout (408), a conflict with a create of the
+ * same `Idempotency-Key` (409), and a proxy that gave up on its upstream (499). The caller handles rate limits.
+ */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && ![408, 409, 499].includes(status);
+}
+
+function lost(wire: Wire, what: string, parts: Pick<FailureParts, 'words' | 'cause'>): DailiesError {
+  return failure(wire, `creating a task: ${what}`, { ...parts, code: 'lost_answer', retryable: false });
+}
+
+/** Returns the error of a request that the catalog stopped offering between the order and its submission. */
+function noLongerOffered(wire: Wire, reason: string | undefined): DailiesError {
+  const code = reason === 'unknown_model' ? 'unknown_model' : 'bad_request';
+  const doing = `creating a task: the catalog does not offer it any more (${reason ?? 'unknown'})`;
+  return failure(wire, doing, { code, retryable: false });
+}
+
+const DOING = 'retrieving a task';
+
+/** Time for which a temporary service error has to be repeated before it fails a task. */
+const PASSING_MS = 60_000;
+
+/** Sends one GET of a task's state. @throws DailiesError as documented at `VideoService.retrieve`. */
+async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask> {
+  let answer: Answer;
+  try {
+    const { agents, dialect, requestTimeoutMs: timeoutMs } = wire;
+    answer = await exchange(wire, {
+      agent: agents.retrieve,
+      method: 'GET',
+      path: dialect.paths.task(id),
+      timeoutMs,
+      signal,
+    });
+  } catch (error) {
+    throw noAnswer(wire, DOING, error);
+  }
+  const task = answer.status >= 200 && answer.status < 300 ? wire.dialect.decodeTask(jsonOf(answer)) : null;
+  if (task === null || task.isUnreadable || (task.status === 'failed' && isDoubtful(wire, id, answer)))
+    throw refusal(wire, answer);
+  if (task.status !== 'failed') wire.doubtedSinceMs.delete(id);
+  const words = task.failure?.words ?? null;
+  const isClean = task.failure === null || words === null;
+  // The requested id is the stored one; the id in the response may be another layer's.
+  return { ...task, id, failure: isClean ? task.failure : { ...task.failure, words: cut(wire.scrub(words)) } };
+}
+
+/**
+ * Returns whether a `failed` response may be a temporary error in an envelope
+ * (`{"status": "error", "message": "rate limit"}`): it describes no task, and no earlier poll returned the same, or the
+ * error names a temporary cause and has not been repeated for {@link PASSING_MS} yet.
+ */
+function isDoubtful(wire: Wire, id: UpstreamId, answer: Answer): boolean {
+  if (wire.dialect.describesTask(jsonOf(answer), id)) return false;
+  const { clock, doubtedSinceMs } = wire;
+  const nowMs = clock.monotonic();
+  const sinceMs = doubtedSinceMs.get(id);
+  if (sinceMs === undefined) doubtedSinceMs.set(id, nowMs);
+  if (sinceMs === undefined) return true;
+  return isPassing(reasonOf(answer, wire)) && nowMs - sinceMs < PASSING_MS;
+}
+
+/** Truncates text as in the `words` of a `DailiesError`. */
+function cut(words: string): string {
+  return words.slice(0, 500).toWellFormed();
+}
+
+function refusal(wire: Wire, answer: Answer): DailiesError {
+  const { status, headers } = answer;
+  const reading = reasonOf(answer, wire);
+  const verdict = verdictOf(status, reading.codes);
+  const hasNoWait = verdict.code === 'task_unknown' || verdict.code === 'unauthorised';
+  return failure(wire, `${DOING}: HTTP ${status}`, {
+    ...verdict,
+    retryAfterMs: hasNoWait ? undefined : retryAfterMs(headers, wire.clock.now()),
+    words: reading.words,
+  });
+}
+
+function verdictOf(
+  status: number,
+  codes: readonly string[],
+): { readonly code: ErrorCode; readonly retryable: boolean } {
+  if (codes.some((code) => /^task_not_(exists?|found)$/.test(code))) return { code: 'task_unknown', retryable: false };
+  // Without the error code it may be a proxy's page, or a service that is slow to list its own tasks.
+  if (status === 404 || status === 410) return { code: 'task_unknown', retryable: true };
+  if (status === 401 || status === 403) return { code: 'unauthorised', retryable: false };
+  if (status === 429) return { code: 'rate_limited', retryable: true };
+  return { code: status === 408 || status >= 500 ? 'unavailable' : 'bad_answer', retryable: true };
 }

@@ -25,7 +25,6 @@ export { createVideoClient } from './client.ts';
 export { COMPARED } from './comparison.ts';
 export { VIDEO_TYPES } from './content/container.ts';
 export { TOKEN } from './exchange.ts';
-export { isSameWord } from './forbidden-words.ts';
 export { readableExtensions, readableMedia } from './media-kind.ts';
 export {
   type Catalog,
@@ -69,6 +68,7 @@ export {
   allowsResolution,
   allowsSeconds,
   clipsRefused,
+  isSameWord,
   type PolicyRefusal,
   policyRefusals,
   type ValueRules,

@@ -127,10 +127,6 @@ export function settingNamed(option: string): Setting | undefined {
   return SETTINGS.find(({ name }) => name === option);
 }
 
-export function settingsBody(request: RequestSettings): Readonly<Record<string, number | string>> {
-  return collectSettings(({ field, wireName }) => [wireName, request[field]]);
-}
-
 /** Collects a value of each setting that has one. */
 export function collectSettings<T>(
   entryOf: (setting: Setting) => readonly [string, T | undefined],

@@ -14,7 +14,7 @@ import { serveGallery } from '#src/gallery/routes.ts';
 import { GallerySets } from '#src/gallery/sets/sets.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { createLogger } from '#src/logger.ts';
-import { Boards } from '#src/orders/boards.ts';
+import { Boards } from '#src/orders/board.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { toChange } from '#src/tasks/indexes.ts';

@@ -10,7 +10,7 @@ import { queueNamesOf, type WorkQueue } from '#src/engine/queue/queue.ts';
 import { openStore } from '#src/engine/store/open.ts';
 import type { Store } from '#src/engine/store/store.ts';
 import { createLogger } from '#src/logger.ts';
-import type { Order } from '#src/pipeline/orders/order.ts';
+import type { Order } from '#src/pipeline/order.ts';
 import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskService } from '#src/pipeline/task-service.ts';

@@ -3,8 +3,8 @@
  * only the claim is measured, nothing is sent.
  */
 import { join } from 'node:path';
-import type { Order } from '#src/pipeline/orders/order.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import type { Order } from '#src/pipeline/order.ts';
+import { RedisServer } from '../fakes/redis-server.ts';
 import { type Figure, report } from './figure.ts';
 import { inFolder, openHouse, orderOf, quantile } from './house.ts';
 

@@ -2,10 +2,9 @@ import type { Store, StoredRecord, SumPart, SumParts } from '#src/engine/store/s
 import { addParts, ZERO_SUM } from '#src/engine/store/sums.ts';
 import { checkBooks } from '#src/money/books/check.ts';
 import { restoredIn } from '#src/money/forgetting/carried-spend.ts';
-import { microsOf } from '#src/tasks/amount.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
-import { sumsOf } from '#src/tasks/money.ts';
+import { microsOf, sumsOf } from '#src/tasks/money.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 

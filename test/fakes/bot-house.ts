@@ -22,7 +22,7 @@ import { type BoardRecord, boardOf, outdatedIn } from '#src/orders/board.ts';
 import { cutIdOf } from '#src/orders/cut.ts';
 import type { ForgetOrder } from '#src/people/forgetting/forgetting.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
-import type { Order } from '#src/pipeline/orders/order.ts';
+import type { Order } from '#src/pipeline/order.ts';
 import type { OverBudget } from '#src/pipeline/over-budget.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Decision, TaskService } from '#src/pipeline/task-service.ts';
@@ -30,13 +30,13 @@ import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
 import type { Reviews } from '#src/studio/reviews.ts';
 import { requestAt } from '#src/tasks/approval.ts';
+import { boughtState } from '#src/tasks/chain.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
-import { hasReview } from '#src/tasks/review/rules.ts';
+import { hasReview } from '#src/tasks/review/review.ts';
 import { versionOf } from '#src/tasks/review/versions.ts';
 import { isEnded, transition } from '#src/tasks/state-machine.ts';
-import { boughtState } from '#src/tasks/storyboards/chain.ts';
 import {
   type Audience,
   hasClip,

@@ -7,7 +7,7 @@ import { type GalleryOptions, serveGallery } from '#src/gallery/routes.ts';
 import { GallerySets } from '#src/gallery/sets/sets.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { createLogger } from '#src/logger.ts';
-import { Boards } from '#src/orders/boards.ts';
+import { Boards } from '#src/orders/board.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { Cuts } from '#src/studio/cuts/cuts.ts';
 import { toChange } from '#src/tasks/indexes.ts';

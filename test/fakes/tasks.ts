@@ -1,4 +1,4 @@
-import type { Order } from '#src/pipeline/orders/order.ts';
+import type { Order } from '#src/pipeline/order.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Purchase } from '#src/tasks/money.ts';
 import { transition } from '#src/tasks/state-machine.ts';

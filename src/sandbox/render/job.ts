@@ -35,11 +35,3 @@ export interface RenderJob {
   /** True: fails halfway, for the test directive `[fail]`. */
   readonly failMidway: boolean;
 }
-
-/** Returns the size of a clip: the resolution is the short side, the ratio gives the long one, rounded to even. */
-export function frameSize(aspectRatio: AspectRatio, resolution: Resolution): FrameSize {
-  const [across, down] = aspectRatio.split(':').map(Number) as [number, number];
-  const short = Number.parseInt(resolution, 10);
-  const long = 2 * Math.round((short * Math.max(across, down)) / Math.min(across, down) / 2);
-  return across >= down ? { width: long, height: short } : { width: short, height: long };
-}

@@ -1,4 +1,4 @@
-import type { Person, Task } from '../task.ts';
+import type { Origin, Person, Task } from '../task.ts';
 
 /** Decision of a review; stored. */
 export type ReviewKind = 'signed_off' | 'changes_requested';
@@ -48,4 +48,20 @@ export function lastDecision({ review }: Pick<Task, 'review'>): ReviewDecision |
 /** Returns whether a clip is signed off. */
 export function isSignedOff(task: Pick<Task, 'review'>): boolean {
   return lastDecision(task)?.kind === 'signed_off';
+}
+
+/** Where the reviews of a team are, as part of its settings. */
+export interface ReviewRules {
+  /** Ids of the channels whose clips are reviewed, with their threads; sorted. Default: none. */
+  readonly reviewIn?: readonly string[];
+  /** Id of the channel in which each signed-off clip is posted. Default: none. */
+  readonly signedOffChannel?: string;
+}
+
+/** Returns whether the clips of a channel, or of the channel of a thread, are reviewed. */
+export function hasReview(
+  { reviewIn = [] }: Pick<ReviewRules, 'reviewIn'>,
+  { channel, parentChannel }: Pick<Origin, 'channel' | 'parentChannel'>,
+): boolean {
+  return reviewIn.includes(channel) || (parentChannel !== undefined && reviewIn.includes(parentChannel));
 }

@@ -1,4 +1,5 @@
-import { settingsBody } from '../model.ts';
+import { collectSettings } from '../model.ts';
+import type { RequestSettings } from '../request.ts';
 import type { Dialect } from './dialect.ts';
 import { acceptedId, decodeError, decodeTask, describesTask } from './tolerant.ts';
 
@@ -32,3 +33,7 @@ export const V1_VIDEOS: Dialect = {
   describesTask,
   decodeError,
 };
+
+function settingsBody(request: RequestSettings): Readonly<Record<string, number | string>> {
+  return collectSettings(({ field, wireName }) => [wireName, request[field]]);
+}

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SumParts } from '#src/engine/store/store.ts';
 import { addParts, ZERO_SUM } from '#src/engine/store/sums.ts';
-import { microsOf } from '#src/tasks/amount.ts';
-import { sumWritesOf } from '#src/tasks/money.ts';
+import { microsOf, sumWritesOf } from '#src/tasks/money.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { EVENTS, lived, newTask, originOf, requestedTask } from '../../fakes/tasks.ts';

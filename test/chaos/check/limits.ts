@@ -1,8 +1,7 @@
 import type { BudgetAmounts, SumParts } from '#src/engine/store/store.ts';
 import { SUM_PARTS } from '#src/engine/store/store.ts';
 import { addParts, usedBeyondExtra, ZERO_SUM } from '#src/engine/store/sums.ts';
-import { microsOf } from '#src/tasks/amount.ts';
-import { type SendMoney, sumsOf } from '#src/tasks/money.ts';
+import { microsOf, type SendMoney, sumsOf } from '#src/tasks/money.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from '../commits.ts';
 import type { History, Violation } from '../history.ts';

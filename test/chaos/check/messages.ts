@@ -1,5 +1,5 @@
 import { hasOwnMessage } from '#src/chat/sets/set-cards.ts';
-import { comparisonOf, isBlind } from '#src/tasks/comparisons/blind.ts';
+import { comparisonOf, isBlind } from '#src/tasks/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Deleted, History, Shown, Trouble, Violation } from '../history.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import type { ReviewDecision } from '#src/tasks/review/review.ts';
-import type { ReviewRules } from '#src/tasks/review/rules.ts';
+import type { ReviewDecision, ReviewRules } from '#src/tasks/review/review.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { cardText } from '#test/fakes/card-text.ts';
 import { ChatHouse, type ChatHouseOptions } from '#test/fakes/chat-house.ts';

@@ -2,9 +2,13 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { completionsUrl } from '#src/enhancer/address.ts';
-import { promptIn } from '#src/enhancer/answer.ts';
-import { createEnhancer, ENHANCER_TIMEOUT_MS, type Enhancer } from '#src/enhancer/enhancer.ts';
+import {
+  completionsUrl,
+  createEnhancer,
+  ENHANCER_TIMEOUT_MS,
+  type Enhancer,
+  promptIn,
+} from '#src/enhancer/enhancer.ts';
 import { type FakeEnhancer, startEnhancer } from '#test/fakes/enhancer.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Boards } from '#src/orders/boards.ts';
+import { Boards } from '#src/orders/board.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { Origin, SetKind, Task, TaskId } from '#src/tasks/task.ts';
 import { CutHouse, SHOT_BYTES } from '#test/fakes/cut-house.ts';

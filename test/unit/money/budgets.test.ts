@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SumWrite } from '#src/engine/store/store.ts';
 import { type BudgetChange, BudgetRepository, type BudgetScope } from '#src/money/budgets.ts';
-import { microsOf } from '#src/tasks/amount.ts';
+import { microsOf } from '#src/tasks/money.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

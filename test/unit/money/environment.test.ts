@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMoney, type Money } from '#src/money/money.ts';
-import { microsOf } from '#src/tasks/amount.ts';
+import { microsOf } from '#src/tasks/money.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SumPart } from '#src/engine/store/store.ts';
 import { createMoney } from '#src/money/money.ts';
-import { microsOf } from '#src/tasks/amount.ts';
+import { microsOf } from '#src/tasks/money.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ADA, NOON_MS, requestedTask } from '#test/fakes/tasks.ts';

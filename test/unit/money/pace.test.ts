@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { paceOf } from '#src/money/pace.ts';
-import { microsOf } from '#src/tasks/amount.ts';
+import { microsOf } from '#src/tasks/money.ts';
 
 const DAY_MS = 86_400_000;
 /** The month so far on the day `day`, counted from 0, of a month with 30 days. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { clipsOf, missingOf } from '#src/orders/board.ts';
-import { type BoardEdit, Boards } from '#src/orders/boards.ts';
+import { type BoardEdit, Boards, clipsOf, missingOf } from '#src/orders/board.ts';
 import { memberIdOf, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextPollMs, type PollPace } from '#src/pipeline/backoff.ts';
+import { nextPollMs, type PollPace } from '#src/pipeline/poll.ts';
 
 const pace: PollPace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 };
 const MINUTE_MS = 60_000;

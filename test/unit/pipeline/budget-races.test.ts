@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { microsOf } from '#src/tasks/amount.ts';
-import { sumsOf } from '#src/tasks/money.ts';
+import { microsOf, sumsOf } from '#src/tasks/money.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { EVENTS, newTask, PURCHASE } from '#test/fakes/tasks.ts';

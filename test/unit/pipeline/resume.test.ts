@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import { resume } from '#src/pipeline/resume.ts';
+import { resume } from '#src/pipeline/reconcile.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { settle } from '#test/fakes/settle.ts';
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '#src/engine/store/store.ts';
 import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Order } from '#src/pipeline/orders/order.ts';
+import type { Order } from '#src/pipeline/order.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Submission } from '#src/pipeline/task-service.ts';
@@ -11,12 +11,12 @@ import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { DEFAULT_SETTINGS } from '#src/teams/settings-schema.ts';
-import { FlakyStore } from '#test/fakes/flaky-store.ts';
-import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { REPLICA_STORES, type ReplicaStores } from '#test/fakes/replica-stores.ts';
-import { TaskHouse } from '#test/fakes/task-house.ts';
-import { ADA, BOB, EVENTS, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
-import { status } from '#test/fakes/videos.ts';
+import { FlakyStore } from '../../fakes/flaky-store.ts';
+import { MemoryStore } from '../../fakes/memory-store.ts';
+import { REPLICA_STORES, type ReplicaStores } from '../../fakes/replica-stores.ts';
+import { TaskHouse } from '../../fakes/task-house.ts';
+import { ADA, BOB, EVENTS, NOON_MS, newTask, orderOf, originOf } from '../../fakes/tasks.ts';
+import { status } from '../../fakes/videos.ts';
 
 /** An order of a number of takes, each for $0.30. */
 function takesOf(count: number, changes: Partial<Order> = {}): Order {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createEncoder } from '#src/sandbox/render/encoder.ts';
-import { makeSeekable } from '#src/sandbox/render/mp4.ts';
+import { createEncoder, makeSeekable } from '#src/sandbox/render/encoder.ts';
 
 interface Box {
   readonly type: string;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadFonts } from '#src/fonts.ts';
 import figures from '#src/sandbox/render/figures.json' with { type: 'json' };
-import { frameSize, type RenderJob } from '#src/sandbox/render/job.ts';
-import { createPainter } from '#src/sandbox/render/painter.ts';
+import type { RenderJob } from '#src/sandbox/render/job.ts';
+import { createPainter, frameSize } from '#src/sandbox/render/painter.ts';
 import { sceneOf } from '#src/sandbox/render/scene.ts';
 import { setCaption, wrapWords } from '#src/sandbox/render/title.ts';
 import words from '#src/sandbox/render/vocabulary.json' with { type: 'json' };

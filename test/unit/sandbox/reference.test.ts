@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { pixelsOf } from '#src/sandbox/render/picture-size.ts';
-import { readReference } from '#src/sandbox/render/reference.ts';
+import { pixelsOf, readReference } from '#src/sandbox/render/reference.ts';
 
 vi.mock('@napi-rs/canvas', async (original) => {
   const real = await original<{ readonly loadImage: typeof loadImage }>();

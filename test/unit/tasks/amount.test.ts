@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amountOf, microsOf } from '#src/tasks/amount.ts';
+import { amountOf, microsOf } from '#src/tasks/money.ts';
 
 describe('an amount', () => {
   it.each([

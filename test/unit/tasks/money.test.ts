@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { microsOf } from '#src/tasks/amount.ts';
 import { ledgerOf, toChange } from '#src/tasks/indexes.ts';
-import { limitsOn, sumsOf, sumWritesOf } from '#src/tasks/money.ts';
+import { limitsOn, microsOf, sumsOf, sumWritesOf } from '#src/tasks/money.ts';
 import { recount } from '#src/tasks/recount.ts';
 import { transition } from '#src/tasks/state-machine.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';

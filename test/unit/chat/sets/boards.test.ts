@@ -6,7 +6,7 @@ import { linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import { taskOfKey } from '#src/chat/platform.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
-import { Boards } from '#src/orders/boards.ts';
+import { Boards } from '#src/orders/board.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { currenciesOf, typedAmount } from '#commands/input/amounts.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
-import { amountOf } from '#src/tasks/amount.ts';
+import { amountOf } from '#src/tasks/money.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 
 const CURRENCIES = ['USD', 'EUR'];

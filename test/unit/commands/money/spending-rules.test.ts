@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import { decideSpending } from '#commands/orders/spending.ts';
-import { microsOf } from '#src/tasks/amount.ts';
+import { microsOf } from '#src/tasks/money.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { CATALOG } from '#test/unit/videos/models.ts';
 

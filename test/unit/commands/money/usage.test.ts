@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SumWrite } from '#src/engine/store/store.ts';
-import { microsOf } from '#src/tasks/amount.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
+import { microsOf } from '#src/tasks/money.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';

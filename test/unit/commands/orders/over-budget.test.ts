@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import type { OverBudget } from '#src/pipeline/over-budget.ts';
-import { microsOf } from '#src/tasks/amount.ts';
+import { microsOf } from '#src/tasks/money.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { CATALOG, EPIC, SWIFT } from '#test/unit/videos/models.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { whatFits } from '#commands/orders/what-fits.ts';
-import { microsOf } from '#src/tasks/amount.ts';
+import { microsOf } from '#src/tasks/money.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { checkRequest } from '#src/videos/check.ts';
 import { EPIC, SWIFT } from '#test/unit/videos/models.ts';

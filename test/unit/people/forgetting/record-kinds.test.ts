@@ -4,7 +4,7 @@ import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 
 import { GalleryAccess } from '#src/gallery/access.ts';
 import { armedAlerts } from '#src/money/alerts/budget-alerts.ts';
-import { Boards } from '#src/orders/boards.ts';
+import { Boards } from '#src/orders/board.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { References } from '#src/teams/references.ts';

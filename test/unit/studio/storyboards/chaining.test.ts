@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import { Boards } from '#src/orders/boards.ts';
+import { Boards } from '#src/orders/board.ts';
 import { memberIdOf, taskIdOf } from '#src/pipeline/task-ids.ts';
-import { Chaining } from '#src/studio/storyboards/chaining.ts';
+import { Chaining } from '#src/studio/chaining.ts';
 import { lastLedgerState } from '#src/tasks/state-machine.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
-import { TaskHouse } from '#test/fakes/task-house.ts';
-import { ADA, EVENTS, NOON_MS, orderOf } from '#test/fakes/tasks.ts';
+import { TaskHouse } from '../../../fakes/task-house.ts';
+import { ADA, EVENTS, NOON_MS, orderOf } from '../../../fakes/tasks.ts';
 
 const SET = taskIdOf('fake:i1');
 const PLACE = { id: SET, kind: 'storyboard', at: 1, of: 4 } as const;

@@ -1,9 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { pseudonymsIn } from '#src/tasks/forgetting/pseudonym.ts';
-import type { PersonPath, WRITTEN } from '#src/tasks/forgetting/written.ts';
+import { type PersonPath, pseudonymsIn, type WRITTEN } from '#src/tasks/forgotten.ts';
 import { transition } from '#src/tasks/state-machine.ts';
 import type { Person, Task } from '#src/tasks/task.ts';
-import { ADA, BOB, NOON_MS, newTask, requestedTask } from '#test/fakes/tasks.ts';
+import { ADA, BOB, NOON_MS, newTask, requestedTask } from '../../../fakes/tasks.ts';
 
 const PSEUDONYM = { id: 'forgotten-1', name: 'Removed person' };
 const DAY = { above: null, askedOf: [], isPromptShown: false, expiresAtMs: NOON_MS };

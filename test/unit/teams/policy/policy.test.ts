@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { allowedCatalog } from '#src/teams/policy/allowed-catalog.ts';
 import { changedPolicy, NO_POLICY, rulesAt, valueRules } from '#src/teams/policy/policy.ts';
 import { checkRequest } from '#src/videos/check.ts';
-import { forbiddenIn } from '#src/videos/forbidden-words.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
-import type { ValueRules } from '#src/videos/value-rules.ts';
+import { forbiddenIn, type ValueRules } from '#src/videos/value-rules.ts';
 import { CATALOG } from '../../videos/models.ts';
 
 describe('forbidden words', () => {

@@ -1,4 +1,4 @@
-import type { SetPlace, Task } from '../task.ts';
+import type { SetPlace, Task } from './task.ts';
 
 /** Time for which the first outcome of a comparison waits for the others, in milliseconds. */
 export const WAITS_FOR_OTHERS_MS = 30 * 60_000;

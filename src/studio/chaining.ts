@@ -1,11 +1,11 @@
-import type { Clock } from '../../clock.ts';
-import type { WorkQueue } from '../../engine/index.ts';
-import { asDailiesError } from '../../errors.ts';
-import type { Logger } from '../../logger.ts';
-import type { LastFrames } from '../../media/index.ts';
-import type { Boards, Shot } from '../../orders/index.ts';
-import { memberIdOf, scheduleNext, type TaskObserver, type TaskRepository } from '../../pipeline/index.ts';
-import { backoffMs, FailureCounter } from '../../retry.ts';
+import type { Clock } from '../clock.ts';
+import type { WorkQueue } from '../engine/index.ts';
+import { asDailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { LastFrames } from '../media/index.ts';
+import type { Boards, Shot } from '../orders/index.ts';
+import { memberIdOf, scheduleNext, type TaskObserver, type TaskRepository } from '../pipeline/index.ts';
+import { backoffMs, FailureCounter } from '../retry.ts';
 import {
   type Dropped,
   hasClip,
@@ -15,7 +15,7 @@ import {
   type Task,
   type TaskEvent,
   type TaskId,
-} from '../../tasks/index.ts';
+} from '../tasks/index.ts';
 
 /** Delay before another check for the clip before; the job of a set's shot is also brought forward when that one ends. */
 const RECHECK_MS = 10_000;

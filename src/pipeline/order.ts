@@ -10,9 +10,9 @@ import {
   type SetPlace,
   type Task,
   type TaskId,
-} from '../../tasks/index.ts';
-import type { VideoRequest } from '../../videos/index.ts';
-import { memberIdOf, taskIdOf } from '../task-ids.ts';
+} from '../tasks/index.ts';
+import type { VideoRequest } from '../videos/index.ts';
+import { memberIdOf, taskIdOf } from './task-ids.ts';
 
 /** A request with its origin and price. */
 export interface Order {

@@ -1,5 +1,23 @@
-import type { ReviewDecision } from '../review/review.ts';
-import type { Person, Task } from '../task.ts';
+import type { ReviewDecision } from './review/review.ts';
+import type { Person, Task } from './task.ts';
+
+/** Replaces a person in a task that another one requested: who cancelled, dismissed, approved or denied it. */
+export interface ForgetEvent {
+  readonly kind: 'forget';
+  /** The platform's id of the person. */
+  readonly person: string;
+  readonly pseudonym: Person;
+}
+
+/**
+ * Applies a {@link ForgetEvent}. A requester is replaced by the event `remove`, with the content.
+ * @returns `null` where the task does not name the person.
+ */
+export function forgottenIn(task: Task, { person, pseudonym }: ForgetEvent): Task | null {
+  if (task.origin.user.id === person || withoutPerson(task, person, pseudonym) === task) return null;
+  const left = Object.values(WRITTEN).reduce((next, { without }) => without?.(next, person) ?? next, task);
+  return withoutPerson(left, person, pseudonym);
+}
 
 /** Paths in a record at which it names people, without positions in lists and keys of maps: `review.by`. */
 export type PersonPath<Value, At extends string = ''> = Value extends string | number | boolean | null | undefined
@@ -76,4 +94,44 @@ function decided(
   more: Pick<Decision, 'reason' | 'atMs'> = {},
 ): readonly Decision[] {
   return by === undefined ? [] : [{ record: 'decision', by, decision, ...more }];
+}
+
+const PREFIX = 'forgotten-';
+
+/** Returns the pseudonym of a person who is forgotten. @param randomId nothing leads from it back to the person */
+export function newPseudonym(randomId: string): Person {
+  return { id: `${PREFIX}${randomId}`, name: 'Removed person' };
+}
+
+/** Returns whether a user id is that of a pseudonym. */
+export function isPseudonym(id: string): boolean {
+  return id.startsWith(PREFIX);
+}
+
+/** Returns the ids of the forgotten people whom a JSON value names by their pseudonyms. */
+export function pseudonymsIn(value: unknown): ReadonlySet<string> {
+  if (typeof value !== 'object' || value === null) return new Set();
+  const own = 'id' in value && typeof value.id === 'string' && isPseudonym(value.id) ? [value.id] : [];
+  return new Set([...own, ...Object.values(value).flatMap((one) => [...pseudonymsIn(one)])]);
+}
+
+/**
+ * Replaces a person wherever a JSON value names them by id and name.
+ * @returns the same value if it does not.
+ */
+export function withoutPerson<Value>(value: Value, id: string, pseudonym: Person): Value {
+  return replaced(value, id, pseudonym) as Value;
+}
+
+function replaced(value: unknown, id: string, pseudonym: Person): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const next = items.map((item) => replaced(item, id, pseudonym));
+    return next.some((item, at) => item !== items[at]) ? next : value;
+  }
+  const entries = Object.entries(value).map(([key, field]) => [key, field, replaced(field, id, pseudonym)] as const);
+  const isThem = 'id' in value && value.id === id && 'name' in value && typeof value.name === 'string';
+  if (!isThem && entries.every(([, before, after]) => before === after)) return value;
+  return { ...Object.fromEntries(entries.map(([key, , after]) => [key, after])), ...(isThem ? pseudonym : {}) };
 }

@@ -1,5 +1,5 @@
-import type { VideoRequest } from '../../videos/index.ts';
-import type { EventOf, Task } from '../task.ts';
+import type { VideoRequest } from '../videos/index.ts';
+import type { EventOf, Task } from './task.ts';
 
 /** Why a shot has no clip that the next one could start with; `unframed`: it has, but its last frame could not be taken. */
 export type ShotEnd = 'failed' | 'refused' | 'lost' | 'unconfirmed' | 'cancelled' | 'declined' | 'removed' | 'unframed';
