@@ -11,7 +11,7 @@ export {
   type ChangedBudget,
   type Spend,
 } from './budgets.ts';
-export { CarriedSpend, carriedSpend, carryKeys, restoredSpend } from './forgetting/carried-spend.ts';
+export { CarriedSpend, carriedSpend, carryKeys, restoredSpend } from './carried-spend.ts';
 export { momentOf } from './moments.ts';
 export { createMoney, environments, type Money } from './money.ts';
 export { Notices, teamNotices } from './notices.ts';
@@ -24,7 +24,7 @@ export {
   type SpendState,
   type StateTotal,
 } from './reports/spend-groups.ts';
-export { StatementDecisions } from './statement/decisions.ts';
+export { createStatements, StatementDecisions, type Statements } from './statement/decisions.ts';
 export type { Discrepancy } from './statement/findings.ts';
 export {
   type Decided,
@@ -37,5 +37,4 @@ export {
   teamStatements,
 } from './statement/imports.ts';
 export { monthLine, signed } from './statement/sentences.ts';
-export { createStatements, type Statements } from './statement/statements.ts';
 export { createTeamNotices, type TeamNotices } from './team-notices.ts';

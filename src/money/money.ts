@@ -12,7 +12,7 @@ import {
   TeamSettingsRepository,
 } from '../teams/index.ts';
 import { BudgetRepository } from './budgets.ts';
-import { CarriedSpend } from './forgetting/carried-spend.ts';
+import { CarriedSpend } from './carried-spend.ts';
 
 /** Settings, budgets and approvers of the teams, with the log of their changes. */
 export interface Money {

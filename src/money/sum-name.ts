@@ -15,13 +15,6 @@ export interface SumName {
 
 const NAME = /^((deployment)|(team):([^:]+):([^:]+)|(channel|person):([^:]+):([^:]+):(.+)):(\d{4}-\d{2}):([A-Z]{3})$/s;
 
-/** Returns the name of a sum for the log: that of a person without their id. */
-export function loggableSum(sum: string): string {
-  const name = parseSumName(sum);
-  if (name?.kind !== 'person') return sum;
-  return ['person', name.platform, name.team, '[hidden]', name.period, name.currency].join(':');
-}
-
 /** Parses the name of a sum, such as `team:slack:T1:2026-11:USD`; `null` for any other. */
 export function parseSumName(sum: string): SumName | null {
   const found = NAME.exec(sum);

@@ -12,8 +12,8 @@ export type {
   Surface,
 } from './audit/audit-entry.ts';
 export { type MemberKey, PersonalDefaults, personalDefaults } from './personal-defaults.ts';
-export { allowedCatalog } from './policy/allowed-catalog.ts';
 export {
+  allowedCatalog,
   changedPolicy,
   channelRules,
   NO_POLICY,

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { openStore } from '#src/engine/store/open.ts';
 import type { Store } from '#src/engine/store/store.ts';
-import { createStatements, type Statements } from '#src/money/statement/statements.ts';
+import { createStatements, type Statements } from '#src/money/statement/decisions.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';

@@ -1,7 +1,7 @@
 import type { Store, StoredRecord, SumPart, SumParts } from '#src/engine/store/store.ts';
 import { addParts, ZERO_SUM } from '#src/engine/store/sums.ts';
 import { checkBooks } from '#src/money/books/check.ts';
-import { restoredIn } from '#src/money/forgetting/carried-spend.ts';
+import { restoredIn } from '#src/money/carried-spend.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import { microsOf, sumsOf } from '#src/tasks/money.ts';

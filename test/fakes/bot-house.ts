@@ -16,7 +16,7 @@ import type { RemovalOrder } from '#src/clips/remover.ts';
 import type { Opener } from '#src/gallery/access.ts';
 import type { ApprovalOutcome, ApprovalPress, ApprovalTasks } from '#src/money/approvals.ts';
 import { BudgetRepository } from '#src/money/budgets.ts';
-import { CarriedSpend } from '#src/money/forgetting/carried-spend.ts';
+import { CarriedSpend } from '#src/money/carried-spend.ts';
 import type { NoticeOrder, Notices } from '#src/money/notices.ts';
 import { type BoardRecord, boardOf, outdatedIn } from '#src/orders/board.ts';
 import { cutIdOf } from '#src/orders/cut.ts';

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../clock.ts';
 import { collection, type Job, type JobRun, type Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
 import type { AuditTrail } from '../../teams/index.ts';
-import { loggableSum } from '../sum-name.ts';
+import { parseSumName } from '../sum-name.ts';
 import { type BooksReport, checkBooks } from './check.ts';
 
 /** Delay after which the heads of the audit logs are written to the log again, out of reach of whoever changes the store. */
@@ -72,6 +72,13 @@ async function check({ store, audit, clock, logger }: BookkeeperOptions, run: Jo
     logger.info({ event: 'audit_head', ...head }, 'the audit log has this head, for npm run check-books -- --head');
   const headsAtMs = isDue ? nowMs : last.headsAtMs;
   await bookChecks.set(store, 'last', { revision: 1, atMs: nowMs, disagreements, headsAtMs });
+}
+
+/** Returns the name of a sum for the log: that of a person without their id. */
+function loggableSum(sum: string): string {
+  const name = parseSumName(sum);
+  if (name?.kind !== 'person') return sum;
+  return ['person', name.platform, name.team, '[hidden]', name.period, name.currency].join(':');
 }
 
 function disagreementsIn({ disagreements, stale }: BooksReport): number {

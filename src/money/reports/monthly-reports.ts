@@ -1,14 +1,14 @@
-import type { ReportCorrection, SpendReport, SpendTotals } from '../../chat/index.ts';
+import type { BarChart, ReportCorrection, ReportRow, SpendReport, SpendTotals } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
 import { collection, type Store, type Versioned } from '../../engine/index.ts';
-import { periodOf, previousPeriod, startOfPeriod } from '../../period.ts';
+import { endOfPeriod, periodOf, previousPeriod, startOfDay, startOfPeriod } from '../../period.ts';
 import { ledgerPages } from '../../pipeline/index.ts';
-import { amountOf, microsOf } from '../../tasks/index.ts';
+import { amountOf, type LedgerEntry, type Micros, microsOf } from '../../tasks/index.ts';
 import { keyOfTeam } from '../../teams/index.ts';
 import { type Catalog, titleOf } from '../../videos/index.ts';
 import { merged } from '../alerts/budget-alerts.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
-import { MonthReport } from './month-report.ts';
+import { kindOf } from './spend-groups.ts';
 
 /** Options of {@link MonthlyReports}. */
 export interface MonthlyReportsOptions {
@@ -174,4 +174,206 @@ function correctionsOf(
     const billed = Math.max(0, (is?.clips ?? 0) - (was?.clips ?? 0) + failed);
     return [{ kind: 'correction', period, currency, change: amountOf(change), failed, billed }];
   });
+}
+
+/** Sums of one currency, in millionths. */
+interface Sums {
+  spent: Micros;
+  held: Micros;
+  awaited: Micros;
+  refunded: Micros;
+  doubted: Micros;
+  clips: number;
+  refundedClips: number;
+  doubtedClips: number;
+}
+
+interface Row {
+  readonly person: ReportRow['person'];
+  readonly model: string;
+  readonly currency: string;
+  amount: Micros;
+  clips: number;
+}
+
+/** Rows of a report; more are in its CSV. */
+const MAX_ROWS = 15;
+/** Models with bars of their own; the others share one. A chart of Slack takes six series. */
+const MAX_SERIES = 5;
+const OTHER_MODELS = 'Other models';
+/** Stands for the models of comparisons that are not revealed. */
+const IN_COMPARISON = 'In comparison';
+const LABEL_LENGTH = 20;
+const WEEK_DAYS = 7;
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Adds up the sends of a month, each given once, in constant memory for any number of them. */
+export class MonthReport {
+  readonly #period: string;
+  readonly #weeks: readonly Week[];
+  readonly #sums = new Map<string, Sums>();
+  readonly #rows = new Map<string, Row>();
+  /** Amounts by currency, model and week. */
+  readonly #bars = new Map<string, Map<string, Micros[]>>();
+
+  constructor(period: string, timeZone: string) {
+    this.#period = period;
+    this.#weeks = weeksOf(period, timeZone);
+  }
+
+  add(entry: LedgerEntry): void {
+    const kind = kindOf(entry);
+    if (kind === 'released') return;
+    const sums = this.#sumsOf(entry.currency);
+    const amount = microsOf(entry.amount);
+    if (kind === 'refunded') {
+      sums.refunded += amount;
+      sums.refundedClips += 1;
+    } else if (kind === 'doubted') {
+      sums.doubted += amount;
+      sums.doubtedClips += 1;
+    } else {
+      sums.spent += amount;
+      sums.clips += 1;
+      if (kind === 'held') sums.held += amount;
+      if (kind === 'awaiting_refund') sums.awaited += amount;
+      const shown = entry.isBlind === true ? { ...entry, model: IN_COMPARISON } : entry;
+      this.#addRow(shown, amount);
+      this.#addBar(shown, amount);
+    }
+  }
+
+  /** Returns the totals by currency, highest number of clips first. */
+  get totals(): readonly SpendTotals[] {
+    const all = [...this.#sums].map(([currency, { spent, held, awaited, refunded, doubted, ...counts }]) => ({
+      currency,
+      spent: amountOf(spent),
+      held: amountOf(held),
+      awaited: amountOf(awaited),
+      refunded: amountOf(refunded),
+      doubted: amountOf(doubted),
+      ...counts,
+    }));
+    return all.sort((a, b) => b.clips - a.clips || (a.currency < b.currency ? -1 : 1));
+  }
+
+  /** Returns the report. @param skipped earlier months without one. */
+  report(skipped: readonly string[] = []): SpendReport {
+    const rows = [...this.#rows.values()].sort(
+      (a, b) => Number(b.amount - a.amount) || (a.person.name < b.person.name ? -1 : 1),
+    );
+    return {
+      kind: 'report',
+      period: this.#period,
+      totals: this.totals,
+      rows: rows.slice(0, MAX_ROWS).map((row) => ({ ...row, amount: amountOf(row.amount) })),
+      moreRows: Math.max(0, rows.length - MAX_ROWS),
+      chart: this.#chart(),
+      skipped,
+    };
+  }
+
+  #sumsOf(currency: string): Sums {
+    const known = this.#sums.get(currency);
+    if (known !== undefined) return known;
+    const sums: Sums = {
+      spent: 0n,
+      held: 0n,
+      awaited: 0n,
+      refunded: 0n,
+      doubted: 0n,
+      clips: 0,
+      refundedClips: 0,
+      doubtedClips: 0,
+    };
+    this.#sums.set(currency, sums);
+    return sums;
+  }
+
+  #addRow({ user, userName, model, currency }: LedgerEntry, amount: Micros): void {
+    const key = `${user}\n${model}\n${currency}`;
+    const row = this.#rows.get(key) ?? { person: { id: user, name: userName }, model, currency, amount: 0n, clips: 0 };
+    row.amount += amount;
+    row.clips += 1;
+    this.#rows.set(key, row);
+  }
+
+  #addBar({ model, currency, createdAtMs }: LedgerEntry, amount: Micros): void {
+    const models = this.#bars.get(currency) ?? new Map<string, Micros[]>();
+    this.#bars.set(currency, models);
+    const bars = models.get(model) ?? this.#weeks.map(() => 0n);
+    models.set(model, bars);
+    // A purchase just before midnight may count in the next month, and the other way round.
+    const week = this.#weeks.findIndex(({ endMs }) => createdAtMs < endMs);
+    const at = week < 0 ? this.#weeks.length - 1 : week;
+    bars[at] = (bars[at] ?? 0n) + amount;
+  }
+
+  /** Returns the chart of the currency with the most clips; `null` where nothing was spent. */
+  #chart(): BarChart | null {
+    const [{ currency, clips } = { currency: '', clips: 0 }] = this.totals;
+    const models = [...(this.#bars.get(currency) ?? [])].sort(
+      ([one, a], [other, b]) => Number(sum(b) - sum(a)) || (one < other ? -1 : 1),
+    );
+    if (clips === 0 || models.every(([, bars]) => sum(bars) === 0n)) return null;
+    const own = models.length > MAX_SERIES + 1 ? models.slice(0, MAX_SERIES) : models;
+    const others = models.slice(own.length).map(([, bars]) => bars);
+    const series = own.map(([name, bars]) => ({ name, bars }));
+    if (others.length > 0) {
+      series.push({ name: OTHER_MODELS, bars: this.#weeks.map((_, at) => sum(others.map((bars) => bars[at] ?? 0n))) });
+    }
+    const names = labelsOf(series.map(({ name }) => name));
+    return {
+      title: `${monthName(this.#period)} by week, ${currency}`,
+      categories: this.#weeks.map(({ label }) => label),
+      series: series.map(({ bars }, at) => ({ name: names[at] ?? '', values: bars.map(amountOf) })),
+      currency,
+    };
+  }
+}
+
+/** Seven days of a month, or the rest of them. */
+interface Week {
+  /** Such as `8–14 Oct`. */
+  readonly label: string;
+  /** First moment after it. */
+  readonly endMs: number;
+}
+
+function weeksOf(period: string, timeZone: string): readonly Week[] {
+  const days = daysIn(period);
+  const month = MONTHS[Number(period.slice(5)) - 1] ?? '';
+  return Array.from({ length: Math.ceil(days / WEEK_DAYS) }, (_, at) => {
+    const [from, to] = [at * WEEK_DAYS + 1, Math.min(days, (at + 1) * WEEK_DAYS)];
+    const endMs = to === days ? endOfPeriod(period, timeZone) : startOfDay(`${period}-${twoDigits(to + 1)}`, timeZone);
+    return { label: `${from === to ? from : `${from}–${to}`} ${month}`, endMs };
+  });
+}
+
+function daysIn(period: string): number {
+  const [year = 0, month = 0] = period.split('-').map(Number);
+  return new Date(Date.UTC(year, month, 0)).getUTCDate();
+}
+
+function monthName(period: string): string {
+  return new Date(`${period}-01T00:00:00Z`).toLocaleString('en', { month: 'long', timeZone: 'UTC' });
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+function sum(amounts: readonly Micros[]): Micros {
+  return amounts.reduce((total, amount) => total + amount, 0n);
+}
+
+/** Shortens names to the length of a label, each to a different one. */
+function labelsOf(names: readonly string[]): readonly string[] {
+  const labels: string[] = [];
+  for (const name of names) {
+    const short = name.slice(0, LABEL_LENGTH).toWellFormed();
+    const isTaken = labels.includes(short);
+    labels.push(isTaken ? `${short.slice(0, LABEL_LENGTH - 3)} ${labels.length + 1}` : short);
+  }
+  return labels;
 }

@@ -15,7 +15,7 @@ import {
   readTasks,
   type Task,
 } from '../../tasks/index.ts';
-import { kindOf, type SpendKind } from './spend-of.ts';
+import { kindOf, type SpendKind } from './spend-groups.ts';
 
 /** Columns of the CSV. @see https://focus.finops.org/focus-columns/ (those with `x_` are our own) */
 const COLUMNS = [

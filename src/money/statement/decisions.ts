@@ -4,13 +4,13 @@ import type { Logger } from '../../logger.ts';
 import type { TaskRepository } from '../../pipeline/index.ts';
 import { SingleFlight } from '../../single-flight.ts';
 import type { Person, TaskEvent } from '../../tasks/index.ts';
-import type { Actor, AuditEntry, AuditedChange, AuditTrail, TeamKey } from '../../teams/index.ts';
+import { type Actor, type AuditEntry, type AuditedChange, AuditTrail, type TeamKey } from '../../teams/index.ts';
 import type { Discrepancy, Match } from './findings.ts';
 import {
   type Decided,
   PAGE,
   type Resolution,
-  type StatementImports,
+  StatementImports,
   type TeamStatement,
   teamStatements,
 } from './imports.ts';
@@ -27,7 +27,7 @@ type DecisionOutcome =
   | { readonly kind: 'unknown' };
 
 /** Dependencies of {@link StatementDecisions}. */
-export interface DecisionsOptions {
+interface DecisionsOptions {
   readonly store: Store;
   readonly imports: StatementImports;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
@@ -221,4 +221,18 @@ function decisionEntry({ task, ours, theirs }: Discrepancy, as: Resolution): Aud
     before: [...price(ours), ...price(theirs)],
     after: [{ kind: 'text', text: as }],
   };
+}
+
+/** Imported statements of the video service, and the decisions on them. */
+export interface Statements {
+  readonly imports: StatementImports;
+  readonly decisions: StatementDecisions;
+}
+
+/** Creates the statements of a bot. */
+export function createStatements(options: Omit<DecisionsOptions, 'imports' | 'audit'>): Statements {
+  const { store, clock } = options;
+  const audit = new AuditTrail(store, clock);
+  const imports = new StatementImports(store, audit, clock);
+  return { imports, decisions: new StatementDecisions({ ...options, imports, audit }) };
 }

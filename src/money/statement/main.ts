@@ -8,12 +8,10 @@ import { asDailiesError } from '../../errors.ts';
 import { createLogger } from '../../logger.ts';
 import { createUpstreamIds } from '../../pipeline/index.ts';
 import { AuditTrail } from '../../teams/index.ts';
-import { parseMapping } from './columns.ts';
 import { StatementImports } from './imports.ts';
-import { detectFormat, type Format, type StatementFile } from './read.ts';
+import { detectFormat, type Format, parseMapping, StatementError, type StatementFile } from './read.ts';
 import { type Reconciliation, reconcileStatement } from './reconciliation.ts';
 import { discrepancyLine, monthLine, plain } from './sentences.ts';
-import { StatementError } from './statement-error.ts';
 
 // `npm run reconcile -- --statement FILE.csv --map id=…,amount=…,at=…`: compares the books with the service's statement.
 

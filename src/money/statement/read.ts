@@ -4,9 +4,6 @@ import { open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Big } from 'big.js';
 import { CsvError, parse } from 'csv-parse';
-import { type Columns, columnsIn, type Field, isByNumber, type Mapping, shortened } from './columns.ts';
-import { StatementError } from './statement-error.ts';
-import { amountIn, type DateOrder, type DecimalMark, endOf, isRefundKind, timeIn } from './values.ts';
 
 export interface Row {
   /** Number of its line in the file, from 1. */
@@ -283,4 +280,186 @@ async function* recordsOf(
   } finally {
     source.destroy();
   }
+}
+
+type DecimalMark = 'point' | 'comma';
+
+/** Currency symbols and codes around an amount. */
+const CURRENCY = /^(?:[A-Z]{3}|[$€£¥])?|(?:[A-Z]{3}|[$€£¥])?$/gu;
+/** Separators of thousands besides point and comma: spaces, apostrophes. */
+const GAP = `[ \\u00A0\\u202F'’]`;
+const PATTERNS: Readonly<Record<DecimalMark, RegExp>> = {
+  point: new RegExp(`^(?:\\d+|[1-9]\\d{0,2}(?:(?:,|${GAP})\\d{3})+)?(?:\\.\\d+)?$`, 'u'),
+  comma: new RegExp(`^(?:\\d+|[1-9]\\d{0,2}(?:(?:\\.|${GAP})\\d{3})+)?(?:,\\d+)?$`, 'u'),
+};
+/** Longest amount: far more digits than any currency has. */
+const MAX_LENGTH = 40;
+
+/**
+ * Reads an amount with a decimal mark, exactly: `0.30`, `1,234.50`, `$0.30`, `0,30 EUR`, `-0.30`, `(0.30)` (negative, as
+ * accountants write it). `null` for anything else, exponents included.
+ */
+export function amountIn(text: string, mark: DecimalMark): Big | null {
+  const trimmed = text.trim().replaceAll('−', '-');
+  if (trimmed.length > MAX_LENGTH) return null;
+  const isInParentheses = /^\(.*\)$/u.test(trimmed);
+  const bare = (isInParentheses ? trimmed.slice(1, -1) : trimmed).trim();
+  const [sign, unsigned] = signOf(bare);
+  if (isInParentheses && sign !== '') return null;
+  const digits = unsigned;
+  if (!/\d/u.test(digits) || !PATTERNS[mark].test(digits)) return null;
+  const decimals = mark === 'point' ? digits.replaceAll(',', '') : digits.replaceAll('.', '').replace(',', '.');
+  const value = new Big(decimals.replace(new RegExp(GAP, 'gu'), '').replace(/^\./u, '0.'));
+  return isInParentheses || sign === '-' ? value.neg() : value;
+}
+
+/** Splits an amount in its sign, before or after the currency symbol, and its digits without the currency. */
+function signOf(text: string): readonly [string, string] {
+  const [sign, rest] = splitSign(text);
+  const plain = rest.replace(CURRENCY, '').trim();
+  if (sign !== '') return [sign, plain];
+  return splitSign(plain);
+}
+
+function splitSign(text: string): readonly [string, string] {
+  const sign = /^[+-]/u.exec(text)?.[0] ?? '';
+  return [sign, text.slice(sign.length).trim()];
+}
+
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?$/u;
+/** Order of day, month and year in dates such as `11/23/2026`. */
+type DateOrder = 'mdy' | 'dmy' | 'ymd';
+const DATE = String.raw`(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})`;
+const NUMERIC = new RegExp(`^${DATE}(?:(?:,? |T)(\\d{1,2})((?::\\d{2}){1,2})(?: ?([AP])M)?(?: ?(?:Z|UTC))?)?$`, 'iu');
+const DAY = new RegExp(`^${DATE}$`, 'u');
+
+/**
+ * Reads a time in UTC: ISO 8601 (also with an offset), `31.10.2026 18:30`, Unix time in seconds or milliseconds, and with
+ * an order `11/23/2026 10:00 AM`.
+ * @returns milliseconds since the epoch; `null` for anything else: `03/10/2026` may be March or October.
+ */
+export function timeIn(text: string, order?: DateOrder): number | null {
+  const trimmed = text.trim();
+  if (/^\d{10}(?:\.\d+)?$/u.test(trimmed)) return Math.floor(Number(trimmed) * 1000);
+  if (/^\d{13}$/u.test(trimmed)) return Number(trimmed);
+  const iso = ISO.exec(trimmed);
+  if (iso !== null) {
+    const [, year = '', month = '', day = '', clock = '00:00', zone = 'Z'] = iso;
+    return instant(year, month, day, clock, zone === 'UTC' ? 'Z' : zone);
+  }
+  const [, first = '', mark = '', second = '', third = '', hour = '0', minutes = ':00', half] =
+    NUMERIC.exec(trimmed) ?? [];
+  const by = order ?? (mark === '.' ? 'dmy' : null);
+  if (by === null || (half !== undefined && (Number(hour) < 1 || Number(hour) > 12))) return null;
+  const partOf = (letter: string) => [first, second, third][by.indexOf(letter)] ?? '';
+  const [day, month, year] = [partOf('d'), partOf('m'), partOf('y')];
+  if (year.length !== 4 || day.length > 2) return null;
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toUpperCase() === 'P' ? 12 : 0);
+  const clock = `${String(hours).padStart(2, '0')}${minutes}`;
+  return instant(year, month.padStart(2, '0'), day.padStart(2, '0'), clock, 'Z');
+}
+
+/** Returns the last moment of a time that was read by {@link timeIn}: of a date without a time, the end of its day. */
+export function endOf(text: string, atMs: number): number {
+  return DAY.test(text.trim()) ? atMs + 86_400_000 - 1 : atMs;
+}
+
+function instant(year: string, month: string, day: string, clock: string, zone: string): number | null {
+  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  // `Date` takes 31 February as 3 March.
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > days) return null;
+  const time = Date.parse(
+    `${year}-${month}-${day}T${clock}${zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone}`,
+  );
+  return Number.isNaN(time) ? null : time;
+}
+
+const REFUND = /refund|credit|revers|charge ?back|gutschrift|erstattung|rembours|reembolso/iu;
+
+/** Returns whether the kind of a row says that its amount was given back. */
+export function isRefundKind(kind: string): boolean {
+  return REFUND.test(kind);
+}
+
+const REQUIRED = ['id', 'amount', 'at'] as const;
+const OPTIONAL = ['currency', 'kind'] as const;
+const FIELDS = [...REQUIRED, ...OPTIONAL];
+
+/** Field of a statement's row: the service's task id, the amount, its time, and optionally currency and kind. */
+type Field = (typeof FIELDS)[number];
+
+/** Column of each field, as given in `--map`: by name or, counted from 1, by number. */
+type Mapping = Readonly<Partial<Record<Field, string>>>;
+
+/** Position of each field in a row, from 0. */
+type Columns = Readonly<Partial<Record<Field, number>>>;
+
+const EXAMPLE = 'such as --map id=task_id,amount=cost,at=created_at (or, without a header, --map id=1,amount=3,at=2)';
+
+/**
+ * Parses `id=…,amount=…,at=…[,currency=…,kind=…]`.
+ * @throws StatementError when a field is missing, unknown or given twice.
+ */
+export function parseMapping(text: string): Mapping {
+  const mapping: Partial<Record<Field, string>> = {};
+  for (const pair of text.split(',')) {
+    const at = pair.indexOf('=');
+    const [name, column] = [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()];
+    const field = FIELDS.find((one) => one === name);
+    if (field === undefined || column === '') {
+      throw new StatementError(`--map: ${JSON.stringify(pair)} names no field and its column; write it ${EXAMPLE}.`);
+    }
+    if (mapping[field] !== undefined) throw new StatementError(`--map names the column of ${field} twice.`);
+    mapping[field] = column;
+  }
+  const missing = REQUIRED.filter((field) => mapping[field] === undefined);
+  if (missing.length > 0) throw new StatementError(`--map lacks ${missing.join(' and ')}; write it ${EXAMPLE}.`);
+  return mapping;
+}
+
+function isByNumber(mapping: Mapping): boolean {
+  return Object.values(mapping).every((column) => /^\d{1,4}$/.test(column));
+}
+
+/**
+ * Finds the columns of a mapping in the first row of a statement, which is its header unless columns are numbers.
+ * @throws StatementError when a column is missing or its name is there twice.
+ */
+function columnsIn(mapping: Mapping, first: readonly string[]): Columns {
+  const places = Object.entries(mapping).map(([field, column]) => [field, placeOf(column, mapping, first)] as const);
+  return Object.fromEntries(places);
+}
+
+function placeOf(column: string, mapping: Mapping, first: readonly string[]): number {
+  if (isByNumber(mapping)) {
+    const place = Number(column) - 1;
+    if (place >= 0 && place < first.length) return place;
+    throw new StatementError(`The statement has no column ${column}: its first row has ${first.length} columns.`);
+  }
+  const exact = placesOf(first, (name) => name === column);
+  const found = exact.length > 0 ? exact : placesOf(first, (name) => name.toLowerCase() === column.toLowerCase());
+  const [place] = found;
+  if (place !== undefined && found.length === 1) return place;
+  const names = first.map((name) => JSON.stringify(shortened(name))).join(', ');
+  throw new StatementError(
+    place === undefined
+      ? `The statement has no column named ${JSON.stringify(column)}. Its first row: ${names}.`
+      : `The statement has ${found.length} columns named ${JSON.stringify(column)}; name all columns by number instead.`,
+  );
+}
+
+function placesOf(names: readonly string[], matches: (name: string) => boolean): readonly number[] {
+  return names.flatMap((name, place) => (matches(name.trim()) ? [place] : []));
+}
+
+/** Longest text of a statement that a sentence repeats. */
+const MAX_SHOWN = 40;
+
+export function shortened(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
+}
+
+/** Statement, mapping or option that cannot be used; `message` is one sentence for the person who ran the command. */
+export class StatementError extends Error {
+  override readonly name = 'StatementError';
 }

@@ -14,8 +14,7 @@ import type { TeamKey } from '../../teams/index.ts';
 import type { UpstreamId } from '../../videos/index.ts';
 import { type Discrepancy, type Match, type MonthSummary, Summary } from './findings.ts';
 import { type Bill, Bills, type BookedSend, type Comparison, compare, countedOf } from './match.ts';
-import { type Format, type Row, rowsOf, type StatementFile } from './read.ts';
-import { StatementError } from './statement-error.ts';
+import { type Format, type Row, rowsOf, StatementError, type StatementFile } from './read.ts';
 
 /** Findings about the tasks of one team, or about no task of any. */
 export interface TeamFindings {

@@ -1,6 +1,6 @@
 import { formatPrice, type Price } from '../../tasks/index.ts';
-import { shortened } from './columns.ts';
 import type { Discrepancy, MonthSummary, Tally } from './findings.ts';
+import { shortened } from './read.ts';
 
 /**
  * Returns the comparison of one month in a line: `October: 431 rows, $212.40. 428 match. 2 differ by $0.30 in total. …`.

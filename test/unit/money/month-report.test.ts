@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MonthReport } from '#src/money/reports/month-report.ts';
+import { MonthReport } from '#src/money/reports/monthly-reports.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 

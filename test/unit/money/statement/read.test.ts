@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Big } from 'big.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseMapping } from '#src/money/statement/columns.ts';
-import { detectFormat, rowsOf, type StatementFile } from '#src/money/statement/read.ts';
+import { detectFormat, parseMapping, rowsOf, type StatementFile } from '#src/money/statement/read.ts';
 
 const NAMES = 'id=task,amount=cost,at=time';
 const NUMBERS = 'id=1,amount=2,at=3';

@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import { assert, constantFrom, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amountIn, endOf, isRefundKind, timeIn } from '#src/money/statement/values.ts';
+import { amountIn, endOf, isRefundKind, timeIn } from '#src/money/statement/read.ts';
 
 const read = (text: string, mark: 'point' | 'comma' = 'point') => amountIn(text, mark)?.toFixed() ?? null;
 

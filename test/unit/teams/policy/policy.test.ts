@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowedCatalog } from '#src/teams/policy/allowed-catalog.ts';
-import { changedPolicy, NO_POLICY, rulesAt, valueRules } from '#src/teams/policy/policy.ts';
+import { allowedCatalog, changedPolicy, NO_POLICY, rulesAt, valueRules } from '#src/teams/policy/policy.ts';
 import { checkRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
 import { forbiddenIn, type ValueRules } from '#src/videos/value-rules.ts';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createForm } from '#commands/input/forms.ts';
 import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
-import { allowedCatalog } from '#src/teams/policy/allowed-catalog.ts';
+import { allowedCatalog } from '#src/teams/policy/policy.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { personalCatalog } from '#src/videos/personal-defaults.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';

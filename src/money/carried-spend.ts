@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import { type Change, collection, type Job, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
-import { DailiesError } from '../../errors.ts';
-import { periodOf } from '../../period.ts';
-import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../../tasks/index.ts';
-import { type BudgetAmountsOf, type BudgetScope, budgetIndexOf, budgets, PERSON_ORDER } from '../budgets.ts';
-import { parseSumName } from '../sum-name.ts';
+import type { Clock } from '../clock.ts';
+import { type Change, collection, type Job, type RecordWrite, type Store, type Versioned } from '../engine/index.ts';
+import { DailiesError } from '../errors.ts';
+import { periodOf } from '../period.ts';
+import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../tasks/index.ts';
+import { type BudgetAmountsOf, type BudgetScope, budgetIndexOf, budgets, PERSON_ORDER } from './budgets.ts';
+import { parseSumName } from './sum-name.ts';
 
 /** Person in a team, by the platform's user id. */
 interface CarriedPerson {
