@@ -1,8 +1,7 @@
 export { createAppBot } from './bot.ts';
 export { createAppChat } from './chat.ts';
 export { createCuts } from './cuts.ts';
-export { drainTimeoutMs } from './drain.ts';
 export { connectionsOf, greet } from './greeting.ts';
-export { orderOf, type Part, type Parts, type Started } from './parts.ts';
+export { drainTimeoutMs, orderOf, type Part, type Parts, type Started } from './parts.ts';
 export { RECORD_KINDS } from './record-kinds.ts';
 export { createVideos, openAppQueue, pipelineSettingsOf } from './services.ts';

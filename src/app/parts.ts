@@ -2,10 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app.ts';
 import { type Audiences, type ChatEngine, type MessageLocks, type Platform, PlatformStarter } from '../chat/index.ts';
 import { type DataSpace, type Remover, retentionJob } from '../clips/index.ts';
-import { assertNotMigrating, type Job, Jobs, type Membership } from '../engine/index.ts';
+import type { Config } from '../config/index.ts';
+import { assertNotMigrating, type Job, Jobs, type Membership, type WorkQueue } from '../engine/index.ts';
 import type { Gallery } from '../gallery/index.ts';
 import { type Draining, listen } from '../http/index.ts';
 import type { Run } from '../lifecycle.ts';
+import type { Logger } from '../logger.ts';
 import type { ClipLinks, FindFile } from '../media/index.ts';
 import { booksCheck, type Money, type Statements, type TeamNotices } from '../money/index.ts';
 import { OPEN_CUTS } from '../orders/index.ts';
@@ -16,7 +18,6 @@ import type { Cuts } from '../studio/index.ts';
 import type { Pipeline } from '../task-pipeline.ts';
 import type { DurationEstimates } from '../tasks/index.ts';
 import type { createAppBot } from './bot.ts';
-import { drain } from './drain.ts';
 import { addPages } from './pages.ts';
 import type { openAppQueue } from './services.ts';
 
@@ -135,4 +136,29 @@ function startWorkers(
   const notify = (id: string) => chat.notify(id);
   const join = (id: string, signal: AbortSignal) => cuts.run(id, signal);
   queue.start(metrics.stepping({ ...handlers, deliver, notify, join }));
+}
+
+/** Time that the drain adds to the timeout of a create, whose response has to be stored as well. */
+const DRAIN_MARGIN_MS = 15_000;
+
+/** Returns the longest time that the jobs of a process may take to end at shutdown, in milliseconds. */
+export function drainTimeoutMs({ createTimeoutMs }: Pick<Config, 'createTimeoutMs'>): number {
+  return createTimeoutMs + DRAIN_MARGIN_MS;
+}
+
+/**
+ * Waits for the running jobs to end. A job that does not end in time is repeated after the next start. The only loss is
+ * the response to a create that the store did not accept in all that time: that task becomes uncertain.
+ */
+async function drain(
+  { config, logger }: { readonly config: Config; readonly logger: Logger },
+  queue: WorkQueue,
+): Promise<void> {
+  const timeoutMs = drainTimeoutMs(config);
+  if (await queue.drain(timeoutMs)) return;
+  const event = 'drain_timed_out';
+  logger.warn(
+    { event, patienceMs: timeoutMs },
+    'some jobs are still running and will be repeated after the next start',
+  );
 }

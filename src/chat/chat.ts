@@ -19,6 +19,7 @@ import {
   isWaitingFor,
   newerVersions,
   type Origin,
+  type Phase,
   type Price,
   type SetPlace,
   type StepRetry,
@@ -39,16 +40,14 @@ import type { MessageLocks } from './message-lock.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { TaskRetraction } from './retraction.ts';
-import { createReviewContext } from './reviews/review-context.ts';
-import { ReviewNotices, type ReviewNoticesOptions } from './reviews/review-notices.ts';
+import { createReviewContext, ReviewNotices, type ReviewNoticesOptions } from './reviews.ts';
 import { SetCards } from './sets/set-cards.ts';
 import { SetNotices } from './sets/set-notices.ts';
 import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { cards, showsProgress, TaskMessages } from './task-messages.ts';
-import type { TaskView } from './view.ts';
-import { SubmissionPause } from './views/submission-pause.ts';
-import { TaskViews } from './views/task-views.ts';
+import { cards, type TaskMessageRecord, TaskMessages } from './task-messages.ts';
+import { SubmissionPause, TaskViews } from './task-views.ts';
+import { isPending, type TaskView } from './view.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
@@ -401,5 +400,16 @@ export class ChatEngine implements Chat {
     const range = { order: 'oldest', limit: MAX_PAUSED_EDITS } as const;
     const waiting = await this.#options.store.scan(stateIndex('claimed'), range);
     for (const { member } of waiting) this.#edits.refresh(member as TaskId);
+  }
+}
+
+/** Returns whether the record of a message, which may be damaged, says that it shows something in progress. */
+function showsProgress(record: unknown): boolean {
+  try {
+    const { shown, isGone } = record as TaskMessageRecord;
+    const [, phase] = JSON.parse(shown ?? '[]') as [state: unknown, phase: Phase];
+    return isGone !== true && isPending(phase);
+  } catch {
+    return false;
   }
 }

@@ -1,7 +1,7 @@
 import type { Store } from '../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { comparisonOf, phaseAtEnd, pseudonymsIn, type Task, typedPrompt } from '../tasks/index.ts';
+import { comparisonOf, type Phase, phaseAtEnd, pseudonymsIn, type Task, typedPrompt } from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { MessageLock } from './message-lock.ts';
 import { isClosed, notifyDirectly } from './notices/direct-notice.ts';
@@ -9,10 +9,10 @@ import { eraseNotice } from './notices/erased-notice.ts';
 import type { EndNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform, Upload } from './platform.ts';
 import { endNotices, type Posted } from './records.ts';
-import type { ReviewNotices } from './reviews/review-notices.ts';
+import type { ReviewNotices } from './reviews.ts';
 import type { SetNotices } from './sets/set-notices.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
-import { type Handover, hasNotice } from './view.ts';
+import { type Handover, type NoticedPhase, PHASES } from './view.ts';
 
 /** State of a task's message at the time of its notices. */
 interface Shown {
@@ -234,4 +234,8 @@ export function endPhaseOf(task: Task): EndNotice['phase'] | null {
   if (task.declined?.how === 'withdrawn') return null;
   if (phase === 'uncertain' && task.upstreamId !== undefined) return 'disowned';
   return hasNotice(phase) ? phase : null;
+}
+
+function hasNotice(phase: Phase): phase is NoticedPhase {
+  return PHASES[phase].hasNotice;
 }

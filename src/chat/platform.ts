@@ -37,16 +37,6 @@ export interface Place {
 
 const COPY = /(?:~\d+)+$/;
 
-/** Returns the key of a task's message by its ordinal; the key of the first one is the task's id. */
-export function copyKey(task: TaskId, copy: number): TaskId {
-  return (copy < 2 ? task : `${task}~${copy}`) as TaskId;
-}
-
-/** Returns the key of the direct message that stands in for a task's message of `key`. */
-export function directKey(key: TaskId): TaskId {
-  return `${key}~0` as TaskId;
-}
-
 /** Returns the task of a {@link copyKey} or {@link directKey}. */
 export function taskOfKey(key: TaskId): TaskId {
   return key.replace(COPY, '') as TaskId;

@@ -77,7 +77,7 @@ export const requestNotices = collection<TaskId, RequestNotices>({
 });
 
 /** Message that an interrupted retraction has dealt with. */
-export interface Retracted extends MessageRef {
+interface Retracted extends MessageRef {
   /** It stays as it is. */
   readonly isKept: boolean;
 }

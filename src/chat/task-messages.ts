@@ -5,7 +5,6 @@ import { SingleFlight } from '../single-flight.ts';
 import {
   isEnded,
   type Origin,
-  type Phase,
   pseudonymsIn,
   retryFingerprint,
   type StepRetry,
@@ -14,8 +13,8 @@ import {
 } from '../tasks/index.ts';
 import { hasCode } from './attachment-plan.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
-import { copyKey, directKey, type MessageRef, type Platform, type PlatformLimits } from './platform.ts';
-import { isPending, type TaskView } from './view.ts';
+import type { MessageRef, Platform, PlatformLimits } from './platform.ts';
+import type { TaskView } from './view.ts';
 
 export interface TaskMessageRecord {
   readonly revision: number;
@@ -37,10 +36,6 @@ export interface TaskMessageRecord {
   /** Fingerprint of the view shown last; `null` while that is not certain. */
   readonly shown: string | null;
 }
-
-/** What a message showed before. */
-export type ShownBefore = Pick<TaskMessageRecord, 'progress' | 'retrying' | 'isRunning'> &
-  Partial<Pick<TaskMessageRecord, 'message'>>;
 
 /** Options of {@link TaskMessages}. */
 interface TaskMessagesOptions {
@@ -223,6 +218,16 @@ export class TaskMessages {
   }
 }
 
+/** Returns the key of a task's message by its ordinal; the key of the first one is the task's id. */
+export function copyKey(task: TaskId, copy: number): TaskId {
+  return (copy < 2 ? task : `${task}~${copy}`) as TaskId;
+}
+
+/** Returns the key of the direct message that stands in for a task's message of `key`. */
+function directKey(key: TaskId): TaskId {
+  return `${key}~0` as TaskId;
+}
+
 /** Phases in which {@link fingerprintOf} alone counts; in the others, a message may change in anything, but not by time. */
 const MOVING: ReadonlySet<TaskView['phase']> = new Set(['queued', 'running', 'fetching']);
 
@@ -247,17 +252,6 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
   // A forgotten person's name is to go, and their notes, of which the key has no text.
   const erased = [...pseudonymsIn(view), ...(earlierNotes?.notes.map(({ text }) => text.length) ?? [])];
   return JSON.stringify([...shown, ...retrying, ...more, ...further, ...erased]);
-}
-
-/** Returns whether the record of a message, which may be damaged, says that it shows something in progress. */
-export function showsProgress(record: unknown): boolean {
-  try {
-    const { shown, isGone } = record as TaskMessageRecord;
-    const [, phase] = JSON.parse(shown ?? '[]') as [state: unknown, phase: Phase];
-    return isGone !== true && isPending(phase);
-  } catch {
-    return false;
-  }
 }
 
 /** Returns the percentages that the card of a set shows. */

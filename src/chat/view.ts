@@ -32,7 +32,7 @@ import type { MediaKind, Model, RequestSettings } from '../videos/index.ts';
 import { blindViewOf } from './comparisons/blind-view.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice } from './notices/views.ts';
 import type { MessageRef } from './platform.ts';
-import type { EarlierNotes, ReviewContext } from './reviews/review-context.ts';
+import type { EarlierNotes, ReviewContext } from './reviews.ts';
 
 interface PhaseRow {
   /** Impression that a card makes; a `pending` one changes by itself, until there is a clip. */
@@ -62,10 +62,6 @@ export function isPending(phase: Phase): boolean {
 
 /** Phase of which the requester is notified. */
 export type NoticedPhase = { [P in Phase]: (typeof PHASES)[P]['hasNotice'] extends true ? P : never }[Phase];
-
-export function hasNotice(phase: Phase): phase is NoticedPhase {
-  return PHASES[phase].hasNotice;
-}
 
 /** Form in which the clip of a completed task is available to users. */
 export type Handover =

@@ -2,13 +2,19 @@ import { z } from 'zod';
 import { MAX_DAYS, type Retention } from '../clips/index.ts';
 import { isStoreUrl, sqlitePath } from '../engine/index.ts';
 import { completionsUrl, type EnhancerConfig } from '../enhancer/index.ts';
-import type { MediaConfig } from '../storage/index.ts';
-import type { Limits, Micros, Refunds } from '../tasks/index.ts';
-import { type AccessConfig, type Admin, accessOf, adminListOf, adminsOf, teamListOf } from '../teams/index.ts';
+import { type BucketVariables, type MediaConfig, readBucketAddress } from '../storage/index.ts';
+import { type Limits, type Micros, microsOf, type Refunds } from '../tasks/index.ts';
+import {
+  type AccessConfig,
+  type Admin,
+  accessOf,
+  adminListOf,
+  adminsOf,
+  splitList,
+  teamListOf,
+} from '../teams/index.ts';
 import { dataSize, host, logLevel, optional, text, wholeNumber } from '../variables.ts';
 import { parseBaseUrl, TOKEN } from '../videos/index.ts';
-import { budgetList, budgetsIn } from './budget.ts';
-import { mediaOf, mediaProblems, mediaVariables } from './media.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
 
@@ -101,6 +107,75 @@ const POLL_MS = 5_000;
 const SANDBOX_POLL_MS = 1_000;
 const POLL_MAX_MS = 30_000;
 const POLL_UNSET = `\`${POLL_MS}\`; with the embedded sandbox \`${SANDBOX_POLL_MS}\``;
+
+/** Amount of at most nine digits and six decimals, with its currency (ISO 4217) after it. */
+const AMOUNT = /^(?<amount>\d{1,9}(?:\.\d{1,6})?)\s*(?<currency>[A-Z]{3})$/;
+
+/** Variable that takes amounts, one for each currency; keeps its text. */
+const budgetList = z.string().refine((text) => {
+  const amounts = splitList(text).map((one) => AMOUNT.exec(one)?.groups?.['currency']);
+  const isAll = amounts.length > 0 && amounts.every((currency) => currency !== undefined);
+  return isAll && new Set(amounts).size === amounts.length;
+}, 'an amount for each currency, such as 500 USD or 500 USD, 200 EUR');
+
+/** Reads `BUDGET_PER_MONTH`, by currency. @param text its value; undefined if it is not set */
+function budgetsIn(text = ''): Readonly<Record<string, Micros>> {
+  const amounts = splitList(text).flatMap((one): readonly (readonly [string, Micros])[] => {
+    const { amount, currency } = AMOUNT.exec(one)?.groups ?? {};
+    return amount === undefined || currency === undefined ? [] : [[currency, microsOf(amount)]];
+  });
+  return Object.fromEntries(amounts);
+}
+
+const MAX_BYTES = Number.MAX_SAFE_INTEGER;
+/** Least size of the local copies: a few large clips, each of which is needed as a file while it is delivered. */
+const MIN_LOCAL_BYTES = 64 * 1024 ** 2;
+const LOCAL_BYTES = 4 * 1024 ** 3;
+
+const A_ROLE = 'a role of the machine, the pod or the container';
+
+/** Variables about the place where clips are kept. */
+const mediaVariables = {
+  MEDIA_URL: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'keeps clips in an S3-compatible bucket, which browsers play them from: `s3://BUCKET/PREFIX`, with ' +
+        '`?endpoint=https://…` (a server other than AWS), `&public_endpoint=https://…` (where browsers reach it elsewhere) ' +
+        'and `&region=…`. See [operations](operations.md#clips-in-a-bucket)',
+      unset: 'the folder `clips` in `data/`',
+    }),
+  MEDIA_CACHE_BYTES: wholeNumber(MIN_LOCAL_BYTES, MAX_BYTES)
+    .default(LOCAL_BYTES)
+    .describe(
+      'with `MEDIA_URL`: size above which local copies are deleted, the one used longest ago first; all of them count ' +
+        'towards the limit of the data folder, where they go first',
+    ),
+  AWS_ACCESS_KEY_ID: text.optional().meta({ description: 'with `MEDIA_URL`: id of the key', unset: A_ROLE }),
+  AWS_SECRET_ACCESS_KEY: text.optional().meta({ description: 'with `MEDIA_URL`: the key', unset: A_ROLE }),
+  AWS_SESSION_TOKEN: text.optional().meta({ description: 'with `MEDIA_URL`: token of a temporary key', unset: 'none' }),
+  AWS_REGION: text.optional().meta({ description: 'with `MEDIA_URL`: region of the bucket', unset: 'required on AWS' }),
+  AWS_DEFAULT_REGION: text.optional().meta({ description: 'the same, where `AWS_REGION` is not set', unset: 'none' }),
+  AWS_ENDPOINT_URL_S3: text.optional().meta({ description: 'with `MEDIA_URL`: as its `endpoint`', unset: 'AWS' }),
+  AWS_ENDPOINT_URL: text
+    .optional()
+    .meta({ description: 'the same, where `AWS_ENDPOINT_URL_S3` is not set', unset: 'AWS' }),
+};
+
+type MediaVariables = BucketVariables & { readonly MEDIA_URL?: string | undefined };
+
+/** Returns a sentence for each problem of the bucket. Without `MEDIA_URL`, the variables of AWS have no effect. */
+function mediaProblems(env: MediaVariables): readonly string[] {
+  return env.MEDIA_URL === undefined ? [] : readBucketAddress(env.MEDIA_URL, env).problems;
+}
+
+/** Returns where clips are kept, of variables without a problem. */
+function mediaOf(env: MediaVariables & { readonly MEDIA_CACHE_BYTES: number }): MediaConfig {
+  const { MEDIA_URL: url, MEDIA_CACHE_BYTES: maxLocalBytes } = env;
+  const address = url === undefined ? null : readBucketAddress(url, env).address;
+  return address === null ? { maxLocalBytes } : { bucket: address, maxLocalBytes };
+}
 
 /**
  * The variables: their metadata are the rows of `docs/configuration.md`, `unset` being what applies without the variable

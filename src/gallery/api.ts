@@ -13,11 +13,9 @@ import {
 } from '../tasks/index.ts';
 import { type Catalog, checkAgain, MEDIA_KINDS, titleOf } from '../videos/index.ts';
 import type { GalleryAccess } from './access.ts';
-import { type ClipFilter, type ClipTask, type GalleryClips, isClip } from './clips.ts';
-import type { Cursor } from './history.ts';
-import { GALLERY_PATH, sessionKeyOf, tokenOf } from './requests.ts';
-import type { Entered, EnteredRoute } from './session-scope.ts';
-import type { GallerySets } from './sets/sets.ts';
+import { type ClipFilter, type ClipTask, type Cursor, type GalleryClips, isClip } from './clips.ts';
+import { type Entered, type EnteredRoute, GALLERY_PATH, sessionKeyOf, tokenOf } from './requests.ts';
+import type { GallerySets } from './sets.ts';
 
 /** Options of {@link addApi}. */
 export interface ApiOptions {

@@ -10,9 +10,8 @@ import { typedPrompt } from '../tasks/index.ts';
 import { type Catalog, titleOf } from '../videos/index.ts';
 import type { ApiOptions } from './api.ts';
 import type { ClipTask } from './clips.ts';
-import type { FileOptions } from './files.ts';
-import { GALLERY_PATH } from './requests.ts';
-import type { EnteredRoute } from './session-scope.ts';
+import { type EnteredRoute, GALLERY_PATH } from './requests.ts';
+import type { FileOptions } from './routes.ts';
 
 /** Clips and bytes of one download at most. */
 const MAX_CLIPS = 200;

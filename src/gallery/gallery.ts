@@ -18,7 +18,7 @@ import { OPEN_PATH } from './open-page.ts';
 import type { PressInGallery } from './orders.ts';
 import { Posters } from './posters.ts';
 import { type GalleryOptions, serveGallery } from './routes.ts';
-import { GallerySets } from './sets/sets.ts';
+import { GallerySets } from './sets.ts';
 
 /** Link to the gallery, good once. */
 export interface GalleryLink {

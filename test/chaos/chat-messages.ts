@@ -1,4 +1,4 @@
-import { copyKey } from '#src/chat/platform.ts';
+import { copyKey } from '#src/chat/task-messages.ts';
 import { isCutId } from '#src/orders/cut.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Kept, Shown } from './history.ts';

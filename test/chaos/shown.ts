@@ -1,5 +1,5 @@
 import { messageIdOf } from '#adapters/playground/interactions.ts';
-import { copyKey } from '#src/chat/platform.ts';
+import { copyKey } from '#src/chat/task-messages.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Kept, Shown } from './history.ts';
 import type { Message } from './playground.ts';

@@ -4,7 +4,7 @@ import { GalleryClips } from '#src/gallery/clips.ts';
 import type { GalleryPress, GalleryReply } from '#src/gallery/orders.ts';
 import { Posters } from '#src/gallery/posters.ts';
 import { type GalleryOptions, serveGallery } from '#src/gallery/routes.ts';
-import { GallerySets } from '#src/gallery/sets/sets.ts';
+import { GallerySets } from '#src/gallery/sets.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { createLogger } from '#src/logger.ts';
 import { Boards } from '#src/orders/board.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readableLine } from '#src/log-lines.ts';
+import { readableLine } from '#src/logger.ts';
 
 const time = new Date(2026, 10, 22, 9, 5, 7).toISOString();
 const read = (line: object): string =>

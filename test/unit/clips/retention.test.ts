@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createRemover } from '#src/clips/remover.ts';
-import { retentionJob } from '#src/clips/retention.ts';
-import { createKeptUntil, type Retention, retentionOf } from '#src/clips/retention-periods.ts';
+import { createKeptUntil, type Retention, retentionJob, retentionOf } from '#src/clips/retention.ts';
 import { historyIndex } from '#src/tasks/indexes.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ClipFilter, ViewScope } from '#src/gallery/clips.ts';
-import type { Cursor } from '#src/gallery/history.ts';
+import type { ClipFilter, Cursor, ViewScope } from '#src/gallery/clips.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';

@@ -1,22 +1,22 @@
-import type { Clock } from '../../clock.ts';
-import type { Store } from '../../engine/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Store } from '../engine/index.ts';
 import {
   type DurationEstimates,
   isBlind,
   isWaitingFor,
   orderIdOf,
+  parsePause,
   type StepRetry,
   type Task,
   type TaskId,
-} from '../../tasks/index.ts';
-import type { Model } from '../../videos/index.ts';
-import { type Links, withFreshLink } from '../attachment-plan.ts';
-import type { ProgressEdits } from '../progress-edits.ts';
-import { deliveryRecords } from '../records.ts';
-import type { ReviewContext } from '../reviews/review-context.ts';
-import type { ShownBefore, TaskMessages } from '../task-messages.ts';
-import { type Handover, standingIn, type TaskView, type ViewContext, viewOf } from '../view.ts';
-import type { SubmissionPause } from './submission-pause.ts';
+} from '../tasks/index.ts';
+import type { Model } from '../videos/index.ts';
+import { type Links, withFreshLink } from './attachment-plan.ts';
+import type { ProgressEdits } from './progress-edits.ts';
+import { deliveryRecords } from './records.ts';
+import type { ReviewContext } from './reviews.ts';
+import type { TaskMessageRecord, TaskMessages } from './task-messages.ts';
+import { type Handover, standingIn, type TaskView, type ViewContext, viewOf } from './view.ts';
 
 /** Options of {@link TaskViews}. */
 interface TaskViewsOptions {
@@ -38,6 +38,10 @@ interface TaskViewsOptions {
   /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
   readonly keptUntil?: (task: Task) => Promise<number | null>;
 }
+
+/** What a message showed before. */
+type ShownBefore = Pick<TaskMessageRecord, 'progress' | 'retrying' | 'isRunning'> &
+  Partial<Pick<TaskMessageRecord, 'message'>>;
 
 /** Views of tasks, with what their messages showed before and what this process knows of their progress. */
 export class TaskViews {
@@ -101,5 +105,39 @@ export class TaskViews {
   #retryOf({ state }: Task, failed: StepRetry | null): StepRetry | null {
     if (failed !== null && isWaitingFor(failed, state)) return failed;
     return state === 'claimed' ? this.#options.pause.current : null;
+  }
+}
+
+/** Topic of the pauses of submissions that the video service asked for. */
+const TOPIC = 'send-hold';
+
+/** Latest pause of submissions, on every replica: the next refusal broadcasts a missed one again. */
+export class SubmissionPause {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #broadcast: Store['broadcast'];
+  readonly #unsubscribe: () => void;
+  #latest: StepRetry | null = null;
+
+  constructor({ store, clock }: { readonly store: Pick<Store, 'broadcast'>; readonly clock: Pick<Clock, 'now'> }) {
+    this.#clock = clock;
+    this.#broadcast = store.broadcast;
+    this.#unsubscribe = store.broadcast.subscribe(TOPIC, (text) => {
+      this.#latest = parsePause(text) ?? this.#latest;
+    });
+  }
+
+  /** The pause that is not over; `null` for none. */
+  get current(): StepRetry | null {
+    return this.#latest !== null && this.#latest.nextAtMs > this.#clock.now() ? this.#latest : null;
+  }
+
+  /** Makes a pause known to this and the other replicas. */
+  publish(pause: StepRetry): void {
+    this.#latest = pause;
+    this.#broadcast.publish(TOPIC, JSON.stringify(pause));
+  }
+
+  close(): void {
+    this.#unsubscribe();
   }
 }

@@ -1,7 +1,7 @@
-import type { Board, Boards, Cut } from '../../orders/index.ts';
-import type { TaskRepository } from '../../pipeline/index.ts';
-import type { Cuts } from '../../studio/index.ts';
-import { isVisible, type Task, type TaskId } from '../../tasks/index.ts';
+import type { Board, Boards, Cut } from '../orders/index.ts';
+import type { TaskRepository } from '../pipeline/index.ts';
+import type { Cuts } from '../studio/index.ts';
+import { isVisible, type Task, type TaskId } from '../tasks/index.ts';
 import {
   type ClipFilter,
   type ClipPage,
@@ -11,7 +11,7 @@ import {
   type PageRequest,
   pageOf,
   type ViewScope,
-} from '../clips.ts';
+} from './clips.ts';
 
 /** Options of {@link GallerySets}. */
 interface GallerySetsOptions {
