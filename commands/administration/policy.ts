@@ -31,9 +31,10 @@ import {
   notClips,
   notLengths,
   notOneOf,
+  policyCard,
+  RULE_WORDS,
   tooManyWords,
 } from '../sentences/administration/policy.ts';
-import { policyCard, RULE_WORDS } from '../sentences/administration/policy-card.ts';
 import { unknownApprover } from '../sentences/cards/approvers.ts';
 import { channelUnknown } from '../sentences/refusals.ts';
 

@@ -1,20 +1,23 @@
-import { isBlind, type SetPlace, type Task, type TaskId } from '#src/tasks/index.ts';
+import { comparisonOf, isBlind, type SetPlace, spendChannel, type Task, type TaskId } from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import {
+  BLIND_UNTIL_REVEAL,
+  MANAGERS_SET_DEFAULT,
   NO_CLIP_TO_VOTE_FOR,
   NOT_SHOWN_YET,
+  preferredSentence,
+  REVEAL_FIRST,
   REVEALED,
   VOTE_IS_OVER,
   votedSentence,
 } from '../sentences/comparisons/words.ts';
-import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import type { ComparisonPress } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
-import type { ComparisonPress } from '../ui/comparison-buttons.ts';
-import { preferModel } from './prefer.ts';
-import { remakeClip } from './remake.ts';
+import { orderBlindRetry } from './remake.ts';
 
 /** Handles a press on a comparison, by anyone who may see it. */
 export async function pressComparison(ports: BotPorts, caller: Caller, press: ComparisonPress): Promise<Reply> {
@@ -29,6 +32,18 @@ export async function pressComparison(ports: BotPorts, caller: Caller, press: Co
     case 'prefer':
       return preferModel(ports, caller, first, press.at);
   }
+}
+
+/** Handles a press on the retry of a blind clip. */
+async function remakeClip(
+  ports: BotPorts,
+  caller: Caller,
+  { clip, upTo, isConfirmed }: Extract<ComparisonPress, { readonly action: 'remake' }>,
+): Promise<Reply> {
+  const task = await taskHere(ports, caller, clip);
+  if (task === undefined || comparisonOf(task) === null) return refused(UNKNOWN_BUTTON);
+  if (!isBlind(task)) return refused(BLIND_UNTIL_REVEAL);
+  return orderBlindRetry(ports, caller, task, isConfirmed ? upTo : null);
 }
 
 /** Returns the first task of a comparison that the caller may see; `null` for any other id. */
@@ -67,4 +82,32 @@ async function reveal(ports: BotPorts, caller: Caller, first: Task & { readonly 
 
 function said(sentence: string): Reply {
   return privately(textCard([sentence]));
+}
+
+/** Makes the model of a clip the default of the comparison's channel, for those who manage it. */
+async function preferModel(
+  ports: BotPorts,
+  caller: Caller,
+  { set, origin }: Task & { readonly set: SetPlace },
+  at: number,
+): Promise<Reply> {
+  const channel = spendChannel(origin);
+  const manages = caller.mayAdminister || (caller.mayManage && spendChannel(caller) === channel);
+  if (!manages) return refused(MANAGERS_SET_DEFAULT);
+  const entry = (await ports.chat.comparisons.entries(set))[at - 1];
+  if (entry === undefined) return refused(UNKNOWN_BUTTON);
+  if (isBlind(entry)) return refused(REVEAL_FIRST);
+  const { models } = ports.catalog();
+  const model = models.find(({ name }) => name === entry.request.model);
+  if (model === undefined) {
+    const allowed = models.map(({ name }) => name);
+    return refused(
+      refusalSentence({ reason: 'unknown_model', option: 'model', given: entry.request.model, allowed }, caller.fields),
+    );
+  }
+  const actor = { person: caller.user, surface: 'button' } as const;
+  await ports.settings.change(origin, actor, ({ channelModels }) => ({
+    channelModels: { ...channelModels, [channel]: model.name },
+  }));
+  return privately(textCard([preferredSentence(model.title)]));
 }

@@ -2,7 +2,6 @@ import { memberIdOf, retryKey, taskIdOf } from '#src/pipeline/index.ts';
 import {
   comparisonOf,
   isAbove,
-  isBlind,
   isContentRemoved,
   type Price,
   phaseAtEnd,
@@ -13,7 +12,6 @@ import {
 import { checkAgain, draftOfRequest } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
-import { taskHere } from '../input/task-lookup.ts';
 import { draftOf } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decideSpending } from '../orders/spending.ts';
@@ -27,21 +25,7 @@ import {
   remakeQuestion,
 } from '../sentences/comparisons/words.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
-import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { priceId } from '../ui/buttons.ts';
-import type { ComparisonPress } from '../ui/comparison-buttons.ts';
-
-/** Handles a press on the retry of a blind clip. */
-export async function remakeClip(
-  ports: BotPorts,
-  caller: Caller,
-  { clip, upTo, isConfirmed }: Extract<ComparisonPress, { readonly action: 'remake' }>,
-): Promise<Reply> {
-  const task = await taskHere(ports, caller, clip);
-  if (task === undefined || comparisonOf(task) === null) return refused(UNKNOWN_BUTTON);
-  if (!isBlind(task)) return refused(BLIND_UNTIL_REVEAL);
-  return orderBlindRetry(ports, caller, task, isConfirmed ? upTo : null);
-}
 
 /**
  * Orders a clip of a comparison again that could not be made, under its label. It costs at most the highest price of the

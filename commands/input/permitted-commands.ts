@@ -1,6 +1,6 @@
 import type { Caller, Command } from '../bot-port.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
-import { type BotPorts, commandFor, mayRun } from './subcommand.ts';
+import { type BotPorts, mayRun } from './subcommand.ts';
 
 /** Commands that a caller may run in their channel. */
 interface PermittedCommands {
@@ -21,6 +21,12 @@ export async function permittedCommands(
     .filter((command) => mayRun(caller, command) && (refusal === null || command.buys !== true))
     .map((command) => commandFor(caller, command));
   return { commands: permitted, refusal };
+}
+
+/** Returns a command as a caller may use it: without the options that are for administrators only. */
+function commandFor({ mayAdminister }: Caller, command: Command): Command {
+  if (mayAdminister || command.isAdministrative !== 'options') return command;
+  return { ...command, options: command.options.filter(({ isAdministrative }) => isAdministrative !== true) };
 }
 
 /** Returns the name of a command as typed, without what stands before it: `/video-admin Budget` is `budget`. */

@@ -108,12 +108,6 @@ export function mayRun({ mayAdminister }: Caller, { isAdministrative }: Command)
   return mayAdminister || isAdministrative !== true;
 }
 
-/** Returns a command as a caller may use it: without the options that are for administrators only. */
-export function commandFor({ mayAdminister }: Caller, command: Command): Command {
-  if (mayAdminister || command.isAdministrative !== 'options') return command;
-  return { ...command, options: command.options.filter(({ isAdministrative }) => isAdministrative !== true) };
-}
-
 /** Returns whether a caller gave an option that only administrators may use. */
 export function exceedsRights({ mayAdminister }: Caller, { options }: Command, given: GivenOptions): boolean {
   if (mayAdminister) return false;

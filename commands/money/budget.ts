@@ -1,8 +1,10 @@
-import type { Budget, ChangedBudget, Spend } from '#src/money/index.ts';
+import type { Budget, BudgetScope, ChangedBudget, Spend } from '#src/money/index.ts';
 import { microsOf } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
-import { budgetScope, budgetWords, scopeProblem, type TeamScope } from '../input/budget-words.ts';
+import { rightsIn } from '../input/member-rights.ts';
+import { isSet, optionValue } from '../input/options.ts';
+import { anyoneNamed, channelNamed, personNamed, withoutMarkup } from '../input/people.ts';
 import {
   type BotPorts,
   byCommand,
@@ -15,8 +17,19 @@ import {
 } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { nameOf } from '../sentences/cards/help.ts';
-import { amountMissing, whoseBudget, wrongAmount } from '../sentences/money/budgets.ts';
-import { type BudgetOutcome, type BudgetRow, budgetsCard } from '../sentences/money/budgets-card.ts';
+import {
+  amountMissing,
+  type BudgetOutcome,
+  type BudgetRow,
+  budgetsCard,
+  isScopeTwice,
+  threadBudget,
+  unknownBudgetChannel,
+  unknownScope,
+  whoseBudget,
+  wrongAmount,
+} from '../sentences/money/budgets.ts';
+import { hasLeft } from '../sentences/refusals.ts';
 import { pageButtons } from '../ui/page-buttons.ts';
 import { periodNow } from './month.ts';
 
@@ -165,4 +178,77 @@ async function spendOf(ports: BotPorts, of: Budget | null, period: string): Prom
 
 function currenciesIn({ hard, soft }: Budget): readonly string[] {
   return [...new Set([...Object.keys(hard), ...Object.keys(soft)])];
+}
+
+type TeamScope = Exclude<BudgetScope, { readonly kind: 'deployment' }>;
+
+/** Options of `/video budget`, or its words: `@ada 20 USD soft`. */
+interface BudgetWords {
+  /** `team`, `everyone`, a mention, `#channel` or a name; `null` if none was given. */
+  readonly scope: string | null;
+  readonly amount: string | null;
+  readonly isSoft: boolean;
+}
+
+const SCOPE = /^(?<scope>team|everyone|me|<[@#][^<>]*>|#\S+)(?=\s|$)\s*(?<rest>.*)$/isu;
+const AMOUNT = /(?:^|\s)(?<amount>off(?:\s+[a-z]{3})?|[-+$€£]?\d\S*(?:\s+[a-z]{3})?)$/iu;
+const SOFT = /(?:^|\s)soft$/iu;
+
+/** Splits the words of a typed command; an option of its own takes precedence over a word. */
+function budgetWords(given: GivenOptions): BudgetWords {
+  const typed = optionValue(given, 'scope') ?? '';
+  const text = typed.replace(SOFT, '').trim();
+  const { scope, amount } = splitWords(text);
+  return {
+    scope: scope === '' ? null : scope,
+    amount: optionValue(given, 'amount') ?? (amount === '' ? null : amount),
+    isSoft: isSet(given, 'soft') || SOFT.test(typed),
+  };
+}
+
+function splitWords(text: string): { readonly scope: string; readonly amount: string } {
+  const { scope, rest = '' } = SCOPE.exec(text)?.groups ?? {};
+  // What follows a scope is an amount, well-formed or not.
+  if (scope !== undefined) return { scope, amount: rest };
+  const amount = AMOUNT.exec(text)?.groups?.['amount'] ?? '';
+  return { scope: text.slice(0, text.length - amount.length).trim(), amount };
+}
+
+/**
+ * Finds the scope of a budget among the words and the options for a channel and a person.
+ * @returns the scope, `null` where none was given, or a sentence.
+ */
+async function budgetScope(
+  ports: BotPorts,
+  caller: Caller,
+  { scope, given }: { readonly scope: string | null; readonly given: GivenOptions },
+): Promise<TeamScope | string | null> {
+  const named = [scope, optionValue(given, 'channel') ?? null, optionValue(given, 'person') ?? null];
+  const isPerson = named[2] !== null;
+  const [first, another] = named.filter((one) => one !== null);
+  if (first === undefined) return null;
+  if (another !== undefined) return isScopeTwice(withoutMarkup(first), withoutMarkup(another));
+  const { platform, team } = caller;
+  const word = first.toLowerCase();
+  if (word === 'team' || word === 'everyone') return { kind: word, platform, team };
+  if (named[1] !== null || /^(?:<#|#)/u.test(first))
+    return { kind: 'channel', platform, team, channel: channelNamed(first) };
+  const person = await (isPerson || first.startsWith('@') ? anyoneNamed : personNamed)(ports, caller, first);
+  return person === null || person === 'everyone' ? unknownScope(first) : { kind: 'person', platform, team, person };
+}
+
+/**
+ * Returns why a scope can have no budget: a channel that the caller does not see, a thread, a person who left; `null` if
+ * it can.
+ */
+async function scopeProblem(ports: BotPorts, caller: Caller, scope: TeamScope): Promise<string | null> {
+  const { platform, team, channel, address } = caller;
+  if (scope.kind === 'channel') {
+    const { view, parent, isUnused } = await rightsIn(ports, caller, scope.channel);
+    if (!view || isUnused === true) return unknownBudgetChannel();
+    return parent === undefined ? null : threadBudget();
+  }
+  if (scope.kind !== 'person' || scope.person.id === caller.user.id) return null;
+  const isMember = await ports.chat.isMember(platform, { team, channel, address }, scope.person.id);
+  return isMember ? null : hasLeft('scope', scope.person.name);
 }

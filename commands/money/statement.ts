@@ -17,7 +17,7 @@ import {
   statementGone,
 } from '../sentences/cards/statement.ts';
 import { refusalOfId } from '../sentences/refusals.ts';
-import type { StatementPress } from '../ui/statement-buttons.ts';
+import type { StatementPress } from '../ui/buttons.ts';
 
 export interface StatementPorts {
   readonly imports: Pick<StatementImports, 'list' | 'get' | 'discrepancy' | 'decision' | 'nextUndecided'>;

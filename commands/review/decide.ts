@@ -34,8 +34,8 @@ import {
   signedOffReply,
   TOO_MANY_DECISIONS,
 } from '../sentences/review/review.ts';
+import { changesId, type ReviewPress } from '../ui/buttons.ts';
 import { formId } from '../ui/form-ids.ts';
-import { changesId, type ReviewPress } from '../ui/review-buttons.ts';
 
 /** Longest time that can be typed, in UTF-16 units. */
 const TIME_LENGTH = 20;

@@ -1,14 +1,4 @@
-import { setOfCard } from '#src/chat/index.ts';
-import {
-  formatPrice,
-  labelAt,
-  type Price,
-  type SetKind,
-  type SetPlace,
-  type Task,
-  type TaskId,
-} from '#src/tasks/index.ts';
-import { shortId } from '../ui/buttons.ts';
+import { formatPrice, labelAt, type Price, type SetKind, type SetPlace, type Task } from '#src/tasks/index.ts';
 import { count } from './format.ts';
 
 /** What an order makes: the clips of a set, or a single one (`null`). */
@@ -35,31 +25,15 @@ export function memberName(kind: SetKind, at: number): string {
   return `${memberWords(kind).one} ${kind === 'comparison' ? labelAt(at) : at}`;
 }
 
-/** Names the place of a task in its set: `2 of 4 takes`, `shot 4 of 9`. */
-export function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): string {
-  if (kind === 'comparison') return `${memberName(kind, at)} of ${of}`;
-  return kind === 'storyboard' ? `${memberWords(kind).one} ${at} of ${of}` : `${at} of ${setSize({ kind, of })}`;
-}
-
 /** Returns the place of a task in its set, or of a take of a shot: `take 2 of 4`; nothing for a task of its own. */
 export function placeWords({ takeOf, set = takeOf }: Pick<Task, 'set' | 'takeOf'>): readonly string[] {
   return set === undefined ? [] : [`${memberName(set.kind, set.at)} of ${set.of}`];
-}
-
-/** Returns what tasks are: those of a set, or a single one. */
-export function orderedOf({ set }: Pick<Task, 'set'>): Ordered {
-  return set ?? null;
 }
 
 /** Names what an order makes for the first time: `a clip`, `4 takes`. */
 export function someClips(ordered: Ordered): string {
   if (ordered?.kind === 'comparison') return `a ${setSize(ordered)}`;
   return ordered === null ? 'a clip' : setSize(ordered);
-}
-
-/** Names what an order makes: `the clip`, `the 4 takes`. */
-export function theClips(ordered: Ordered): string {
-  return ordered === null ? 'the clip' : `the ${setSize(ordered)}`;
 }
 
 /** Names what an order makes with its price: `this clip costs $0.30`, `these 4 takes cost $1.20`. */
@@ -72,9 +46,4 @@ export function clipsCost(ordered: Ordered, price: Price): string {
 /** Names the orders above a threshold, which is about all tasks of a set together: `clips above $1.00`. */
 export function ordersAbove(ordered: Ordered, above: Price): string {
   return `${ordered === null ? 'clips' : 'orders'} above ${formatPrice(above)}`;
-}
-
-/** Returns the displayed id of a task, or of a set by the id of its card: that of its first task. */
-export function shownId(id: TaskId): string {
-  return shortId(setOfCard(id) ?? id);
 }

@@ -1,20 +1,12 @@
 import { taskIdOf } from '#src/pipeline/index.ts';
 import { isInProgress, shotBefore } from '#src/studio/index.ts';
 import { awaitsFrame, hasClip, type SetPlace, type TaskId } from '#src/tasks/index.ts';
-import { isChained, LAST_FRAME, type ShotDraft, unchained, unframed, type VideoRequest } from '#src/videos/index.ts';
+import { unchained, unframed, type VideoRequest } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import type { Accepted } from '../orders/what-fits.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { CHAINED_ELSEWHERE, chainBroken, chainNeeds, NO_SHOT_BEFORE } from '../sentences/studio/chain.ts';
-
-/** Has each shot but the first start with the last frame of the one before. */
-export function chainShots([first, ...rest]: readonly ShotDraft[]): readonly ShotDraft[] {
-  const chained = rest.map((shot) =>
-    isChained(shot) ? shot : { ...shot, image: [LAST_FRAME, ...(shot.image ?? [])] },
-  );
-  return first === undefined ? [] : [first, ...chained];
-}
 
 /**
  * Returns the shot of a storyboard that a retry is another take of: one by somebody who may decide on the storyboard, in its own

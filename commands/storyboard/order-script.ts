@@ -1,10 +1,9 @@
-import { checkRequest } from '#src/videos/index.ts';
+import { checkRequest, isChained, LAST_FRAME, type ShotDraft } from '#src/videos/index.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import { type Kept, refuseRequest } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
-import { chainShots } from './chain.ts';
 import { parseShots, sharedOptions, splitScript } from './script.ts';
 
 /**
@@ -28,6 +27,14 @@ export async function orderScript(
   const { key, replyTo } = kept;
   const identity = { ...(key === undefined ? {} : { key }), ...(replyTo === undefined ? {} : { replyTo }) };
   return placedReply(await placeOrder(ports, caller, checked, identity));
+}
+
+/** Has each shot but the first start with the last frame of the one before. */
+function chainShots([first, ...rest]: readonly ShotDraft[]): readonly ShotDraft[] {
+  const chained = rest.map((shot) =>
+    isChained(shot) ? shot : { ...shot, image: [LAST_FRAME, ...(shot.image ?? [])] },
+  );
+  return first === undefined ? [] : [first, ...chained];
 }
 
 /** Orders a storyboard as entered in a form, whose first line may also have options for all shots. */

@@ -1,10 +1,7 @@
 import { type ButtonAction, setOfCard } from '#src/chat/index.ts';
+import type { Resolution } from '#src/money/index.ts';
 import type { Person, Price, TaskId } from '#src/tasks/index.ts';
-import { type ComparisonPress, parseComparisonButton } from './comparison-buttons.ts';
 import { type PagePress, parsePage } from './page-buttons.ts';
-import { type PrivacyPress, parsePrivacyButton } from './privacy-buttons.ts';
-import { parseReviewId, type ReviewPress } from './review-buttons.ts';
-import { parseStatementButton, type StatementPress } from './statement-buttons.ts';
 
 /** Action on a task whose button names the task alone. */
 type PlainAction = Exclude<ButtonAction, 'again' | 'retry' | ReviewPress['action']>;
@@ -277,4 +274,142 @@ export function mayDecide(
   origin: { readonly user: Person; readonly channel: string },
 ): boolean {
   return caller.user.id === origin.user.id || (caller.mayManage && caller.channel === origin.channel);
+}
+
+/** Press of a button of a comparison. No id tells the model of a clip: its number is that of its label. */
+export type ComparisonPress =
+  /** Votes for a clip by its number. */
+  | { readonly action: 'vote'; readonly set: TaskId; readonly at: number }
+  /** Ends the vote. */
+  | { readonly action: 'reveal'; readonly set: TaskId }
+  /** Makes the model of a clip the default of the channel, after the reveal. */
+  | { readonly action: 'prefer'; readonly set: TaskId; readonly at: number }
+  /** Makes a clip again that failed before the reveal, for at most the price shown; `isConfirmed`: on a question about it. */
+  | { readonly action: 'remake'; readonly clip: TaskId; readonly upTo: string; readonly isConfirmed: boolean };
+
+/** Returns the id of the button that votes for a clip: `vote:7f3a…:2`. */
+export function voteButtonId(set: TaskId, at: number): string {
+  return `vote:${set}:${at}`;
+}
+
+/** Returns the id of the button that reveals the models: `reveal:7f3a…`. */
+export function revealButtonId(set: TaskId): string {
+  return `reveal:${set}`;
+}
+
+/** Returns the id of the button that makes a model the channel's default: `prefer:7f3a…:2`. */
+export function preferButtonId(set: TaskId, at: number): string {
+  return `prefer:${set}:${at}`;
+}
+
+/** Returns the id of the button that makes a blind clip again: `remake:7f3a…:0.60USD`, on a question `…:confirmed`. */
+export function remakeButtonId(clip: TaskId, { amount, currency }: Price, isConfirmed = false): string {
+  return `remake:${clip}:${amount}${currency}${isConfirmed ? ':confirmed' : ''}`;
+}
+
+/** Parses the id of such a button; `null` for any other. */
+function parseComparisonButton(id: string): ComparisonPress | null {
+  const [, action, set, number] = /^(vote|prefer):([^:]+):([1-9])$/u.exec(id) ?? [];
+  if (set !== undefined && (action === 'vote' || action === 'prefer'))
+    return { action, set: set as TaskId, at: Number(number) };
+  const [, revealed] = /^reveal:([^:]+)$/u.exec(id) ?? [];
+  if (revealed !== undefined) return { action: 'reveal', set: revealed as TaskId };
+  const [, clip, upTo = '', mark] = /^remake:([^:]+):([^:]+)(:confirmed)?$/u.exec(id) ?? [];
+  return clip === undefined ? null : { action: 'remake', clip: clip as TaskId, upTo, isConfirmed: mark !== undefined };
+}
+
+/** Press of a button that confirms the erasure of a person: of the caller, or by an administrator of another one. */
+export type PrivacyPress =
+  | { readonly action: 'privacy'; readonly what: 'forget' }
+  | { readonly action: 'privacy'; readonly what: 'erase'; readonly user: string };
+
+/** Longest id of a button on every platform. */
+const MAX_ID_LENGTH = 100;
+
+/** Id of the button that confirms that the caller is to be forgotten. */
+export const FORGET_BUTTON = 'privacy:forget';
+
+/** Returns the id of the button that confirms the erasure of a person; `null` if it would be too long. */
+export function eraseButtonId(user: string): string | null {
+  const id = `privacy:erase:${user}`;
+  return id.length > MAX_ID_LENGTH ? null : id;
+}
+
+/** Parses the id of such a button; `null` for any other. */
+function parsePrivacyButton(id: string): PrivacyPress | null {
+  if (id === FORGET_BUTTON) return { action: 'privacy', what: 'forget' };
+  const user = /^privacy:erase:(.+)$/su.exec(id)?.[1];
+  return user === undefined ? null : { action: 'privacy', what: 'erase', user };
+}
+
+/**
+ * Press of a button of a review; `after`: the number of decisions that the reviewer saw. The id begins with letters alone, as
+ * the Slack adapter expects.
+ */
+export type ReviewPress =
+  /** `newest`: number of the newest version that the question named; `null`: it was not asked. */
+  | { readonly action: 'sign_off'; readonly task: TaskId; readonly after: number; readonly newest: number | null }
+  | { readonly action: 'changes'; readonly task: TaskId; readonly after: number };
+
+/** Returns the id of a button that signs a clip off: `signoff:7f3a…:0`; of the question about a newer version, `…:0:3`. */
+export function signOffButtonId(task: TaskId, after: number, newest: number | null = null): string {
+  return `signoff:${task}:${after}${newest === null ? '' : `:${newest}`}`;
+}
+
+/** Returns the id of a button, and of its form, that requests changes of a clip: `changes:7f3a…:0`. */
+export function changesId(task: TaskId, after: number): string {
+  return `changes:${task}:${after}`;
+}
+
+/** Parses the id of a review's button, or of the form for changes; `null` for any other. */
+export function parseReviewId(id: string): ReviewPress | null {
+  const [, action, task, after, newest] = /^(signoff|changes):([^:]+):(\d{1,4})(?::(\d{1,6}))?$/u.exec(id) ?? [];
+  if (task === undefined || after === undefined) return null;
+  const of = { task: task as TaskId, after: Number(after) };
+  if (action === 'signoff') return { action: 'sign_off', ...of, newest: newest === undefined ? null : Number(newest) };
+  return newest === undefined ? { action: 'changes', ...of } : null;
+}
+
+/** Press of a button under a statement; `statement` is its id. */
+export type StatementPress =
+  /** Shows the statement that is `offset` imports older than the last one. */
+  | { readonly action: 'statement'; readonly what: 'show'; readonly offset: number }
+  | { readonly action: 'statement'; readonly what: 'book'; readonly statement: string; readonly offset: number }
+  /** Shows a discrepancy, or the next one that is undecided. */
+  | {
+      readonly action: 'statement';
+      readonly what: 'review';
+      readonly statement: string;
+      readonly offset: number;
+      readonly position: number;
+    }
+  | {
+      readonly action: 'statement';
+      readonly what: Resolution;
+      readonly statement: string;
+      readonly offset: number;
+      readonly position: number;
+    };
+
+type Encoded = StatementPress extends infer Each ? (Each extends unknown ? Omit<Each, 'action'> : never) : never;
+
+/** Returns the id of a button under a statement: `statement:show:0`, `statement:billed:9f86d081884c7d65:0:12`. */
+export function statementButtonId(press: Encoded): string {
+  if (press.what === 'show') return `statement:show:${press.offset}`;
+  const position = 'position' in press ? `:${press.position}` : '';
+  return `statement:${press.what}:${press.statement}:${press.offset}${position}`;
+}
+
+/** Parses the id of a button under a statement; `null` for one that no version of Dailies created. */
+function parseStatementButton(id: string): StatementPress | null {
+  const [, shown] = /^statement:show:(\d{1,6})$/u.exec(id) ?? [];
+  if (shown !== undefined) return { action: 'statement', what: 'show', offset: Number(shown) };
+  const [, what, statement = '', at = '', position] =
+    /^statement:(book|review|ours|billed|not_billed|same|apart):([0-9a-f]{16}):(\d{1,6})(?::(\d{1,7}))?$/u.exec(id) ??
+    [];
+  if (what === undefined) return null;
+  const offset = Number(at);
+  if (what === 'book') return position === undefined ? { action: 'statement', what, statement, offset } : null;
+  if (position === undefined) return null;
+  return { action: 'statement', what: what as Resolution | 'review', statement, offset, position: Number(position) };
 }

@@ -1,5 +1,5 @@
 import type { TaskId } from '#src/tasks/index.ts';
-import { changesId, parseReviewId } from './review-buttons.ts';
+import { changesId, parseReviewId } from './buttons.ts';
 
 /** Parsed form id: the form and its task. */
 export type FormPurpose =

@@ -5,7 +5,7 @@ import { type Block, type Card, type CardButton, type Line, layOut, type Part } 
 import { decisionWords } from '../cards/statement.ts';
 import { all, count, formatMonth, fullStop } from '../format.ts';
 import { formatLastDay, formatMoment } from '../money/months.ts';
-import { RULE_WORDS } from './policy-card.ts';
+import { RULE_WORDS } from './policy.ts';
 import { type OptionSetting, settingsOf, settingWords } from './settings.ts';
 
 /** Content of {@link auditCard}. */

@@ -15,7 +15,7 @@ import { approveButtonId } from '../../ui/buttons.ts';
 import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
 import { capitalised, either, fullStop } from '../format.ts';
 import { monthName } from '../money/months.ts';
-import { orderedOf, theClips } from '../ordered.ts';
+import { type Ordered, setSize } from '../ordered.ts';
 import { approvalButtons, MAX_NAMED } from './requests.ts';
 
 /** Reports an earlier decision on a request: `Ada already approved this 2 minutes ago.` */
@@ -103,6 +103,16 @@ export function approvedCard(kind: 'approved' | 'denied', tasks: ApprovalTasks):
   const are = ordered === null ? 'is on its way' : 'are on their way';
   const what = capitalised(theClips(ordered));
   return textCard([`Approved for ${formatPrice(requestPrice(tasks))}. ${what} for `, who, ` ${are}.`]);
+}
+
+/** Returns what tasks are: those of a set, or a single one. */
+function orderedOf({ set }: Pick<Task, 'set'>): Ordered {
+  return set ?? null;
+}
+
+/** Names what an order makes: `the clip`, `the 4 takes`. */
+function theClips(ordered: Ordered): string {
+  return ordered === null ? 'the clip' : `the ${setSize(ordered)}`;
 }
 
 export function requestPrice(tasks: ApprovalTasks): Price {

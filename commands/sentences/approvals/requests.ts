@@ -3,7 +3,7 @@ import { type Approver, type Declined, formatPrice, type Price, type Task, type 
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { capitalised, fullStop, shorten } from '../format.ts';
-import { clipsCost, memberWords, type Ordered, ordersAbove, setSize, shownId, someClips } from '../ordered.ts';
+import { clipsCost, memberWords, type Ordered, ordersAbove, setSize, someClips } from '../ordered.ts';
 
 /** Largest number of approvers that a sentence names. */
 export const MAX_NAMED = 3;
@@ -122,6 +122,11 @@ function noticeFacts({ task, model, seconds, message, set }: ApprovalNotice): Li
   const link: Line =
     message === null ? [] : [' · ', { message, label: set === undefined ? 'its message' : 'their message' }];
   return [...request, ...(set === undefined ? [] : [`${setSize(set)} · `]), { code: shownId(task) }, ...link];
+}
+
+/** Returns the displayed id of a task, or of a set by the id of its card: that of its first task. */
+function shownId(id: TaskId): string {
+  return shortId(setOfCard(id) ?? id);
 }
 
 /** Lists the tasks of a set with different requests, one line each. */

@@ -1,5 +1,5 @@
-import type { EndNotice, Handover, RemovedView } from '#src/chat/index.ts';
-import type { Person, RemovalReason } from '#src/tasks/index.ts';
+import type { EndNotice, Handover } from '#src/chat/index.ts';
+import type { Person } from '#src/tasks/index.ts';
 import { shortId } from '../../ui/buttons.ts';
 import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals/requests.ts';
@@ -63,18 +63,6 @@ function unhappyEnd(phase: Exclude<EndNotice['phase'], 'done' | 'refused' | 'dec
     case 'disowned':
       return 'needs a decision: the service says that it does not know it.';
   }
-}
-
-/** Text in place of a removed clip, its prompt and its notices. */
-const REMOVED = {
-  expired: 'Removed: the time for which clips are kept is over.',
-  deleted: 'This clip was deleted.',
-  forgotten: 'Removed at the requester’s request.',
-} as const satisfies Readonly<Record<RemovalReason, string>>;
-
-/** Renders the text of a retracted message. */
-export function removedCard({ reason }: RemovedView): Card {
-  return textCard([REMOVED[reason]]);
 }
 
 export type DirectReason = 'archived' | 'refused';

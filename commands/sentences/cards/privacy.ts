@@ -1,6 +1,6 @@
 import type { Person } from '#src/tasks/index.ts';
+import { FORGET_BUTTON } from '../../ui/buttons.ts';
 import { type Card, layOut } from '../../ui/card.ts';
-import { FORGET_BUTTON } from '../../ui/privacy-buttons.ts';
 
 /** Says in a few lines what is stored about a person, and which commands there are. */
 export function privacyCard(): Card {

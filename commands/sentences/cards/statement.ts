@@ -7,9 +7,8 @@ import {
   type TeamStatement,
 } from '#src/money/index.ts';
 import { isBlind, type Price, type Task } from '#src/tasks/index.ts';
-import { shortId } from '../../ui/buttons.ts';
+import { shortId, statementButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
-import { statementButtonId } from '../../ui/statement-buttons.ts';
 import { count, formatCount, shorten } from '../format.ts';
 import { promptPart } from '../removal.ts';
 

@@ -9,23 +9,30 @@ import {
   type TeamNotice,
   type View,
 } from '#src/chat/index.ts';
-import { formatPrice, type Person, type Price, type SetKind, type SetPlace, total } from '#src/tasks/index.ts';
+import {
+  formatPrice,
+  type Person,
+  type Price,
+  type RemovalReason,
+  type SetKind,
+  type SetPlace,
+  total,
+} from '#src/tasks/index.ts';
 import { MEDIA_KINDS } from '#src/videos/index.ts';
-import { resendButtonId, retryButtonId, taskButtonId } from '../../ui/buttons.ts';
-import { type Block, blocksOf, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
-import { changesId, signOffButtonId } from '../../ui/review-buttons.ts';
+import { changesId, resendButtonId, retryButtonId, signOffButtonId, taskButtonId } from '../../ui/buttons.ts';
+import { type Block, blocksOf, type Card, type CardButton, type Line, layOut, textCard } from '../../ui/card.ts';
 import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals/requests.ts';
-import { blindButtons, blindLines, comparisonButtons, comparisonLines } from '../comparisons/card.ts';
+import { blindButtons, blindLines, comparisonButtons, comparisonLines } from '../comparisons/words.ts';
 import { failureLine, retryLines, unfetchedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines, unprovenBlocks } from '../handover.ts';
-import { memberName, placeInSet, setSize } from '../ordered.ts';
+import { memberName, memberWords, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { unsentWords, waitsWords } from '../studio/chain.ts';
 import { cutCard } from '../studio/cuts.ts';
-import { noticeCard, removedCard } from './notice.ts';
+import { noticeCard } from './notice.ts';
 import { boardSummary, cutLinks, joinLabel, linkTo, memberButtons, memberLines, outdatedLabel } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
@@ -43,6 +50,18 @@ export function cardOf(view: AnyView, mention: Person | null = defaultMention(vi
   if (view.kind === 'review') return reviewNoticeCard(view, mention);
   if (view.kind === 'signed_off') return signedOffCard(view);
   return view.kind === 'end' ? noticeCard(view, mention) : teamNoticeCard(view);
+}
+
+/** Text in place of a removed clip, its prompt and its notices. */
+const REMOVED = {
+  expired: 'Removed: the time for which clips are kept is over.',
+  deleted: 'This clip was deleted.',
+  forgotten: 'Removed at the requester’s request.',
+} as const satisfies Readonly<Record<RemovalReason, string>>;
+
+/** Renders the text of a retracted message. */
+function removedCard({ reason }: RemovedView): Card {
+  return textCard([REMOVED[reason]]);
 }
 
 type AnyView = View | SignedOffNotice | TeamNotice | RemovedView;
@@ -137,6 +156,12 @@ function headline(view: TaskView): Block {
     title: [promptPart(view.prompt, PROMPT_LENGTH)],
     small: [...model, `${settings.join(' · ')} · `, { person: view.by }],
   };
+}
+
+/** Names the place of a task in its set: `2 of 4 takes`, `shot 4 of 9`. */
+function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): string {
+  if (kind === 'comparison') return `${memberName(kind, at)} of ${of}`;
+  return kind === 'storyboard' ? `${memberWords(kind).one} ${at} of ${of}` : `${at} of ${setSize({ kind, of })}`;
 }
 
 /** Renders the first prompt of a storyboard, and in small print: 9 shots · 54 s · $2.70 · requester. */

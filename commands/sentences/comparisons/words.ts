@@ -1,6 +1,11 @@
-import { formatPrice, labelAt, type Price, type TaskId } from '#src/tasks/index.ts';
-import type { Card, CardButton } from '../../ui/card.ts';
-import { remakeButtonId } from '../../ui/comparison-buttons.ts';
+import { type ComparisonView, type MessageRef, type TaskView, winnerOf } from '#src/chat/index.ts';
+import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/tasks/index.ts';
+import { preferButtonId, remakeButtonId, revealButtonId, voteButtonId } from '../../ui/buttons.ts';
+import type { Card, CardButton, Line } from '../../ui/card.ts';
+import { failureLine, unfetchedLine } from '../errors.ts';
+import { all, count, formatElapsed, shorten } from '../format.ts';
+import { handoverLines } from '../handover.ts';
+import { keptLines } from '../removal.ts';
 
 /** Refuses to tell, change or repeat a clip of a comparison before the reveal. */
 export const BLIND_UNTIL_REVEAL =
@@ -45,7 +50,7 @@ export function preferredSentence(title: string): string {
 }
 
 /** Returns the button that makes a blind clip again; its price is the highest of the comparison. */
-export function remakeButton(clip: { readonly task: TaskId; readonly at: number; readonly upTo: Price }): CardButton {
+function remakeButton(clip: { readonly task: TaskId; readonly at: number; readonly upTo: Price }): CardButton {
   const { task, at, upTo } = clip;
   return {
     id: remakeButtonId(task, upTo),
@@ -72,4 +77,198 @@ export function remakeQuestion({
       { id: remakeButtonId(task, upTo, true), label: `Make it for up to ${formatPrice(upTo)}`, style: 'primary' },
     ],
   };
+}
+
+type Comparison = TaskView & { readonly comparison: ComparisonView };
+type Member = NonNullable<TaskView['members']>[number];
+
+/** Longest title of a model on a button. */
+const TITLE_LENGTH = 40;
+
+/** Lists the clips of a comparison by their labels: what they have in common while they are made, then one line each. */
+export function comparisonLines(view: Comparison): readonly Line[] {
+  const { comparison, members = [] } = view;
+  if (comparison.stage === 'making') return makingLines(view);
+  const lines = members.map((member, index) => memberLine(member, index + 1, comparison));
+  return [
+    ...lines,
+    ...(comparison.stage === 'revealed' ? [outcomeLine(view)] : votingLines(comparison, members.length)),
+  ];
+}
+
+/** Buttons of a comparison: votes and the reveal, then the default of the channel. */
+export function comparisonButtons(view: Comparison): readonly CardButton[] {
+  const { comparison, set, members = [] } = view;
+  if (set === undefined || comparison.stage === 'making') return [];
+  if (comparison.stage === 'revealed') return preferButtons(view);
+  const votes = comparison.clips.length < 2 ? [] : comparison.clips.map((at) => voteButton({ set: set.id, at }));
+  return [
+    ...votes,
+    ...members.flatMap(({ view: one }) => blindRetryButtons(one)),
+    { id: revealButtonId(set.id), label: 'Reveal the models', style: 'plain' },
+  ];
+}
+
+/** Buttons on the message of a blind clip besides those that every clip has. */
+export function blindButtons(view: TaskView): readonly CardButton[] {
+  const { blind, phase, removal } = view;
+  if (blind === undefined) return [];
+  return phase === 'done' && removal === undefined ? [voteButton(blind)] : blindRetryButtons(view);
+}
+
+/** Says what became of a blind clip, in words that are the same for every model. */
+export function blindLines(view: TaskView): readonly Line[] {
+  const { phase, failure, price } = view;
+  const most = `up to ${formatPrice(price)}`;
+  switch (phase) {
+    case 'queued':
+    case 'running':
+    case 'fetching':
+      return [['In progress']];
+    case 'done':
+      return [...handoverLines(view.handover), ...keptLines(view)];
+    case 'lost':
+      return [
+        ['The video service finished this clip, but I couldn’t download it.'],
+        ...(failure === null ? [] : [unfetchedLine(failure)]),
+        [`It may charge ${most} all the same.`],
+      ];
+    case 'failed':
+      return [failureLine(failure ?? { code: 'generation_failed', words: null })];
+    case 'refused':
+      return [failureLine(failure ?? { code: 'bad_request', words: null })];
+    case 'uncertain':
+      return uncertainLines(view, most);
+    case 'cancelled':
+      return [
+        [
+          view.sends === 0
+            ? 'Cancelled. You were not charged.'
+            : `Cancelled in Dailies. The video service can’t cancel: it may still finish and charge ${most}.`,
+        ],
+      ];
+    case 'requested':
+    case 'declined':
+      return [[phase === 'requested' ? 'Waiting for approval.' : 'It was not approved. Nothing was charged.']];
+  }
+}
+
+function uncertainLines({ leftBy }: TaskView, most: string): readonly Line[] {
+  if (leftBy !== null) return [[{ person: leftBy }, ` left this unresolved. The video service may charge ${most}.`]];
+  return [
+    [
+      `The video service didn’t confirm this request. It may be processing it and may charge ${most}. I won’t send it again on my own.`,
+    ],
+    [
+      'Does the service’s console show it? ',
+      { strong: 'Enter its ID' },
+      '. Not sure? ',
+      { strong: 'Dismiss' },
+      '. It can be sent again after the reveal.',
+    ],
+  ];
+}
+
+function makingLines({ members = [], comparison, startedAtMs, nowMs }: Comparison): readonly Line[] {
+  const ended = comparison.ended === 0 ? '' : ` · ${comparison.ended} of ${members.length} finished`;
+  const undecided = members.flatMap(({ view }, index) =>
+    view.phase === 'uncertain' && view.leftBy === null ? [`clip ${labelAt(index + 1)}`] : [],
+  );
+  const decisions: readonly Line[] =
+    undecided.length === 0 ? [] : [[`A decision is needed on ${all(undecided)}, in a message of its own.`]];
+  return [
+    [`Making ${count(members.length, 'clip')}${ended} · ${formatElapsed(nowMs - startedAtMs)}`],
+    ...decisions,
+    ['They appear together, without the names of their models.'],
+  ];
+}
+
+function memberLine({ view, message }: Member, at: number, { stage, tally, clips }: ComparisonView): Line {
+  const label = { strong: `Clip ${labelAt(at)}` };
+  const state = stage === 'revealed' ? revealedParts(view, tally[at - 1] ?? 0) : stateParts(view, clips.includes(at));
+  return [label, ...state.flatMap((part): Line => [' · ', ...part]), ...linkTo(message)];
+}
+
+function linkTo(message: MessageRef | null): Line {
+  return message === null ? [] : [' · ', { message, label: 'See it' }];
+}
+
+/** Words for a clip that is not there; the reasons are in its own message or told after the reveal. */
+const STATES: Partial<Readonly<Record<Phase, string>>> = {
+  lost: 'finished, but I couldn’t fetch it',
+  failed: 'could not be made',
+  refused: 'was rejected',
+  uncertain: 'needs a decision',
+  declined: 'was not approved',
+  cancelled: 'was cancelled',
+};
+
+function stateParts(view: TaskView, isThere: boolean): readonly Line[] {
+  if (isThere) return [];
+  if (view.removal !== undefined) return [['removed']];
+  return [[stateWord(view)]];
+}
+
+function stateWord({ phase, leftBy }: TaskView): string {
+  return leftBy === null ? (STATES[phase] ?? 'still in progress') : 'was left unresolved';
+}
+
+function revealedParts(view: TaskView, votes: number): readonly Line[] {
+  const { modelTitle, price, phase, startedAtMs, endedAtMs, removal } = view;
+  const took = phase !== 'done' || endedAtMs === null ? [] : [[`made in ${formatElapsed(endedAtMs - startedAtMs)}`]];
+  const state = phase === 'done' ? (removal === undefined ? [] : [['removed']]) : [[stateWord(view)]];
+  const counted = votes === 0 && phase !== 'done' ? [] : [[count(votes, 'vote')]];
+  return [[{ untrusted: modelTitle }], [formatPrice(price)], ...took, ...state, ...counted];
+}
+
+function votingLines({ clips, voters, revealsAtMs }: ComparisonView, of: number): readonly Line[] {
+  const until: Line =
+    revealsAtMs === null ? [] : [' The models are revealed ', { timeMs: revealsAtMs }, ' at the latest.'];
+  if (clips.length < 2)
+    return [
+      [
+        `${clips.length === 0 ? 'There is no clip' : 'There is only one clip'} of ${of}, so there is nothing to vote on yet.`,
+        ...until,
+      ],
+    ];
+  const counted =
+    voters === 0 ? 'Nobody has voted yet.' : `${voters === 1 ? '1 person has' : `${voters} people have`} voted.`;
+  return [
+    [{ strong: clips.length === 2 ? 'Which one is better?' : 'Which one is the best?' }, ` ${counted}`, ...until],
+  ];
+}
+
+function outcomeLine(view: Comparison): Line {
+  const { tally, clips } = view.comparison;
+  const votes = tally.reduce((sum, one) => sum + one, 0);
+  if (votes === 0) return ['Nobody voted.'];
+  const winner = winnerOf(tally, new Set(clips));
+  if (winner === null) return ['It’s a tie.'];
+  const title = view.members?.[winner - 1]?.view.modelTitle ?? '';
+  return [
+    { strong: `Clip ${labelAt(winner)}` },
+    ', made by ',
+    { untrusted: title },
+    `, won with ${tally[winner - 1] ?? 0} of ${count(votes, 'vote')}.`,
+  ];
+}
+
+/** Offers the winner as the default; without one, every model that has the most votes. */
+function preferButtons({ comparison: { tally, clips }, set, members = [] }: Comparison): readonly CardButton[] {
+  if (set === undefined) return [];
+  const most = Math.max(0, ...clips.map((at) => tally[at - 1] ?? 0));
+  const best = clips.filter((at) => (tally[at - 1] ?? 0) === most);
+  return best.map((at) => {
+    const title = shorten(members[at - 1]?.view.modelTitle ?? labelAt(at), TITLE_LENGTH);
+    return { id: preferButtonId(set.id, at), label: `Make ${title} the default here`, style: 'plain' };
+  });
+}
+
+function voteButton({ set, at }: Pick<NonNullable<TaskView['blind']>, 'set' | 'at'>): CardButton {
+  return { id: voteButtonId(set, at), label: `Vote for ${labelAt(at)}`, style: 'primary' };
+}
+
+function blindRetryButtons({ task, blind, buttons, retryPrice }: TaskView): readonly CardButton[] {
+  if (blind === undefined || retryPrice === null || !buttons.includes('retry')) return [];
+  return [remakeButton({ task, at: blind.at, upTo: retryPrice satisfies Price })];
 }

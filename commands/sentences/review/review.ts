@@ -10,8 +10,8 @@ import {
   type Task,
   versionOf,
 } from '#src/tasks/index.ts';
+import { changesId, signOffButtonId } from '../../ui/buttons.ts';
 import { type Card, type CardButton, type Line, layOut, type Part, textCard } from '../../ui/card.ts';
-import { changesId, signOffButtonId } from '../../ui/review-buttons.ts';
 import { count, formatCount, shorten } from '../format.ts';
 
 /** Length of a note on a clip's card, in UTF-16 units; its own message shows all of it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
-import { changesId, signOffButtonId } from '#commands/ui/review-buttons.ts';
+import { changesId, signOffButtonId } from '#commands/ui/buttons.ts';
 import { isSignedOff } from '#src/tasks/review/review.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';

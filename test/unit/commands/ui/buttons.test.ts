@@ -5,10 +5,10 @@ import {
   parseButton,
   resendButtonId,
   retryButtonId,
+  signOffButtonId,
   taskButtonId,
 } from '#commands/ui/buttons.ts';
 import { pageButtonId } from '#commands/ui/page-buttons.ts';
-import { signOffButtonId } from '#commands/ui/review-buttons.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 
 const task = taskIdOf('slack:i1');

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionOf, isAnsweredInPlace, parseButton } from '#commands/ui/buttons.ts';
-import { statementButtonId } from '#commands/ui/statement-buttons.ts';
+import { actionOf, isAnsweredInPlace, parseButton, statementButtonId } from '#commands/ui/buttons.ts';
 
 const statement = '9f86d081884c7d65';
 
