@@ -4,12 +4,12 @@ import type { Bot, Caller, Command, Form, Reply, Suggestion } from '#commands/bo
 import { type Placement, type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
-import { type Card, linesOf } from '#commands/ui/card.ts';
+import { type Card, type CardButton, linesOf } from '#commands/ui/card.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog } from '#src/videos/index.ts';
 import { type InteractionKind, type Message, type MessageStore, maySee } from './message-store.ts';
-import { buttonsIn, type KeptCard, keptCard, sentenceCard } from './render.ts';
+import { buttonsIn, type KeptCard, keptCard } from './render.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';
 import {
   type commandsQuery,
@@ -252,6 +252,11 @@ class PageResponder implements Responder {
     });
     return posted.id;
   }
+}
+
+/** Returns a card of plain text, such as a refusal; keeps its line breaks. */
+function sentenceCard(sentence: string, buttons: readonly CardButton[] = []): KeptCard {
+  return { lines: sentence.split('\n').map((line) => [line]), progress: null, buttons };
 }
 
 function accepted(message: string | null): CachedResponse {

@@ -4,11 +4,10 @@ import { plainText } from '#commands/ui/plain-text.ts';
 import type { Clock } from '#src/clock.ts';
 import { collection, type IndexEntry, type IndexWrite, type Store, type Versioned } from '#src/engine/index.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
 import type { Phase, TaskId, TaskState } from '#src/tasks/index.ts';
 import type { AspectRatio } from '#src/videos/index.ts';
 import { LiveUpdates } from './live-updates.ts';
-import { buttonsIn, type KeptCard, mentionsOf } from './render.ts';
+import { buttonsIn, type KeptCard } from './render.ts';
 import { BOT_NAME, type messagesQuery } from './schema.ts';
 
 /** Facts about a task's clip that the page needs besides the card, such as its shape and the start of its timer. */
@@ -292,24 +291,6 @@ export function maySee(message: Pick<Message, 'visibleTo'>, user: string): boole
   return message.visibleTo === null || message.visibleTo === user;
 }
 
-/** Returns the messages as sent over HTTP, without those whose records are damaged: these are logged. */
-export function toWires(messages: readonly Message[], logger: Logger): readonly WireMessage[] {
-  return messages.flatMap((message) => {
-    try {
-      return [toWire(message)];
-    } catch (thrown) {
-      const about = {
-        event: 'damaged_record_skipped',
-        namespace: playgroundMessages.name,
-        key: message.id,
-        err: thrown,
-      };
-      logger.error(about, 'skipping a damaged record');
-      return [];
-    }
-  });
-}
-
 /** Returns the message as sent over HTTP. */
 export function toWire(message: Message): WireMessage {
   return {
@@ -324,6 +305,11 @@ export function toWire(message: Message): WireMessage {
     })),
     buttons: buttonsIn(message.card),
   };
+}
+
+/** Returns the ids of the users a card mentions. */
+function mentionsOf({ lines }: Pick<KeptCard, 'lines'>): readonly string[] {
+  return lines.flat().flatMap((part) => (typeof part === 'object' && 'mention' in part ? [part.mention.id] : []));
 }
 
 const EMPTY = {

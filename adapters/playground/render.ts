@@ -22,13 +22,3 @@ function cardOf({ lines, blocks, ...more }: KeptCard): Card {
 export function buttonsIn(card: KeptCard): readonly CardButton[] {
   return buttonsOf(cardOf(card));
 }
-
-/** Returns a card of plain text, such as a refusal; keeps its line breaks. */
-export function sentenceCard(sentence: string, buttons: readonly CardButton[] = []): KeptCard {
-  return { lines: sentence.split('\n').map((line) => [line]), progress: null, buttons };
-}
-
-/** Returns the ids of the users a card mentions. */
-export function mentionsOf({ lines }: Pick<KeptCard, 'lines'>): readonly string[] {
-  return lines.flat().flatMap((part) => (typeof part === 'object' && 'mention' in part ? [part.mention.id] : []));
-}

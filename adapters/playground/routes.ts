@@ -9,7 +9,7 @@ import type { Logger } from '#src/logger.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
 import type { InteractionHandler } from './interactions.ts';
-import { type MessageStore, toWires } from './message-store.ts';
+import { type Message, type MessageStore, playgroundMessages, toWire, type WireMessage } from './message-store.ts';
 import { wireModels } from './models.ts';
 import type { CachedResponse } from './response-cache.ts';
 import {
@@ -96,6 +96,24 @@ function addReads(
   http.get('/playground/events', (request, reply) =>
     streams.send(request, reply, eventsQuery.parse(request.query).user),
   );
+}
+
+/** Returns the messages as sent over HTTP, without those whose records are damaged: these are logged. */
+function toWires(messages: readonly Message[], logger: Logger): readonly WireMessage[] {
+  return messages.flatMap((message) => {
+    try {
+      return [toWire(message)];
+    } catch (thrown) {
+      const about = {
+        event: 'damaged_record_skipped',
+        namespace: playgroundMessages.name,
+        key: message.id,
+        err: thrown,
+      };
+      logger.error(about, 'skipping a damaged record');
+      return [];
+    }
+  });
 }
 
 const fileParams = z.object({ message: z.string(), name: z.string() });

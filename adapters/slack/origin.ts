@@ -23,11 +23,6 @@ export function writeAddress({ thread, enterprise, isGroup }: SlackAddress): Rea
   };
 }
 
-/** Returns whether a channel's name is one of a group message, such as `mpdm-ada--bob-1`. */
-export function isGroupName(name: string | undefined): boolean {
-  return name?.startsWith('mpdm-') === true;
-}
-
 export function teamOf({ team, address }: Pick<Place, 'team' | 'address'>): TeamRef {
   return { team, enterprise: readAddress(address).enterprise };
 }

@@ -4,7 +4,6 @@ import {
   type APIUser,
   ApplicationIntegrationType,
   ChannelType,
-  type GatewayMessageReactionAddDispatchData,
   InteractionContextType,
   InteractionType,
   MessageFlags,
@@ -119,45 +118,6 @@ interface SentChannel {
 function parentIn(channel: SentChannel | undefined): Pick<Caller, 'parentChannel'> {
   const parent = channel !== undefined && THREADS.has(channel.type) ? channel.parent_id : null;
   return parent === null || parent === undefined ? {} : { parentChannel: parent };
-}
-
-/** Facts about a reaction that are not part of its payload. */
-interface ReactionContext {
-  /** Team whose account is charged. */
-  readonly team: string;
-  /** True if the user may manage the channel. */
-  readonly isManager: boolean;
-  /** The channel that this thread belongs to; `null` for none. */
-  readonly parent: string | null;
-}
-
-export function reactorOf(
-  reaction: GatewayMessageReactionAddDispatchData,
-  { team, isManager, parent }: ReactionContext,
-): Caller {
-  const { guild_id: guild, channel_id: channel, message_id: message, user_id: user, member, emoji } = reaction;
-  return {
-    platform: PLATFORM,
-    team,
-    channel,
-    ...(parent === null ? {} : { parentChannel: parent }),
-    user: { id: user, name: member === undefined ? user : nameOf(member.user, member) },
-    // Reactions have no id: the same reaction by the same user has the same idempotency key.
-    interaction: `reaction:${message}:${user}:${emoji.name ?? ''}`,
-    mayManage: isManager,
-    // Reactions carry no permissions, and none of them administers anything.
-    mayAdminister: false,
-    address: writeAddress({
-      token: null,
-      hasBot: true,
-      guild: guild ?? null,
-      isDirect: guild === undefined,
-      isThread: false,
-      isPrivate: false,
-      source: null,
-      permissions: null,
-    }),
-  };
 }
 
 /** Returns whether these permissions let a member decide on other users’ clips. */

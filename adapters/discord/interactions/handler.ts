@@ -1,25 +1,28 @@
 import {
   type APIApplicationCommandAutocompleteInteraction,
   type APIApplicationCommandInteraction,
+  type APIAttachment,
   type APIChatInputApplicationCommandInteraction,
   type APIInteraction,
+  type APIMessage,
   type APIMessageApplicationCommandInteraction,
   type APIMessageComponentInteraction,
   type APIModalSubmitInteraction,
   ApplicationCommandType,
   InteractionType,
 } from 'discord.js';
-import type { Bot, Caller, GivenOptions, Reply } from '#commands/bot-port.ts';
+import type { Bot, Caller, Form, GivenOptions, Reply } from '#commands/bot-port.ts';
 import { type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import { IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
+import { ANIMATE_TITLE, IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { actionOf, isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
 import { isOrderForm } from '#commands/ui/form-ids.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import { readableMedia } from '#src/videos/index.ts';
 import { type MessageRecord, type MessageStore, type MessageToken, readAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';
 import { renderCard, renderOffer, renderParts, renderSentence } from '../messages/render.ts';
@@ -27,12 +30,10 @@ import { asBody, RENEWAL_BUTTON, type TokenRenewal } from '../messages/token-ren
 import type { DiscordRest, DiscordTime } from '../rest/client.ts';
 import type { Permissions } from '../rest/permissions.ts';
 import { type Access, accessRequestOf } from './access.ts';
-import { imageIn, imageOfForm, openAnimateForm } from './animate.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
 import { orderOf, readFilledIn, readFormId, renderForm } from './modals.ts';
-import { merged, parseCommand, type ReferenceMedia, type ResolvedMedia } from './options.ts';
+import { parseCommand, type ReferenceMedia, type ResolvedMedia, separated, textOf } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
-import { separated, textOf } from './text-files.ts';
 
 /** Options of {@link InteractionHandler}. */
 interface InteractionHandlerOptions {
@@ -377,6 +378,12 @@ export class InteractionHandler {
   }
 }
 
+/** Merges the values of two sets of options, such as URLs and files. */
+function merged(one: GivenOptions, other: GivenOptions): GivenOptions {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return Object.fromEntries([...names].map((name) => [name, [...(one[name] ?? []), ...(other[name] ?? [])]]));
+}
+
 /** Returns true if a private response replaces the message whose button was pressed. */
 function isPaged(interaction: APIInteraction): boolean {
   return interaction.type === InteractionType.MessageComponent && isAnsweredInPlace(interaction.data.custom_id);
@@ -385,4 +392,48 @@ function isPaged(interaction: APIInteraction): boolean {
 /** Joins URLs by line, as in a form's fields. */
 function joined(addresses: GivenOptions): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(addresses).map(([kind, all]) => [kind, all.join('\n')]));
+}
+
+const PREFIX = 'animate:';
+
+/** Image of a message: an attachment if there is one (it has more metadata), else a URL. */
+type FoundImage = { readonly attachment: APIAttachment } | { readonly url: string };
+
+interface OpenedForm {
+  readonly interaction: string;
+  readonly image: string;
+  readonly create: Form;
+}
+
+/** Builds the form for an image, and stores the image: a form's custom id is too short for a URL. */
+async function openAnimateForm(records: MessageStore, { interaction, image, create }: OpenedForm): Promise<Form> {
+  await records.remember(`image:${interaction}`, { image });
+  return { ...create, id: `${PREFIX}${interaction}`, title: ANIMATE_TITLE };
+}
+
+/** Returns the image of a submitted form; `null` for another form, `undefined` if it is no longer stored. */
+async function imageOfForm(records: MessageStore, form: string): Promise<string | null | undefined> {
+  if (!form.startsWith(PREFIX)) return null;
+  return (await records.recall<{ image: string }>(`image:${form.slice(PREFIX.length)}`))?.image;
+}
+
+/** Returns the first image of a message: attached, embedded, or in a forwarded message. */
+function imageIn(data: APIMessageApplicationCommandInteraction['data']): FoundImage | null {
+  const message = data.resolved.messages[data.target_id];
+  if (message === undefined) return null;
+  const forwarded = (message.message_snapshots ?? []).map((snapshot) => snapshot.message);
+  for (const one of [message, ...forwarded]) {
+    const found = imageOf(one);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function imageOf({ attachments, embeds }: Pick<APIMessage, 'attachments' | 'embeds'>): FoundImage | null {
+  const attachment = attachments.find(
+    ({ filename: name, content_type: contentType }) => readableMedia({ name, contentType })?.kind === 'image',
+  );
+  if (attachment !== undefined) return { attachment };
+  const url = embeds.map(({ image, thumbnail }) => image?.url ?? thumbnail?.url).find((one) => one !== undefined);
+  return url === undefined || !/^https?:/.test(url) ? null : { url };
 }

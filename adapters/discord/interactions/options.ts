@@ -6,12 +6,14 @@ import {
   ApplicationCommandOptionType,
 } from 'discord.js';
 import type { GivenOptions } from '#commands/bot-port.ts';
-import { wrongKindOfFile } from '#commands/sentences/attachments.ts';
+import { noTextFile, textNotRead, wrongKindOfFile } from '#commands/sentences/attachments.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
-import type { Relay } from '#src/media/index.ts';
+import { asDailiesError } from '#src/errors.ts';
+import type { Logger } from '#src/logger.ts';
+import { isTextFile, type Relay, readTextFile } from '#src/media/index.ts';
 import { readableMedia, splitAddresses } from '#src/videos/index.ts';
-import { ATTACHMENT_OPTIONS, addressOption } from '../registration/commands.ts';
+import { ATTACHMENT_OPTIONS, addressOption, TEXT_OPTION } from '../registration/commands.ts';
 import { nameOf } from './caller.ts';
 
 export interface GivenAttachment {
@@ -163,8 +165,27 @@ function expiryOf(url: string): number | null {
   return Number.isNaN(seconds) ? null : seconds * 1000;
 }
 
-/** Merges the values of two sets of options, such as URLs and files. */
-export function merged(one: GivenOptions, other: GivenOptions): GivenOptions {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return Object.fromEntries([...names].map((name) => [name, [...(one[name] ?? []), ...(other[name] ?? [])]]));
+/** Separates the text files of a command from its reference files. */
+export function separated(
+  given: readonly GivenAttachment[],
+): readonly [texts: readonly GivenAttachment[], media: readonly GivenAttachment[]] {
+  const isText = ({ option }: GivenAttachment): boolean => option === TEXT_OPTION;
+  return [given.filter(isText), given.filter((one) => !isText(one))];
+}
+
+/** Reads a text file as the option that takes several lines; none without a file. Never rejects. */
+export async function textOf(
+  given: GivenAttachment | undefined,
+  logger: Logger,
+): Promise<{ readonly options: GivenOptions } | { readonly wrong: string }> {
+  if (given === undefined) return { options: {} };
+  const { url, filename: name, content_type: contentType } = given.attachment;
+  if (!isTextFile({ name, contentType })) return { wrong: noTextFile(TEXT_OPTION, name) };
+  try {
+    return { options: { shots: [await readTextFile({ url })] } };
+  } catch (thrown) {
+    const error = asDailiesError(thrown, 'fetching a text file from Discord');
+    logger.warn({ event: 'discord_text_file_failed', err: error }, 'failed to fetch a text file from Discord');
+    return { wrong: textNotRead(TEXT_OPTION, name, error) };
+  }
 }

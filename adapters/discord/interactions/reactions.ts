@@ -4,13 +4,13 @@ import type { ReplyOf } from '#commands/run-interaction.ts';
 import { reactionAction } from '#commands/ui/buttons.ts';
 import type { MessageRef } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
-import { readAddress } from '../messages/message-store.ts';
+import { readAddress, writeAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';
 import { renderOffer } from '../messages/render.ts';
 import type { Parts } from '../parts.ts';
 import type { Permissions } from '../rest/permissions.ts';
 import type { Access } from './access.ts';
-import { mayManage, nameOf, reactorOf } from './caller.ts';
+import { mayManage, nameOf, PLATFORM } from './caller.ts';
 
 /** Options of {@link Reactions}. */
 interface ReactionsOptions extends Omit<Parts, 'clock'> {
@@ -100,4 +100,43 @@ export class Reactions {
       return false;
     }
   }
+}
+
+/** Facts about a reaction that are not part of its payload. */
+interface ReactionContext {
+  /** Team whose account is charged. */
+  readonly team: string;
+  /** True if the user may manage the channel. */
+  readonly isManager: boolean;
+  /** The channel that this thread belongs to; `null` for none. */
+  readonly parent: string | null;
+}
+
+function reactorOf(
+  reaction: GatewayMessageReactionAddDispatchData,
+  { team, isManager, parent }: ReactionContext,
+): Caller {
+  const { guild_id: guild, channel_id: channel, message_id: message, user_id: user, member, emoji } = reaction;
+  return {
+    platform: PLATFORM,
+    team,
+    channel,
+    ...(parent === null ? {} : { parentChannel: parent }),
+    user: { id: user, name: member === undefined ? user : nameOf(member.user, member) },
+    // Reactions have no id: the same reaction by the same user has the same idempotency key.
+    interaction: `reaction:${message}:${user}:${emoji.name ?? ''}`,
+    mayManage: isManager,
+    // Reactions carry no permissions, and none of them administers anything.
+    mayAdminister: false,
+    address: writeAddress({
+      token: null,
+      hasBot: true,
+      guild: guild ?? null,
+      isDirect: guild === undefined,
+      isThread: false,
+      isPrivate: false,
+      source: null,
+      permissions: null,
+    }),
+  };
 }

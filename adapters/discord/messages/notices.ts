@@ -5,7 +5,7 @@ import { withoutDirection } from '#commands/ui/card.ts';
 import type { ApprovalNotice, MessageRef, Notice, Upload } from '#src/chat/index.ts';
 import { type MessageStore, readAddress } from './message-store.ts';
 import type { Notice as PostedNotice, TaskPosts } from './posts.ts';
-import { type Body, noticeText, renderCard, SUPPRESS_EMBEDS, storedName } from './render.ts';
+import { type Body, noticeText, renderCard, storedName } from './render.ts';
 
 /** Options of {@link postNotice}. */
 interface NoticeOptions {
@@ -15,6 +15,9 @@ interface NoticeOptions {
 
 /** Longest alternative text. @see https://discord.com/developers/docs/resources/message#attachment-object */
 export const DESCRIPTION_LENGTH = 1024;
+
+/** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
+const SUPPRESS_EMBEDS = 1 << 2;
 
 /**
  * Posts a notice, or finds it: as the bot itself, or where it is not a member, as a follow-up to the task's message.

@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto';
-import { type APIMessage, type RESTAPIAttachment, Routes } from 'discord.js';
+import { type APIMessage, type RESTAPIAttachment, Routes, SnowflakeUtil } from 'discord.js';
 import { taskButtonId } from '#commands/ui/buttons.ts';
 import { type MessageRef, taskOfKey } from '#src/chat/index.ts';
-import { DailiesError } from '#src/errors.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/index.ts';
 import type { PendingResponses, ResponseOutcome } from '../interactions/response.ts';
 import type { Parts } from '../parts.ts';
-import type { Call, DiscordTime, SentFile } from '../rest/client.ts';
+import type { Call, DiscordRest, DiscordTime, SentFile } from '../rest/client.ts';
 import { errorResponseOf, isDeadToken, translate } from '../rest/errors.ts';
 import { type MessageRecord, type MessageToken, readAddress } from './message-store.ts';
 import type { Body } from './render.ts';
-import { findMessage, type SearchQuery } from './search.ts';
 
 /** Options of {@link TaskPosts}. */
 interface TaskPostsOptions extends Omit<Parts, 'logger'> {
@@ -372,4 +371,43 @@ function unreachable(doing: string): DailiesError {
 
 function waiting(doing: string, retryAfterMs: number): DailiesError {
   return new DailiesError(doing, { code: 'platform_unavailable', retryable: true, retryAfterMs });
+}
+
+interface SearchQuery {
+  readonly channel: string;
+  /** Earliest time of posting, in ms since the epoch. */
+  readonly sinceMs: number;
+  readonly isIt: (message: APIMessage) => boolean;
+}
+
+/** Margin before {@link SearchQuery.sinceMs}, for clock skew. */
+const CLOCK_MARGIN_MS = 60_000;
+const PAGE_SIZE = 100;
+const MAX_PAGES = 5;
+
+/**
+ * Searches a channel for a message of ours, from the earliest time of posting on.
+ * @returns `null` if it is not found, or the bot lacks access for good.
+ * @throws DailiesError if retryable: the search can be repeated later
+ * @see https://discord.com/developers/docs/resources/message#get-channel-messages
+ */
+async function findMessage(rest: DiscordRest, { channel, sinceMs, isIt }: SearchQuery): Promise<MessageRef | null> {
+  const doing = 'looking for a message of ours';
+  let after = SnowflakeUtil.generate({ timestamp: sinceMs - CLOCK_MARGIN_MS, increment: 0n });
+  try {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const query = { after: `${after}`, limit: `${PAGE_SIZE}` };
+      const route = Routes.channelMessages(channel);
+      const messages = await rest.call<readonly APIMessage[]>({ method: 'GET', route, query, doing });
+      const found = messages.find(isIt);
+      if (found !== undefined) return { channel, message: found.id };
+      if (messages.length < PAGE_SIZE) return null;
+      for (const { id } of messages) if (BigInt(id) > after) after = BigInt(id);
+    }
+    return null;
+  } catch (thrown) {
+    const error = asDailiesError(thrown, doing);
+    if (error.retryable) throw error;
+    return null;
+  }
 }

@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto';
-import { type APIApplication, type APIApplicationCommand, PermissionFlagsBits, Routes } from 'discord.js';
+import {
+  type APIApplication,
+  type APIApplicationCommand,
+  ApplicationCommandType,
+  PermissionFlagsBits,
+  type RESTPostAPIApplicationCommandsJSONBody,
+  Routes,
+} from 'discord.js';
 import type { Command } from '#commands/bot-port.ts';
 import { type Leases, withLease } from '#src/engine/index.ts';
 import { asDailiesError } from '#src/errors.ts';
@@ -7,7 +14,6 @@ import { retry } from '#src/retry.ts';
 import type { Parts } from '../parts.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { commandDefinitions } from './commands.ts';
-import { areRegistered } from './comparison.ts';
 
 interface Registration {
   readonly rest: DiscordRest;
@@ -183,4 +189,72 @@ const PERMISSIONS =
  */
 export function inviteLink(application: string): string {
   return `https://discord.com/oauth2/authorize?client_id=${application}&scope=bot+applications.commands&permissions=${PERMISSIONS}`;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Compared fields of commands, options and choices, with Discord's defaults for omitted ones. */
+const DEFAULTS: Json = {
+  type: ApplicationCommandType.ChatInput,
+  name: null,
+  value: null,
+  name_localizations: null,
+  description: '',
+  description_localizations: null,
+  required: false,
+  autocomplete: false,
+  min_value: null,
+  max_value: null,
+  min_length: null,
+  max_length: null,
+  default_member_permissions: null,
+  nsfw: false,
+};
+
+/** Lists whose order is irrelevant. */
+const SETS = ['channel_types', 'integration_types', 'contexts'] as const;
+
+/** Fields that only global commands have. */
+const GLOBAL_ONLY: ReadonlySet<string> = new Set(['integration_types', 'contexts']);
+
+/**
+ * Checks whether exactly these commands are registered. Fields added by Discord (ids, versions, its defaults) are
+ * ignored; a missing option, a different limit or an additional command is a difference.
+ * @param isGlobal whether they are registered for all servers: then their contexts are compared, too
+ * @see https://discord.com/developers/docs/interactions/application-commands#application-command-object
+ */
+function areRegistered(
+  wanted: readonly RESTPostAPIApplicationCommandsJSONBody[],
+  there: readonly object[],
+  isGlobal: boolean,
+): boolean {
+  const forms = (commands: readonly object[]): readonly string[] =>
+    commands.map((command) => JSON.stringify(normalized(command as Json, isGlobal))).toSorted();
+  // Discord's own Entry Point command is not ours.
+  const ours = (there as readonly Json[]).filter(({ type }) => type !== ApplicationCommandType.PrimaryEntryPoint);
+  return JSON.stringify(forms(wanted)) === JSON.stringify(forms(ours));
+}
+
+function normalized(given: Json, isGlobal: boolean): Json {
+  const plain = Object.entries(DEFAULTS).map(([field, standard]) => [field, plainValue(given[field] ?? standard)]);
+  const sets = SETS.filter((field) => isGlobal || !GLOBAL_ONLY.has(field)).map((field) => [
+    field,
+    sorted(given[field]),
+  ]);
+  const nested = ['options', 'choices'].map((field) => {
+    const inside = Array.isArray(given[field]) ? (given[field] as readonly Json[]) : [];
+    return [field, inside.map((one) => normalized(one, false))];
+  });
+  return Object.fromEntries([...plain, ...sets, ...nested]);
+}
+
+/** Normalises a value: an empty dictionary equals none, and the order of its entries is irrelevant. */
+function plainValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return entries.length === 0 ? null : entries;
+}
+
+function sorted(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list.map(String).toSorted() : [];
 }

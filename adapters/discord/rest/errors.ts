@@ -47,7 +47,7 @@ const DEAD_TOKEN: ReadonlySet<number | string> = new Set([
 ]);
 
 /** Error response of Discord, without the request: its URL may hold an interaction's token. */
-export class DiscordErrorResponse extends Error {
+class DiscordErrorResponse extends Error {
   override readonly name = 'DiscordErrorResponse';
   /** HTTP status; 0 if there was no response. */
   readonly status: number;

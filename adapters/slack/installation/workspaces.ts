@@ -1,9 +1,15 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
 import { accessSentence } from '#commands/sentences/access.ts';
 import { type AccessRules, accessRefusal } from '#src/chat/index.ts';
 import { collection, type Store } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
-import type { TokenCipher } from './token-cipher.ts';
+import type { Logger } from '#src/logger.ts';
+import { type AccessConfig, rulesOf } from '#src/teams/index.ts';
+import type { SlackSettings } from '../config.ts';
+import { PLATFORM } from '../interactions/listeners.ts';
+import { createClient } from '../web-api/client.ts';
+import { translate } from '../web-api/errors.ts';
 
 /** A workspace, or an organisation, where the app is installed. */
 export interface Workspace {
@@ -22,7 +28,7 @@ export interface Workspace {
 }
 
 /** Looks up a token's workspace and bot user (`auth.test`). */
-export type Identify = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
+type Identify = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
 
 /** Options of {@link Workspaces}. */
 interface WorkspacesOptions {
@@ -230,4 +236,77 @@ function idOf({ isEnterpriseInstall, enterprise, team }: Installation): string {
 
 function queryId({ isEnterpriseInstall, enterpriseId, teamId }: InstallationQuery<boolean>): string {
   return (isEnterpriseInstall ? enterpriseId : teamId) ?? '';
+}
+
+const IDENTIFY_TIMEOUT_MS = 10_000;
+
+/** Options of {@link openWorkspaces}. */
+interface WorkspacesSource extends Pick<SlackSettings, 'botToken' | 'apiUrl' | 'installation'> {
+  readonly access: AccessConfig;
+  readonly store: Store;
+  readonly logger: Logger;
+}
+
+/** Without `ALLOW_TEAMS`, admits the workspace of a single token; of several installations, none. */
+export function rulesFor({ access, botToken }: Pick<WorkspacesSource, 'access' | 'botToken'>): AccessRules {
+  return rulesOf(PLATFORM, access, botToken === undefined ? new Set() : 'all');
+}
+
+/** Creates the workspaces of the configured token, or those that installed the app. */
+export function openWorkspaces(options: WorkspacesSource, onRemoved: (id: string) => void): Workspaces {
+  const { store, logger, apiUrl, botToken, installation } = options;
+  const identify: Identify = async (token) => {
+    const client = createClient(token, { apiUrl, logger, timeoutMs: IDENTIFY_TIMEOUT_MS });
+    const identity = await client.auth.test().catch((thrown: unknown) => {
+      throw translate(thrown, 'introducing the bot to Slack');
+    });
+    const {
+      team_id: id = '',
+      user_id: botUserId = '',
+      bot_id: botId = '',
+      url = null,
+      enterprise_id: enterprise,
+      team: name,
+      user: botName,
+    } = identity;
+    const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
+    return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
+  };
+  const cipher = installation === undefined ? undefined : new TokenCipher(installation.stateSecret);
+  return new Workspaces({ store, botToken, cipher, identify, rules: rulesFor(options), onRemoved });
+}
+
+const CIPHER = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Encrypts secrets (AES-256-GCM), so that access to the store alone does not reveal them. */
+export class TokenCipher {
+  readonly #key: Buffer;
+
+  /** @param secret the configured secret that the key is derived from */
+  constructor(secret: string) {
+    this.#key = Buffer.from(hkdfSync('sha256', secret, 'dailies', 'slack installations', 32));
+  }
+
+  /** Encrypts `text`; only {@link open} with the same `name` decrypts it. */
+  seal(name: string, text: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#key, iv).setAAD(Buffer.from(name));
+    const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64');
+  }
+
+  /** Decrypts a text. @returns `null` if it was sealed with another key or name, or tampered with. */
+  open(name: string, sealed: string): string | null {
+    const bytes = Buffer.from(sealed, 'base64');
+    const tagEnd = IV_BYTES + TAG_BYTES;
+    try {
+      const decipher = createDecipheriv(CIPHER, this.#key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(name)).setAuthTag(bytes.subarray(IV_BYTES, tagEnd));
+      return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]).toString('utf8');
+    } catch {
+      return null;
+    }
+  }
 }

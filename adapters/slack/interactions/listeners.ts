@@ -5,7 +5,7 @@ import { isManagedForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Person } from '#src/tasks/index.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
-import { isGroupName, writeAddress } from '../origin.ts';
+import { writeAddress } from '../origin.ts';
 import type { RequestState } from '../transport/dispatcher.ts';
 import { submissionId } from '../transport/request-id.ts';
 import type { TeamRef } from '../web-api/client.ts';
@@ -125,6 +125,11 @@ function listenToCommands(app: App, { handler, profiles, permissions, interactio
     const source = { context, ...where, user: user.id, person, interaction: trigger, respond };
     await handler.animate({ ...interactionOf(source), trigger }, imageIn(message as MessageLike));
   });
+}
+
+/** Returns whether a channel's name is one of a group message, such as `mpdm-ada--bob-1`. */
+function isGroupName(name: string | undefined): boolean {
+  return name?.startsWith('mpdm-') === true;
 }
 
 function listenToButtons(app: App, { handler, home, clients, profiles, permissions, interactionOf }: Listening): void {

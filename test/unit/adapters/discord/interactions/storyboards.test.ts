@@ -4,7 +4,7 @@ import type { APIAttachment } from 'discord.js';
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
 import { renderForm } from '#adapters/discord/interactions/modals.ts';
-import { separated, textOf } from '#adapters/discord/interactions/text-files.ts';
+import { separated, textOf } from '#adapters/discord/interactions/options.ts';
 import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
 import { storyboardForm } from '#commands/input/forms.ts';
 import { declarations } from '#commands/registry.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { codeText, escapeText } from '#adapters/discord/messages/markdown.ts';
 import {
   cardText,
+  codeText,
+  escapeText,
   IS_EPHEMERAL,
   noticeText,
   progressBar,

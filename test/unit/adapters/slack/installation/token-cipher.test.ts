@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TokenCipher } from '#adapters/slack/installation/token-cipher.ts';
+import { TokenCipher } from '#adapters/slack/installation/workspaces.ts';
 
 it('decrypts only with the same name and key', () => {
   const cipher = new TokenCipher('a secret');

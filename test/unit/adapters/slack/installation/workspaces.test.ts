@@ -1,7 +1,6 @@
 import type { Installation } from '@slack/bolt';
 import { describe, expect, it } from 'vitest';
-import { TokenCipher } from '#adapters/slack/installation/token-cipher.ts';
-import { Workspaces } from '#adapters/slack/installation/workspaces.ts';
+import { TokenCipher, Workspaces } from '#adapters/slack/installation/workspaces.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 
 const ORGANISATION: Installation<'v2', true> = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chartBlock, tableBlock } from '#adapters/slack/messages/native-blocks.ts';
+import { chartBlock, tableBlock } from '#adapters/slack/messages/render.ts';
 import type { Line } from '#commands/ui/card.ts';
 
 it('keeps a table within Slack’s limits: 100 rows, no empty cell, shortened cells', () => {

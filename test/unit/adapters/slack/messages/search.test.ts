@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { Finder } from '#adapters/slack/messages/search.ts';
+import { Finder } from '#adapters/slack/messages/post-once.ts';
 import type { Call } from '#adapters/slack/web-api/client.ts';
 import { rateLimited } from '#adapters/slack/web-api/errors.ts';
 import { DailiesError } from '#src/errors.ts';
