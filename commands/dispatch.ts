@@ -24,7 +24,6 @@ import { requestDraft } from './orders/place-order.ts';
 import { mayNotCreateHere } from './policy/rules-here.ts';
 import { declarations, subcommands } from './registry.ts';
 import { administratorsOnly } from './sentences/access.ts';
-import { OPEN_FORM, SHOTS_IN_MESSAGE } from './sentences/forms.ts';
 import type { OfferReason } from './sentences/offers.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { isLibraryCommand } from './studio/library.ts';
@@ -145,6 +144,11 @@ export async function runText(
   const reply = await execute(ports, caller, { name, given, problems, isTyped: true });
   return addressing === 'message' && reply.kind === 'form' ? formByButton(ports, caller, reply.form.id) : reply;
 }
+
+/** Answers a message that has no shots. */
+const SHOTS_IN_MESSAGE = 'Write the shots below the word, one per line, attach a text file, or open the form.';
+
+const OPEN_FORM = 'Open the form';
 
 /** Leads to the form of a storyboard by a button, since a message can open none. */
 async function formByButton(ports: BotPorts, caller: Caller, form: string): Promise<Reply> {

@@ -2,6 +2,7 @@ import { type Approver, MAX_SET_SIZE, spendChannel } from '#src/tasks/index.ts';
 import {
   allowedCatalog,
   changedPolicy,
+  channelRules,
   NO_POLICY,
   type Policy,
   type PolicyRules,
@@ -10,7 +11,7 @@ import {
   rulesAt,
   valueRules,
 } from '#src/teams/index.ts';
-import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, styleNamed } from '#src/videos/index.ts';
+import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, type Style, styleNamed } from '#src/videos/index.ts';
 import { approverNamed, approverProblem } from '../approvals/approvers.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
@@ -25,18 +26,12 @@ import {
   type Subcommand,
   teamOf,
 } from '../input/subcommand.ts';
-import {
-  LEAVES_NO_MODEL,
-  notAStyle,
-  notClips,
-  notLengths,
-  notOneOf,
-  policyCard,
-  RULE_WORDS,
-  tooManyWords,
-} from '../sentences/administration/policy.ts';
+import { RULE_WORDS } from '../sentences/administration/policy.ts';
+import { savedBlocks } from '../sentences/administration/settings.ts';
 import { unknownApprover } from '../sentences/cards/approvers.ts';
+import { all, either, shorten } from '../sentences/format.ts';
 import { channelUnknown } from '../sentences/refusals.ts';
+import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
 
 /** Largest number of forbidden words, and of characters in one. */
 const MAX_WORDS = 200;
@@ -106,6 +101,9 @@ async function placeOf(ports: BotPorts, caller: Caller, typed: string | undefine
   return view ? { named: parent ?? channel, here } : null;
 }
 
+const LEAVES_NO_MODEL =
+  'With these rules, no model could make a clip: /video models shows what each offers. Nothing was changed.';
+
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions, place: PolicyPlaceGiven): Promise<Reply> {
   const isRemoval = optionValue(given, 'change')?.toLowerCase() === 'remove';
   const { values, problems } = await readOptions<RuleName, RulesPatch[RuleName]>(given, {
@@ -170,6 +168,75 @@ async function show(
   );
 }
 
+/** Content of {@link policyCard}. */
+interface PolicyShown {
+  readonly policy: Policy;
+  /** Channel whose rules are shown; `null`: the team's. */
+  readonly channel: string | null;
+  /** Whether that is the channel in which they are shown. */
+  readonly isHere: boolean;
+  /** Whether a rule was just changed; `null` if none was to be. */
+  readonly isChanged: boolean | null;
+  readonly mayChange: boolean;
+  /** The command that changes a policy, as it is typed on the platform. */
+  readonly command: string;
+  readonly hasFlags: boolean;
+  readonly catalog: Catalog;
+}
+
+/** Shows the rules of a channel or of the team, with where each comes from. */
+function policyCard(shown: PolicyShown): Card {
+  const { policy, channel, isHere, isChanged } = shown;
+  const rules = channel === null ? policy.team : rulesAt(policy, { channel });
+  const own = channel === null ? {} : channelRules(policy, channel);
+  const names = (Object.keys(RULE_WORDS) as RuleName[]).filter((name) => rules[name] !== undefined);
+  const lines = names.map((name): Block => {
+    const source: Line = own[name] === undefined ? [] : [' · this channel’s own rule'];
+    return {
+      kind: 'text',
+      line: [{ strong: RULE_WORDS[name].label }, ': ', ...ruleLine(name, rules, shown.catalog), ...source],
+    };
+  });
+  const heading: Line =
+    channel === null ? ['Allowed in this team'] : isHere ? ['Allowed here'] : ['Allowed in ', { channel }];
+  const none: Block = { kind: 'text', line: ['Everything that the models offer, for everyone.'] };
+  return layOut([
+    { kind: 'heading', line: heading },
+    ...savedBlocks(isChanged),
+    ...(lines.length === 0 ? [none] : lines),
+    ...closingLines(shown).map((line): Block => ({ kind: 'small', line })),
+  ]);
+}
+
+function ruleLine(name: RuleName, rules: PolicyRules, catalog: Catalog): Line {
+  const value = rules[name];
+  if (value === 'any') return [RULE_WORDS[name].option.kind === 'approver' ? 'everyone' : 'any'];
+  return (RULE_WORDS[name].shown as (value: unknown, catalog: Catalog) => Line)(value, catalog);
+}
+
+function closingLines({ policy, channel, mayChange, command, hasFlags }: PolicyShown): readonly Line[] {
+  const others = Object.keys(policy.channels).filter((one) => one !== channel);
+  if (!mayChange) return [['Administrators change this with ', { code: command }, '.']];
+  const example = hasFlags ? `${command} --seconds 8` : `${command} seconds:8`;
+  const channels: Line = [
+    'Channels with rules of their own: ',
+    ...others.flatMap((one, index): Line => [index === 0 ? '' : ', ', { channel: one }]),
+    '.',
+  ];
+  return [
+    ...(others.length === 0 ? [] : [channels]),
+    [
+      'To change a rule: ',
+      { code: example },
+      '. With ',
+      { code: 'channel' },
+      ' it is that channel’s own; ',
+      { code: 'off' },
+      ' removes it.',
+    ],
+  ];
+}
+
 type Item = Approver | string;
 
 /** Returns a list of people or words with items added or removed. */
@@ -215,10 +282,25 @@ async function readRule(
   }
 }
 
+function notClips(given: string, max: number): string {
+  return `clips: ${quoted(given)} isn’t a number of clips. Choose 1 to ${max}, or any.`;
+}
+
+function quoted(given: string): string {
+  return `“${shorten(given, 40)}”`;
+}
+
 async function readStyle({ settings }: BotPorts, caller: Caller, typed: string): Promise<Read<string>> {
   const { styles = [] } = await settings.get(teamOf(caller));
   const style = styleNamed({ styles }, typed);
   return style === undefined ? { problem: notAStyle(typed, styles) } : { value: style.name };
+}
+
+/** Refuses a rule that names no style of the team. */
+function notAStyle(given: string, styles: readonly Style[]): string {
+  const names = styles.map(({ name }) => name);
+  const known = names.length === 0 ? 'Add it first with /video style' : `Choose ${either(names)}`;
+  return `style: there is no style ${quoted(given)}. ${known}, or any.`;
 }
 
 function itemsOf(typed: string): readonly string[] {
@@ -244,6 +326,11 @@ function readNames(option: string, typed: readonly string[], known: readonly str
   return { value: found.filter((one) => one !== undefined) };
 }
 
+/** Refuses a name that is not one of the known ones. */
+function notOneOf(option: string, given: string, known: readonly string[]): string {
+  return `${option}: ${quoted(given)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
+}
+
 /** Reads `8` and `up to 8` as the longest, `4, 6` and `only 8` as a list. */
 function readSeconds(typed: string): Read<NonNullable<PolicyRules['seconds']>> {
   const [, only = '', rest = ''] = /^(only\s+)?(?:up to\s+|max\s+)?(.*)$/iu.exec(typed) ?? [];
@@ -254,6 +341,11 @@ function readSeconds(typed: string): Read<NonNullable<PolicyRules['seconds']>> {
   return { value: isMaximum ? { max: first } : items.toSorted((one, other) => one - other) };
 }
 
+/** Refuses lengths that are no whole numbers of seconds. */
+function notLengths(given: string): string {
+  return `seconds: ${quoted(given)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
+}
+
 function readWords(typed: string): Read<readonly string[]> {
   const words = itemsOf(typed);
   const isFine = words.length > 0 && words.length <= MAX_WORDS;
@@ -261,6 +353,11 @@ function readWords(typed: string): Read<readonly string[]> {
   return isFine && long === undefined
     ? { value: words }
     : { problem: tooManyWords({ words: MAX_WORDS, characters: MAX_WORD_LENGTH }) };
+}
+
+/** Refuses forbidden words that are too many, too long or without a character. */
+function tooManyWords({ words, characters }: { readonly words: number; readonly characters: number }): string {
+  return `words: write up to ${words} words or phrases of up to ${characters} characters, separated by commas.`;
 }
 
 async function readPeople(

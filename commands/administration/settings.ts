@@ -16,17 +16,10 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { zoneNamed } from '../input/time-zones.ts';
-import {
-  notDays,
-  type OptionSetting,
-  settingsCard,
-  settingsOf,
-  settingWords,
-  tooManyChannels,
-  unknownZone,
-} from '../sentences/administration/settings.ts';
+import { type OptionSetting, settingsCard, settingsOf, settingWords } from '../sentences/administration/settings.ts';
 import { unknownCurrency } from '../sentences/amounts.ts';
 import { nameOf } from '../sentences/cards/help.ts';
+import { formatCount, shorten } from '../sentences/format.ts';
 import { notAChoice } from '../sentences/refusals.ts';
 
 /** What the reading of a value depends on. */
@@ -80,6 +73,18 @@ const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]:
     },
   },
 };
+
+// Plain text that includes user input: adapters escape all of it.
+
+/** Refuses an unknown time zone. */
+function unknownZone(given: string): string {
+  return `“${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
+}
+
+/** Refuses a period that is not a number of days. */
+function notDays(given: string, most: number): string {
+  return `“${shorten(given, 40)}” isn’t a number of days from 1 to ${most}.`;
+}
 
 /** Channels of one team in which a setting is on, at most: they are one record. */
 const MAX_CHANNELS = 200;
@@ -188,6 +193,11 @@ function readSettings(
       return isFull ? { problem: `${option}: ${tooManyChannels(name, MAX_CHANNELS)}` } : read;
     },
   });
+}
+
+/** Refuses to turn a setting on in one more channel. */
+function tooManyChannels(name: OptionSetting, most: number): string {
+  return `${settingWords(name).plural} are on in ${formatCount(most)} channels already. Turn them off in another one first.`;
 }
 
 /** Returns the value to store: of a setting that each channel has for itself, all channels in which it is on. */

@@ -1,11 +1,16 @@
+import type { MessageRef } from '#src/chat/index.ts';
 import type { ApprovalTasks } from '#src/money/index.ts';
-import { orderIdOf, type Task } from '#src/tasks/index.ts';
+import { formatPrice, orderIdOf, type Task, typedPrompt } from '#src/tasks/index.ts';
 import { titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, type Subcommand, teamOf, visibleTo } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
-import { requestId } from '../sentences/approvals/answers.ts';
-import { approvalsCard, type ListedRequest } from '../sentences/cards/approvals.ts';
+import { requestId, requestPrice } from '../sentences/approvals/answers.ts';
+import { approvalButtons } from '../sentences/approvals/requests.ts';
+import { shorten } from '../sentences/format.ts';
+import { setSize } from '../sentences/ordered.ts';
+import { shortId, taskButtonId } from '../ui/buttons.ts';
+import { type Block, type Card, type CardButton, type Line, layOut } from '../ui/card.ts';
 import { approvableBy } from './decide.ts';
 
 /** Largest number of requests in each part of the list. */
@@ -74,4 +79,108 @@ function listed(
       };
     }),
   );
+}
+
+/** Request in a list: one line, also for a set. */
+interface ListedRequest {
+  readonly tasks: ApprovalTasks;
+  readonly isPromptShown: boolean;
+  /** Its message, if it has one that the caller may see. */
+  readonly message: MessageRef | undefined;
+}
+
+/** Contents of `/video approvals`. */
+interface ListedApprovals {
+  readonly forCaller: readonly ListedRequest[];
+  /** Number of further ones. */
+  readonly moreForCaller: number;
+  readonly own: readonly ListedRequest[];
+  readonly decided: readonly ListedRequest[];
+}
+
+/** Shows the requests that wait for the caller, the caller's own, and the latest decisions. */
+function approvalsCard({ forCaller, moreForCaller, own, decided }: ListedApprovals): Card {
+  const nothing: Block = { kind: 'text', line: ['Nothing is waiting for you.'] };
+  const more: Block = { kind: 'small', line: [`And ${moreForCaller} more, later ones.`] };
+  return layOut(
+    [
+      heading('Waiting for you'),
+      ...(forCaller.length === 0
+        ? [nothing]
+        : forCaller.map((one, index) => waitingBlock(one, index, forCaller.length))),
+      ...(moreForCaller === 0 ? [] : [more]),
+      ...(own.length === 0 ? [] : [heading('Your requests'), ...own.map(ownBlock)]),
+      ...(decided.length === 0 ? [] : [heading('Lately decided'), ...decided.map(decidedBlock)]),
+    ],
+    { buttons: forCaller.flatMap((one, index) => numbered(one.tasks, index, forCaller.length)) },
+  );
+}
+
+function heading(text: string): Block {
+  return { kind: 'heading', line: [text] };
+}
+
+function waitingBlock(one: ListedRequest, index: number, count: number): Block {
+  const [{ origin, approval }] = one.tasks;
+  const number = count === 1 ? '' : `${index + 1}. `;
+  const title: Line = [
+    number,
+    { person: origin.user },
+    ` · ${formatPrice(requestPrice(one.tasks))} · `,
+    ...promptLine(one),
+  ];
+  return { kind: 'item', title, small: [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }] };
+}
+
+/** Numbers the buttons like the requests, if there are several. */
+function numbered(tasks: ApprovalTasks, index: number, count: number): readonly CardButton[] {
+  return approvalButtons(requestId(tasks), requestPrice(tasks)).map((button) => ({
+    ...button,
+    label: count === 1 ? button.label : `${index + 1} · ${button.label}`,
+  }));
+}
+
+function ownBlock(one: ListedRequest): Block {
+  const [{ approval }] = one.tasks;
+  const small: Line = [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }];
+  return {
+    kind: 'item',
+    title: [`${formatPrice(requestPrice(one.tasks))} · `, ...promptLine(one)],
+    small,
+    accessory: { id: taskButtonId('withdraw', requestId(one.tasks)), label: 'Withdraw', style: 'plain' },
+  };
+}
+
+function decidedBlock(one: ListedRequest): Block {
+  const { tasks, message } = one;
+  const [task] = tasks;
+  const { origin } = task;
+  return {
+    kind: 'item',
+    title: [{ person: origin.user }, ` · ${formatPrice(requestPrice(tasks))} · `, ...promptLine(one)],
+    small: [...decisionWords(task), ' · ', ...facts(one)],
+    ...(message === undefined ? {} : { accessory: { message, label: 'Open' } }),
+  };
+}
+
+function decisionWords({ approval, declined }: Task): Line {
+  const approved = approval?.approved;
+  if (approved !== undefined) return ['approved by ', { person: approved.by }, ' ', { timeMs: approved.atMs }];
+  if (declined === undefined) return ['decided'];
+  const { how, by, atMs } = declined;
+  const word = how === 'repriced' ? 'ended by a price rise' : how;
+  return by === undefined || how === 'repriced'
+    ? [`${word} `, { timeMs: atMs }]
+    : [`${word} by `, { person: by }, ' ', { timeMs: atMs }];
+}
+
+function promptLine({ tasks: [task], isPromptShown }: ListedRequest): Line {
+  return isPromptShown ? [{ untrusted: shorten(typedPrompt(task.request), 60) }] : ['from a private channel'];
+}
+
+function facts({ tasks }: ListedRequest): Line {
+  const [{ id, request, set }] = tasks;
+  const isSame = new Set(tasks.map((task) => `${task.request.seconds} ${task.request.model}`)).size === 1;
+  const one: Line = isSame ? [{ untrusted: request.model }, ` · ${request.seconds} s · `] : [];
+  return [...one, ...(set === undefined ? [] : [`${setSize(set)} · `]), { code: shortId(id) }];
 }

@@ -1,21 +1,17 @@
 import { asDailiesError } from '#src/errors.ts';
 import { endOfDay } from '#src/period.ts';
-import type { Approver } from '#src/tasks/index.ts';
+import { type Approver, formatPrice, type Price } from '#src/tasks/index.ts';
+import type { TeamApprover } from '#src/teams/index.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
-import {
-  approversCard,
-  EVERYONE,
-  notADay,
-  pastDay,
-  unknownApprover,
-  unreadableGroup,
-  whichApprover,
-} from '../sentences/cards/approvers.ts';
+import { unknownApprover } from '../sentences/cards/approvers.ts';
 import { nameOf } from '../sentences/cards/help.ts';
+import { shorten } from '../sentences/format.ts';
+import { formatLastDay } from '../sentences/money/months.ts';
 import { hasLeft } from '../sentences/refusals.ts';
+import { type Block, type Card, type Line, layOut, type Part } from '../ui/card.ts';
 
 /** `/video approvers`: shows and changes who approves expensive clips. */
 export const approvers: Subcommand = {
@@ -72,6 +68,11 @@ export const approvers: Subcommand = {
   },
 };
 
+/** Refuses a change without an approver. @param command such as `/video approvers` */
+function whichApprover(command: string): string {
+  return `who: name a person, role or user group, such as ${command} @ben`;
+}
+
 /** Parses the options; in a typed command, `who` may contain the others: `remove @ben`, `@ben until 2026-12-24`. */
 function wordsOf(given: GivenOptions) {
   const typed = optionValue(given, 'who') ?? '';
@@ -98,6 +99,9 @@ export async function approverNamed(ports: BotPorts, caller: Caller, text: strin
   const person = await anyoneNamed(ports, caller, text);
   return person === null || person === 'everyone' ? null : { kind: 'person', ...person };
 }
+
+/** Refuses the role of all members: with it, every press would count, and none would be named. */
+const EVERYONE = 'who: @everyone can’t approve. Choose a role that only some have.';
 
 /**
  * Returns why someone can't be named in an option: a person who left, a group whose members can't be looked up, the role
@@ -137,12 +141,26 @@ async function unreadable(
   }
 }
 
+/** Refuses a group whose members cannot be looked up, and so could not approve. @param reason continues a sentence */
+function unreadableGroup(name: string, reason: string, option = 'who'): string {
+  return `${option}: I can’t read who belongs to ${shorten(name, 80)}: ${reason}. Until then, add people instead. Nothing was changed.`;
+}
+
 /** Returns the end of a day in the team's time zone; a sentence where it is none, or in the past. */
 async function dayEnd({ settings, clock }: BotPorts, caller: Caller, day: string): Promise<number | string> {
   const { timeZone } = await settings.get(teamOf(caller));
   const endMs = endOfDay(day, timeZone);
   if (endMs === null) return notADay(day);
   return endMs <= clock.now() ? pastDay(day) : endMs;
+}
+
+/** Refuses a text that is no day. */
+function notADay(given: string): string {
+  return `until: “${shorten(given, 40)}” isn’t a day. Write year, month and day, such as 2026-12-24.`;
+}
+
+function pastDay(given: string): string {
+  return `until: ${shorten(given, 40)} is over. Name today or a later day.`;
 }
 
 /** Shows a change's outcome, if any, and the approvers. */
@@ -152,4 +170,57 @@ async function overview(ports: BotPorts, caller: Caller, outcome: Parameters<typ
     ports.settings.get(teamOf(caller)),
   ]);
   return privately(approversCard(outcome, all, { above: approveAbove, timeZone }));
+}
+
+interface ApproversOutcome {
+  readonly kind: 'added' | 'there_already' | 'removed' | 'absent';
+  readonly approver: Approver;
+}
+
+/** Shows the outcome of a change, if any, and the approvers with their rights. */
+function approversCard(
+  outcome: ApproversOutcome | null,
+  approvers: readonly TeamApprover[],
+  { above, timeZone }: { readonly above: Price | null; readonly timeZone: string },
+): Card {
+  const threshold =
+    above === null
+      ? 'No clip needs an approval by its price; over a budget, anyone may ask for one.'
+      : `Clips above ${formatPrice(above)} need an approval; over a budget, anyone may ask for one.`;
+  const nobody: Block = { kind: 'text', line: ['There are no approvers, so administrators approve.'] };
+  return layOut([
+    ...(outcome === null ? [] : [{ kind: 'text', line: outcomeLine(outcome) } as const]),
+    { kind: 'heading', line: ['Approvers'] },
+    ...(approvers.length === 0
+      ? [nobody]
+      : approvers.map((one): Block => ({ kind: 'text', line: approverLine(one, timeZone) }))),
+    { kind: 'small', line: [`${threshold} No one approves their own clips.`] },
+  ]);
+}
+
+function approverLine(approver: TeamApprover, timeZone: string): Line {
+  const until: Line = approver.untilMs === undefined ? [] : [` · until ${formatLastDay(approver.untilMs, timeZone)}`];
+  return ['• ', approverWords(approver), ...until, ' · added by ', { person: approver.by }];
+}
+
+function approverWords({ kind, id, name }: Approver): Part {
+  return kind === 'person' ? { person: { id, name } } : { group: { id, name } };
+}
+
+/** Discord drops the ping of a role silently otherwise. @see https://discord.com/developers/docs/topics/permissions */
+const PINGED =
+  ' A request pings them if anyone may mention the role, or if I have “Mention @everyone, @here, and All Roles”.';
+
+function outcomeLine({ kind, approver }: ApproversOutcome): Line {
+  const who = approverWords(approver);
+  switch (kind) {
+    case 'added':
+      return [who, ' may approve from now on.', ...(approver.kind === 'role' ? [PINGED] : [])];
+    case 'there_already':
+      return [who, ' may approve already. Nothing was changed.'];
+    case 'removed':
+      return [who, ' no longer approves.'];
+    case 'absent':
+      return [who, ' was no approver. Nothing was changed.'];
+  }
 }

@@ -1,30 +1,33 @@
 import { setOfCard } from '#src/chat/index.ts';
 import type { ApprovalOutcome, ApprovalTasks } from '#src/money/index.ts';
-import { type Approver, asOf, isSamePrice, type Price, priceOf, type Task, type TaskId } from '#src/tasks/index.ts';
+import type { OverBudget } from '#src/pipeline/index.ts';
+import {
+  type Approver,
+  amountOf,
+  asOf,
+  formatPrice,
+  isSamePrice,
+  type Person,
+  type Price,
+  priceOf,
+  sumOf,
+  type Task,
+  type TaskId,
+} from '#src/tasks/index.ts';
 import { approversFor, whoDecides } from '#src/teams/index.ts';
 import { checkAgain, titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
-import {
-  approvedCard,
-  decidedCard,
-  forbiddenApproval,
-  lateApprovalCard,
-  OWN_REQUEST,
-  onlyApprovers,
-  outOfCatalog,
-  overBudgetCard,
-  pausedApproval,
-  repricedCard,
-  requestId,
-  requestPrice,
-  unreadGroup,
-  wholeSetCard,
-} from '../sentences/approvals/answers.ts';
+import { decidedLine, onlyApprovers, requestId, requestPrice } from '../sentences/approvals/answers.ts';
+import { approvalButtons } from '../sentences/approvals/requests.ts';
+import { capitalised, fullStop } from '../sentences/format.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
+import { monthName } from '../sentences/money/months.ts';
+import { type Ordered, setSize } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import type { Press } from '../ui/buttons.ts';
+import { approveButtonId, type Press } from '../ui/buttons.ts';
+import { type Card, type CardButton, type Line, type Part, textCard } from '../ui/card.ts';
 import { formId } from '../ui/form-ids.ts';
 
 /** Longest reason of a denial, in UTF-16 units. */
@@ -50,6 +53,42 @@ export async function pressApprove(ports: BotPorts, caller: Caller, press: Appro
     grant: press.grant,
   });
   return replyTo(ports, caller, outcome);
+}
+
+/** Asks whether to approve late: the platform had reported the press as failed. */
+function lateApprovalCard(
+  tasks: ApprovalTasks,
+  { price: offered, grant }: { readonly price: Price; readonly grant: bigint },
+): Card {
+  const [task] = tasks;
+  const ordered = orderedOf(task);
+  const line: Line = [
+    `You approved this while I was unavailable. ${capitalised(theClips(ordered))} for `,
+    { person: task.origin.user },
+    ordered === null ? ' still waits.' : ' still wait.',
+  ];
+  const id = approveButtonId(requestId(tasks), offered, grant);
+  const button: CardButton = { id, label: `Approve · ${formatPrice(requestPrice(tasks))}`, style: 'primary' };
+  return { lines: [line], progress: null, buttons: [button] };
+}
+
+/** Names what an order makes: `the clip`, `the 4 takes`. */
+function theClips(ordered: Ordered): string {
+  return ordered === null ? 'the clip' : `the ${setSize(ordered)}`;
+}
+
+/** Returns what tasks are: those of a set, or a single one. */
+function orderedOf({ set }: Pick<Task, 'set'>): Ordered {
+  return set ?? null;
+}
+
+/** Answers an approval of one task of a set with the button that approves all of them. */
+function wholeSetCard(tasks: ApprovalTasks): Card {
+  const price = requestPrice(tasks);
+  const line: Line = [
+    `${capitalised(theClips(orderedOf(tasks[0])))} are approved together. Nothing has been bought yet.`,
+  ];
+  return { lines: [line], progress: null, buttons: approvalButtons(requestId(tasks), price) };
 }
 
 /** Opens the form for the reason of a denial. */
@@ -93,6 +132,92 @@ function replyTo({ catalog, clock }: BotPorts, { user, fields }: Caller, outcome
       return refused(forbiddenApproval(refusalSentences(outcome.refusals, fields)));
   }
 }
+
+/** Refuses to approve a clip of a model that is no longer offered. */
+function outOfCatalog({ request, origin }: Task): string {
+  return `${request.model} no longer takes this request, so it can’t be bought. ${origin.user.name} can ask again with another model.`;
+}
+
+/** Refuses to approve while the team's purchases are paused. */
+function pausedApproval({ by, reason }: { readonly by: Person; readonly reason: string }): string {
+  const why = reason === '' ? '.' : `: ${reason}${fullStop(reason)}`;
+  return `${by.name} paused all purchases${why} The request keeps waiting.`;
+}
+
+/** Refuses to approve what the team's policy does not allow any more. @param reasons name the rules. */
+function forbiddenApproval(reasons: readonly string[]): string {
+  return [...reasons, 'Nothing was bought. The request keeps waiting.'].join('\n');
+}
+
+/** Reports an earlier decision to someone who presses later. A repeated press gets the outcome of the first. */
+function decidedCard(tasks: ApprovalTasks, user: Person, nowMs: number): Card {
+  const [task] = tasks;
+  const approved = task.approval?.approved;
+  if (approved?.by.id === user.id) return approvedCard('approved', tasks);
+  return textCard(decidedLine(task, nowMs));
+}
+
+/** Confirms a decision to the approver. */
+function approvedCard(kind: 'approved' | 'denied', tasks: ApprovalTasks): Card {
+  const [{ origin }] = tasks;
+  const ordered = orderedOf(tasks[0]);
+  const who: Part = { person: origin.user };
+  if (kind === 'denied')
+    return textCard(['Denied. ', who, ` sees that under ${theClips(ordered)}. Nothing was charged.`]);
+  const are = ordered === null ? 'is on its way' : 'are on their way';
+  const what = capitalised(theClips(ordered));
+  return textCard([`Approved for ${formatPrice(requestPrice(tasks))}. ${what} for `, who, ` ${are}.`]);
+}
+
+/** Reports that the price has risen, so that the request had to end. */
+function repricedCard(tasks: ApprovalTasks): Card {
+  const [{ origin }] = tasks;
+  const now = sumOf(tasks.flatMap(({ declined }) => declined?.price ?? []));
+  const before = formatPrice(requestPrice(tasks));
+  const rise = now === undefined ? 'The price has risen' : `The price is now ${formatPrice(now)}, not ${before}`;
+  return textCard([`${rise}, so nothing was bought. `, { person: origin.user }, ' has to ask again.']);
+}
+
+/**
+ * Reports that the approval would exceed a budget, with a button that grants what is missing.
+ * @param missing in millionths; `null` where an approver cannot grant it.
+ */
+function overBudgetCard(
+  tasks: ApprovalTasks,
+  over: Pick<OverBudget, 'scope' | 'period' | 'currency' | 'limit' | 'room'>,
+  missing: bigint | null,
+): Card {
+  const [{ origin }] = tasks;
+  const price = requestPrice(tasks);
+  const { scope, period, currency } = over;
+  const whose = { deployment: 'the installation’s', team: 'the team’s', channel: 'the channel’s', person: null }[scope];
+  const owner: Line = whose === null ? [{ person: origin.user }, '’s'] : [whose];
+  const month = monthName(period);
+  if (missing === null)
+    return textCard([
+      'This would exceed ',
+      ...owner,
+      ` ${month} budget, which an approver can’t exceed. ${orderedOf(tasks[0]) === null ? 'It keeps' : 'They keep'} waiting.`,
+    ]);
+  const extra = formatPrice({ amount: amountOf(missing), currency });
+  return {
+    lines: [
+      ['This would exceed ', ...owner, ` ${month} budget by ${extra}.`],
+      [`You can grant ${extra} once. The budget itself stays at ${formatPrice({ amount: over.limit, currency })}.`],
+    ],
+    progress: null,
+    buttons: [
+      {
+        id: approveButtonId(requestId(tasks), price, missing),
+        label: `Approve · ${formatPrice(price)}, ${extra} over budget`,
+        style: 'danger',
+      },
+    ],
+  };
+}
+
+/** Refuses a decision on one's own request. */
+const OWN_REQUEST = 'You requested this, so someone else has to approve it.';
 
 /** Returns the request if it still waits and the caller may decide on it now; otherwise the reply. */
 async function decidable(
@@ -141,6 +266,16 @@ async function rightOf(
   const { isAmong, unread } = await membershipIn(ports, caller, approvers);
   const mayApprove = isAmong || (caller.mayAdminister && (await whoDecides(approvers, isMember)).length === 0);
   return { mayApprove, ...(unread === null ? {} : { unread: unreadGroup(unread.name, unread.reason) }) };
+}
+
+/**
+ * Refuses a decision by a person who may belong to a group of approvers that cannot be looked up.
+ * @param reason continues a sentence; `null` for a failure that passes.
+ */
+function unreadGroup(name: string, reason: string | null): string {
+  const end = 'so I can’t tell whether you may decide on this. Nothing was changed.';
+  if (reason !== null) return `I can’t read who belongs to ${name}, ${end} The reason: ${reason}.`;
+  return `I couldn’t find out who belongs to ${name} just now, ${end} Try again in a moment.`;
 }
 
 /** Returns the price of each task by the current catalog; `null` where it no longer accepts one of the requests. */

@@ -1,19 +1,17 @@
-import { comparisonOf, isBlind, type SetPlace, spendChannel, type Task, type TaskId } from '#src/tasks/index.ts';
+import {
+  comparisonOf,
+  isBlind,
+  labelAt,
+  type SetPlace,
+  spendChannel,
+  type Task,
+  type TaskId,
+} from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import {
-  BLIND_UNTIL_REVEAL,
-  MANAGERS_SET_DEFAULT,
-  NO_CLIP_TO_VOTE_FOR,
-  NOT_SHOWN_YET,
-  preferredSentence,
-  REVEAL_FIRST,
-  REVEALED,
-  VOTE_IS_OVER,
-  votedSentence,
-} from '../sentences/comparisons/words.ts';
+import { BLIND_UNTIL_REVEAL, MANAGERS_SET_DEFAULT, NOT_SHOWN_YET } from '../sentences/comparisons/words.ts';
 import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import type { ComparisonPress } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
@@ -56,6 +54,12 @@ async function firstHere(
   return task?.set?.kind === 'comparison' ? { ...task, set: task.set } : null;
 }
 
+/** Refuses a vote for a clip that was not made. */
+const NO_CLIP_TO_VOTE_FOR = 'That clip isn’t there, so it can’t be voted for.';
+
+/** Refuses a vote after the reveal. */
+const VOTE_IS_OVER = 'The models are revealed, so the vote is over.';
+
 async function vote({ chat }: BotPorts, { user }: Caller, place: SetPlace, at: number): Promise<Reply> {
   const outcome = await chat.comparisons.vote(place, user.id, at);
   switch (outcome) {
@@ -72,6 +76,17 @@ async function vote({ chat }: BotPorts, { user }: Caller, place: SetPlace, at: n
   }
 }
 
+/** Confirms a vote. */
+function votedSentence(at: number, outcome: 'counted' | 'changed' | 'same'): string {
+  const label = `clip ${labelAt(at)}`;
+  if (outcome === 'same') return `You already voted for ${label}. You can change your vote until the reveal.`;
+  const done = outcome === 'counted' ? 'You voted for' : 'You changed your vote to';
+  return `${done} ${label}. You can change it until the reveal.`;
+}
+
+/** Confirms a reveal. */
+const REVEALED = 'The models are revealed.';
+
 /** Reveals the models for the requester and those who may decide on their clips. */
 async function reveal(ports: BotPorts, caller: Caller, first: Task & { readonly set: SetPlace }): Promise<Reply> {
   const refusal = await mayNotDecideOn(ports, caller, first.origin);
@@ -83,6 +98,9 @@ async function reveal(ports: BotPorts, caller: Caller, first: Task & { readonly 
 function said(sentence: string): Reply {
   return privately(textCard([sentence]));
 }
+
+/** Refuses a default before the reveal. */
+const REVEAL_FIRST = 'The models aren’t revealed yet.';
 
 /** Makes the model of a clip the default of the comparison's channel, for those who manage it. */
 async function preferModel(
@@ -110,4 +128,9 @@ async function preferModel(
     channelModels: { ...channelModels, [channel]: model.name },
   }));
   return privately(textCard([preferredSentence(model.title)]));
+}
+
+/** Confirms the default model of a channel. */
+function preferredSentence(title: string): string {
+  return `${title} is this channel’s default now. Personal defaults take precedence; /video defaults shows both.`;
 }

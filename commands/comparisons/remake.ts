@@ -1,13 +1,16 @@
 import { memberIdOf, retryKey, taskIdOf } from '#src/pipeline/index.ts';
 import {
   comparisonOf,
+  formatPrice,
   isAbove,
   isContentRemoved,
+  labelAt,
   type Price,
   phaseAtEnd,
   priceOf,
   type SetPlace,
   type Task,
+  type TaskId,
 } from '#src/tasks/index.ts';
 import { checkAgain, draftOfRequest } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -18,14 +21,17 @@ import { decideSpending } from '../orders/spending.ts';
 import { nextTake } from '../orders/takes.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
-import {
-  BLIND_UNTIL_REVEAL,
-  REMAKE_NEEDS_APPROVAL,
-  REMAKE_REFUSED,
-  remakeQuestion,
-} from '../sentences/comparisons/words.ts';
+import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
-import { priceId } from '../ui/buttons.ts';
+import { priceId, remakeButtonId } from '../ui/buttons.ts';
+import type { Card } from '../ui/card.ts';
+
+/** Reports that a clip could not be ordered again, without the amounts that would betray its model. */
+const REMAKE_REFUSED =
+  'I couldn’t order this clip again: a limit, a budget or a missing permission is in the way. Nothing was bought. Retry it after the reveal to see which.';
+
+/** Refuses to order a clip again above the threshold of approvals. */
+const REMAKE_NEEDS_APPROVAL = 'Ordering this clip again may need an approval. Retry it after the reveal.';
 
 /**
  * Orders a clip of a comparison again that could not be made, under its label. It costs at most the highest price of the
@@ -78,6 +84,26 @@ export async function orderBlindRetry(
   if (isContentRemoved(placed.task) || placed.isNew || placed.task.press === take.press) return placedReply(placed);
   await ports.drafts.ledTo(take.press, take.key);
   return privately(retriedAlready(task, placed.task, await ports.chat.messageOf(placed.task.id)));
+}
+
+/** Asks whether to make a blind clip again, with the most that it may cost. */
+function remakeQuestion({
+  task,
+  at,
+  upTo,
+}: {
+  readonly task: TaskId;
+  readonly at: number;
+  readonly upTo: Price;
+}): Card {
+  const cost = `Making clip ${labelAt(at)} again costs at most ${formatPrice(upTo)}. What it costs shows its model, so that is told after the reveal.`;
+  return {
+    lines: [[cost]],
+    progress: null,
+    buttons: [
+      { id: remakeButtonId(task, upTo, true), label: `Make it for up to ${formatPrice(upTo)}`, style: 'primary' },
+    ],
+  };
 }
 
 function offerAgain(task: Task, { at, id }: SetPlace, upTo: Price): Reply {

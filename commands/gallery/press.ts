@@ -5,7 +5,6 @@ import type { Logger } from '#src/logger.ts';
 import { type Admin, isAmong } from '#src/teams/index.ts';
 import type { Bot, Caller, Reply } from '../bot-port.ts';
 import { runInteraction } from '../run-interaction.ts';
-import { IN_THE_CHAT, NOT_DELETED, NOT_IN_CHANNEL, ORDERED_ELSEWHERE } from '../sentences/cards/gallery.ts';
 import { mayDecide, parseButton, retryButtonId } from '../ui/buttons.ts';
 import { buttonsOf, type Card, type CardButton, linesOf } from '../ui/card.ts';
 import { plainText } from '../ui/plain-text.ts';
@@ -128,3 +127,15 @@ function textReply(texts: readonly string[], buttons: readonly CardButton[] = []
     buttons: offered.map(({ id, label }) => ({ id, label })),
   };
 }
+
+/** Refuses an order from the gallery into a channel where the person may not post. */
+const NOT_IN_CHANNEL = 'You can’t post in the channel of this clip, so nothing was ordered.';
+
+/** Refuses a deletion by someone who may not see the clip's channel any more. */
+const NOT_DELETED = 'You can’t see the channel of this clip any more, so nothing was deleted.';
+
+/** Reply to what only the chat offers. */
+const IN_THE_CHAT = 'This is only possible in the chat. Nothing was ordered.';
+
+/** Follows a refusal whose remedies are only in the chat. */
+const ORDERED_ELSEWHERE = 'To change it, order it again in the chat.';

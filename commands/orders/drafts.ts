@@ -1,10 +1,11 @@
 import { type Draft, taskIdOf } from '#src/pipeline/index.ts';
-import { isContentRemoved, isSamePrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
+import { formatPrice, isContentRemoved, isSamePrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
 import { checkRequest } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere, visibleAmong } from '../input/task-lookup.ts';
-import { CREATED_ALREADY, CREATED_AS, DISCARDED, DRAFT_GONE, settledWords } from '../sentences/offers.ts';
+import { DISCARDED, type OfferedClip } from '../sentences/offers.ts';
+import { setSize } from '../sentences/ordered.ts';
 import { mayNot, refusalProblems } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { type Press, shortId } from '../ui/buttons.ts';
@@ -12,6 +13,9 @@ import { textCard } from '../ui/card.ts';
 import { offerOf, refuseRequest } from './offers.ts';
 import { type Asked, placedReply, placeOrder } from './place-order.ts';
 import { orderedBy, orderPrice } from './what-fits.ts';
+
+/** Reply to a button of a request that is no longer stored. */
+const DRAFT_GONE = 'I no longer have this request. Send it again.';
 
 /** Returns the draft of a button if the caller may use it; otherwise the reply. */
 export async function draftFor(
@@ -62,6 +66,12 @@ export async function confirmDraft(
     : reply;
 }
 
+/** Says what became of a question, in its place: `Ordered: 6 shots · $1.30.`. */
+function settledWords(state: Task['state'], { ordered, price }: Omit<OfferedClip, 'button' | 'prompt'>): string {
+  const done = state === 'requested' ? 'Sent for approval' : 'Ordered';
+  return `${done}: ${ordered === null ? '1 clip' : setSize(ordered)} · ${formatPrice(price)}.`;
+}
+
 /** Marks a draft as discarded. Refused to anyone but its requester. */
 export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId): Promise<Reply> {
   const found = await draftFor(ports, caller, id);
@@ -71,6 +81,12 @@ export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId):
   for (const draft of other === undefined ? [found.draft] : [found.draft, other]) await ports.drafts.discard(draft);
   return privately(textCard([DISCARDED]));
 }
+
+/** Reply to a second press, after the task was created. */
+const CREATED_ALREADY = 'This was already requested. ';
+
+/** As {@link CREATED_ALREADY}, before the id of a task without a message. */
+const CREATED_AS = 'This was already requested, as ';
 
 /** Links the task's message only if the caller may see it: a Retry may have been made in a private channel. */
 async function createdAlready(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {

@@ -1,3 +1,4 @@
+import type { EnhancerFailure } from '#src/enhancer/index.ts';
 import { type Draft, taskIdOf } from '#src/pipeline/index.ts';
 import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
 import { asTyped, checkRequest, draftOfRequest, withStyle } from '#src/videos/index.ts';
@@ -7,12 +8,14 @@ import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
 import { UNDECIDED, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { NO_ENHANCER, NOTHING_TO_IMPROVE, notImproved } from '../sentences/studio/improve.ts';
 import { askBeforeShowing, draftOf, hasOnePrompt, offerOf } from './offers.ts';
 import { isUndecided } from './task-actions.ts';
 
 /** Largest length of an improved prompt in characters: shown whole on every platform, beside the original. */
 const MAX_SHOWN = 1_500;
+
+/** Reply where prompts can no longer be improved. */
+const NO_ENHANCER = 'Improving prompts is turned off here.';
 
 /**
  * Improves the prompt of a task, as an order of the caller's own: nothing is bought. In another channel than that of a
@@ -32,6 +35,8 @@ export async function improveTask(ports: BotPorts, caller: Caller, task: Task): 
   );
   return improveDraft(ports, caller, draft);
 }
+
+const NOTHING_TO_IMPROVE = 'There is nothing to improve: the suggestion is the same as your prompt.';
 
 /**
  * Has the prompt of a draft rewritten, and shows both with their prices. The improved one is a draft of its own under the same
@@ -60,4 +65,25 @@ export async function improveDraft(ports: BotPorts, caller: Caller, draft: Draft
   await drafts.save({ ...draft, alternative: id });
   const reason = { kind: 'improved', original, improved: prompt } as const;
   return privately(await offerOf(ports, caller, draft, { reason, other: improved.draft }));
+}
+
+const KEPT = 'Your prompt is unchanged, and nothing was started.';
+
+const REASONS: Readonly<Record<EnhancerFailure, string>> = {
+  busy: 'I’m still improving another prompt of yours.',
+  timed_out: 'The service that improves prompts didn’t answer within 15 s.',
+  unavailable: 'The service that improves prompts can’t be reached right now. Try again later.',
+  unauthorised: 'The service that improves prompts refused my token. Ask an administrator to check ENHANCER_TOKEN.',
+  rate_limited: 'The service that improves prompts is busy. Try again in a minute.',
+  failed: 'The service that improves prompts refused the request. Ask an administrator to check its settings.',
+  bad_answer: 'The service that improves prompts gave an answer that I can’t read.',
+  empty: 'The service that improves prompts gave an empty answer.',
+  cut_off: 'The improved prompt was cut off.',
+  withheld: 'The service that improves prompts declined to rewrite this one.',
+  too_long: 'The improved prompt was too long.',
+};
+
+/** Returns the reply to a request that failed: the original stays as it is. */
+function notImproved(reason: EnhancerFailure): string {
+  return `${REASONS[reason]} ${KEPT}`;
 }

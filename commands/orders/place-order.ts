@@ -30,7 +30,7 @@ import { optionValue } from '../input/options.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
 import { type Forbidden, forbiddenOrder } from '../policy/rules-here.ts';
 import { DISCARDED } from '../sentences/offers.ts';
-import { missingRightSentence, refusalSentences, SETS_NEED_MEMBER } from '../sentences/refusals.ts';
+import { missingRightSentence, refusalSentences } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { resolveChain, shotOf } from '../storyboard/chain.ts';
 import type { CardButton } from '../ui/card.ts';
@@ -78,6 +78,9 @@ export async function placeOrder(
   const offer = await askAboutNames(ports, caller, chained.checked, ordering);
   return offer === null ? placeAccepted(ports, caller, chained.checked, ordering) : { ok: false, offer };
 }
+
+/** Refuses several clips at once where the bot can post one message only. */
+const SETS_NEED_MEMBER = 'takes: I’m not a member here, so each command can show one clip. Order them one at a time.';
 
 async function placeAccepted(ports: BotPorts, caller: Caller, checked: Accepted, ordering: Ordering): Promise<Placed> {
   const { key = orderKey(caller), replyTo } = ordering;

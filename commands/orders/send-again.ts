@@ -1,14 +1,15 @@
+import type { ButtonAction, TaskView } from '#src/chat/index.ts';
 import type { Draft } from '#src/pipeline/index.ts';
-import type { LimitReached } from '#src/tasks/index.ts';
+import { formatPrice, type LimitReached, type Price } from '#src/tasks/index.ts';
 import type { PauseInEffect } from '#src/teams/index.ts';
 import { type Checked, draftOfOrder } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
-import { limitSentence, undecidedButtons, undecidedSentence } from '../sentences/limits.ts';
-import { againButton, fixButton } from '../sentences/offers.ts';
-import { BUDGET_CHANGED } from '../sentences/spending.ts';
+import { taskButton } from '../sentences/cards/task-card.ts';
+import { count, formatDuration, shorten } from '../sentences/format.ts';
+import { fixButton } from '../sentences/offers.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { draftOf, type OrderIdentity, spendingNote } from './offers.ts';
@@ -58,6 +59,11 @@ export async function keepRefused(
   }
 }
 
+/** Returns a refusal's button that sends the same request again after its obstacle is removed. */
+function againButton(id: string, price: Price): CardButton {
+  return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };
+}
+
 export async function refusePaused(
   ports: BotPorts,
   caller: Caller,
@@ -67,6 +73,9 @@ export async function refusePaused(
   const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
   return { sentences: [pausedSentence(pause), ...sentences], buttons };
 }
+
+/** Refuses an order over a budget that was raised before the order was placed. */
+const BUDGET_CHANGED = 'A budget changed just now. Nothing was bought; try again.';
 
 /** Refuses an order that was not asked about, since it was over a budget that has been raised meanwhile. */
 export async function refuseUnasked(ports: BotPorts, caller: Caller, order: RefusedOrder): Promise<Refusal> {
@@ -92,4 +101,60 @@ export async function refuseOverLimit(
     sentences: [limitSentence(limit), ...again.sentences, ...undecidedSentence(views, seen.length)],
     buttons: [...again.buttons, ...undecidedButtons(views)],
   };
+}
+
+/** Explains a reached limit: the limit, the current use, and the time of the next attempt. */
+export function limitSentence(limit: LimitReached): string {
+  return limit.kind === 'open' ? openSentence(limit) : minuteSentence(limit);
+}
+
+function openSentence({ of, max, found }: LimitReached): string {
+  const orders = `${count(found, 'order')} in progress (limit ${max}; clips ordered together count as one)`;
+  const status = '/video status shows yours';
+  if (of === 'person') {
+    return `You already have ${orders}. Try again when one is done; ${status}. A cancelled one counts until the video service is done with it.`;
+  }
+  return `This channel already has ${orders}. Try again when one is done, or send this in another channel; ${status}.`;
+}
+
+function minuteSentence({ of, max, freeInMs = 0 }: LimitReached): string {
+  const again = `Try again in ${formatDuration(Math.ceil(freeInMs / 1_000) * 1_000)}.`;
+  const most = `${count(max, 'order')} a minute`;
+  if (of === 'person') return `You’ve reached your limit of ${most}. ${again}`;
+  return `This channel has reached its limit of ${most}. ${again}`;
+}
+
+/** Buttons for a decision on an unconfirmed clip. */
+const DECIDING: ReadonlySet<ButtonAction> = new Set(['lookup', 'again', 'leave']);
+
+/**
+ * Lists the clips that count towards the limit until someone decides on them, one per line.
+ * @param views the listed clips.
+ * @param total number of all such clips, including the listed ones.
+ */
+function undecidedSentence(views: readonly TaskView[], total: number): readonly string[] {
+  if (views.length === 0) return [];
+  const which = total === 1 ? 'One of them is unconfirmed and waits' : `${total} of them are unconfirmed and wait`;
+  const more = total - views.length;
+  return [
+    `${which} for your decision:`,
+    ...views.map((view, index) => `${views.length === 1 ? '' : `${index + 1}. `}${clipWords(view)}`),
+    ...(more === 0 ? [] : [`And ${more} more; /video status shows them.`]),
+  ];
+}
+
+/** Returns the buttons of {@link undecidedSentence}, numbered like the lines if there are several clips. */
+function undecidedButtons(views: readonly TaskView[]): readonly CardButton[] {
+  return views.flatMap((view, index) =>
+    view.buttons
+      .filter((action) => DECIDING.has(action))
+      .map((action): CardButton => {
+        const { id, label } = taskButton(action, view);
+        return { id, label: views.length === 1 ? label : `${index + 1} · ${label}`, style: 'plain' };
+      }),
+  );
+}
+
+function clipWords({ prompt, settings, price }: TaskView): string {
+  return `“${shorten(prompt, 60)}” · ${settings.seconds} s · ${formatPrice(price)}`;
 }

@@ -1,5 +1,13 @@
-import { setCardId, setOfCard } from '#src/chat/index.ts';
-import { isContentRemoved, type Price, type SetPlace, type Task, type TaskId } from '#src/tasks/index.ts';
+import { type MessageRef, setCardId, setOfCard } from '#src/chat/index.ts';
+import {
+  formatPrice,
+  isContentRemoved,
+  type Price,
+  type SetPlace,
+  type Task,
+  type TaskId,
+  total,
+} from '#src/tasks/index.ts';
 import {
   asTyped,
   checkAgain,
@@ -12,12 +20,14 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { setCancelledCard, setShownCard } from '../sentences/cards/set-card.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
+import { count } from '../sentences/format.ts';
+import { memberWords } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { editBoard, joinBoard } from '../storyboard/board.ts';
 import { remakeOutdated } from '../storyboard/remake.ts';
+import { type Card, type Line, textCard } from '../ui/card.ts';
 import { showSetDetails } from './details.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
@@ -65,6 +75,12 @@ async function showSet(
   return privately(setShownCard(isNew, await ports.chat.messageOf(setCardId(set.id))));
 }
 
+/** Says whether the card of a set was posted again. */
+function setShownCard(isNew: boolean, message: MessageRef | undefined): Card {
+  const jump: Line = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
+  return textCard([isNew ? 'Its message was deleted, so I posted it again.' : 'Its message is there.', ...jump]);
+}
+
 /**
  * Handles a reaction to the card of a set. ❌ cancels like the button; 🔁 buys nothing: it answers with the price of the
  * same again and a button.
@@ -89,6 +105,23 @@ async function cancelSet(ports: BotPorts, caller: Caller, tasks: readonly Task[]
   if (first.state === 'requested') return withdrawSet(ports, caller, tasks);
   const done = await Promise.all(tasks.map(({ id }) => ports.tasks.cancel(id, caller.user)));
   return privately(setCancelledCard(done));
+}
+
+/** Reports what became of the tasks of a set that was cancelled, including possible charges. */
+function setCancelledCard(
+  decisions: readonly { readonly done: boolean; readonly task: Pick<Task, 'sends' | 'price' | 'set'> }[],
+): Card {
+  const done = decisions.filter((one) => one.done).map(({ task }) => task);
+  const { one } = memberWords(done[0]?.set?.kind ?? 'takes');
+  if (done.length === 0)
+    return { lines: [['There is nothing to cancel: all of it has ended.']], progress: null, buttons: [] };
+  const sent = done.filter(({ sends }) => sends > 0);
+  const [price] = total(sent.map((task) => task.price));
+  const cost =
+    price === undefined
+      ? 'You were not charged for that.'
+      : `The video service can’t cancel: it may still finish ${count(sent.length, one)} and charge ${formatPrice(price)}.`;
+  return { lines: [[`Cancelled ${count(done.length, one)}. ${cost}`]], progress: null, buttons: [] };
 }
 
 /** Withdraws the request for the approval of a set: of all its tasks, in one commit. */

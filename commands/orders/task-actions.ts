@@ -8,15 +8,21 @@ import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
+import { decidedLine } from '../sentences/approvals/answers.ts';
+import { cannotCancel } from '../sentences/cards/task-card.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
-import { type DecisionKind, decisionCard, retriedAlready } from '../sentences/decisions.ts';
-import { retryYourself, UNDECIDED } from '../sentences/refusals.ts';
+import { retriedAlready } from '../sentences/decisions.ts';
+import { UNDECIDED } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { shortId } from '../ui/buttons.ts';
+import { type Card, type Line, textCard } from '../ui/card.ts';
 import { askBeforeShowing } from './offers.ts';
 import { overBudgetWords } from './over-budget.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 import { nextTake } from './takes.ts';
+
+/** Decision that a user can take on a task by a button. */
+type DecisionKind = 'cancel' | 'withdraw' | 'again' | 'leave' | 'identify' | 'show' | 'refetch';
 
 /**
  * Takes a decision on a task for its requester or a manager of its channel. The task service decides if it still
@@ -49,6 +55,67 @@ export async function decisionReply(
   return refused(
     await overBudgetWords(ports, caller, decision.over, { origin, model: request.model, ordered: null, fit: null }),
   );
+}
+
+/** Shows the outcome of a decision to the user who took it. */
+function decisionCard(kind: DecisionKind, decision: Decision, nowMs: number): Card {
+  const { done, task } = decision;
+  return textCard(done ? doneLine(kind, task) : tooLateLine(kind, task, nowMs));
+}
+
+function doneLine(kind: DecisionKind, task: Task): Line {
+  switch (kind) {
+    case 'withdraw':
+      return withdrawnLine(task);
+    case 'cancel':
+      if (task.state === 'declined') return withdrawnLine(task);
+      if (isBlind(task)) return ['Cancelled. The video service may still finish what was sent, and charge for it.'];
+      return [task.sends === 0 ? 'Cancelled. You were not charged.' : `Cancelled in Dailies. ${cannotCancel(task)}`];
+    case 'again':
+      return ['Sending it again. If the service accepted it the first time as well, it charges for both.'];
+    case 'leave':
+      return ['Left unresolved. If the service accepted it, you’ll find it in its console.'];
+    case 'identify':
+      return ['Thanks. I’ll track it from here.'];
+    case 'show':
+      return ['The clip is on its way to its message, or to a new one if that was deleted.'];
+    case 'refetch':
+      return ['Fetching it again. Its message shows the progress.'];
+  }
+}
+
+/** Confirms a withdrawal, or reports that the request had expired. */
+function withdrawnLine({ declined }: Task): Line {
+  return [`${declined?.how === 'expired' ? 'This request has expired' : 'Withdrawn'}. Nothing was charged.`];
+}
+
+function tooLateLine(kind: DecisionKind, task: Task, nowMs: number): Line {
+  if (kind === 'show' || kind === 'refetch')
+    return ['There is nothing to fetch right now. Its message shows the current state.'];
+  // How far one of its clips is would tell how fast its model is.
+  if (kind === 'cancel') return [isBlind(task) ? 'There is nothing to cancel.' : tooLateToCancel(task)];
+  if (kind === 'withdraw') return decidedLine(task, nowMs);
+  return ['Someone already decided this. Its message shows the current state.'];
+}
+
+function tooLateToCancel({ state }: Task): string {
+  switch (state) {
+    case 'uncertain':
+      return 'It’s unconfirmed whether the service accepted this one, so I can’t stop it. Its message says what you can do.';
+    case 'sending':
+    case 'cancelled':
+      return 'Already cancelled.';
+    case 'completed':
+      return 'Too late to cancel: the clip is finished.';
+    case 'requested':
+    case 'waiting':
+    case 'claimed':
+    case 'polling':
+    case 'failed':
+    case 'rejected':
+    case 'declined':
+      return 'There is nothing to cancel: it has already ended.';
+  }
 }
 
 /** Cancels a task and reports the actual outcome, including a possible charge. */
@@ -113,6 +180,11 @@ export async function retryOnce(
   // Its prompt may have been corrected there in a form.
   const shown = isSeen ? placed.task : { ...placed.task, request: original.request };
   return privately(retriedAlready(original, shown, where));
+}
+
+/** Remedy for a user who may not retry another person's clip. */
+function retryYourself(shortId: string): string {
+  return `To make it again under your own name, use /video retry ${shortId}`;
 }
 
 /** Returns true for an uncertain task: the service may have accepted it and bill it, so it needs a decision first. */

@@ -1,4 +1,4 @@
-import type { Person, Task } from '#src/tasks/index.ts';
+import type { Approver, Person, Task } from '#src/tasks/index.ts';
 import {
   allowedCatalog,
   NO_POLICY,
@@ -10,10 +10,11 @@ import {
   valueRules,
 } from '#src/teams/index.ts';
 import { type Catalog, type PolicyRefusal, policyRefusals, type VideoRequest } from '#src/videos/index.ts';
-import type { Caller, Reply } from '../bot-port.ts';
+import type { Caller, OptionFields, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
-import { mayNotCreate, mayNotDecide, mayNotReviewHere } from '../sentences/administration/policy.ts';
+import { policyCommand } from '../sentences/administration/policy.ts';
+import { either, shorten } from '../sentences/format.ts';
 import { mayNot, refusalSentences } from '../sentences/refusals.ts';
 import { mayDecide } from '../ui/buttons.ts';
 
@@ -91,6 +92,29 @@ async function creationRefusal(ports: BotPorts, caller: Caller, { create }: Poli
   return isAmong ? null : mayNotCreate(create, caller.fields, unread);
 }
 
+/** Members of a role or user group who could not be looked up. */
+type Unread = { readonly name: string; readonly reason: string | null } | null;
+
+/** Refuses the creation of clips by a rule. */
+function mayNotCreate(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
+  return `You can’t create clips here: ${onlyAllowed(allowed, fields, unread)}`;
+}
+
+function onlyAllowed(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
+  const only =
+    allowed.length === 0
+      ? 'only administrators may'
+      : `only ${either(allowed.map(({ name }) => shorten(name, 60)))} may`;
+  return `${only}. To change that, ask an administrator (${policyCommand(fields)}).${unreadMembers(unread)}`;
+}
+
+function unreadMembers(unread: Unread): string {
+  if (unread === null) return '';
+  const { name, reason } = unread;
+  const what = ` I couldn’t find out who belongs to ${shorten(name, 60)}`;
+  return reason === null ? `${what} just now; try again in a moment.` : `${what}: ${reason}.`;
+}
+
 /**
  * Returns why the caller may not decide on a task; `null` for its requester, and for those whom the policy names, by
  * default the managers of its channel. Rejects with `store_unavailable`.
@@ -113,6 +137,17 @@ export async function mayNotDecideOn(
   return instead === null ? sentence : `${sentence} ${instead}`;
 }
 
+/** Refuses a decision on someone else’s clip by a rule. */
+function mayNotDecide(
+  requester: string,
+  allowed: readonly Approver[],
+  fields: OptionFields | undefined,
+  unread: Unread,
+): string {
+  const names = [requester, ...allowed.map(({ name }) => shorten(name, 60)), 'an administrator'];
+  return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.${unreadMembers(unread)}`;
+}
+
 /** Returns whether the caller may decide on the tasks of others in their channel. Rejects with `store_unavailable`. */
 export async function mayDecideHere(ports: BotPorts, caller: Caller): Promise<boolean> {
   const nobody = { id: '', name: '' };
@@ -125,4 +160,8 @@ export async function mayNotReview(ports: BotPorts, caller: Caller, origin: Poli
   if (review === undefined || review === 'any' || caller.mayAdminister) return null;
   const { isAmong, unread } = await membershipIn(ports, caller, review);
   return isAmong ? null : mayNotReviewHere(review, caller.fields, unread);
+}
+
+function mayNotReviewHere(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
+  return `You can’t review clips here: ${onlyAllowed(allowed, fields, unread)}`;
 }

@@ -1,9 +1,11 @@
 import {
+  formatTimecode,
   hasReview,
   lastDecision,
   leadingTimecode,
   MAX_DECISIONS,
   NOTE_LENGTH,
+  type Person,
   parseTimecode,
   type ReviewDecision,
   type ReviewNote,
@@ -15,26 +17,11 @@ import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { mayNotReview } from '../policy/rules-here.ts';
+import { count, formatCount, shorten } from '../sentences/format.ts';
 import { editAgainButton } from '../sentences/offers.ts';
 import { removedSentence } from '../sentences/removal.ts';
-import {
-  afterTheEnd,
-  CHANGES_WORDS,
-  changesReply,
-  decidedBefore,
-  NO_REVIEW,
-  NOT_REVIEWABLE,
-  NOTE_MISSING,
-  newerVersionCard,
-  notATime,
-  noteGivenBack,
-  noteTooLong,
-  OWN_CLIP,
-  type SignedOffTo,
-  signedOffReply,
-  TOO_MANY_DECISIONS,
-} from '../sentences/review/review.ts';
-import { changesId, type ReviewPress } from '../ui/buttons.ts';
+import { changesId, type ReviewPress, signOffButtonId } from '../ui/buttons.ts';
+import { type Card, type CardButton, type Line, layOut, textCard } from '../ui/card.ts';
 import { formId } from '../ui/form-ids.ts';
 
 /** Longest time that can be typed, in UTF-16 units. */
@@ -46,6 +33,9 @@ export function pressReview(ports: BotPorts, caller: Caller, task: Task, press: 
     ? signOff(ports, caller, task, press)
     : openChangesForm(ports, caller, task, press.after);
 }
+
+/** Refuses that a person signs off their own clip. */
+const OWN_CLIP = 'This is your own clip. In this team, someone else signs it off.';
 
 /** Signs a clip off. Asks once if there is a newer version that the reviewer may see and was not asked about. */
 async function signOff(
@@ -67,6 +57,55 @@ async function signOff(
   );
 }
 
+/** Asks whether to sign off a version although there is a newer one. */
+function newerVersionCard(task: Task, newest: Task, after: number): Card {
+  const isDone = newest.clip !== undefined;
+  const this_ = versionWords(task);
+  return layOut(
+    [
+      {
+        kind: 'text',
+        line: [
+          { strong: `Sign off ${this_}?` },
+          ` There is a newer version, ${versionWords(newest)}${isDone ? '' : ', which is still being made'}.`,
+        ],
+      },
+    ],
+    {
+      buttons: [
+        { id: signOffButtonId(task.id, after, versionOf(newest)), label: `Sign off ${this_}`, style: 'primary' },
+      ],
+    },
+  );
+}
+
+function versionWords(task: Task): string {
+  return `v${versionOf(task)}`;
+}
+
+type SignedOffTo =
+  /** It is posted in the team's channel for signed-off clips. */
+  | { readonly kind: 'posted'; readonly channel: string }
+  /** Only its own channel may see it. */
+  | { readonly kind: 'private' }
+  | { readonly kind: 'none' };
+
+/** Confirms a sign-off to the reviewer. */
+function signedOffReply(task: Task, to: SignedOffTo): Card {
+  const done = `Signed off ${versionWords(task)}.`;
+  if (to.kind === 'posted') return textCard([`${done} It’s posted in `, { channel: to.channel }, '.']);
+  return textCard([
+    to.kind === 'private' ? `${done} It stays here: clips of a private channel aren’t posted elsewhere.` : done,
+  ]);
+}
+
+const CHANGES_WORDS = {
+  title: 'Request changes',
+  submit: 'Request changes',
+  at: 'Time in the clip, such as 0:03',
+  note: 'What should change?',
+} as const;
+
 async function openChangesForm(ports: BotPorts, caller: Caller, task: Task, after: number): Promise<Reply> {
   const found = await reviewable(ports, caller, task);
   if ('reply' in found) return found.reply;
@@ -77,6 +116,23 @@ async function openChangesForm(ports: BotPorts, caller: Caller, task: Task, afte
     { name: 'note', label: note, value: '', required: true, long: true, maxLength: NOTE_LENGTH },
   ];
   return { kind: 'form', form: { id: formId({ form: 'changes', task: task.id, after }), title, submit, fields } };
+}
+
+/** Tells who decided since the reviewer saw the clip, with the buttons of the present state. */
+function decidedBefore(task: Task): Card {
+  const last = lastDecision(task);
+  const what = last?.kind === 'signed_off' ? 'signed this clip off' : 'requested changes';
+  const who: Line = last === undefined ? ['Someone'] : [{ person: last.by }];
+  const line: Line = ['Someone already decided this: ', ...who, ` ${what}. Nothing was changed.`];
+  return layOut([{ kind: 'text', line }], { buttons: reviewButtonsOf(task) });
+}
+
+/** Returns the buttons of a clip's review as it stands. */
+function reviewButtonsOf(task: Task): readonly CardButton[] {
+  const after = task.review?.length ?? 0;
+  const changes: CardButton = { id: changesId(task.id, after), label: 'Request changes', style: 'plain' };
+  if (lastDecision(task)?.kind === 'signed_off') return [changes];
+  return [{ id: signOffButtonId(task.id, after), label: 'Sign off', style: 'primary' }, changes];
 }
 
 /** Handles the submission of the form for what should change. */
@@ -100,6 +156,19 @@ export async function submitChanges(
   return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now, caller.user)));
 }
 
+/** Confirms a note to the reviewer. */
+function changesReply(task: Task, reviewer: Pick<Person, 'id'>): Card {
+  const notified = reviewer.id === task.origin.user.id ? '' : ' Its requester is notified.';
+  return textCard([`Requested changes to ${versionWords(task)}.${notified}`]);
+}
+
+/** Returns a note to the person whose form was refused, so that they need not write it again. */
+function noteGivenBack(note: string): string {
+  return `Your note: ${note}`;
+}
+
+const NOTE_MISSING = 'Write what should change.';
+
 /** Reads a note with its time, which may begin the note itself. */
 function readNote(
   typed: string,
@@ -119,6 +188,26 @@ function readNote(
   const text = entered === null || leading.atSeconds === entered ? leading.text : typed;
   return { note: { text, atSeconds } };
 }
+
+function noteTooLong(length: number): string {
+  return `The note has ${formatCount(length)} characters. Shorten it to ${count(NOTE_LENGTH, 'character')}.`;
+}
+
+/** Refuses what is no time. */
+function notATime(given: string): string {
+  return `“${shorten(given, 40)}” isn’t a time in the clip. Write minutes and seconds, such as 0:03.`;
+}
+
+/** Refuses a time after the end of a clip. */
+function afterTheEnd(atSeconds: number, seconds: number): string {
+  return `${formatTimecode(atSeconds)} is after the end of this clip. It was ordered with ${seconds} s: write a time up to ${formatTimecode(seconds)}.`;
+}
+
+/** Refuses a review of a clip that is not there. */
+const NOT_REVIEWABLE = 'This clip can’t be reviewed: it isn’t there.';
+
+/** Refuses a further decision. */
+const TOO_MANY_DECISIONS = `This clip has ${MAX_DECISIONS} notes already. Make a new version with Edit & retry.`;
 
 /** Records a decision; tells who came first where another one did. */
 async function decide(
@@ -152,6 +241,11 @@ function isRepeated(
   if (last === undefined || task.review?.length !== after + 1) return false;
   return last.kind === kind && last.by.id === user && last.note?.text === note?.text;
 }
+
+// Plain text that includes user input: adapters escape all of it.
+
+/** Refuses a review where the channel has none. */
+const NO_REVIEW = 'Reviews are off in this clip’s channel.';
 
 /** Returns the team's rules if the caller may review a clip now; otherwise the reply. */
 async function reviewable(

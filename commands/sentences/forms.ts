@@ -63,11 +63,6 @@ export const CHAIN_CHOICES = {
 export const SHOTS_NOTE =
   'A line may end with its own options, such as --seconds 4. The price is shown before you buy.';
 
-/** Answers a message that has no shots. */
-export const SHOTS_IN_MESSAGE = 'Write the shots below the word, one per line, attach a text file, or open the form.';
-
-export const OPEN_FORM = 'Open the form';
-
 /** Notes that a prompt was cut to fit into a form. @param most number of characters that fit. */
 export function cutNote(most: number): string {
   return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;

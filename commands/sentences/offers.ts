@@ -3,7 +3,7 @@ import { MEDIA_KINDS, type Model, type VideoRequest } from '#src/videos/index.ts
 import type { SpendingQuestion } from '../orders/spending.ts';
 import type { Card, CardButton, Line } from '../ui/card.ts';
 import { capitalised, count, shorten } from './format.ts';
-import { clipsCost, type Ordered, setSize, someClips } from './ordered.ts';
+import { clipsCost, type Ordered, someClips } from './ordered.ts';
 import { MEDIA_WORDS, requestWords } from './settings.ts';
 import { spendingSentences } from './spending.ts';
 import { CHAIN_PACE, CHAINED_PACE, lastFrameOf } from './studio/chain.ts';
@@ -158,11 +158,6 @@ export function editAgainButton(id: string): CardButton {
   return { id, label: 'Edit again', style: 'plain' };
 }
 
-/** Returns a refusal's button that sends the same request again after its obstacle is removed. */
-export function againButton(id: string, price: Price): CardButton {
-  return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };
-}
-
 function runButton(id: string, command: string): CardButton {
   return { id, label: `/video ${shorten(command, 40)}`, style: 'primary' };
 }
@@ -291,19 +286,4 @@ function resendWords(reason: Exclude<ResendReason, { readonly kind: 'spending' }
     : priceWords(reason.before, formatPrice(price));
 }
 
-/** Says what became of a question, in its place: `Ordered: 6 shots · $1.30.`. */
-export function settledWords(state: Task['state'], { ordered, price }: Omit<OfferedClip, 'button' | 'prompt'>): string {
-  const done = state === 'requested' ? 'Sent for approval' : 'Ordered';
-  return `${done}: ${ordered === null ? '1 clip' : setSize(ordered)} · ${formatPrice(price)}.`;
-}
-
 export const DISCARDED = 'Discarded. Nothing was bought.';
-
-/** Reply to a button of a request that is no longer stored. */
-export const DRAFT_GONE = 'I no longer have this request. Send it again.';
-
-/** Reply to a second press, after the task was created. */
-export const CREATED_ALREADY = 'This was already requested. ';
-
-/** As {@link CREATED_ALREADY}, before the id of a task without a message. */
-export const CREATED_AS = 'This was already requested, as ';

@@ -40,14 +40,6 @@ export function onLine(line: number, sentence: string): string {
   return `Line ${line}: ${sentence}`;
 }
 
-/** Refuses a shot without a letter or digit. */
-export const NO_WORDS = 'there are no words. Write what the shot shows, or remove the line.';
-
-/** Refuses a storyboard that is too long as a text. */
-export function scriptTooLong(given: number, max: number): string {
-  return `A storyboard may have up to ${formatCount(max)} characters; this one has ${formatCount(given)}.`;
-}
-
 function sentenceOf(refusal: Exclude<Refusal, PolicyRefusal>, fields?: OptionFields): string {
   const link = fields?.links[refusal.option] ?? refusal.option;
   switch (refusal.reason) {
@@ -103,10 +95,6 @@ function sentenceOf(refusal: Exclude<Refusal, PolicyRefusal>, fields?: OptionFie
       return mediaCountSentence(refusal);
   }
 }
-
-/** Refuses several clips at once where the bot can post one message only. */
-export const SETS_NEED_MEMBER =
-  'takes: I’m not a member here, so each command can show one clip. Order them one at a time.';
 
 /** Returns what is wrong with a request, as errors of its form's fields; empty if the catalog accepts it. */
 export function refusalProblems(
@@ -256,11 +244,6 @@ export function missingRightSentence(
 export function mayNot(by: Person, instead: string | null): string {
   const way = instead === null ? '' : ` ${instead}`;
   return `Only ${by.name}, or someone who manages this channel, can do that.${way}`;
-}
-
-/** Remedy for a user who may not retry another person's clip. */
-export function retryYourself(shortId: string): string {
-  return `To make it again under your own name, use /video retry ${shortId}`;
 }
 
 /** Refuses an id that cannot be one of the service's. */

@@ -4,9 +4,6 @@ import { capitalised } from './format.ts';
 import { monthName } from './money/months.ts';
 import { clipsCost, type Ordered, ordersAbove } from './ordered.ts';
 
-/** Refuses an order over a budget that was raised before the order was placed. */
-export const BUDGET_CHANGED = 'A budget changed just now. Nothing was bought; try again.';
-
 /** Requester and channel of the order, as the reader of a sentence sees them. */
 interface Orderer {
   /** True if the reader is the requester. */

@@ -1,22 +1,13 @@
 import { setCardId } from '#src/chat/index.ts';
 import { type Board, type BoardEdit, clipsOf, type Shot } from '#src/orders/index.ts';
-import { hasClip, type SetPlace, type TaskId } from '#src/tasks/index.ts';
+import { hasClip, type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
 import type { Caller, FieldProblem, FormField, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
+import { shorten } from '../sentences/format.ts';
 import { editAgainButton } from '../sentences/offers.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import {
-  BOARD_CHANGED,
-  BOARD_EDITED,
-  BOARD_UNCHANGED,
-  BOARD_WORDS,
-  notAShot,
-  shotNotes,
-  shotTwice,
-  takeLabel,
-} from '../sentences/studio/boards.ts';
 import { joinShots } from '../studio/join.ts';
 import { taskButtonId } from '../ui/buttons.ts';
 import { formId } from '../ui/form-ids.ts';
@@ -139,4 +130,44 @@ function readOrder(
 
 function said(sentence: string) {
   return { lines: [[sentence]], progress: null, buttons: [] };
+}
+
+/** Title, labels and notes of the form of **Edit board**. */
+const BOARD_WORDS = {
+  title: 'Edit board',
+  submit: 'Save',
+  order: 'Order of the cut; leave numbers out to skip',
+  take: 'Use another take',
+  takeNone: 'Leave them as they are',
+} as const;
+
+/** Longest note of a field. @see https://docs.discord.com/developers/components/reference#label */
+const NOTE_LENGTH = 100;
+
+/** Names the shots by their numbers, as far as they fit: `1 a fox wakes up · 2 it runs`. */
+function shotNotes(shots: readonly { readonly at: number; readonly chosen: Pick<Task, 'request'> }[]): string {
+  const most = Math.floor((NOTE_LENGTH + 3) / Math.max(1, shots.length)) - 3;
+  return shots.map(({ at, chosen }) => shorten(`${at} ${typedPrompt(chosen.request)}`, most)).join(' · ');
+}
+
+const BOARD_EDITED = 'The board is changed.';
+
+/** Reply to an edit that changed nothing. */
+const BOARD_UNCHANGED = 'The board stays as it is.';
+
+/** Refuses an edit of a board that another one has changed meanwhile. */
+const BOARD_CHANGED = 'Someone changed this board meanwhile. Nothing was changed; press Edit board again to see it.';
+
+/** Refuses a number that is no shot of the storyboard. */
+function notAShot(given: string, count: number): string {
+  return `“${shorten(given, 20)}” isn’t a shot. Write the numbers of the shots in the cut, 1 to ${count}, such as ${count > 2 ? '3 1 2' : '2 1'}.`;
+}
+
+function shotTwice(at: number): string {
+  return `Shot ${at} is there twice. A shot is in the cut once.`;
+}
+
+/** Names a take of a shot: `Shot 4 · take 2 · 6 s · a fox wakes up`. */
+function takeLabel(at: number, take: number, { request }: Pick<Task, 'request'>): string {
+  return shorten(`Shot ${at} · take ${take} · ${request.seconds} s · ${typedPrompt(request)}`, 75);
 }

@@ -6,7 +6,7 @@ import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import type { Accepted } from '../orders/what-fits.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { CHAINED_ELSEWHERE, chainBroken, chainNeeds, NO_SHOT_BEFORE } from '../sentences/studio/chain.ts';
+import { CHAINED_ELSEWHERE, chainNeeds } from '../sentences/studio/chain.ts';
 
 /**
  * Returns the shot of a storyboard that a retry is another take of: one by somebody who may decide on the storyboard, in its own
@@ -58,6 +58,10 @@ function orderedIn({ request, storyboard }: Accepted): readonly VideoRequest[] {
   return storyboard === undefined ? [request] : storyboard.shots.map((shot) => shot.request);
 }
 
+/** Refuses the last frame of the shot before where there is none: in a clip of its own. */
+const NO_SHOT_BEFORE =
+  'image: @last-frame is the last frame of the shot before, so it works in /video storyboard only.';
+
 /** Resolves a clip that is ordered alone. Of another take, the shot before has to have a clip, or one in progress. */
 async function resolveRetry(
   ports: BotPorts,
@@ -76,4 +80,9 @@ async function resolveRetry(
   if (before === undefined || !(hasClip(before.chosen) || isInProgress(before)))
     return { refusal: chainBroken(takeOf.at - 1) };
   return { checked: { ...checked, request: unframed(request) } };
+}
+
+/** Refuses another take of a shot while the shot before has no clip. */
+function chainBroken(shot: number): string {
+  return `Shot ${shot + 1} starts with the last frame of shot ${shot}, which has no clip. Retry shot ${shot} first.`;
 }

@@ -7,8 +7,12 @@ import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { nextTake } from '../orders/takes.ts';
 import { orderPrice } from '../orders/what-fits.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { CHAINED_ELSEWHERE, madeAgain, OUTDATED_CHANGED } from '../sentences/studio/chain.ts';
+import { all } from '../sentences/format.ts';
+import { CHAINED_ELSEWHERE } from '../sentences/studio/chain.ts';
 import { textCard } from '../ui/card.ts';
+
+/** Refuses to make outdated shots again that are not those of the button, or not at its price. */
+const OUTDATED_CHANGED = 'The board has changed. Nothing was bought; its button shows the shots and the price now.';
 
 /**
  * Makes the shots of a storyboard again that start with an earlier take, each as its **Retry** would, for the price on the
@@ -36,4 +40,9 @@ export async function remakeOutdated(ports: BotPorts, caller: Caller, place: Set
     if (!placed.ok) return placedReply(placed);
   }
   return privately(textCard([madeAgain(shots.map(({ at }) => at))]));
+}
+
+/** Says that outdated shots are made again. */
+function madeAgain(shots: readonly number[]): string {
+  return `${shots.length === 1 ? 'Shot' : 'Shots'} ${all(shots.map(String))} ${shots.length === 1 ? 'is' : 'are'} being made again.`;
 }

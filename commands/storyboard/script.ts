@@ -3,8 +3,8 @@ import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../
 import { create } from '../create.ts';
 import { checkShape, isSet, optionValue } from '../input/options.ts';
 import { readFlags } from '../input/text.ts';
-import { NO_WORDS, onLine, scriptTooLong } from '../sentences/refusals.ts';
-import { CHAIN_FOR_ALL } from '../sentences/studio/chain.ts';
+import { formatCount } from '../sentences/format.ts';
+import { onLine } from '../sentences/refusals.ts';
 import { COMMENT } from './comments.ts';
 
 /** Options that all shots may share, by name. */
@@ -74,6 +74,13 @@ export function splitScript(written: string): Script {
   };
 }
 
+/** Refuses a shot without a letter or digit. */
+const NO_WORDS = 'there are no words. Write what the shot shows, or remove the line.';
+
+/** Refuses `--chain` on the line of a shot. */
+const CHAIN_FOR_ALL =
+  '--chain is for all shots: write it on a line of its own above them. For this shot alone, write --image @last-frame.';
+
 /**
  * Parses the shots of a storyboard, one per line, without the marks of a list; empty lines and comments are ignored. Reports
  * the problems of all lines, or that the text is too long.
@@ -99,6 +106,11 @@ export function parseShots(text: string): {
       ].map((sentence) => problem(onLine(line, sentence))),
     ),
   };
+}
+
+/** Refuses a storyboard that is too long as a text. */
+function scriptTooLong(given: number, max: number): string {
+  return `A storyboard may have up to ${formatCount(max)} characters; this one has ${formatCount(given)}.`;
 }
 
 export function sharedIn(request: RequestDraft): RequestDraft {

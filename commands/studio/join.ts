@@ -1,17 +1,12 @@
+import type { MessageRef } from '#src/chat/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { originOf } from '../orders/place-order.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import {
-  cutKnown,
-  missingShots,
-  NO_CUTS_HERE,
-  PRIVATE_SHOTS,
-  TOO_FEW_SHOTS,
-  TOO_MANY_CUTS,
-} from '../sentences/studio/cuts.ts';
+import { missingShots } from '../sentences/studio/cuts.ts';
+import { type Card, type Part, textCard } from '../ui/card.ts';
 
 interface JoinRequest {
   /** Tasks of the clips, in the order of the cut. Sentences number them from 1. */
@@ -19,6 +14,16 @@ interface JoinRequest {
   /** The message below which the cut is posted. Default: none. */
   readonly replyTo?: string | undefined;
 }
+
+const TOO_FEW_SHOTS = 'A cut needs at least two shots with a clip.';
+
+const TOO_MANY_CUTS = 'Too many cuts are waiting to be joined. Try again in a few minutes.';
+
+/** Refuses to show clips of a private channel elsewhere. */
+const PRIVATE_SHOTS = 'Some of these shots are from a private channel. Join them there.';
+
+/** Refuses to join where the bot can post one message only. */
+const NO_CUTS_HERE = 'I’m not a member here, so I can’t post a cut. Add me to the server first.';
 
 /**
  * Has clips joined into one file, which is delivered like a clip. It buys nothing: those who may see all of them may join
@@ -40,6 +45,18 @@ export async function joinShots(ports: BotPorts, caller: Caller, { tasks, replyT
   if (requested.kind === 'accepted') return { kind: 'task', task: requested.cut };
   if (requested.kind === 'full') return refused(TOO_MANY_CUTS);
   return privately(cutKnown(requested.kind, requested.message));
+}
+
+const KNOWN = {
+  joining: 'These shots are being joined already.',
+  there: 'These shots are joined already.',
+  again: 'Joining them again.',
+} as const;
+
+/** Says where a cut is that was requested before. */
+function cutKnown(kind: 'joining' | 'there' | 'again', message: MessageRef | undefined): Card {
+  const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
+  return textCard([KNOWN[kind], ...jump]);
 }
 
 export async function joinAgain(ports: BotPorts, caller: Caller, cut: TaskId): Promise<Reply> {

@@ -1,4 +1,4 @@
-import { MAX_IMAGES, referenceNameOf } from '#src/teams/index.ts';
+import { MAX_IMAGES, type ReferenceImage, referenceNameOf } from '#src/teams/index.ts';
 import { isLastFrame, splitAddresses } from '#src/videos/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
@@ -6,22 +6,8 @@ import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { refusalSentence, refusalSentences } from '../sentences/refusals.ts';
-import { LAST_FRAME_RESERVED } from '../sentences/studio/chain.ts';
-import {
-  addedCard,
-  EXTERNAL,
-  imageFailed,
-  libraryCard,
-  libraryFull,
-  mayNotRemove,
-  NAME_RESERVED,
-  NAME_RULE,
-  nameTaken,
-  noSuchImage,
-  oneImage,
-  removedCard,
-  WORDS_UNKNOWN,
-} from '../sentences/studio/library.ts';
+import { noSuchImage } from '../sentences/studio/library.ts';
+import { type Block, type Card, layOut } from '../ui/card.ts';
 
 /** Names that address everyone in a channel. */
 const MENTIONS: ReadonlySet<string> = new Set(['everyone', 'here', 'channel']);
@@ -44,6 +30,22 @@ const options: readonly OptionDeclaration[] = [
     range: 'one image',
   },
 ];
+
+/** Refuses the name of the last frame for an image of the library. */
+const LAST_FRAME_RESERVED =
+  '@last-frame stands for the last frame of the shot before, in a storyboard. Choose another name.';
+
+/** Reply to words that are no change. */
+const WORDS_UNKNOWN = 'I don’t know what to change. Write “add @mug” with an image, or “remove @mug”.';
+
+const NAME_RULE =
+  'A name has 1 to 32 letters from a to z, digits and hyphens, such as @mug. A hyphen is neither first nor last.';
+
+/** Refuses a name that addresses everyone in a channel. */
+const NAME_RESERVED = 'That name notifies people in a chat. Choose another one.';
+
+/** Reply to people of other organisations. */
+const EXTERNAL = 'The library belongs to the team of this workspace.';
 
 /** `/video library`: the team's reference images, which prompts use as `@mug`. */
 export const library: Subcommand = {
@@ -68,6 +70,28 @@ export const library: Subcommand = {
       : remove(ports, caller, name);
   },
 };
+
+const USE = 'Write its name in a prompt, such as “a mug like @mug on a table”, or give it as an image option.';
+
+function libraryCard(images: readonly ReferenceImage[]): Card {
+  if (images.length === 0)
+    return layOut([
+      {
+        kind: 'text',
+        line: ['The library is empty. ', { code: '/video library add @mug' }, ' and an image adds one.'],
+      },
+    ]);
+  return layOut([
+    { kind: 'heading', line: ['Reference library'] },
+    ...images.map(
+      ({ name, by, addedAtMs }): Block => ({
+        kind: 'text',
+        line: [{ code: `@${name}` }, ' · ', { person: by }, ' · ', { timeMs: addedAtMs }],
+      }),
+    ),
+    { kind: 'small', line: [USE] },
+  ]);
+}
 
 /** Returns whether words typed after `library` can be meant for the command: a prompt may begin with that word. */
 export function isLibraryCommand(given: GivenOptions): boolean {
@@ -103,6 +127,45 @@ async function add(ports: BotPorts, caller: Caller, name: string, given: readonl
   return refused(outcome === 'taken' ? nameTaken(name) : libraryFull(MAX_IMAGES));
 }
 
+/** Confirms an addition. @param isLink whether only the address is kept */
+function addedCard(name: string, isLink: boolean): Card {
+  const kept = isLink ? ' I keep the link alone: the image has to stay there.' : '';
+  return layOut([
+    { kind: 'text', line: ['Added ', { code: `@${name}` }, ` for the whole team.${kept}`] },
+    { kind: 'small', line: [USE] },
+  ]);
+}
+
+/** Reply to an addition of none or several images. */
+function oneImage(name: string): string {
+  return `Add exactly one image to @${name}: attach it, or give a link to it.`;
+}
+
+function nameTaken(name: string): string {
+  return `There is a @${name} already. Remove it first, or choose another name.`;
+}
+
+/** Reply to an addition beyond the most. */
+function libraryFull(max: number): string {
+  return `The library has ${max} images, which is the most. Remove one first.`;
+}
+
+/** Reply to a file that could not be kept. */
+function imageFailed(reason: 'expires' | 'failed' | 'too_large' | 'no_image' | 'full'): string {
+  switch (reason) {
+    case 'expires':
+      return 'This file’s link expires, and I can’t keep files without PUBLIC_URL. Give a link to the image instead.';
+    case 'too_large':
+      return 'This image is larger than 32 MB.';
+    case 'no_image':
+      return 'This file isn’t a PNG, JPEG, WebP or GIF image. Nothing was added.';
+    case 'full':
+      return 'My storage has reached its limit, so nothing was added. Your administrator has to remove old clips or raise the limit. A link to the image still works.';
+    case 'failed':
+      return 'I couldn’t fetch the image. Nothing was added. Try again.';
+  }
+}
+
 /** Removes an image with its file, for who added it and those who administer the team. */
 async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Reply> {
   const team = teamOf(caller);
@@ -122,6 +185,16 @@ async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Re
   await ports.references.remove(team, image);
   await removeUnused(ports, team, image.url);
   return privately(removedCard(name));
+}
+
+/** Confirms a removal. */
+function removedCard(name: string): Card {
+  return layOut([{ kind: 'text', line: ['Removed ', { code: `@${name}` }, '. Clips made with it stay.'] }]);
+}
+
+/** Refuses the removal of an image that someone else added. */
+function mayNotRemove({ name, by }: Pick<ReferenceImage, 'name' | 'by'>): string {
+  return `Only ${by.name} or an administrator can remove @${name}.`;
 }
 
 /** Removes a file that no image of the team has, such as one that was added at the same moment. */

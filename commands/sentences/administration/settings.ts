@@ -1,7 +1,7 @@
 import { formatPrice, type Price } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
-import { formatCount, shorten } from '../format.ts';
+import { formatCount } from '../format.ts';
 
 /** Setting that an option sets and a line of a card shows; the others have commands of their own. */
 export type OptionSetting = Exclude<keyof typeof TEAM_SETTINGS, 'pause' | 'policy' | 'styles' | 'channelModels'>;
@@ -242,21 +242,4 @@ function settingLines(name: OptionSetting, { settings, channel }: SettingsShown)
 function noApprover(command: string): string {
   const approvers = command.replace(/settings$/u, 'approvers');
   return `Nobody is an approver yet: a request waits until an administrator looks. Name who is to be told with ${approvers}.`;
-}
-
-// Plain text that includes user input: adapters escape all of it.
-
-/** Refuses an unknown time zone. */
-export function unknownZone(given: string): string {
-  return `“${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
-}
-
-/** Refuses a period that is not a number of days. */
-export function notDays(given: string, most: number): string {
-  return `“${shorten(given, 40)}” isn’t a number of days from 1 to ${most}.`;
-}
-
-/** Refuses to turn a setting on in one more channel. */
-export function tooManyChannels(name: OptionSetting, most: number): string {
-  return `${settingWords(name).plural} are on in ${formatCount(most)} channels already. Turn them off in another one first.`;
 }

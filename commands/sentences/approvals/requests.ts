@@ -1,5 +1,5 @@
 import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
-import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
+import { type Approver, type Declined, formatPrice, type Price, type TaskId } from '#src/tasks/index.ts';
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { capitalised, fullStop, shorten } from '../format.ts';
@@ -172,11 +172,6 @@ export function declinedOutcome(declined: Declined | undefined, ordered: Ordered
   return [` ${was} not approved in time. Nothing was charged.`];
 }
 
-/** Confirms a withdrawal, or reports that the request had expired. */
-export function withdrawnLine({ declined }: Task): Line {
-  return [`${declined?.how === 'expired' ? 'This request has expired' : 'Withdrawn'}. Nothing was charged.`];
-}
-
 /** Asks the requester in a private channel whether approvers outside of it may see the prompt. */
 export function askCard(
   {
@@ -211,9 +206,4 @@ export function askCard(
       { id: ids.discard, label: 'Discard', style: 'plain' },
     ],
   };
-}
-
-/** Returns the button of a refusal that asks for an approval instead. */
-export function askButton(id: string, price: Price): CardButton {
-  return { id, label: `Ask for approval · ${formatPrice(price)}`, style: 'plain' };
 }

@@ -6,9 +6,9 @@ import {
   type SetOutcome,
   type TaskView,
 } from '#src/chat/index.ts';
-import { formatPrice, type Phase, type SetKind, type Task, total } from '#src/tasks/index.ts';
+import { formatPrice, type Phase, type SetKind } from '#src/tasks/index.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
-import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
+import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
 import { declinedOutcome } from '../approvals/requests.ts';
 import { capitalised, count, all as listed, shorten } from '../format.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
@@ -56,12 +56,6 @@ export function cutLinks({ boardCut }: TaskView): readonly Line[] {
 /** Continues a line with a link to a message, where there is one. */
 export function linkTo(message: MessageRef | undefined, label: string): Line {
   return message === undefined ? [] : [' · ', { message, label }];
-}
-
-/** Says whether the card of a set was posted again. */
-export function setShownCard(isNew: boolean, message: MessageRef | undefined): Card {
-  const jump: Line = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  return textCard([isNew ? 'Its message was deleted, so I posted it again.' : 'Its message is there.', ...jump]);
 }
 
 /** Longest prompt of a shot on its board, in UTF-16 units. */
@@ -195,23 +189,6 @@ function mayStartNow({ dropped, startsFrom }: TaskView, members: readonly SetMem
   const before = members.find(({ shot }) => shot?.at === startsFrom);
   if (before?.shot === undefined) return false;
   return before.shot.isReady || before.shot.isRetrying || isPending(before.view.phase);
-}
-
-/** Reports what became of the tasks of a set that was cancelled, including possible charges. */
-export function setCancelledCard(
-  decisions: readonly { readonly done: boolean; readonly task: Pick<Task, 'sends' | 'price' | 'set'> }[],
-): Card {
-  const done = decisions.filter((one) => one.done).map(({ task }) => task);
-  const { one } = memberWords(done[0]?.set?.kind ?? 'takes');
-  if (done.length === 0)
-    return { lines: [['There is nothing to cancel: all of it has ended.']], progress: null, buttons: [] };
-  const sent = done.filter(({ sends }) => sends > 0);
-  const [price] = total(sent.map((task) => task.price));
-  const cost =
-    price === undefined
-      ? 'You were not charged for that.'
-      : `The video service can’t cancel: it may still finish ${count(sent.length, one)} and charge ${formatPrice(price)}.`;
-  return { lines: [[`Cancelled ${count(done.length, one)}. ${cost}`]], progress: null, buttons: [] };
 }
 
 /** Renders the notice about a set: `your 4 takes of “a red fox” are ready.`, `3 of 4 takes … are ready; take 4 failed.` */

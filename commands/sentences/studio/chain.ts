@@ -14,18 +14,6 @@ export const CHAINED_PACE =
 
 export const CHAIN_PACE = 'A shot that starts with the last frame of another waits for its clip.';
 
-/** Refuses the name of the last frame for an image of the library. */
-export const LAST_FRAME_RESERVED =
-  '@last-frame stands for the last frame of the shot before, in a storyboard. Choose another name.';
-
-/** Refuses `--chain` on the line of a shot. */
-export const CHAIN_FOR_ALL =
-  '--chain is for all shots: write it on a line of its own above them. For this shot alone, write --image @last-frame.';
-
-/** Refuses the last frame of the shot before where there is none: in a clip of its own. */
-export const NO_SHOT_BEFORE =
-  'image: @last-frame is the last frame of the shot before, so it works in /video storyboard only.';
-
 /** Refuses another take of a chained shot to those who may not decide on its storyboard, or elsewhere. */
 export const CHAINED_ELSEWHERE =
   'This shot starts with the last frame of the shot before it, so it can only be made again in the channel of its storyboard, by its requester or a manager.';
@@ -47,20 +35,6 @@ const NEEDED: Readonly<Record<'ffmpeg' | 'public_url', string>> = {
   ffmpeg: 'ffmpeg',
   public_url: 'a public address (PUBLIC_URL)',
 };
-
-/** Refuses another take of a shot while the shot before has no clip. */
-export function chainBroken(shot: number): string {
-  return `Shot ${shot + 1} starts with the last frame of shot ${shot}, which has no clip. Retry shot ${shot} first.`;
-}
-
-/** Refuses to make outdated shots again that are not those of the button, or not at its price. */
-export const OUTDATED_CHANGED =
-  'The board has changed. Nothing was bought; its button shows the shots and the price now.';
-
-/** Says that outdated shots are made again. */
-export function madeAgain(shots: readonly number[]): string {
-  return `${shots.length === 1 ? 'Shot' : 'Shots'} ${all(shots.map(String))} ${shots.length === 1 ? 'is' : 'are'} being made again.`;
-}
 
 /** Explains why a shot was not ordered: `Shot 3 failed, so shot 4 was not ordered.` */
 export function droppedSentence({ shot, end }: Dropped, at: number): string {

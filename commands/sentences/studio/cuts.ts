@@ -1,8 +1,8 @@
-import type { MessageRef, TaskView } from '#src/chat/index.ts';
+import type { TaskView } from '#src/chat/index.ts';
 import type { ShotDifference, ShotProperty } from '#src/media/index.ts';
 import type { CutFacts, CutFailure } from '#src/orders/index.ts';
 import { taskButtonId } from '../../ui/buttons.ts';
-import { type Block, type Card, type Line, layOut, type Part, textCard } from '../../ui/card.ts';
+import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, count, formatBytes, formatElapsed } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { promptPart } from '../removal.ts';
@@ -98,25 +98,3 @@ export function missingShots(shots: readonly number[]): string {
     ? `Shot ${numbers} has no clip. Retry it or leave it out, then join again.`
     : `Shots ${numbers} have no clip. Retry them or leave them out, then join again.`;
 }
-
-export const TOO_FEW_SHOTS = 'A cut needs at least two shots with a clip.';
-
-export const TOO_MANY_CUTS = 'Too many cuts are waiting to be joined. Try again in a few minutes.';
-
-/** Refuses to show clips of a private channel elsewhere. */
-export const PRIVATE_SHOTS = 'Some of these shots are from a private channel. Join them there.';
-
-/** Refuses to join where the bot can post one message only. */
-export const NO_CUTS_HERE = 'I’m not a member here, so I can’t post a cut. Add me to the server first.';
-
-/** Says where a cut is that was requested before. */
-export function cutKnown(kind: 'joining' | 'there' | 'again', message: MessageRef | undefined): Card {
-  const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  return textCard([KNOWN[kind], ...jump]);
-}
-
-const KNOWN = {
-  joining: 'These shots are being joined already.',
-  there: 'These shots are joined already.',
-  again: 'Joining them again.',
-} as const;

@@ -5,7 +5,7 @@ import { TEAM_SETTING } from './changes/team-setting.ts';
 /** Prints the option of the setting, its line on the card and that of the audit log. */
 const SHOWN = `
   import { settings } from '#commands/administration/settings.ts';
-  import { auditCard } from '#commands/sentences/administration/audit.ts';
+  import { auditCard } from '#commands/administration/audit.ts';
   import { settingsCard } from '#commands/sentences/administration/settings.ts';
   import { settingEntries } from '#src/teams/audit/setting-entries.ts';
   import { DEFAULT_SETTINGS } from '#src/teams/index.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
-import { detailsCard } from '#commands/sentences/cards/details.ts';
+import { detailsCard } from '#commands/orders/details.ts';
 import { listCard } from '#commands/sentences/cards/history.ts';
 import { offerCard } from '#commands/sentences/offers.ts';
 import type { Card } from '#commands/ui/card.ts';

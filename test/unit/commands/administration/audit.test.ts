@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OPERATORS_ONLY } from '#commands/sentences/administration/audit.ts';
+import { OPERATORS_ONLY } from '#commands/administration/audit.ts';
 import type { AuditEntry } from '#src/teams/audit/audit-entry.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';

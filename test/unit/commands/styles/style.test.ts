@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
-import { detailsCard } from '#commands/sentences/cards/details.ts';
+import { detailsCard } from '#commands/orders/details.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { fileNameOf } from '#src/media/file-name.ts';
 import { removedBy } from '#src/tasks/removal.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detailsCard } from '#commands/sentences/cards/details.ts';
+import { detailsCard } from '#commands/orders/details.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import { cardText } from '#test/fakes/card-text.ts';
 import { NOON_MS, newTask } from '#test/fakes/tasks.ts';
