@@ -46,6 +46,17 @@ describe('/video review', () => {
     expect((await house.settings.get(TEAM)).revision).toBe(0);
   });
 
+  it('can be on in 200 channels of a team', async () => {
+    const house = new BotHouse(CATALOG);
+    const reviewIn = Array.from({ length: 200 }, (_, at) => `C${at}`);
+    await house.settings.change(TEAM, { person: null, surface: 'command' }, { reviewIn });
+    const words = replyText(await house.bot.text(admin(), 'review on'));
+    expect(words).toBe('refused: state: reviews are on in 200 channels already. Turn them off in another one first.');
+    expect(replyText(await house.bot.text(admin({ channel: 'C9' }), 'review on'))).toContain('Nothing changed');
+    expect(replyText(await house.bot.text(admin({ channel: 'C9' }), 'review off'))).toContain('*Here*: off.');
+    expect(replyText(await house.bot.text(admin(), 'review on'))).toContain('*Here*: on.');
+  });
+
   it('refuses a channel in which the bot cannot post, or that the caller does not see', async () => {
     const house = new BotHouse(CATALOG);
     house.lacking = { kind: 'permission', right: 'Attach Files', where: 'the channel’s settings' };
