@@ -1,40 +1,31 @@
 import {
-  cards,
-  comparisonRecords,
-  comparisonSecrets,
-  comparisonWins,
+  comparisonKinds,
   deliveryRecords,
   endNotices,
-  openings,
+  messageKinds,
   requestNotices,
   retractions,
   setNotices,
   subscriptionsOfTeams,
-  tasksOfMessages,
 } from '../chat/index.ts';
 import { completions, removalJobs, retentionCursors } from '../clips/index.ts';
 import { type AnyCollection, queuePauses } from '../engine/index.ts';
-import { galleryLinks, gallerySessions } from '../gallery/index.ts';
+import { galleryKinds } from '../gallery/index.ts';
 import { libraryFiles, relayedFiles } from '../media/index.ts';
 import {
   armedAlerts,
   bookChecks,
   budgets,
-  carriedSpend,
-  carryKeys,
+  carriedKinds,
   creditIncidents,
   environments,
   monthlyReports,
-  restoredSpend,
-  statementDecisions,
-  statementImports,
-  statementPages,
+  statementKinds,
   teamNotices,
-  teamStatements,
 } from '../money/index.ts';
 import { boardRecords, cutRecords } from '../orders/index.ts';
 import { erasures } from '../people/index.ts';
-import { draftRecords, equalDrafts, idAttempts, retryPresses, upstreamHolders } from '../pipeline/index.ts';
+import { draftKinds, upstreamKinds } from '../pipeline/index.ts';
 import { durations, ledgerRecords, taskRecords } from '../tasks/index.ts';
 import { approversOfTeams, auditRecords, personalDefaults, shelves, teamSettings } from '../teams/index.ts';
 
@@ -45,21 +36,14 @@ import { approversOfTeams, auditRecords, personalDefaults, shelves, teamSettings
 export const RECORD_KINDS: readonly AnyCollection[] = [
   taskRecords,
   ledgerRecords,
-  upstreamHolders,
-  idAttempts,
+  ...upstreamKinds,
   durations,
   queuePauses,
-  draftRecords,
-  retryPresses,
-  equalDrafts,
+  ...draftKinds,
   boardRecords,
   cutRecords,
-  comparisonRecords,
-  comparisonWins,
-  comparisonSecrets,
-  cards,
-  openings,
-  tasksOfMessages,
+  ...comparisonKinds,
+  ...messageKinds,
   deliveryRecords,
   endNotices,
   setNotices,
@@ -76,20 +60,14 @@ export const RECORD_KINDS: readonly AnyCollection[] = [
   shelves,
   relayedFiles,
   libraryFiles,
-  galleryLinks,
-  gallerySessions,
+  ...galleryKinds,
   budgets,
-  carryKeys,
-  carriedSpend,
-  restoredSpend,
+  ...carriedKinds,
   armedAlerts,
   creditIncidents,
   monthlyReports,
   teamNotices,
-  statementImports,
-  teamStatements,
-  statementPages,
-  statementDecisions,
+  ...statementKinds,
   bookChecks,
   auditRecords,
   environments,

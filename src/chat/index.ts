@@ -13,9 +13,7 @@ export {
 export { Audiences } from './audiences.ts';
 export { type Chat, ChatEngine } from './chat.ts';
 export {
-  comparisonRecords,
-  comparisonSecrets,
-  comparisonWins,
+  comparisonKinds,
   type ModelRecord,
   winnerOf,
 } from './comparisons/comparison-records.ts';
@@ -44,7 +42,7 @@ export {
   subscriptionKey,
   subscriptionsOfTeams,
 } from './subscriptions.ts';
-export { cards, openings, TaskMessages, tasksOfMessages } from './task-messages.ts';
+export { messageKinds, TaskMessages } from './task-messages.ts';
 export {
   type BarChart,
   type BudgetAlert,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { collection, type RecordWrite, type Store } from '../engine/index.ts';
+import { type AnyCollection, collection, type RecordWrite, type Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import {
@@ -56,14 +56,14 @@ export const cards = collection<TaskId, TaskMessageRecord>({
 });
 
 /** Markers kept while the first message is being opened: a message found then may be an earlier attempt's. */
-export const openings = collection<TaskId, object>({
+const openings = collection<TaskId, object>({
   name: 'openings',
   holds: 'which tasks a message is being posted for',
   kept: 'until it is posted',
   personal: 'with its task',
 });
 
-export const tasksOfMessages = collection<
+const tasksOfMessages = collection<
   { readonly platform: string; readonly message: MessageRef },
   { readonly task: TaskId }
 >({
@@ -73,6 +73,8 @@ export const tasksOfMessages = collection<
   kept: 'until the task’s content is removed',
   personal: 'with its task',
 });
+
+export const messageKinds: readonly AnyCollection[] = [cards, openings, tasksOfMessages];
 
 /** Maps each task to its one message, which is opened once and found again after a restart. */
 export class TaskMessages {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Place, Platform } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import { collection, type Forgotten, type Store } from '../engine/index.ts';
+import { type AnyCollection, collection, type Forgotten, type Store } from '../engine/index.ts';
 import type { Origin, Person, Viewer } from '../tasks/index.ts';
 import { type Admin, isAmong } from '../teams/index.ts';
 
@@ -42,7 +42,7 @@ const isOf = ({ platform, team, user }: Ticket, of: Forgotten): boolean =>
   platform === of.platform && team === of.team && user.id === of.person.id;
 
 /** By their keys, under the hashes of these. */
-export const galleryLinks = collection<string, Ticket>({
+const galleryLinks = collection<string, Ticket>({
   name: 'gallery_links',
   key: hashOf,
   holds: 'one-time links to the gallery with the person they are for, under hashes of their keys',
@@ -51,13 +51,15 @@ export const galleryLinks = collection<string, Ticket>({
 });
 
 /** By their keys, under the hashes of these. */
-export const gallerySessions = collection<string, Ticket>({
+const gallerySessions = collection<string, Ticket>({
   name: 'gallery_sessions',
   key: hashOf,
   holds: 'sessions of the gallery with the person they are for, under hashes of their keys',
   kept: '12 hours',
   personal: { withdraw: (ticket, of) => (isOf(ticket, of) ? null : ticket) },
 });
+
+export const galleryKinds: readonly AnyCollection[] = [galleryLinks, gallerySessions];
 
 export interface GallerySession extends Opener {
   /** Hash of its key: identifies it in this process; the key itself is only in the cookie. */

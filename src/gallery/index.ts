@@ -1,3 +1,3 @@
-export { galleryLinks, gallerySessions } from './access.ts';
+export { galleryKinds } from './access.ts';
 export { createGallery, type Gallery, type GalleryLink } from './gallery.ts';
 export type { GalleryPress, GalleryReply, PressInGallery } from './orders.ts';

@@ -1,6 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { type Change, collection, type Job, type RecordWrite, type Store, type Versioned } from '../engine/index.ts';
+import {
+  type AnyCollection,
+  type Change,
+  collection,
+  type Job,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import { periodOf } from '../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../tasks/index.ts';
@@ -45,14 +53,14 @@ interface CarryKey extends Versioned {
 
 const UNTIL_THE_MONTH_ENDS = 'until the month ends';
 
-export const carryKeys = collection<string, CarryKey>({
+const carryKeys = collection<string, CarryKey>({
   name: 'carry_keys',
   holds: 'the key of a month, under which amounts of forgotten people are stored',
   kept: UNTIL_THE_MONTH_ENDS,
   personal: 'nobody',
 });
 
-export const carriedSpend = collection<{ readonly person: CarriedPerson; readonly month: CarryKey }, CarriedRecord>({
+const carriedSpend = collection<{ readonly person: CarriedPerson; readonly month: CarryKey }, CarriedRecord>({
   name: 'carried_spend',
   key: ({ person: { platform, team, user }, month: { period, secret } }) =>
     `${period}:${createHmac('sha256', secret)
@@ -70,6 +78,8 @@ export const restoredSpend = collection<{ readonly person: CarriedPerson; readon
   kept: `${UNTIL_THE_MONTH_ENDS}, or they are forgotten again`,
   personal: { byOwner: true },
 });
+
+export const carriedKinds: readonly AnyCollection[] = [carryKeys, carriedSpend, restoredSpend];
 
 const SECRET_BYTES = 32;
 const MAX_TRIES = 20;

@@ -11,7 +11,7 @@ export {
   type ChangedBudget,
   type Spend,
 } from './budgets.ts';
-export { CarriedSpend, carriedSpend, carryKeys, restoredSpend } from './carried-spend.ts';
+export { CarriedSpend, carriedKinds } from './carried-spend.ts';
 export { momentOf } from './moments.ts';
 export { createMoney, environments, type Money } from './money.ts';
 export { Notices, teamNotices } from './notices.ts';
@@ -30,11 +30,8 @@ export {
   type Decided,
   type Resolution,
   StatementImports,
-  statementDecisions,
-  statementImports,
-  statementPages,
+  statementKinds,
   type TeamStatement,
-  teamStatements,
 } from './statement/imports.ts';
 export { monthLine, signed } from './statement/sentences.ts';
 export { createTeamNotices, type TeamNotices } from './team-notices.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { collection, type Member, type Store } from '../engine/index.ts';
+import { type AnyCollection, collection, type Member, type Store } from '../engine/index.ts';
 import { isoOf } from '../period.ts';
 import { Serial } from '../serial.ts';
 import type { Origin, Person, Task, TaskId } from '../tasks/index.ts';
@@ -43,7 +43,7 @@ const TTL_MS = 24 * 3_600_000;
 
 const KEPT = '24 hours';
 
-export const draftRecords = collection<TaskId, Draft>({
+const draftRecords = collection<TaskId, Draft>({
   name: 'drafts',
   holds: 'orders that await a confirmation: prompt, references, requester',
   kept: KEPT,
@@ -57,7 +57,7 @@ export const draftRecords = collection<TaskId, Draft>({
 });
 
 /** The order's key that a press on **Retry** led to. */
-export const retryPresses = collection<string, { readonly key: string }>({
+const retryPresses = collection<string, { readonly key: string }>({
   name: 'retry_presses',
   holds: 'the task that a press on **Retry** led to',
   kept: KEPT,
@@ -65,13 +65,15 @@ export const retryPresses = collection<string, { readonly key: string }>({
 });
 
 /** The draft that represents all that are equal. */
-export const equalDrafts = collection<Draft, { readonly id: TaskId }>({
+const equalDrafts = collection<Draft, { readonly id: TaskId }>({
   name: 'equal_drafts',
   key: equalityKey,
   holds: 'which drafts are equal, under hashes of them',
   kept: KEPT,
   personal: 'nobody',
 });
+
+export const draftKinds: readonly AnyCollection[] = [draftRecords, retryPresses, equalDrafts];
 
 function isTheirs({ platform, team, by }: Draft, of: Member): boolean {
   return platform === of.platform && team === of.team && by.id === of.person.id;

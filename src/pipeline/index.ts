@@ -4,10 +4,8 @@ export {
   type Draft,
   Drafts,
   deleteDraftsOf,
-  draftRecords,
-  equalDrafts,
+  draftKinds,
   type NewDraft,
-  retryPresses,
 } from './drafts.ts';
 export { createLedger, ledgerEntries, ledgerPages } from './ledger-reader.ts';
 export { deliverQueue, notifyQueue, scheduleNext } from './next-job.ts';
@@ -26,5 +24,5 @@ export {
   type TaskService,
   type TaskServiceOptions,
 } from './task-service.ts';
-export { createUpstreamIds, idAttempts, type UpstreamIds, upstreamHolders } from './upstream-ids.ts';
+export { createUpstreamIds, type UpstreamIds, upstreamKinds } from './upstream-ids.ts';
 export type { VisibleScope } from './visible-history.ts';

@@ -1,41 +1,21 @@
-import { discordShards, discordStarts } from '#adapters/discord/gateway/identify.ts';
+import { startKinds } from '#adapters/discord/gateway/identify.ts';
 import { discordSessions } from '#adapters/discord/gateway/shard.ts';
-import {
-  discordFollowUps,
-  discordMessages,
-  discordNotices,
-  discordValues,
-} from '#adapters/discord/messages/message-store.ts';
+import { messageKinds as discordKinds } from '#adapters/discord/messages/message-store.ts';
 import { playgroundMessages } from '#adapters/playground/message-store.ts';
 import { playgroundResponses } from '#adapters/playground/response-cache.ts';
-import { slackInstallations, slackOrganisations } from '#adapters/slack/installation/workspaces.ts';
-import {
-  slackFiles,
-  slackPosts,
-  slackReplies,
-  slackStandIns,
-  slackThreads,
-} from '#adapters/slack/messages/message-store.ts';
+import { installationKinds } from '#adapters/slack/installation/workspaces.ts';
+import { messageKinds as slackKinds } from '#adapters/slack/messages/message-store.ts';
 import { RECORD_KINDS } from '#src/app/record-kinds.ts';
 import type { AnyCollection } from '#src/engine/records/collection.ts';
 import { table } from './generated.ts';
 
 /** The kinds of record of the chat platforms. */
 export const PLATFORM_KINDS: readonly AnyCollection[] = [
-  discordMessages,
-  discordValues,
-  discordNotices,
-  discordFollowUps,
+  ...discordKinds,
   discordSessions,
-  discordStarts,
-  discordShards,
-  slackPosts,
-  slackFiles,
-  slackThreads,
-  slackStandIns,
-  slackReplies,
-  slackInstallations,
-  slackOrganisations,
+  ...startKinds,
+  ...slackKinds,
+  ...installationKinds,
   playgroundMessages,
   playgroundResponses,
 ];

@@ -1,6 +1,6 @@
 import { type APIGatewayBotInfo, type APIGatewaySessionStartLimit, Routes } from 'discord.js';
 import { sleep } from '#src/clock.ts';
-import { collection, type Store } from '#src/engine/index.ts';
+import { type AnyCollection, collection, type Store } from '#src/engine/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import type { GatewayOptions } from './gateway.ts';
@@ -64,7 +64,7 @@ interface BegunRecord {
   readonly atMs: number;
 }
 
-export const discordStarts = collection<string, BegunRecord>({
+const discordStarts = collection<string, BegunRecord>({
   name: 'discord_starts',
   holds: 'when sessions with Discord were last started',
   personal: 'nobody',
@@ -95,11 +95,13 @@ interface CountRecord {
   readonly count: number;
 }
 
-export const discordShards = collection<'count', CountRecord>({
+const discordShards = collection<'count', CountRecord>({
   name: 'discord_shards',
   holds: 'the number of shards of all replicas',
   personal: 'nobody',
 });
+
+export const startKinds: readonly AnyCollection[] = [discordStarts, discordShards];
 
 /**
  * Returns the shard count, the same for all replicas: Discord's recommendation to the first of them. A new

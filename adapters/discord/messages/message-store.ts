@@ -1,7 +1,7 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/index.ts';
-import { collection, type Store } from '#src/engine/index.ts';
+import { type AnyCollection, collection, type Store } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 import type { ShownClip } from './render.ts';
 
@@ -37,7 +37,7 @@ export interface MessageRecord {
 const KEPT = 'kept; what is made of a prompt, such as the name of a clip’s file, until that is removed or expires';
 
 /** By their ids. */
-export const discordMessages = collection<string, MessageRecord>({
+const discordMessages = collection<string, MessageRecord>({
   name: 'discord_messages',
   holds: 'messages of Discord by id, with the name of the clip’s file and a token to edit them',
   kept: `${KEPT}; the token, of use for 15 minutes, until it is rejected`,
@@ -45,7 +45,7 @@ export const discordMessages = collection<string, MessageRecord>({
 });
 
 /** Small values, such as the message that was posted under a key. */
-export const discordValues = collection<string, object>({
+const discordValues = collection<string, object>({
   name: 'discord_values',
   holds:
     'messages of Discord by the key that they were posted under; the hash of the commands, the servers of the first start',
@@ -54,7 +54,7 @@ export const discordValues = collection<string, object>({
 });
 
 /** The task that a notice is about, by the id of its message. */
-export const discordNotices = collection<string, { readonly task: TaskId }>({
+const discordNotices = collection<string, { readonly task: TaskId }>({
   name: 'discord_notices',
   holds: 'the task of a notice on Discord',
   kept: 'a year',
@@ -62,12 +62,19 @@ export const discordNotices = collection<string, { readonly task: TaskId }>({
 });
 
 /** The token of a follow-up, by the id of its message. */
-export const discordFollowUps = collection<string, MessageToken>({
+const discordFollowUps = collection<string, MessageToken>({
   name: 'discord_follow_ups',
   holds: 'tokens that edit a Discord message',
   kept: '15 minutes',
   personal: 'nobody',
 });
+
+export const messageKinds: readonly AnyCollection[] = [
+  discordMessages,
+  discordValues,
+  discordNotices,
+  discordFollowUps,
+];
 
 /** Number of rejected tokens remembered; each expires by itself after 15 minutes. */
 const MAX_REFUSED = 10_000;

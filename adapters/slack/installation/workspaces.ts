@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
 import { accessSentence } from '#commands/sentences/access.ts';
 import { type AccessRules, accessRefusal } from '#src/chat/index.ts';
-import { collection, type Store } from '#src/engine/index.ts';
+import { type AnyCollection, collection, type Store } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { type AccessConfig, rulesOf } from '#src/teams/index.ts';
@@ -50,7 +50,7 @@ interface StoredInstallation {
 }
 
 /** By the ids of their workspaces, or organisations. */
-export const slackInstallations = collection<string, StoredInstallation>({
+const slackInstallations = collection<string, StoredInstallation>({
   name: 'slack_installations',
   holds: 'tokens of Slack workspaces installed by OAuth, encrypted, with the id of who installed the app',
   kept: 'until the app is removed from the workspace',
@@ -58,11 +58,13 @@ export const slackInstallations = collection<string, StoredInstallation>({
 });
 
 /** The organisation of a workspace that it covers. */
-export const slackOrganisations = collection<string, { readonly id: string }>({
+const slackOrganisations = collection<string, { readonly id: string }>({
   name: 'slack_organisations',
   holds: 'the organisation of each Slack workspace',
   personal: 'nobody',
 });
+
+export const installationKinds: readonly AnyCollection[] = [slackInstallations, slackOrganisations];
 
 /** Topic for the ids of workspaces whose installation changed. */
 const TOPIC = 'slack:installations';

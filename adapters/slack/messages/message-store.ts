@@ -1,5 +1,12 @@
 import type { MessageRef, View } from '#src/chat/index.ts';
-import { type Collection, collection, type RecordWrite, type Store, type Versioned } from '#src/engine/index.ts';
+import {
+  type AnyCollection,
+  type Collection,
+  collection,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 
 /** Outbox record of a message, persisted before the call to Slack, so that a lost response can be detected. */
@@ -37,14 +44,14 @@ export interface FileRecord extends Versioned {
 const KEPT = 'kept; what is made of a prompt, such as the name of a clip’s file, until that is removed or expires';
 const keyOf = ({ channel, message }: MessageRef): string => `${channel}:${message}`;
 
-export const slackPosts = collection<string, PostRecord>({
+const slackPosts = collection<string, PostRecord>({
   name: 'slack_posts',
   holds: 'messages of Slack by the key that they were posted under',
   kept: KEPT,
   personal: 'with its task',
 });
 
-export const slackFiles = collection<MessageRef, FileRecord>({
+const slackFiles = collection<MessageRef, FileRecord>({
   name: 'slack_files',
   key: keyOf,
   holds: 'the files of messages of Slack, with their names',
@@ -53,7 +60,7 @@ export const slackFiles = collection<MessageRef, FileRecord>({
 });
 
 /** The first message of a reply's thread. */
-export const slackThreads = collection<MessageRef, { readonly thread: string }>({
+const slackThreads = collection<MessageRef, { readonly thread: string }>({
   name: 'slack_threads',
   key: keyOf,
   holds: 'the thread of each reply on Slack',
@@ -61,7 +68,7 @@ export const slackThreads = collection<MessageRef, { readonly thread: string }>(
 });
 
 /** The task's message that another one, such as a notification, stands for. */
-export const slackStandIns = collection<MessageRef, { readonly message: MessageRef }>({
+const slackStandIns = collection<MessageRef, { readonly message: MessageRef }>({
   name: 'slack_stand_ins',
   key: keyOf,
   holds: 'which message of Slack another one stands for',
@@ -69,12 +76,20 @@ export const slackStandIns = collection<MessageRef, { readonly message: MessageR
 });
 
 /** The replies with the state of a message that could not be edited any more. */
-export const slackReplies = collection<MessageRef, readonly MessageRef[]>({
+const slackReplies = collection<MessageRef, readonly MessageRef[]>({
   name: 'slack_replies',
   key: keyOf,
   holds: 'the replies that take the place of an edit on Slack',
   personal: 'nobody',
 });
+
+export const messageKinds: readonly AnyCollection[] = [
+  slackPosts,
+  slackFiles,
+  slackThreads,
+  slackStandIns,
+  slackReplies,
+];
 
 /** The next version of a record; its revision is incremented by the write. */
 type Next<Record extends Versioned> = Omit<Record, 'revision'>;

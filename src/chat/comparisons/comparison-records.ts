@@ -1,6 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { collection, type RecordEdit, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
+import {
+  type AnyCollection,
+  collection,
+  type RecordEdit,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '../../engine/index.ts';
 import { Serial } from '../../serial.ts';
 import { labelAt, type Origin, type SetPlace, type TaskId } from '../../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
@@ -39,7 +46,7 @@ export type VoteOutcome = 'counted' | 'changed' | 'same' | 'revealed' | 'not_sho
 
 type Team = Pick<Origin, 'platform' | 'team'>;
 
-export const comparisonRecords = collection<TaskId, ComparisonRecord>({
+const comparisonRecords = collection<TaskId, ComparisonRecord>({
   name: 'comparisons',
   holds: 'who votes for which clip of a comparison, until its reveal; then numbers of votes alone',
   kept: 'votes 24 hours; numbers until the clips’ content is removed',
@@ -57,18 +64,20 @@ export const comparisonRecords = collection<TaskId, ComparisonRecord>({
   },
 });
 
-export const comparisonWins = collection<TeamKey, WinsRecord>({
+const comparisonWins = collection<TeamKey, WinsRecord>({
   name: 'comparison_wins',
   key: keyOfTeam,
   holds: 'how often each model of a team won',
   personal: 'nobody',
 });
 
-export const comparisonSecrets = collection<'blind order', { readonly revision: number; readonly secret: string }>({
+const comparisonSecrets = collection<'blind order', { readonly revision: number; readonly secret: string }>({
   name: 'comparison_secrets',
   holds: 'the secret from which the order of blind clips follows',
   personal: 'nobody',
 });
+
+export const comparisonKinds: readonly AnyCollection[] = [comparisonRecords, comparisonWins, comparisonSecrets];
 
 /** Index of the comparisons that are not revealed completely; scores are the times from which to reveal them. */
 export const OPEN_COMPARISONS = 'comparisons';

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { type Change, collection, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
+import {
+  type AnyCollection,
+  type Change,
+  collection,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import { type Person, withoutPerson } from '../../tasks/index.ts';
 import { type AuditEntry, type AuditTrail, keyOfTeam, type TeamKey } from '../../teams/index.ts';
@@ -45,7 +52,7 @@ export interface Decided extends Versioned {
 }
 
 /** By the hash of the file. */
-export const statementImports = collection<string, Versioned & { readonly importedAtMs: number }>({
+const statementImports = collection<string, Versioned & { readonly importedAtMs: number }>({
   name: 'statement_imports',
   holds: 'which statements of the video service were imported',
   personal: 'nobody',
@@ -70,7 +77,7 @@ interface StatementPage {
   readonly page: number;
 }
 
-export const statementPages = collection<StatementPage, { readonly items: readonly (Match | Discrepancy)[] }>({
+const statementPages = collection<StatementPage, { readonly items: readonly (Match | Discrepancy)[] }>({
   name: 'statement_pages',
   key: ({ pages, kind, page }) => `${kind}:${pages}:${page}`,
   holds: 'the findings of imported statements: tasks, amounts',
@@ -84,12 +91,19 @@ interface StatementPosition {
   readonly isApart?: boolean;
 }
 
-export const statementDecisions = collection<StatementPosition, Decided>({
+const statementDecisions = collection<StatementPosition, Decided>({
   name: 'statement_decisions',
   key: ({ pages, position, isApart = false }) => `${isApart ? 'apart' : 'decided'}:${pages}:${position}`,
   holds: 'who decided on a discrepancy of a statement',
   personal: { forget: (decided, { person, pseudonym }) => withoutPerson(decided, person.id, pseudonym) },
 });
+
+export const statementKinds: readonly AnyCollection[] = [
+  statementImports,
+  teamStatements,
+  statementPages,
+  statementDecisions,
+];
 
 /** Matches, and discrepancies, per page. */
 export const PAGE = 500;
