@@ -16,12 +16,14 @@ import {
   type dismissalBody,
   type formBody,
   type interactionBody,
-  MANAGER,
   type pressBody,
   type reactionBody,
   type suggestionsQuery,
   TEAM,
 } from './schema.ts';
+
+/** User who administers the team and manages every channel: cancels, decides on and retries tasks of other users. */
+const MANAGER = 'operator';
 
 /** Options of {@link InteractionHandler}. */
 interface InteractionHandlerOptions {

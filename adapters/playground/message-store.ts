@@ -8,7 +8,9 @@ import type { Phase, TaskId, TaskState } from '#src/tasks/index.ts';
 import type { AspectRatio } from '#src/videos/index.ts';
 import { LiveUpdates } from './live-updates.ts';
 import { buttonsIn, type KeptCard } from './render.ts';
-import { BOT_NAME, type messagesQuery } from './schema.ts';
+import type { messagesQuery } from './schema.ts';
+
+const BOT_NAME = 'Dailies';
 
 /** Facts about a task's clip that the page needs besides the card, such as its shape and the start of its timer. */
 export interface ClipFacts {

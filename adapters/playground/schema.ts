@@ -2,11 +2,6 @@ import { z } from 'zod';
 
 export const TEAM = 'playground';
 
-/** User who administers the team and manages every channel: cancels, decides on and retries tasks of other users. */
-export const MANAGER = 'operator';
-
-export const BOT_NAME = 'Dailies';
-
 /** Returns the schema of a text of bounded length; its errors follow the field's name: "user: is missing". */
 function anyText(maxLength: number) {
   return z

@@ -15,7 +15,7 @@ import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, type Style, sty
 import { approverNamed, approverProblem } from '../approvals/approvers.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
-import { administrative, isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
+import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
 import { channelNamed, withoutMarkup } from '../input/people.ts';
 import {
   type BotPorts,
@@ -65,7 +65,7 @@ const options: readonly OptionDeclaration[] = [
       kind: 'text',
       choices: [...RULE_NAMES, 'all'].map((value) => ({ value, label: value })),
     } as const,
-  ].map(administrative),
+  ].map((option): OptionDeclaration => ({ ...option, isAdministrative: true })),
 ];
 
 /** `/video policy`: shows what is allowed, and changes it. */

@@ -60,11 +60,6 @@ export function clipOption({ name, kind, min }: Setting): OptionDeclaration {
   };
 }
 
-/** Returns an option that only administrators may use. */
-export function administrative(option: OptionDeclaration): OptionDeclaration {
-  return { ...option, isAdministrative: true };
-}
-
 /** Returns whether any option was given. @param except one that selects what is shown. */
 export function isAnyGiven(given: GivenOptions, except?: string): boolean {
   return Object.entries(given).some(([name, values]) => name !== except && values.length > 0);

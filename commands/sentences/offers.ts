@@ -6,8 +6,11 @@ import { capitalised, count, shorten } from './format.ts';
 import { clipsCost, type Ordered, someClips } from './ordered.ts';
 import { MEDIA_WORDS, requestWords } from './settings.ts';
 import { spendingSentences } from './spending.ts';
-import { CHAIN_PACE, CHAINED_PACE, lastFrameOf } from './studio/chain.ts';
+import { CHAIN_PACE, lastFrameOf } from './studio/chain.ts';
 import { choiceButton, improvedLines } from './studio/improve.ts';
+
+/** Explains the pace of a storyboard whose shots are all chained. */
+const CHAINED_PACE = 'Each shot starts with the last frame of the one before, so they are made one after another.';
 
 /** Reason for offering a request instead of sending it. */
 export type OfferReason =

@@ -7,8 +7,11 @@ import { nearest } from '../input/closest-match.ts';
 import { policyCommand, policyRefusal } from './administration/policy.ts';
 import { all, count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
-import { FIRST_SHOT, frameCounts } from './studio/chain.ts';
+import { frameCounts } from './studio/chain.ts';
 import { noSuchImage } from './studio/library.ts';
+
+/** Refuses the last frame of the shot before as an image of the first shot. */
+const FIRST_SHOT = 'image: this is the first shot; there is no shot before it whose last frame it could start with.';
 
 // All of these are plain text that includes user input: adapters escape all of it.
 

@@ -9,7 +9,7 @@ import {
   titleOf,
 } from '#src/videos/index.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
-import { administrative, clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
+import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
 import {
   type BotPorts,
   byCommand,
@@ -59,7 +59,7 @@ const options: readonly OptionDeclaration[] = [
       kind: 'text',
       choices: [...PARTS, 'all'].map((value) => ({ value, label: value })),
     } as const,
-  ].map(administrative),
+  ].map((option): OptionDeclaration => ({ ...option, isAdministrative: true })),
 ];
 
 /** `/video style`: shows the styles of the team, and adds, changes and removes them. */

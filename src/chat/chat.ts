@@ -15,17 +15,20 @@ import {
 import {
   type Audience,
   type DurationEstimates,
+  hasReview,
   isContentRemoved,
   isWaitingFor,
   newerVersions,
   type Origin,
   type Phase,
   type Price,
+  type ReviewRules,
   type SetPlace,
   type StepRetry,
   stateIndex,
   type Task,
   type TaskId,
+  versionOf,
 } from '../tasks/index.ts';
 import type { Admin } from '../teams/index.ts';
 import type { Model } from '../videos/index.ts';
@@ -40,7 +43,7 @@ import type { MessageLocks } from './message-lock.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { TaskRetraction } from './retraction.ts';
-import { createReviewContext, ReviewNotices, type ReviewNoticesOptions } from './reviews.ts';
+import { type ReviewContext, ReviewNotices, type ReviewNoticesOptions } from './reviews.ts';
 import { SetCards } from './sets/set-cards.ts';
 import { SetNotices } from './sets/set-notices.ts';
 import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
@@ -401,6 +404,31 @@ export class ChatEngine implements Chat {
     const waiting = await this.#options.store.scan(stateIndex('claimed'), range);
     for (const { member } of waiting) this.#edits.refresh(member as TaskId);
   }
+}
+
+/** Notes that a message shows at most, the newest ones. */
+const MAX_NOTES = 3;
+
+/** Creates the reader of {@link ReviewContext}. */
+function createReviewContext({
+  repository,
+  reviewRules = async () => ({}),
+}: {
+  readonly repository: { get(id: TaskId): Promise<Task | undefined> };
+  /** Reads the review rules of a team. Default: none are set. */
+  readonly reviewRules?: (of: Pick<Origin, 'platform' | 'team'>) => Promise<ReviewRules>;
+}): (task: Task) => Promise<ReviewContext> {
+  return async ({ origin, retryOf, state }) => {
+    // Progress edits of other tasks read nothing more.
+    if (state !== 'completed' && retryOf === undefined) return { isReviewed: false };
+    const isReviewed = hasReview(await reviewRules(origin), origin);
+    if (!isReviewed || retryOf === undefined) return { isReviewed };
+    const before = await repository.get(retryOf);
+    // A retry elsewhere does not show the notes of a private channel.
+    if (before === undefined || before.origin.channel !== origin.channel) return { isReviewed };
+    const notes = (before.review ?? []).flatMap(({ note }) => note ?? []).slice(-MAX_NOTES);
+    return notes.length === 0 ? { isReviewed } : { isReviewed, earlier: { version: versionOf(before), notes } };
+  };
 }
 
 /** Returns whether the record of a message, which may be damaged, says that it shows something in progress. */

@@ -4,7 +4,6 @@ import type { Logger } from '../logger.ts';
 import { fileNameOf } from '../media/index.ts';
 import type { Clips } from '../pipeline/index.ts';
 import {
-  hasReview,
   isPseudonym,
   isSignedOff,
   type Origin,
@@ -12,7 +11,6 @@ import {
   type ReviewNote,
   type ReviewRules,
   type Task,
-  type TaskId,
   typedPrompt,
   versionOf,
 } from '../tasks/index.ts';
@@ -192,29 +190,4 @@ export interface ReviewContext {
   readonly isReviewed: boolean;
   /** Absent: it repeats none, or one without notes. */
   readonly earlier?: EarlierNotes;
-}
-
-/** Notes that a message shows at most, the newest ones. */
-const MAX_NOTES = 3;
-
-/** Creates the reader of {@link ReviewContext}. */
-export function createReviewContext({
-  repository,
-  reviewRules = async () => ({}),
-}: {
-  readonly repository: { get(id: TaskId): Promise<Task | undefined> };
-  /** Reads the review rules of a team. Default: none are set. */
-  readonly reviewRules?: (of: Pick<Origin, 'platform' | 'team'>) => Promise<ReviewRules>;
-}): (task: Task) => Promise<ReviewContext> {
-  return async ({ origin, retryOf, state }) => {
-    // Progress edits of other tasks read nothing more.
-    if (state !== 'completed' && retryOf === undefined) return { isReviewed: false };
-    const isReviewed = hasReview(await reviewRules(origin), origin);
-    if (!isReviewed || retryOf === undefined) return { isReviewed };
-    const before = await repository.get(retryOf);
-    // A retry elsewhere does not show the notes of a private channel.
-    if (before === undefined || before.origin.channel !== origin.channel) return { isReviewed };
-    const notes = (before.review ?? []).flatMap(({ note }) => note ?? []).slice(-MAX_NOTES);
-    return notes.length === 0 ? { isReviewed } : { isReviewed, earlier: { version: versionOf(before), notes } };
-  };
 }

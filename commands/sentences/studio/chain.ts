@@ -4,14 +4,6 @@ import type { Refusal } from '#src/videos/index.ts';
 import type { Line } from '../../ui/card.ts';
 import { all, count, formatRange } from '../format.ts';
 
-/** Refuses the last frame of the shot before as an image of the first shot. */
-export const FIRST_SHOT =
-  'image: this is the first shot; there is no shot before it whose last frame it could start with.';
-
-/** Explains the pace of a storyboard whose shots are all chained. */
-export const CHAINED_PACE =
-  'Each shot starts with the last frame of the one before, so they are made one after another.';
-
 export const CHAIN_PACE = 'A shot that starts with the last frame of another waits for its clip.';
 
 /** Refuses another take of a chained shot to those who may not decide on its storyboard, or elsewhere. */

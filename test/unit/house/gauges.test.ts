@@ -14,9 +14,9 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered.
  */
 const CEILINGS = {
-  lines: 77_150,
-  exports: 2_431,
-  'exported functions with one call site': 570,
+  lines: 76_650,
+  exports: 2_100,
+  'exported functions with one call site': 400,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,
@@ -28,8 +28,8 @@ const CEILINGS = {
   sweepers: 2,
   'loops of compare-and-set': 8,
   'terms of the glossary': 79,
-  'files of one create': 142,
-  'functions of one create': 745,
+  'files of one create': 136,
+  'functions of one create': 730,
   'reads of one create': 30,
   'commits of one create': 9,
 } as const;
