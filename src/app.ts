@@ -10,7 +10,6 @@ import {
   type Part,
   type Parts,
   pipelineSettingsOf,
-  RECORD_KINDS,
   type Started,
 } from './app/index.ts';
 import { Audiences, createMessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
@@ -135,7 +134,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
   const cuts = createCuts(deps, { ...parts, chat, storage, folder: clipsDir, assertWritable });
-  const shared = { ...deps, ...pipeline, ...money, recordKinds: RECORD_KINDS, platforms, cuts };
+  const shared = { ...deps, ...pipeline, ...money, platforms, cuts };
   const remover = createRemover({ ...shared, messages: chat.retraction });
   const library = { remover, forgetting: new Forgetting({ ...shared, remover }) };
   const teamNotices = createTeamNotices({ ...shared, writePersonExport: createPersonExport(shared) });

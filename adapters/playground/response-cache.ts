@@ -26,7 +26,7 @@ interface StoredResponse extends CachedResponse {
 }
 
 /** By the idempotency keys of the requests. */
-export const playgroundResponses = collection<string, StoredResponse>({
+const playgroundResponses = collection<string, StoredResponse>({
   name: 'playground_responses',
   holds: 'responses to requests of the chat page, for their repetition',
   kept: 'a year',

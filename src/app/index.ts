@@ -3,5 +3,4 @@ export { createAppChat } from './chat.ts';
 export { createCuts } from './cuts.ts';
 export { connectionsOf, greet } from './greeting.ts';
 export { drainTimeoutMs, orderOf, type Part, type Parts, type Started } from './parts.ts';
-export { RECORD_KINDS } from './record-kinds.ts';
 export { createVideos, openAppQueue, pipelineSettingsOf } from './services.ts';

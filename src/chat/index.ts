@@ -13,7 +13,6 @@ export {
 export { Audiences } from './audiences.ts';
 export { type Chat, ChatEngine } from './chat.ts';
 export {
-  comparisonKinds,
   type ModelRecord,
   winnerOf,
 } from './comparisons/comparison-records.ts';
@@ -31,7 +30,6 @@ export {
   taskOfKey,
   type Upload,
 } from './platform.ts';
-export { deliveryRecords, endNotices, requestNotices, retractions, setNotices } from './records.ts';
 export type { RetractionCount } from './retraction.ts';
 export { setCardId, setOfCard } from './sets/set-view.ts';
 export { PlatformStarter } from './start-platforms.ts';
@@ -40,9 +38,8 @@ export {
   type Subscription,
   type Subscriptions,
   subscriptionKey,
-  subscriptionsOfTeams,
 } from './subscriptions.ts';
-export { messageKinds, TaskMessages } from './task-messages.ts';
+export { TaskMessages } from './task-messages.ts';
 export {
   type BarChart,
   type BudgetAlert,

@@ -34,7 +34,7 @@ interface TeamSubscriptions extends Versioned {
   readonly list: readonly Subscription[];
 }
 
-export const subscriptionsOfTeams = collection<TeamKey, TeamSubscriptions>({
+const subscriptionsOfTeams = collection<TeamKey, TeamSubscriptions>({
   name: 'subscriptions',
   key: keyOfTeam,
   holds: 'who is notified of finished clips, and where',

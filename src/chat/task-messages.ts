@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type AnyCollection, collection, type RecordWrite, type Store } from '../engine/index.ts';
+import { collection, type RecordWrite, type Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import {
@@ -73,8 +73,6 @@ const tasksOfMessages = collection<
   kept: 'until the task’s content is removed',
   personal: 'with its task',
 });
-
-export const messageKinds: readonly AnyCollection[] = [cards, openings, tasksOfMessages];
 
 /** Maps each task to its one message, which is opened once and found again after a restart. */
 export class TaskMessages {

@@ -82,7 +82,7 @@ interface RemovalJob extends Versioned {
   readonly address: Origin['address'];
 }
 
-export const removalJobs = collection<TaskId, RemovalJob>({
+const removalJobs = collection<TaskId, RemovalJob>({
   name: 'removals',
   holds: 'removals that are not complete yet, with the address of the task’s messages',
   kept: 'until the removal is complete',

@@ -29,7 +29,7 @@ interface Cursor extends Versioned {
   readonly left: readonly TaskId[];
 }
 
-export const retentionCursors = collection<TeamKey, Cursor>({
+const retentionCursors = collection<TeamKey, Cursor>({
   name: 'retention_cursors',
   key: keyOfTeam,
   holds: 'up to where a team’s expired clips are removed',
@@ -41,7 +41,7 @@ interface CompletionRecord extends Versioned {
   readonly atMs: number;
 }
 
-export const completions = collection<'retention', CompletionRecord>({
+const completions = collection<'retention', CompletionRecord>({
   name: 'completions',
   holds: 'when expired clips were last removed',
   personal: 'nobody',

@@ -6,7 +6,6 @@ export { Topic } from './cluster/topic.ts';
 export { withLease } from './cluster/with-lease.ts';
 export type { DueJob, Job, JobRun } from './jobs/job.ts';
 export { Jobs } from './jobs/jobs.ts';
-export { queuePauses } from './queue/memory/queue.ts';
 export { openQueue } from './queue/open.ts';
 export {
   JOB_KINDS,
@@ -17,13 +16,13 @@ export {
   type WorkQueue,
 } from './queue/queue.ts';
 export {
-  type AnyCollection,
   type Collection,
   collection,
   type ExportLine,
   type Forgotten,
   type Member,
   type PersonalFacts,
+  recordKinds,
 } from './records/collection.ts';
 export { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
 export { changeRecord, type RecordEdit } from './store/change-record.ts';

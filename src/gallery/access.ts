@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Place, Platform } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import { type AnyCollection, collection, type Forgotten, type Store } from '../engine/index.ts';
+import { collection, type Forgotten, type Store } from '../engine/index.ts';
 import type { Origin, Person, Viewer } from '../tasks/index.ts';
 import { type Admin, isAmong } from '../teams/index.ts';
 
@@ -58,8 +58,6 @@ const gallerySessions = collection<string, Ticket>({
   kept: '12 hours',
   personal: { withdraw: (ticket, of) => (isOf(ticket, of) ? null : ticket) },
 });
-
-export const galleryKinds: readonly AnyCollection[] = [galleryLinks, gallerySessions];
 
 export interface GallerySession extends Opener {
   /** Hash of its key: identifies it in this process; the key itself is only in the cookie. */

@@ -1,3 +1,2 @@
-export { galleryKinds } from './access.ts';
 export { createGallery, type Gallery, type GalleryLink } from './gallery.ts';
 export type { GalleryPress, GalleryReply, PressInGallery } from './orders.ts';

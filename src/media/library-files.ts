@@ -31,7 +31,7 @@ const HEAD_BYTES = 12;
 
 type NamedFile = Clip & { readonly name: string };
 
-export const libraryFiles = collection<string, { readonly contentType: string }>({
+const libraryFiles = collection<string, { readonly contentType: string }>({
   name: 'library_files',
   holds: 'the types of the attached files of reference images',
   kept: 'until `/video library remove`',

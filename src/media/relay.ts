@@ -81,7 +81,7 @@ export function relayIdIn(url: string): string | null {
 }
 
 /** By their ids under `/media/`. */
-export const relayedFiles = collection<string, RelayedFile>({
+const relayedFiles = collection<string, RelayedFile>({
   name: 'relayed_files',
   holds: 'name and address of reference files that were passed on, with their Slack page',
   kept: 'a year, or until the task’s content is removed',

@@ -1,14 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import {
-  type AnyCollection,
-  type Change,
-  collection,
-  type Job,
-  type RecordWrite,
-  type Store,
-  type Versioned,
-} from '../engine/index.ts';
+import { type Change, collection, type Job, type RecordWrite, type Store, type Versioned } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import { periodOf } from '../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../tasks/index.ts';
@@ -78,8 +70,6 @@ export const restoredSpend = collection<{ readonly person: CarriedPerson; readon
   kept: `${UNTIL_THE_MONTH_ENDS}, or they are forgotten again`,
   personal: { byOwner: true },
 });
-
-export const carriedKinds: readonly AnyCollection[] = [carryKeys, carriedSpend, restoredSpend];
 
 const SECRET_BYTES = 32;
 const MAX_TRIES = 20;

@@ -72,7 +72,7 @@ interface EnvironmentRecord extends Versioned {
 }
 
 /** What the environment said at the last start. */
-export const environments = collection<'environment', EnvironmentRecord>({
+const environments = collection<'environment', EnvironmentRecord>({
   name: 'environment',
   holds: 'the persons named in `ADMINS` at the last start, whose changes the audit log shows',
   kept: 'kept; one who is taken out of `ADMINS` goes with the next start',

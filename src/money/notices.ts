@@ -36,7 +36,7 @@ interface NoticeRecord extends Versioned, Omit<NoticeOrder, 'key'> {
 }
 
 /** By the hashes of their keys. */
-export const teamNotices = collection<string, NoticeRecord>({
+const teamNotices = collection<string, NoticeRecord>({
   name: 'notices',
   holds: 'alerts, reports and files that were sent, with their recipients; a report names people and what they spent',
   personal: {

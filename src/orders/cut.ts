@@ -51,7 +51,7 @@ export function isCutId(id: string): id is TaskId {
   return /^cut-[0-9a-f]{32}$/u.test(id);
 }
 
-export const cutRecords = collection<TaskId, Cut>({
+const cutRecords = collection<TaskId, Cut>({
   name: 'cuts',
   holds: 'cuts: the tasks of their clips, who asked for them and where',
   kept: 'until one of the clips is deleted, or who asked is forgotten; without the file once one has expired',

@@ -1,2 +1,2 @@
-export { erasures, Forgetting } from './forgetting/forgetting.ts';
+export { Forgetting } from './forgetting/forgetting.ts';
 export { createPersonExport } from './person-export.ts';

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { AnyCollection, ExportLine, Store } from '../engine/index.ts';
+import type { ExportLine, Store } from '../engine/index.ts';
 import type { SignedLinks } from '../media/index.ts';
 import { isoOf } from '../period.ts';
 import { isBlind, ledgerOf, readTasks, type Task, type TaskId } from '../tasks/index.ts';
@@ -19,8 +19,6 @@ interface PersonOfTeam extends TeamKey {
 /** Dependencies of {@link createPersonExport}. */
 export interface PersonExportOptions {
   readonly store: Pick<Store, 'scan' | 'keyv' | 'contents'>;
-  /** All kinds of record of the store. */
-  readonly recordKinds: readonly AnyCollection[];
   /** `null`: links are off. */
   readonly links: Pick<SignedLinks, 'sign'> | null;
   readonly audit: Pick<AuditTrail, 'page'>;
@@ -55,7 +53,7 @@ async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): Asy
     for (const task of tasks) yield isBlind(task) ? blindLine(task) : clipLine(task, options.links);
   }
   const { platform, team, user } = person;
-  yield* linesAbout(options.store, options.recordKinds, { platform, team, person: { id: user, name: user } });
+  yield* linesAbout(options.store, { platform, team, person: { id: user, name: user } });
   yield* auditLines(options, person);
 }
 

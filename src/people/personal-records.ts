@@ -1,10 +1,10 @@
 import {
-  type AnyCollection,
   changeRecord,
   type ExportLine,
   type Forgotten,
   type Member,
   type PersonalFacts,
+  recordKinds,
   type Store,
   type Versioned,
 } from '../engine/index.ts';
@@ -14,36 +14,28 @@ type RecordStore = Pick<Store, 'keyv' | 'commit' | 'contents'>;
 /** Kinds of record that say something about people, with what. */
 type Personal = readonly { readonly name: string; readonly facts: PersonalFacts<object> }[];
 
-function personalIn(kinds: readonly AnyCollection[]): Personal {
+function personalKinds(): Personal {
   // The facts of a kind are asked about its own records alone.
-  return kinds.flatMap(({ name, personal }) =>
+  return [...recordKinds.values()].flatMap(({ name, personal }) =>
     typeof personal === 'string' ? [] : [{ name, facts: personal as PersonalFacts<object> }],
   );
 }
 
 /** Ends what a person would go on doing or getting by the records of a store. Idempotent. */
-export async function withdrawFrom(
-  store: RecordStore,
-  kinds: readonly AnyCollection[],
-  person: Forgotten,
-): Promise<void> {
-  for (const { name, facts } of personalIn(kinds))
+export async function withdrawFrom(store: RecordStore, person: Forgotten): Promise<void> {
+  for (const { name, facts } of personalKinds())
     if (facts.withdraw !== undefined) await changeAll(store, { name, facts, change: facts.withdraw }, person);
 }
 
 /** Replaces a person in what stays in a store. Idempotent. */
-export async function forgetIn(store: RecordStore, kinds: readonly AnyCollection[], person: Forgotten): Promise<void> {
-  for (const { name, facts } of personalIn(kinds))
+export async function forgetIn(store: RecordStore, person: Forgotten): Promise<void> {
+  for (const { name, facts } of personalKinds())
     if (facts.forget !== undefined) await changeAll(store, { name, facts, change: facts.forget }, person);
 }
 
 /** Yields what the records of a store say about a person. */
-export async function* linesAbout(
-  store: Pick<Store, 'keyv' | 'contents'>,
-  kinds: readonly AnyCollection[],
-  person: Member,
-): AsyncGenerator<ExportLine> {
-  for (const { name, facts } of personalIn(kinds)) {
+export async function* linesAbout(store: Pick<Store, 'keyv' | 'contents'>, person: Member): AsyncGenerator<ExportLine> {
+  for (const { name, facts } of personalKinds()) {
     if (facts.export === undefined) continue;
     for await (const { key, value } of recordsAbout(store, { name, facts }, person))
       yield* facts.export(value, person, key);

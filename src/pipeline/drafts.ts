@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { type AnyCollection, collection, type Member, type Store } from '../engine/index.ts';
+import { collection, type Member, type Store } from '../engine/index.ts';
 import { isoOf } from '../period.ts';
 import { Serial } from '../serial.ts';
 import type { Origin, Person, Task, TaskId } from '../tasks/index.ts';
@@ -72,8 +72,6 @@ const equalDrafts = collection<Draft, { readonly id: TaskId }>({
   kept: KEPT,
   personal: 'nobody',
 });
-
-export const draftKinds: readonly AnyCollection[] = [draftRecords, retryPresses, equalDrafts];
 
 function isTheirs({ platform, team, by }: Draft, of: Member): boolean {
   return platform === of.platform && team === of.team && by.id === of.person.id;

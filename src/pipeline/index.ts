@@ -4,7 +4,6 @@ export {
   type Draft,
   Drafts,
   deleteDraftsOf,
-  draftKinds,
   type NewDraft,
 } from './drafts.ts';
 export { createLedger, ledgerEntries, ledgerPages } from './ledger-reader.ts';
@@ -24,5 +23,5 @@ export {
   type TaskService,
   type TaskServiceOptions,
 } from './task-service.ts';
-export { createUpstreamIds, type UpstreamIds, upstreamKinds } from './upstream-ids.ts';
+export { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
 export type { VisibleScope } from './visible-history.ts';

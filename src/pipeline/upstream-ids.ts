@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { type AnyCollection, type Change, collection, type IndexWrite, type Store } from '../engine/index.ts';
+import { type Change, collection, type IndexWrite, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import { isContentRemoved, readTasks, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamId } from '../videos/index.ts';
@@ -49,8 +49,6 @@ const idAttempts = collection<TaskId, Attempts>({
   holds: 'the times at which ids were entered by hand for a task',
   personal: 'nobody',
 });
-
-export const upstreamKinds: readonly AnyCollection[] = [upstreamHolders, idAttempts];
 
 const HOUR_MS = 3_600_000;
 /** Limit on entered ids per task and hour, against guessing the id of another user's task. */

@@ -22,7 +22,7 @@ export interface DurationEstimates {
   learn(model: string, durationMs: number): Promise<void>;
 }
 
-export const durations = collection<'by model', Readonly<Record<string, readonly number[]>>>({
+const durations = collection<'by model', Readonly<Record<string, readonly number[]>>>({
   name: 'durations',
   holds: 'generation times by model',
   personal: 'nobody',

@@ -14,7 +14,6 @@ export { awaitsFrame, boughtState, type Dropped, type ShotEnd } from './chain.ts
 export {
   createDurationEstimates,
   type DurationEstimates,
-  durations,
   learningDurations,
   type UsualDuration,
 } from './duration-estimates.ts';

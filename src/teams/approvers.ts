@@ -18,7 +18,7 @@ interface ApproversRecord extends Versioned {
   readonly approvers: readonly TeamApprover[];
 }
 
-export const approversOfTeams = collection<TeamKey, ApproversRecord>({
+const approversOfTeams = collection<TeamKey, ApproversRecord>({
   name: 'approvers',
   key: keyOfTeam,
   holds: 'approvers: persons, roles, user groups',

@@ -1,7 +1,7 @@
 export { type AccessConfig, accessOf, rulesOf, splitList, teamListOf } from './access-list.ts';
 export { type Admin, adminListOf, adminsOf, BUILT_IN_ADMINS, isAmong } from './admins.ts';
-export { Approvers, approversFor, approversOfTeams, type TeamApprover, whoDecides } from './approvers.ts';
-export { type AuditedChange, AuditTrail, auditRecords } from './audit/audit.ts';
+export { Approvers, approversFor, type TeamApprover, whoDecides } from './approvers.ts';
+export { type AuditedChange, AuditTrail } from './audit/audit.ts';
 export type {
   Actor,
   AuditAction,
@@ -11,7 +11,7 @@ export type {
   LoggedValue,
   Surface,
 } from './audit/audit-entry.ts';
-export { type MemberKey, PersonalDefaults, personalDefaults } from './personal-defaults.ts';
+export { type MemberKey, PersonalDefaults } from './personal-defaults.ts';
 export {
   allowedCatalog,
   changedPolicy,
@@ -27,7 +27,7 @@ export {
   valueRules,
 } from './policy/policy.ts';
 export { type Bought, type PurchaseNow, purchaseAt, refusedBy } from './policy/purchase-check.ts';
-export { MAX_IMAGES, type ReferenceImage, References, referenceNameOf, shelves } from './references.ts';
+export { MAX_IMAGES, type ReferenceImage, References, referenceNameOf } from './references.ts';
 export {
   DEFAULT_SETTINGS,
   type Pause,
@@ -41,5 +41,4 @@ export {
   pauseAt,
   type TeamKey,
   TeamSettingsRepository,
-  teamSettings,
 } from './team-settings.ts';

@@ -15,7 +15,7 @@ type DefaultsPatch = { readonly [Name in keyof Defaults]?: Defaults[Name] | null
 type DefaultsRecord = Defaults & Versioned;
 
 /** The defaults of people: one record for each who has any. */
-export const personalDefaults = collection<MemberKey, DefaultsRecord>({
+const personalDefaults = collection<MemberKey, DefaultsRecord>({
   name: 'defaults',
   key: keyOfMember,
   holds: 'a person’s default model, length and aspect ratio, by team',

@@ -27,7 +27,7 @@ export function referenceNameOf(word: string): string | null {
 type Shelf = Versioned & { readonly images: readonly ReferenceImage[] };
 
 /** The reference images of teams: one record for each team that has any. */
-export const shelves = collection<TeamKey, Shelf>({
+const shelves = collection<TeamKey, Shelf>({
   name: 'references',
   key: keyOfTeam,
   holds: 'names and addresses of a team’s reference images, with who added each',

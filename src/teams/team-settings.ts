@@ -29,7 +29,7 @@ export function keyOfTeam({ platform, team }: TeamKey): string {
   return `${platform}:${team}`;
 }
 
-export const teamSettings = collection<TeamKey, TeamSettings>({
+const teamSettings = collection<TeamKey, TeamSettings>({
   name: 'settings',
   key: keyOfTeam,
   holds:

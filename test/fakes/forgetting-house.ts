@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { RECORD_KINDS } from '#src/app/record-kinds.ts';
 import { createRemover, type Remover } from '#src/clips/remover.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
 import { Forgetting } from '#src/people/forgetting/forgetting.ts';
@@ -53,7 +52,6 @@ export function partsOf(house: ChatHouse, cuts: Pick<Cuts, 'removeWith' | 'forge
   const relay = { remove: async (url: string) => void references.push(url) };
   const platforms = new Map([[platform.name, platform]]);
   const options = {
-    recordKinds: RECORD_KINDS,
     cuts,
     ...money,
     store,

@@ -1,6 +1,6 @@
 import { type APIGatewayBotInfo, type APIGatewaySessionStartLimit, Routes } from 'discord.js';
 import { sleep } from '#src/clock.ts';
-import { type AnyCollection, collection, type Store } from '#src/engine/index.ts';
+import { collection, type Store } from '#src/engine/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import type { GatewayOptions } from './gateway.ts';
@@ -100,8 +100,6 @@ const discordShards = collection<'count', CountRecord>({
   holds: 'the number of shards of all replicas',
   personal: 'nobody',
 });
-
-export const startKinds: readonly AnyCollection[] = [discordStarts, discordShards];
 
 /**
  * Returns the shard count, the same for all replicas: Discord's recommendation to the first of them. A new

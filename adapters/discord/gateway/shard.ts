@@ -175,7 +175,7 @@ interface SessionRecord {
 }
 
 /** By shard and number of shards. */
-export const discordSessions = collection<string, SessionRecord>({
+const discordSessions = collection<string, SessionRecord>({
   name: 'discord_sessions',
   holds: 'sessions with Discord',
   personal: 'nobody',

@@ -1,7 +1,7 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/index.ts';
-import { type AnyCollection, collection, type Store } from '#src/engine/index.ts';
+import { collection, type Store } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 import type { ShownClip } from './render.ts';
 
@@ -68,13 +68,6 @@ const discordFollowUps = collection<string, MessageToken>({
   kept: '15 minutes',
   personal: 'nobody',
 });
-
-export const messageKinds: readonly AnyCollection[] = [
-  discordMessages,
-  discordValues,
-  discordNotices,
-  discordFollowUps,
-];
 
 /** Number of rejected tokens remembered; each expires by itself after 15 minutes. */
 const MAX_REFUSED = 10_000;

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
 import { accessSentence } from '#commands/sentences/access.ts';
 import { type AccessRules, accessRefusal } from '#src/chat/index.ts';
-import { type AnyCollection, collection, type Store } from '#src/engine/index.ts';
+import { collection, type Store } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { type AccessConfig, rulesOf } from '#src/teams/index.ts';
@@ -63,8 +63,6 @@ const slackOrganisations = collection<string, { readonly id: string }>({
   holds: 'the organisation of each Slack workspace',
   personal: 'nobody',
 });
-
-export const installationKinds: readonly AnyCollection[] = [slackInstallations, slackOrganisations];
 
 /** Topic for the ids of workspaces whose installation changed. */
 const TOPIC = 'slack:installations';

@@ -1,12 +1,5 @@
 import type { MessageRef, View } from '#src/chat/index.ts';
-import {
-  type AnyCollection,
-  type Collection,
-  collection,
-  type RecordWrite,
-  type Store,
-  type Versioned,
-} from '#src/engine/index.ts';
+import { type Collection, collection, type RecordWrite, type Store, type Versioned } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 
 /** Outbox record of a message, persisted before the call to Slack, so that a lost response can be detected. */
@@ -82,14 +75,6 @@ const slackReplies = collection<MessageRef, readonly MessageRef[]>({
   holds: 'the replies that take the place of an edit on Slack',
   personal: 'nobody',
 });
-
-export const messageKinds: readonly AnyCollection[] = [
-  slackPosts,
-  slackFiles,
-  slackThreads,
-  slackStandIns,
-  slackReplies,
-];
 
 /** The next version of a record; its revision is incremented by the write. */
 type Next<Record extends Versioned> = Omit<Record, 'revision'>;

@@ -1,13 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import {
-  type AnyCollection,
-  collection,
-  type RecordEdit,
-  type RecordWrite,
-  type Store,
-  type Versioned,
-} from '../../engine/index.ts';
+import { collection, type RecordEdit, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
 import { Serial } from '../../serial.ts';
 import { labelAt, type Origin, type SetPlace, type TaskId } from '../../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
@@ -76,8 +69,6 @@ const comparisonSecrets = collection<'blind order', { readonly revision: number;
   holds: 'the secret from which the order of blind clips follows',
   personal: 'nobody',
 });
-
-export const comparisonKinds: readonly AnyCollection[] = [comparisonRecords, comparisonWins, comparisonSecrets];
 
 /** Index of the comparisons that are not revealed completely; scores are the times from which to reveal them. */
 export const OPEN_COMPARISONS = 'comparisons';

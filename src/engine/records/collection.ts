@@ -80,12 +80,17 @@ export interface AnyCollection extends Pick<Collection<never, object>, 'name' | 
   readonly personal: 'nobody' | 'with its task' | PersonalFacts<never>;
 }
 
-/** Defines a kind of record. */
+const kinds = new Map<string, AnyCollection>();
+
+/** Every kind of record that the modules loaded so far define, by name. */
+export const recordKinds: ReadonlyMap<string, AnyCollection> = kinds;
+
+/** Defines a kind of record, which is then one of {@link recordKinds}. */
 export function collection<Key, Value extends object>(
   options: CollectionOptions<Key, Value> & (Key extends string ? object : { readonly key: (of: Key) => string }),
 ): Collection<Key, Value> {
   const { name: namespace, key = String, kept = 'kept' } = options;
-  return {
+  const kind: Collection<Key, Value> = {
     ...options,
     key,
     kept,
@@ -103,4 +108,6 @@ export function collection<Key, Value extends object>(
     overwriting: (of, value) => ({ namespace, key: key(of), value, expected: 'any' }),
     change: (store, of, edit) => changeRecord(store, { namespace, key: key(of) }, edit),
   };
+  kinds.set(namespace, kind);
+  return kind;
 }

@@ -36,7 +36,7 @@ interface IncidentRecord extends Versioned {
 
 const KEY = 'out-of-credit';
 
-export const creditIncidents = collection<typeof KEY, IncidentRecord>({
+const creditIncidents = collection<typeof KEY, IncidentRecord>({
   name: 'credit_incidents',
   holds: 'the last time without credit at the video service',
   personal: 'nobody',

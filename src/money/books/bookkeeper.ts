@@ -19,7 +19,7 @@ interface LastCheck {
   readonly headsAtMs: number;
 }
 
-export const bookChecks = collection<'last', LastCheck>({
+const bookChecks = collection<'last', LastCheck>({
   name: 'book_checks',
   holds: 'the outcome of the last check of the books',
   personal: 'nobody',

@@ -40,7 +40,7 @@ interface ReportsRecord extends Versioned {
   readonly reported: readonly Reported[];
 }
 
-export const monthlyReports = collection<NoticeTeam, ReportsRecord>({
+const monthlyReports = collection<NoticeTeam, ReportsRecord>({
   name: 'reports',
   key: keyOfTeam,
   holds: 'the months of a team that were reported, with their totals',

@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import {
-  type AnyCollection,
-  type Change,
-  collection,
-  type RecordWrite,
-  type Store,
-  type Versioned,
-} from '../../engine/index.ts';
+import { type Change, collection, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import { type Person, withoutPerson } from '../../tasks/index.ts';
 import { type AuditEntry, type AuditTrail, keyOfTeam, type TeamKey } from '../../teams/index.ts';
@@ -97,13 +90,6 @@ const statementDecisions = collection<StatementPosition, Decided>({
   holds: 'who decided on a discrepancy of a statement',
   personal: { forget: (decided, { person, pseudonym }) => withoutPerson(decided, person.id, pseudonym) },
 });
-
-export const statementKinds: readonly AnyCollection[] = [
-  statementImports,
-  teamStatements,
-  statementPages,
-  statementDecisions,
-];
 
 /** Matches, and discrepancies, per page. */
 export const PAGE = 500;

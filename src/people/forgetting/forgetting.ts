@@ -3,7 +3,6 @@ import type { Platform } from '../../chat/index.ts';
 import type { Remover } from '../../clips/index.ts';
 import type { Clock } from '../../clock.ts';
 import {
-  type AnyCollection,
   collection,
   type DueJob,
   type Forgotten,
@@ -41,8 +40,6 @@ export interface ForgetOrder extends Member {
 /** Options of {@link Forgetting}. */
 interface ForgettingOptions {
   readonly store: Store;
-  /** All kinds of record of the store. */
-  readonly recordKinds: readonly AnyCollection[];
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly remover: Pick<Remover, 'remove' | 'complete'>;
   readonly relay: Pick<Relay, 'remove'>;
@@ -62,7 +59,7 @@ interface ForgetJob extends Versioned, Forgotten {
   readonly requestedAtMs: number;
 }
 
-export const erasures = collection<Member, ForgetJob>({
+const erasures = collection<Member, ForgetJob>({
   name: 'erasures',
   key: ({ platform, team, person }) => `${platform}:${team}:${person.id}`,
   holds: 'requests to be forgotten',
@@ -131,14 +128,14 @@ export class Forgetting {
   }
 
   async #run(key: string): Promise<void> {
-    const { store, recordKinds, clock, logger } = this.#options;
+    const { store, clock, logger } = this.#options;
     const job = await store.keyv(erasures.name).get<ForgetJob>(key);
     const entry = { index: FORGETTINGS, member: key };
     if (job === undefined) {
       await store.commit({ records: [], index: [{ ...entry, score: null }] });
       return;
     }
-    await withdrawFrom(store, recordKinds, job);
+    await withdrawFrom(store, job);
     if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) {
       await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
       return;
@@ -150,10 +147,10 @@ export class Forgetting {
     const { platform, team, person, pseudonym } = job;
     await this.#options.cuts.forget({ platform, team, user: person.id });
     await this.#options.carried.carryRest({ platform, team, user: person.id });
-    await forgetIn(store, recordKinds, job);
+    await forgetIn(store, job);
     await this.#options.platforms.get(platform)?.forget(team, person, pseudonym);
     for (const log of [{ platform, team }, 'deployment'] as const) await this.#options.audit.erase(log, person);
-    await withdrawFrom(store, recordKinds, job);
+    await withdrawFrom(store, job);
     const overwriting = { index: FORGETTINGS, member: OVERWRITING, score: clock.now() };
     await store.commit({
       records: [erasures.replacing(job, job, null)],

@@ -30,7 +30,7 @@ interface Head extends Versioned {
 }
 
 /** Heads, entries, and the persons and notes behind the ids of these. */
-export const auditRecords = collection<string, object>({
+const auditRecords = collection<string, object>({
   name: 'audit',
   holds:
     'administrative changes with who made them and whom they concern. The chained entries hold random ids only; a separate record names the person behind each, another the text of a note',

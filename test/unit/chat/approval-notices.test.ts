@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import { RECORD_KINDS } from '#src/app/record-kinds.ts';
 import { forgetIn } from '#src/people/personal-records.ts';
 import type { Approver } from '#src/tasks/approval.ts';
 import type { Task } from '#src/tasks/task.ts';
@@ -161,7 +160,7 @@ describe('the decision', () => {
     const id = await house.task(asking([LEADS]));
     await house.happen(id, EVENTS.decline);
     const of = { platform: 'fake', team: 'T1', person: BOB, pseudonym: EVENTS.forget.pseudonym };
-    await forgetIn(house.store, RECORD_KINDS, of);
+    await forgetIn(house.store, of);
     await house.happen(id, EVENTS.forget);
     expect(house.platform.settled.map(({ view }) => view.decided?.declined?.by)).toEqual([BOB, of.pseudonym]);
   });

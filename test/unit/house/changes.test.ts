@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { ProductCopy } from './changes/change.ts';
+import { COMMAND, REGISTRY } from './changes/command.ts';
+import { FILE, RECORD_KIND } from './changes/record-kind.ts';
 import { TEAM_SETTING } from './changes/team-setting.ts';
 
 /** Prints the option of the setting, its line on the card and that of the audit log. */
@@ -46,4 +48,49 @@ it('a new team setting touches two files: its row, and its words, which tsc asks
     shown: 'Weekly summary: posted every Monday.',
     logged: 'The operator turned the weekly summary on.',
   });
+});
+
+/** Forgets and exports a person by the new kind of record. */
+const FORGOTTEN = `
+  import { openStore } from '#src/engine/store/open.ts';
+  import { recordKinds } from '#src/engine/index.ts';
+  import { forgetIn, linesAbout } from '#src/people/personal-records.ts';
+  import { readCaption, writeCaption } from '#src/teams/references.ts';
+  const logger = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, () => undefined]));
+  const store = await openStore('sqlite://' + process.cwd() + '/captions.db', { logger });
+  const of = { platform: 'fake', team: 'T1', person: { id: 'U1', name: 'Ada' }, pseudonym: { id: 'forgotten-1', name: 'Removed person' } };
+  await writeCaption(store, of, of.person);
+  const lines = await Array.fromAsync(linesAbout(store, of));
+  await forgetIn(store, of);
+  const left = (await readCaption(store, of)).by.id;
+  await store.close();
+  console.log(JSON.stringify({ lines, left, holds: recordKinds.get('captions').holds }));
+`;
+
+it('a new kind of record touches one file, which does not compile without what it says about people', async () => {
+  const copy = await ProductCopy.make();
+  await copy.insert(RECORD_KIND.bare);
+  expect(await copy.filesWithErrors()).toEqual([FILE]);
+  await copy.insert(RECORD_KIND.personal);
+  expect(await copy.filesWithErrors()).toEqual([]);
+  expect(await copy.printedBy(FORGOTTEN)).toEqual({
+    lines: [{ record: 'caption', text: 'made with care' }],
+    left: 'forgotten-1',
+    holds: 'a caption of a team, with who wrote it',
+  });
+});
+
+/** Runs the new command. */
+const GREETED = `
+  import { subcommands } from '#commands/registry.ts';
+  const hello = subcommands.find(({ declaration }) => declaration.name === 'hello');
+  console.log(JSON.stringify(await hello.run({}, { user: { id: 'U1', name: 'Ada' } }, {})));
+`;
+
+it('a new command touches two files: its own, and the registry', async () => {
+  const copy = await ProductCopy.make();
+  await copy.add(COMMAND.file, COMMAND.text);
+  for (const lines of REGISTRY) await copy.insert(lines);
+  expect(await copy.filesWithErrors()).toEqual([]);
+  expect(JSON.stringify(await copy.printedBy(GREETED))).toContain('Hello Ada');
 });

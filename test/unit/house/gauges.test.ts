@@ -14,8 +14,8 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered.
  */
 const CEILINGS = {
-  lines: 76_650,
-  exports: 2_100,
+  lines: 76_450,
+  exports: 2_070,
   'exported functions with one call site': 400,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,

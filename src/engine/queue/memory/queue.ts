@@ -50,7 +50,7 @@ interface PauseRecord {
 }
 
 /** Pauses that the video service asked for (`Retry-After`), by queue. */
-export const queuePauses = collection<QueueName, PauseRecord>({
+const queuePauses = collection<QueueName, PauseRecord>({
   name: 'queue_pauses',
   holds: 'pauses of queues',
   kept: 'until they end',

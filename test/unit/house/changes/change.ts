@@ -41,6 +41,11 @@ export class ProductCopy {
     await writeFile(join(this.#folder, file), text.slice(0, at) + lines + text.slice(at));
   }
 
+  /** Adds a file. */
+  async add(file: string, text: string): Promise<void> {
+    await writeFile(join(this.#folder, file), text);
+  }
+
   /** Returns the files in which tsc finds an error. */
   async filesWithErrors(): Promise<readonly string[]> {
     const args = [join(TOP, 'node_modules/typescript-compiler/bin/tsc'), '--pretty', 'false'];
@@ -52,7 +57,8 @@ export class ProductCopy {
 
   /** Runs a program. @returns what it prints, as JSON. */
   async printedBy(program: string): Promise<unknown> {
-    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program];
+    await this.add('printing.ts', program);
+    const args = ['--disable-warning=ExperimentalWarning', 'printing.ts'];
     const { stdout } = await run(process.execPath, args, { cwd: this.#folder });
     return JSON.parse(stdout);
   }

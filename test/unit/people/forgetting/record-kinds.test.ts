@@ -1,7 +1,8 @@
+import '#src/app.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RECORD_KINDS } from '#src/app/record-kinds.ts';
 import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 
+import { recordKinds } from '#src/engine/records/collection.ts';
 import { GalleryAccess } from '#src/gallery/access.ts';
 import { armedAlerts } from '#src/money/alerts/budget-alerts.ts';
 import { Boards } from '#src/orders/board.ts';
@@ -26,6 +27,9 @@ import { BOB, CLIP, EVENTS, newTask } from '#test/fakes/tasks.ts';
 /** Fits her budget. */
 const PRICE = { amount: '0.01', currency: 'USD' };
 const BOARD = { id: 'board' as TaskId, kind: 'storyboard', of: 2 } as const;
+
+/** The kinds of all but the platforms, which forget a person by themselves. */
+const KINDS = [...recordKinds.values()].filter(({ name }) => !/^(?:discord|slack|playground)_/u.test(name));
 
 /** How a person is found in a kind of record. */
 interface Named {
@@ -134,7 +138,7 @@ function accessOf({ store, clock, platform }: ChatHouse): GalleryAccess {
 /** Returns the records of each kind, as JSON. */
 async function recordsIn(house: ChatHouse): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for (const { name: namespace } of RECORD_KINDS) {
+  for (const { name: namespace } of KINDS) {
     const pages = await Array.fromAsync(house.store.contents.records(namespace));
     found.set(
       namespace,
@@ -168,12 +172,12 @@ describe('forgetting a person, by kind of record', () => {
   afterEach(() => cutting.remove());
 
   it('has a row for each kind that may name people', () => {
-    const named = RECORD_KINDS.filter(({ personal }) => personal !== 'nobody').map(({ name }) => name);
+    const named = KINDS.filter(({ personal }) => personal !== 'nobody').map(({ name }) => name);
     expect(Object.keys(NAMED).toSorted()).toEqual(named.toSorted());
   });
 
   it('leaves no trace in any kind', () => {
-    for (const { name } of RECORD_KINDS) {
+    for (const { name } of KINDS) {
       const { traces = TRACES, absent } = NAMED[name] ?? { absent: 'about nobody' };
       const [was, left] = [before.get(name) ?? '', after.get(name) ?? ''];
       expect([name, traces.test(was), traces.test(left)]).toEqual([name, absent === undefined, false]);
