@@ -13,7 +13,7 @@ import type { Bot } from './bot-port.ts';
 
 /** Platform whose interactions the bot handles. The app creates it before the bot, which sends through it. */
 export interface Adapter extends Platform {
-  /** Periodic jobs, which run while the platform is started. */
+  /** Periodic jobs. They run with all others, also where the platform starts late, and end before it stops. */
   readonly jobs: readonly Job[];
   /** Sets up the handlers of interactions and their HTTP routes. Called once, before `start` and before HTTP listens. */
   serve(bot: Bot): void;

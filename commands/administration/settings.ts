@@ -177,7 +177,8 @@ function readSettings(
 ) {
   const currencies = currenciesOf(catalog());
   const typedCurrency = optionValue(given, 'currency')?.toUpperCase();
-  const currency = typedCurrency ?? before.currency ?? catalog().defaultModel.currency;
+  const typed = typedCurrency === 'OFF' ? undefined : (typedCurrency ?? before.currency);
+  const currency = typed ?? catalog().defaultModel.currency;
   const valueOfOff = (name: OptionSetting) => (TEAM_SETTINGS[name].kind === 'on_off' ? false : null);
   return readOptions<OptionSetting, unknown>(given, {
     names,

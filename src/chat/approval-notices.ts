@@ -16,7 +16,7 @@ import type { Model } from '../videos/index.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
-import { type PostedRequest, requestNotices } from './records.ts';
+import { askedPerson, type PostedRequest, requestNotices } from './records.ts';
 import type { SetCards } from './sets/set-cards.ts';
 import { setOfCard } from './sets/set-view.ts';
 
@@ -216,14 +216,14 @@ export class ApprovalNotices {
     to: string,
     notice: Pick<Notice, 'place' | 'replyTo'> & { readonly view: ApprovalNotice },
   ): Promise<void> {
-    // Not their id, which would stay in the keys of messages.
-    const at = task.approval?.askedOf.findIndex(({ kind, id }) => kind === 'person' && id === to) ?? -1;
-    const key = `${notice.view.isReminder ? 'remind' : 'ask'}:${task.id}:${at < 0 ? '' : at}`;
+    const { platform, team } = task.origin;
+    const asked = to === '' ? '' : askedPerson({ platform, team, person: { id: to } });
+    const key = `${notice.view.isReminder ? 'remind' : 'ask'}:${task.id}:${asked}`;
     const posted = await this.#posted(task);
     if (posted.some((one) => one.key === key) || (await this.#decided(task)) !== null) return;
     lock.assertHeld();
     const message = await this.#options.platformOf(task).notify({ key, mention: null, ...notice });
-    await this.#remember(task, [...posted, { key, ...(at < 0 ? {} : { to }), message, view: notice.view }]);
+    await this.#remember(task, [...posted, { key, message, view: notice.view }]);
     // A decision that came before this record did not find the notice.
     const decided = await this.#decided(task);
     if (decided !== null) await this.#settle(decided, true);

@@ -30,6 +30,7 @@ export {
   taskOfKey,
   type Upload,
 } from './platform.ts';
+export { isAskedOf } from './records.ts';
 export type { RetractionCount } from './retraction.ts';
 export { setCardId, setOfCard } from './sets/set-view.ts';
 export { PlatformStarter } from './start-platforms.ts';

@@ -1,5 +1,5 @@
-import { collection } from '../engine/index.ts';
-import { type SetPlace, type TaskId, withoutPerson } from '../tasks/index.ts';
+import { collection, type Member } from '../engine/index.ts';
+import { type Person, type SetPlace, type TaskId, withoutPerson } from '../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../teams/index.ts';
 import type { RefusedUploads } from './attachment-plan.ts';
 import type { ApprovalNotice } from './notices/views.ts';
@@ -50,12 +50,24 @@ export const setNotices = collection<Pick<SetPlace, 'id'>, readonly string[]>({
 /** Posted notice of a request, for its update after the decision. */
 export interface PostedRequest {
   readonly key: string;
-  /** The person whom a direct message asked, by the platform's id. Absent: it is below the task's message. */
-  readonly to?: string;
   readonly message: MessageRef;
   readonly view: ApprovalNotice;
   /** Hash of the view that it is known to show, by which a forgotten person is told from the pseudonym. Absent: the first. */
   readonly shown?: string;
+}
+
+/** Person of a team, as the end of the key of a direct message that asks them. */
+export function askedPerson({
+  platform,
+  team,
+  person,
+}: Pick<Member, 'platform' | 'team'> & { person: Pick<Person, 'id'> }): string {
+  return `${platform}:${team}:${person.id}`;
+}
+
+/** Returns whether the key of a notice is that of a direct message that asks a person for their approval. */
+export function isAskedOf(key: string, of: Member): boolean {
+  return /^(?:ask|remind):/u.test(key) && key.endsWith(`:${askedPerson(of)}`);
 }
 
 interface RequestNotices {
@@ -70,7 +82,7 @@ export const requestNotices = collection<TaskId, RequestNotices>({
   personal: {
     forget: (record, { platform, team, person, pseudonym }) => {
       if (keyOfTeam(record.of) !== keyOfTeam({ platform, team })) return record;
-      const posted = record.posted.filter(({ to }) => to !== person.id);
+      const posted = record.posted.filter(({ key }) => !isAskedOf(key, { platform, team, person }));
       return withoutPerson({ ...record, posted }, person.id, pseudonym);
     },
   },

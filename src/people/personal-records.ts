@@ -21,24 +21,32 @@ function personalKinds(): Personal {
   );
 }
 
+/** Called with the kind of a record that lacks what others of it have, and is left out. */
+type Damaged = (kind: string, thrown: unknown) => void;
+
 /** Ends what a person would go on doing or getting by the records of a store. Idempotent. */
-export async function withdrawFrom(store: RecordStore, person: Forgotten): Promise<void> {
+export async function withdrawFrom(store: RecordStore, person: Forgotten, damaged: Damaged): Promise<void> {
   for (const { name, facts } of personalKinds())
-    if (facts.withdraw !== undefined) await changeAll(store, { name, facts, change: facts.withdraw }, person);
+    if (facts.withdraw !== undefined) await changeAll(store, { name, facts, change: facts.withdraw, damaged }, person);
 }
 
 /** Replaces a person in what stays in a store. Idempotent. */
-export async function forgetIn(store: RecordStore, person: Forgotten): Promise<void> {
+export async function forgetIn(store: RecordStore, person: Forgotten, damaged: Damaged): Promise<void> {
   for (const { name, facts } of personalKinds())
-    if (facts.forget !== undefined) await changeAll(store, { name, facts, change: facts.forget }, person);
+    if (facts.forget !== undefined) await changeAll(store, { name, facts, change: facts.forget, damaged }, person);
 }
 
-/** Yields what the records of a store say about a person. */
+/** Yields what the records of a store say about a person, and that one could not be read. */
 export async function* linesAbout(store: Pick<Store, 'keyv' | 'contents'>, person: Member): AsyncGenerator<ExportLine> {
   for (const { name, facts } of personalKinds()) {
     if (facts.export === undefined) continue;
-    for await (const { key, value } of recordsAbout(store, { name, facts }, person))
-      yield* facts.export(value, person, key);
+    for await (const { key, value } of recordsAbout(store, { name, facts }, person)) {
+      try {
+        yield* facts.export(value, person, key);
+      } catch {
+        yield { record: 'unreadable', kind: name };
+      }
+    }
   }
 }
 
@@ -58,14 +66,24 @@ async function* recordsAbout(
   }
 }
 
+type Changing = Personal[number] & {
+  readonly change: NonNullable<PersonalFacts<object>['forget']>;
+  readonly damaged: Damaged;
+};
+
 /** Changes every record that a person is named in, by compare-and-set where it counts its writes. */
 async function changeAll(
   store: RecordStore,
-  { name, facts, change }: Personal[number] & { readonly change: NonNullable<PersonalFacts<object>['forget']> },
+  { name, facts, change, damaged }: Changing,
   person: Forgotten,
 ): Promise<void> {
   for await (const { key, value: found } of recordsAbout(store, { name, facts }, person)) {
-    if (isSame(change(found, person, key), found)) continue;
+    try {
+      if (isSame(change(found, person, key), found)) continue;
+    } catch (thrown) {
+      damaged(name, thrown);
+      continue;
+    }
     await changeRecord<Versioned, undefined>(store, { namespace: name, key }, (value) => {
       if (value === undefined) return { result: undefined };
       const next = change(value, person, key);

@@ -1,6 +1,6 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { MessageRef } from '#src/chat/index.ts';
+import { isAskedOf, type MessageRef } from '#src/chat/index.ts';
 import { collection, type Store } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 import type { ShownClip } from './render.ts';
@@ -48,9 +48,9 @@ const discordMessages = collection<string, MessageRecord>({
 const discordValues = collection<string, object>({
   name: 'discord_values',
   holds:
-    'messages of Discord by the key that they were posted under; the hash of the commands, the servers of the first start',
+    'messages of Discord by the key that they were posted under, which names whom a request for approval asked; the hash of the commands, the servers of the first start',
   kept: KEPT,
-  personal: 'with its task',
+  personal: { forget: (value, of, key) => (isAskedOf(key.slice('notice:'.length), of) ? null : value) },
 });
 
 /** The task that a notice is about, by the id of its message. */

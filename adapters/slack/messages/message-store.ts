@@ -1,4 +1,4 @@
-import type { MessageRef, View } from '#src/chat/index.ts';
+import { isAskedOf, type MessageRef, type View } from '#src/chat/index.ts';
 import { type Collection, collection, type RecordWrite, type Store, type Versioned } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 
@@ -39,9 +39,9 @@ const keyOf = ({ channel, message }: MessageRef): string => `${channel}:${messag
 
 const slackPosts = collection<string, PostRecord>({
   name: 'slack_posts',
-  holds: 'messages of Slack by the key that they were posted under',
+  holds: 'messages of Slack by the key that they were posted under, which names whom a request for approval asked',
   kept: KEPT,
-  personal: 'with its task',
+  personal: { forget: (post, of, key) => (isAskedOf(key.slice(noticeKey('').length), of) ? null : post) },
 });
 
 const slackFiles = collection<MessageRef, FileRecord>({

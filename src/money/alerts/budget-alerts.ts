@@ -42,7 +42,7 @@ interface ArmedRecord extends Versioned {
 /** By the names of the sums. */
 export const armedAlerts = collection<string, ArmedRecord>({
   name: 'armed_alerts',
-  holds: 'the thresholds of budgets that were passed',
+  holds: 'the thresholds of budgets that were passed; of a person’s budget under their id',
   personal: {
     forget: (record, { platform, team, person }, sum) => {
       const name = parseSumName(sum);

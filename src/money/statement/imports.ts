@@ -60,7 +60,10 @@ export const teamStatements = collection<StatementOfTeam, TeamStatement>({
   name: 'statements',
   key: ({ of, id }) => `${keyOfTeam(of)}:${id}`,
   holds: 'imported statements by team: amounts; who booked their matches',
-  personal: { forget: (statement, { person, pseudonym }) => withoutPerson(statement, person.id, pseudonym) },
+  personal: {
+    forget: (statement, of, key) =>
+      key.startsWith(`${keyOfTeam(of)}:`) ? withoutPerson(statement, of.person.id, of.pseudonym) : statement,
+  },
 });
 
 interface StatementPage {

@@ -135,7 +135,12 @@ export class Forgetting {
       await store.commit({ records: [], index: [{ ...entry, score: null }] });
       return;
     }
-    await withdrawFrom(store, job);
+    const damaged = (namespace: string, err: unknown): void =>
+      logger.error(
+        { event: 'damaged_record_skipped', namespace, key: '[hidden]', err },
+        'skipping a damaged record, which may name a person who is forgotten',
+      );
+    await withdrawFrom(store, job, damaged);
     if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) {
       await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
       return;
@@ -147,10 +152,10 @@ export class Forgetting {
     const { platform, team, person, pseudonym } = job;
     await this.#options.cuts.forget({ platform, team, user: person.id });
     await this.#options.carried.carryRest({ platform, team, user: person.id });
-    await forgetIn(store, job);
+    await forgetIn(store, job, damaged);
     await this.#options.platforms.get(platform)?.forget(team, person, pseudonym);
     for (const log of [{ platform, team }, 'deployment'] as const) await this.#options.audit.erase(log, person);
-    await withdrawFrom(store, job);
+    await withdrawFrom(store, job, damaged);
     const overwriting = { index: FORGETTINGS, member: OVERWRITING, score: clock.now() };
     await store.commit({
       records: [erasures.replacing(job, job, null)],

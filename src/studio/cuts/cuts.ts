@@ -79,8 +79,8 @@ export class Cuts {
   async resume(): Promise<void> {
     const { queue, clock, logger } = this.#options;
     try {
-      await queue.ensure({ queue: 'join', ids: await this.#cuts.open(), atMs: clock.now() });
       await this.#sweepFiles();
+      await queue.ensure({ queue: 'join', ids: await this.#cuts.open(), atMs: clock.now() });
     } catch (thrown) {
       // The reconciliation schedules them, and the next start deletes the files.
       logger.warn({ event: 'cuts_not_resumed', err: thrown }, 'failed to resume the cuts of an earlier process');

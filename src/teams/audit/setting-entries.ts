@@ -14,10 +14,11 @@ export function settingEntries(before: TeamSettings, after: TeamSettings): reado
   return (Object.keys(TEAM_SETTINGS) as SettingName[]).flatMap((name) => {
     const [was, is] = [factsOf(before, name), factsOf(after, name)];
     const subjects = new Map([...was, ...is].map(([subject]) => [JSON.stringify(subject), subject]));
-    const valuesIn = (facts: readonly Fact[], key: string) =>
-      facts.find(([subject]) => JSON.stringify(subject) === key)?.[1] ?? [];
+    const [valuesBefore, valuesAfter] = [was, is].map(
+      (facts) => new Map(facts.map(([subject, values]) => [JSON.stringify(subject), values])),
+    );
     return [...subjects]
-      .map(([key, subject]) => ({ subject, before: valuesIn(was, key), after: valuesIn(is, key) }))
+      .map(([key, subject]) => ({ subject, before: valuesBefore?.get(key) ?? [], after: valuesAfter?.get(key) ?? [] }))
       .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after))
       .map((entry) => ({ action: TEAM_SETTINGS[name].action, ...entry }));
   });

@@ -43,6 +43,13 @@ it('counts no shot that is overdue', () => {
   expect(wrong([commitOf(...SHOTS), sent(0), commitOf(...hourLater), sent(2)])).toEqual([]);
 });
 
+it('counts no shot whose acceptance a clock an hour behind dated back', () => {
+  const accepted = SHOTS.slice(0, 2).map((task) =>
+    lived(task, EVENTS.send, { ...EVENTS.accepted, atMs: task.createdAtMs - 3_600_000 }),
+  );
+  expect(wrong([commitOf(...SHOTS), sent(0), sent(1), commitOf(...accepted), sent(2)])).toEqual([]);
+});
+
 it('finds a retry beside another one of the same task', () => {
   const retry = (key: string): Task => newTask({ id: taskIdOf(key), retryOf: ID });
   const first = lived(retry('one'), EVENTS.send, EVENTS.accepted, EVENTS.failed);

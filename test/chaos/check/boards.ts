@@ -1,7 +1,7 @@
 import { memberIdOf } from '#src/pipeline/task-ids.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
-import type { Task } from '#src/tasks/task.ts';
+import { sinceMs, type Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from '../commits.ts';
 import type { History, Violation } from '../history.ts';
 
@@ -65,8 +65,10 @@ function tooEarly({ id, set, state }: Task, tasks: ReadonlyMap<string, Task>, la
     : [{ name: 'shot before its turn', what: `shot ${set.at} of ${set.id}: ${unfinished} before it are unfinished` }];
 }
 
-function isUnfinished({ state, cancelledBy, createdAtMs }: Task, nowMs: number): boolean {
-  if (nowMs - createdAtMs > DEADLINE_MS) return false;
+function isUnfinished(task: Task, nowMs: number): boolean {
+  const { state, cancelledBy } = task;
+  // Its age is counted from its acceptance, which a clock that was behind dates back.
+  if (nowMs - sinceMs(task) > DEADLINE_MS) return false;
   return cancelledBy === undefined && (state === 'claimed' || state === 'sending' || state === 'polling');
 }
 

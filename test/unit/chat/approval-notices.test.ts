@@ -30,14 +30,18 @@ function posted({ platform }: ChatHouse): readonly string[] {
   });
 }
 
+const fail = (kind: string): never => {
+  throw new TypeError(`a damaged record of ${kind}`);
+};
+
 describe('the approvers of a request', () => {
   it('are notified once: people directly, groups below the task’s message', async () => {
     const house = new ChatHouse({ modelOf: () => CATALOG.defaultModel });
     const id = await house.task(asking([BEN, LEADS, CLEO]));
     await house.pass(60_000, 5_000);
     expect(posted(house)).toEqual([
-      `ask:${id}:0 in direct-bob: prompt`,
-      `ask:${id}:2 in direct-cleo: prompt`,
+      `ask:${id}:fake:T1:bob in direct-bob: prompt`,
+      `ask:${id}:fake:T1:cleo in direct-cleo: prompt`,
       `ask:${id}: in clips below: prompt @leads`,
     ]);
     expect(house.platform.notices[0]?.view).toMatchObject({
@@ -72,7 +76,7 @@ describe('the approvers of a request', () => {
     const house = new ChatHouse({ admins: [{ platform: 'fake', user: 'eve' }] });
     house.platform.left.add('bob');
     const id = await house.task(asking([BEN, CLEO]));
-    expect(posted(house)).toEqual([`ask:${id}:1 in direct-cleo: prompt`]);
+    expect(posted(house)).toEqual([`ask:${id}:fake:T1:cleo in direct-cleo: prompt`]);
     house.platform.left.add('cleo');
     await house.happen(id, EVENTS.remind);
     expect(posted(house).slice(1)).toEqual([`remind:${id}: in clips below: prompt eve`]);
@@ -82,15 +86,18 @@ describe('the approvers of a request', () => {
     const house = new ChatHouse();
     house.platform.isMember = () => Promise.reject(platformError('platform_unavailable'));
     const id = await house.task(asking([BEN]));
-    expect(posted(house)).toEqual([`ask:${id}:0 in direct-bob: prompt`]);
+    expect(posted(house)).toEqual([`ask:${id}:fake:T1:bob in direct-bob: prompt`]);
   });
 
   it('are pinged below the message where they accept no direct message', async () => {
     const house = new ChatHouse();
     const refusal = platformError('missing_permission', { retryable: false });
-    house.platform.fails('notify', 'before', refusal, ':0');
+    house.platform.fails('notify', 'before', refusal, ':bob');
     const id = await house.task(asking([BEN, CLEO]));
-    expect(posted(house)).toEqual([`ask:${id}:1 in direct-cleo: prompt`, `ask:${id}: in clips below: prompt Bob`]);
+    expect(posted(house)).toEqual([
+      `ask:${id}:fake:T1:cleo in direct-cleo: prompt`,
+      `ask:${id}: in clips below: prompt Bob`,
+    ]);
   });
 
   it('see the prompt of a private channel as its members, or with the consent of the requester', async () => {
@@ -105,15 +112,33 @@ describe('the approvers of a request', () => {
       const { approval } = asking([BEN]);
       if (approval === undefined) throw new TypeError('no request');
       const id = await house.task({ ...asking([BEN]), origin: private_, approval: { ...approval, isPromptShown } });
-      expect(posted(house)).toEqual([`ask:${id}:0 in direct-bob: ${prompt}`]);
+      expect(posted(house)).toEqual([`ask:${id}:fake:T1:bob in direct-bob: ${prompt}`]);
     }
+  });
+
+  it('are each asked although another one is forgotten meanwhile', async () => {
+    const house = new ChatHouse();
+    let isDown = true;
+    const directChannel = house.platform.directChannel.bind(house.platform);
+    house.platform.directChannel = (place, user) =>
+      isDown && user === 'cleo' ? Promise.reject(platformError('platform_unavailable')) : directChannel(place, user);
+    const id = await house.task(asking([BEN, CLEO]));
+    await house.happen(id, EVENTS.forget);
+    const { pseudonym } = EVENTS.forget;
+    await forgetIn(house.store, { platform: 'fake', team: 'T1', person: BOB, pseudonym }, fail);
+    isDown = false;
+    await house.pass(600_000, 5_000);
+    expect(posted(house).map((one) => one.split(' ')[2]?.replace(':', ''))).toEqual(['direct-bob', 'direct-cleo']);
   });
 
   it('are reminded once', async () => {
     const house = new ChatHouse();
     const id = await house.task(asking([BEN]));
     await house.happen(id, EVENTS.remind);
-    expect(posted(house)).toEqual([`ask:${id}:0 in direct-bob: prompt`, `remind:${id}:0 in direct-bob: prompt`]);
+    expect(posted(house)).toEqual([
+      `ask:${id}:fake:T1:bob in direct-bob: prompt`,
+      `remind:${id}:fake:T1:bob in direct-bob: prompt`,
+    ]);
     expect(await house.record(id)).toMatchObject({ state: 'requested', presented: true });
   });
 });
@@ -160,7 +185,7 @@ describe('the decision', () => {
     const id = await house.task(asking([LEADS]));
     await house.happen(id, EVENTS.decline);
     const of = { platform: 'fake', team: 'T1', person: BOB, pseudonym: EVENTS.forget.pseudonym };
-    await forgetIn(house.store, of);
+    await forgetIn(house.store, of, fail);
     await house.happen(id, EVENTS.forget);
     expect(house.platform.settled.map(({ view }) => view.decided?.declined?.by)).toEqual([BOB, of.pseudonym]);
   });
@@ -190,7 +215,7 @@ describe('the decision', () => {
 
   it('reaches a notice whose response is still on its way, and ends the notices to further approvers', async () => {
     const house = new ChatHouse();
-    const respond = house.platform.stalls('notify', ':0', 'after');
+    const respond = house.platform.stalls('notify', ':bob', 'after');
     const id = await house.task(asking([BEN, CLEO]));
     await house.happen(id, EVENTS.approve);
     expect(house.platform.settled).toEqual([]);
@@ -198,7 +223,7 @@ describe('the decision', () => {
     await house.pass(0);
     const edits = house.platform.settled.map(({ ref, view }) => [ref.channel, view.decided?.approval?.approved?.by]);
     expect(edits).toEqual([['direct-bob', BOB]]);
-    expect(posted(house)).toEqual([`ask:${id}:0 in direct-bob: prompt`]);
+    expect(posted(house)).toEqual([`ask:${id}:fake:T1:bob in direct-bob: prompt`]);
   });
 
   it('of the requester to withdraw mentions no one', async () => {
@@ -213,13 +238,13 @@ describe('the decision', () => {
   it('reaches the requester and the other approvers where one of their notices was deleted', async () => {
     const house = new ChatHouse();
     const id = await house.task(asking([BEN, CLEO, LEADS]));
-    house.platform.gone.add(`ask:${id}:0`);
+    house.platform.gone.add(`ask:${id}:fake:T1:bob`);
     await house.happen(id, EVENTS.decline);
     expect(house.platform.settled.map(({ ref }) => ref.channel)).toEqual(['direct-cleo', 'clips']);
     expect(house.platform.notices.at(-1)).toMatchObject({ key: `end:${id}:declined:0`, mention: ADA });
     expect(await house.record(id)).toMatchObject({ presented: true });
     const messages = (await house.chat.retraction.messagesOf(await house.record(id))).map(({ message }) => message);
-    expect(messages).toContain(`ask:${id}:0`);
+    expect(messages).toContain(`ask:${id}:fake:T1:bob`);
   });
 
   it.each([

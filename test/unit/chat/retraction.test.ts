@@ -33,7 +33,7 @@ it('finds the notices to approvers, requester and subscribers, and the message o
   const house = new ChatHouse();
   const id = await delivered(house);
   expect(await house.chat.retraction.messagesOf(await house.record(id))).toEqual([
-    { channel: 'direct-bob', message: `ask:${id}:0` },
+    { channel: 'direct-bob', message: `ask:${id}:fake:T1:bob` },
     { channel: 'clips', message: `end:${id}:done:1` },
     { channel: 'renders', message: `end:${id}:done:1:renders` },
     { channel: 'clips', message: 'm1' },
@@ -125,7 +125,7 @@ it('finds the notices that are recorded by their keys alone', async () => {
   const next = await house.restart();
   const messages = await next.chat.retraction.messagesOf(await next.record(id));
   expect(messages.map(({ message }) => message)).toEqual([
-    `ask:${id}:0`,
+    `ask:${id}:fake:T1:bob`,
     `end:${id}:done:1`,
     `end:${id}:done:1:renders`,
     'm1',
@@ -160,7 +160,7 @@ it('has the adapter expire the own message of a task with its clip, and all of t
   house.platform.expired.length = 0;
   await house.chat.retraction.expire({ ...(await house.record(id)), removal: { ...removal, hasContent: false } });
   expect(house.platform.expired.map(({ ref }) => ref.message)).toEqual([
-    `ask:${id}:0`,
+    `ask:${id}:fake:T1:bob`,
     `end:${id}:done:1`,
     `end:${id}:done:1:renders`,
     'm1',

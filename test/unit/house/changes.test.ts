@@ -61,7 +61,7 @@ const FORGOTTEN = `
   const of = { platform: 'fake', team: 'T1', person: { id: 'U1', name: 'Ada' }, pseudonym: { id: 'forgotten-1', name: 'Removed person' } };
   await writeCaption(store, of, of.person);
   const lines = await Array.fromAsync(linesAbout(store, of));
-  await forgetIn(store, of);
+  await forgetIn(store, of, (kind) => { throw new TypeError(kind); });
   const left = (await readCaption(store, of)).by.id;
   await store.close();
   console.log(JSON.stringify({ lines, left, holds: recordKinds.get('captions').holds }));

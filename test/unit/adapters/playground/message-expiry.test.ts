@@ -77,8 +77,9 @@ it('deletes private replies once prompts of their age go, and the responses to r
   expect(await runJob(expiry, { store, clock })).toBe(true);
   expect((await left()).toSorted()).toEqual(['newer', 'public']);
   expect(await ask('second')).toMatchObject({ body: { message: 'first' } });
+  expect(await storedIn(store)).toContain('playground_responses');
   clock.step(MESSAGES_KEPT_MS);
   expect(await runJob(expiry, { store, clock })).toBe(true);
-  expect(await storedIn(store)).not.toContain('answer:');
+  expect(await storedIn(store)).not.toContain('playground_responses');
   expect(await store.count('playground-answers')).toBe(0);
 });

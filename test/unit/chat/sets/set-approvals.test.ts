@@ -63,7 +63,9 @@ describe('the request for the approval of a set', () => {
     expect(text(card(house)).match(/Waiting/g)).toHaveLength(1);
     expect(card(house).buttons).toEqual(['withdraw', 'details']);
     expect(posted(house)).toEqual([
-      expect.stringMatching(new RegExp(`^ask:${CARD}:0 in direct-bob: Ada requests 4 takes for \\$1\\.20\\.`)),
+      expect.stringMatching(
+        new RegExp(`^ask:${CARD}:fake:T1:bob in direct-bob: Ada requests 4 takes for \\$1\\.20\\.`),
+      ),
       expect.stringMatching(new RegExp(`^ask:${CARD}: in clips: @leads: Ada requests 4 takes for`)),
     ]);
     const [notice] = house.platform.notices;

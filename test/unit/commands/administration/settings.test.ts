@@ -27,6 +27,7 @@ describe('/video settings', () => {
     ['--time_zone America/new_york', { timeZone: 'America/New_York' }],
     ['--time_zone +05:30', { timeZone: '+05:30' }],
     ['--currency usd', { currency: 'USD' }],
+    ['--currency off --confirm_above 2', { confirmAbove: { amount: '2', currency: 'USD' } }],
     ['--confirm_above 2', { confirmAbove: { amount: '2', currency: 'USD' } }],
     ['--confirm_above $0', { confirmAbove: { amount: '0', currency: 'USD' } }],
     ['--approve_above "12.50 USD"', { approveAbove: { amount: '12.5', currency: 'USD' } }],

@@ -59,7 +59,11 @@ function found(count = 3) {
   };
 }
 
-const recordsIn = async () => (await Array.fromAsync(store.contents.records('statements'))).flat().length;
+const KINDS = ['statement_imports', 'statements', 'statement_pages'];
+const recordsIn = async () => {
+  const found = await Promise.all(KINDS.map((kind) => Array.fromAsync(store.contents.records(kind))));
+  return found.flat(2).length;
+};
 
 describe('an import', () => {
   it('stores the findings of each team, with an entry in the log of each', async () => {

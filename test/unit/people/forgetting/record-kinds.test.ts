@@ -83,7 +83,7 @@ const NAMED: Readonly<Record<string, Named>> = {
         .set('n1', { revision: 1, of: TEAM, to: { person: EVE, kind: 'person' }, state: 'waiting' }),
   },
   statements: {
-    seed: ({ house }) => house.store.keyv('statements').set('s1', { revision: 1, booking: { by: EVE } }),
+    seed: ({ house }) => house.store.keyv('statements').set('fake:T1:s1', { revision: 1, booking: { by: EVE } }),
   },
   statement_decisions: {
     seed: ({ house }) => house.store.keyv('statement_decisions').set('s1', { revision: 1, as: 'ours', by: EVE }),
