@@ -65,9 +65,9 @@ export function askedPerson({
   return `${platform}:${team}:${person.id}`;
 }
 
-/** Returns whether the key of a notice is that of a direct message that asks a person for their approval. */
+/** Returns whether the key of a notice, or one that ends with it, is that of a direct message that asks a person to approve. */
 export function isAskedOf(key: string, of: Member): boolean {
-  return /^(?:ask|remind):/u.test(key) && key.endsWith(`:${askedPerson(of)}`);
+  return /(?:^|:)(?:ask|remind):/u.test(key) && key.endsWith(`:${askedPerson(of)}`);
 }
 
 interface RequestNotices {

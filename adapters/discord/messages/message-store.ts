@@ -50,7 +50,7 @@ const discordValues = collection<string, object>({
   holds:
     'messages of Discord by the key that they were posted under, which names whom a request for approval asked; the hash of the commands, the servers of the first start',
   kept: KEPT,
-  personal: { forget: (value, of, key) => (isAskedOf(key.slice('notice:'.length), of) ? null : value) },
+  personal: { forget: (value, of, key) => (isAskedOf(key, of) ? null : value) },
 });
 
 /** The task that a notice is about, by the id of its message. */

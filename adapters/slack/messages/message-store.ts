@@ -41,7 +41,7 @@ const slackPosts = collection<string, PostRecord>({
   name: 'slack_posts',
   holds: 'messages of Slack by the key that they were posted under, which names whom a request for approval asked',
   kept: KEPT,
-  personal: { forget: (post, of, key) => (isAskedOf(key.slice(noticeKey('').length), of) ? null : post) },
+  personal: { forget: (post, of, key) => (isAskedOf(key, of) ? null : post) },
 });
 
 const slackFiles = collection<MessageRef, FileRecord>({

@@ -15,7 +15,8 @@ it('deletes where a direct message asked a forgotten person, of their team alone
   const message = { channel: 'D1', message: 'm1' };
   const keys = ['slack:T1:U1', 'slack:T2:U1', 'slack:T1:U2'].map((asked) => `notice:ask:task-1:${asked}`);
   for (const kind of ['slack_posts', 'discord_values'])
-    for (const key of [...keys, 'task:task-1']) await store.keyv(kind).set(key, { revision: 1, ...message });
+    for (const key of [...keys, `offer:${keys[0]}`, 'task:task-1'])
+      await store.keyv(kind).set(key, { revision: 1, ...message });
   await forgetIn(store, OF, expect.unreachable);
   for (const kind of ['slack_posts', 'discord_values']) {
     const left = (await Array.fromAsync(store.contents.records(kind))).flat().map(({ key }) => key);
