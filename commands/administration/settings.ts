@@ -74,8 +74,6 @@ const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]:
   },
 };
 
-// Plain text that includes user input: adapters escape all of it.
-
 /** Refuses an unknown time zone. */
 function unknownZone(given: string): string {
   return `“${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;

@@ -242,8 +242,6 @@ function isRepeated(
   return last.kind === kind && last.by.id === user && last.note?.text === note?.text;
 }
 
-// Plain text that includes user input: adapters escape all of it.
-
 /** Refuses a review where the channel has none. */
 const NO_REVIEW = 'Reviews are off in this clip’s channel.';
 

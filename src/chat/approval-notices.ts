@@ -11,12 +11,12 @@ import {
   type Task,
   typedPrompt,
 } from '../tasks/index.ts';
-import { type Admin, whoDecides } from '../teams/index.ts';
+import { type Admin, keyOfMember, whoDecides } from '../teams/index.ts';
 import type { Model } from '../videos/index.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
-import { askedPerson, type PostedRequest, requestNotices } from './records.ts';
+import { type PostedRequest, requestNotices } from './records.ts';
 import type { SetCards } from './sets/set-cards.ts';
 import { setOfCard } from './sets/set-view.ts';
 
@@ -217,7 +217,7 @@ export class ApprovalNotices {
     notice: Pick<Notice, 'place' | 'replyTo'> & { readonly view: ApprovalNotice },
   ): Promise<void> {
     const { platform, team } = task.origin;
-    const asked = to === '' ? '' : askedPerson({ platform, team, person: { id: to } });
+    const asked = to === '' ? '' : keyOfMember({ platform, team, user: to });
     const key = `${notice.view.isReminder ? 'remind' : 'ask'}:${task.id}:${asked}`;
     const posted = await this.#posted(task);
     if (posted.some((one) => one.key === key) || (await this.#decided(task)) !== null) return;

@@ -1,6 +1,6 @@
 import { collection, type Member } from '../engine/index.ts';
-import { type Person, type SetPlace, type TaskId, withoutPerson } from '../tasks/index.ts';
-import { keyOfTeam, type TeamKey } from '../teams/index.ts';
+import { type SetPlace, type TaskId, withoutPerson } from '../tasks/index.ts';
+import { keyOfMember, keyOfTeam, type TeamKey } from '../teams/index.ts';
 import type { RefusedUploads } from './attachment-plan.ts';
 import type { ApprovalNotice } from './notices/views.ts';
 import type { MessageRef } from './platform.ts';
@@ -56,18 +56,9 @@ export interface PostedRequest {
   readonly shown?: string;
 }
 
-/** Person of a team, as the end of the key of a direct message that asks them. */
-export function askedPerson({
-  platform,
-  team,
-  person,
-}: Pick<Member, 'platform' | 'team'> & { person: Pick<Person, 'id'> }): string {
-  return `${platform}:${team}:${person.id}`;
-}
-
 /** Returns whether the key of a notice, or one that ends with it, is that of a direct message that asks a person to approve. */
-export function isAskedOf(key: string, of: Member): boolean {
-  return /(?:^|:)(?:ask|remind):/u.test(key) && key.endsWith(`:${askedPerson(of)}`);
+export function isAskedOf(key: string, { platform, team, person }: Member): boolean {
+  return /(?:^|:)(?:ask|remind):/u.test(key) && key.endsWith(`:${keyOfMember({ platform, team, user: person.id })}`);
 }
 
 interface RequestNotices {
@@ -80,10 +71,10 @@ export const requestNotices = collection<TaskId, RequestNotices>({
   holds: 'the messages posted about a request for approval, whom they asked, and who decided',
   kept: WITH_THE_CONTENT,
   personal: {
-    forget: (record, { platform, team, person, pseudonym }) => {
-      if (keyOfTeam(record.of) !== keyOfTeam({ platform, team })) return record;
-      const posted = record.posted.filter(({ key }) => !isAskedOf(key, { platform, team, person }));
-      return withoutPerson({ ...record, posted }, person.id, pseudonym);
+    forget: (record, of) => {
+      if (keyOfTeam(record.of) !== keyOfTeam(of)) return record;
+      const posted = record.posted.filter(({ key }) => !isAskedOf(key, of));
+      return withoutPerson({ ...record, posted }, of.person.id, of.pseudonym);
     },
   },
 });

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Place, Platform } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import { collection, type Forgotten, type Store } from '../engine/index.ts';
+import { collection, type PersonalFacts, type Store } from '../engine/index.ts';
 import type { Origin, Person, Viewer } from '../tasks/index.ts';
-import { type Admin, isAmong } from '../teams/index.ts';
+import { type Admin, isAmong, keyOfTeam } from '../teams/index.ts';
 
 /** Lifetime of a link to the gallery, in milliseconds. */
 const LINK_TTL_MS = 10 * 60_000;
@@ -38,8 +38,9 @@ interface Ticket extends Opener {
   readonly expiresAtMs: number;
 }
 
-const isOf = ({ platform, team, user }: Ticket, of: Forgotten): boolean =>
-  platform === of.platform && team === of.team && user.id === of.person.id;
+const PERSONAL: PersonalFacts<Ticket> = {
+  withdraw: (ticket, of) => (keyOfTeam(ticket) === keyOfTeam(of) && ticket.user.id === of.person.id ? null : ticket),
+};
 
 /** By their keys, under the hashes of these. */
 const galleryLinks = collection<string, Ticket>({
@@ -47,7 +48,7 @@ const galleryLinks = collection<string, Ticket>({
   key: hashOf,
   holds: 'one-time links to the gallery with the person they are for, under hashes of their keys',
   kept: '10 minutes',
-  personal: { withdraw: (ticket, of) => (isOf(ticket, of) ? null : ticket) },
+  personal: PERSONAL,
 });
 
 /** By their keys, under the hashes of these. */
@@ -56,7 +57,7 @@ const gallerySessions = collection<string, Ticket>({
   key: hashOf,
   holds: 'sessions of the gallery with the person they are for, under hashes of their keys',
   kept: '12 hours',
-  personal: { withdraw: (ticket, of) => (isOf(ticket, of) ? null : ticket) },
+  personal: PERSONAL,
 });
 
 export interface GallerySession extends Opener {

@@ -4,15 +4,9 @@ import { type Change, collection, type Job, type RecordWrite, type Store, type V
 import { DailiesError } from '../errors.ts';
 import { periodOf } from '../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../tasks/index.ts';
+import { keyOfMember, type MemberKey } from '../teams/index.ts';
 import { type BudgetAmountsOf, type BudgetScope, budgetIndexOf, budgets, PERSON_ORDER } from './budgets.ts';
 import { parseSumName } from './sum-name.ts';
-
-/** Person in a team, by the platform's user id. */
-interface CarriedPerson {
-  readonly platform: string;
-  readonly team: string;
-  readonly user: string;
-}
 
 /** Whole millionths by currency, in decimal digits. */
 type Amounts = Readonly<Record<string, string>>;
@@ -26,7 +20,7 @@ interface CarriedRecord extends Versioned {
 }
 
 /** What the sum of a person who is back holds beyond their tasks. */
-interface RestoredRecord extends Versioned, CarriedPerson {
+interface RestoredRecord extends Versioned, MemberKey {
   readonly period: string;
   readonly amounts: Amounts;
 }
@@ -52,7 +46,7 @@ const carryKeys = collection<string, CarryKey>({
   personal: 'nobody',
 });
 
-const carriedSpend = collection<{ readonly person: CarriedPerson; readonly month: CarryKey }, CarriedRecord>({
+const carriedSpend = collection<{ readonly person: MemberKey; readonly month: CarryKey }, CarriedRecord>({
   name: 'carried_spend',
   key: ({ person: { platform, team, user }, month: { period, secret } }) =>
     `${period}:${createHmac('sha256', secret)
@@ -63,9 +57,9 @@ const carriedSpend = collection<{ readonly person: CarriedPerson; readonly month
   personal: 'nobody',
 });
 
-export const restoredSpend = collection<{ readonly person: CarriedPerson; readonly period: string }, RestoredRecord>({
+export const restoredSpend = collection<{ readonly person: MemberKey; readonly period: string }, RestoredRecord>({
   name: 'restored_spend',
-  key: ({ person: { platform, team, user }, period }) => `${period}:${platform}:${team}:${user}`,
+  key: ({ person, period }) => `${period}:${keyOfMember(person)}`,
   holds: 'amounts of people who were forgotten and are back',
   kept: `${UNTIL_THE_MONTH_ENDS}, or they are forgotten again`,
   personal: { byOwner: true },
@@ -99,7 +93,7 @@ export class CarriedSpend {
    * Returns the writes that carry what a task used in months that have not ended, to commit with the removal of its
    * requester. The commit fails if another changes the record meanwhile: then call this again.
    */
-  async writesOf(person: CarriedPerson, { money }: Pick<Task, 'money'>): Promise<readonly RecordWrite[]> {
+  async writesOf(person: MemberKey, { money }: Pick<Task, 'money'>): Promise<readonly RecordWrite[]> {
     const used = new Map<string, Map<string, Micros>>();
     for (const { counted, period, currency, amount, granted } of money?.sends ?? []) {
       if (counted === undefined || !this.#months().includes(period)) continue;
@@ -112,7 +106,7 @@ export class CarriedSpend {
   }
 
   /** Moves the rest of what a person's sums and budget hold to where it outlives them; deletes their budget. Idempotent. */
-  async carryRest(person: CarriedPerson): Promise<void> {
+  async carryRest(person: MemberKey): Promise<void> {
     for (const period of this.#months()) {
       const of = { person, period };
       await this.#retried('carrying what a person used', async () => {
@@ -155,7 +149,7 @@ export class CarriedSpend {
     return [...new Set([nowMs - DAY_MS, nowMs + DAY_MS].map((atMs) => periodOf(atMs, 'UTC')))];
   }
 
-  async #restoreMonth(person: CarriedPerson, month: CarryKey): Promise<boolean> {
+  async #restoreMonth(person: MemberKey, month: CarryKey): Promise<boolean> {
     const { store } = this.#options;
     const carried = await carriedSpend.get(store, { person, month });
     if (carried === undefined) return true;
@@ -182,7 +176,7 @@ export class CarriedSpend {
 
   /** Returns the write that adds amounts to what is carried for a person, and their budget. */
   async #carry(
-    person: CarriedPerson,
+    person: MemberKey,
     period: string,
     amounts: Readonly<Record<string, Micros>>,
     budget?: BudgetAmountsOf,
@@ -197,7 +191,7 @@ export class CarriedSpend {
     });
   }
 
-  async #carryBudget(person: CarriedPerson): Promise<void> {
+  async #carryBudget(person: MemberKey): Promise<void> {
     const scope = scopeOf(person);
     await this.#retried('carrying the budget of a person', async () => {
       const known = await budgets.get(this.#options.store, scope);
@@ -215,7 +209,7 @@ export class CarriedSpend {
   }
 
   /** Drops the sums of a person, which are zero once their tasks are not theirs any more. */
-  async #dropSums({ platform, team, user }: CarriedPerson): Promise<void> {
+  async #dropSums({ platform, team, user }: MemberKey): Promise<void> {
     const { contents } = this.#options.store;
     for await (const page of contents.sums()) {
       const theirs = page.filter(({ sum }) => {
@@ -264,7 +258,7 @@ export function restoredIn(restored: RestoredRecord): readonly { readonly sum: s
 }
 
 function settledIn(
-  person: CarriedPerson,
+  person: MemberKey,
   period: string,
   amounts: Readonly<Record<string, Micros>>,
   times: bigint,
@@ -275,15 +269,15 @@ function settledIn(
   }));
 }
 
-function sumOf(person: CarriedPerson, period: string, currency: string): string {
+function sumOf(person: MemberKey, period: string, currency: string): string {
   return `${budgetKeyOf(person)}:${period}:${currency}`;
 }
 
-function budgetKeyOf({ platform, team, user }: CarriedPerson): string {
+function budgetKeyOf({ platform, team, user }: MemberKey): string {
   return budgetsOf({ platform, team, channel: '', user: { id: user, name: '' } }).person;
 }
 
-function scopeOf({ platform, team, user }: CarriedPerson): BudgetScope {
+function scopeOf({ platform, team, user }: MemberKey): BudgetScope {
   return { kind: 'person', platform, team, person: { id: user, name: user } };
 }
 

@@ -11,7 +11,7 @@ export type {
   LoggedValue,
   Surface,
 } from './audit/audit-entry.ts';
-export { type MemberKey, PersonalDefaults } from './personal-defaults.ts';
+export { keyOfMember, type MemberKey, PersonalDefaults } from './personal-defaults.ts';
 export {
   allowedCatalog,
   changedPolicy,

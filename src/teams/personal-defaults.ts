@@ -56,6 +56,7 @@ function defaultsOf(record: Partial<DefaultsRecord> = {}): Defaults {
   return defaults;
 }
 
-function keyOfMember({ platform, team, user }: MemberKey): string {
+/** Returns the key of a record that a person of a team has one of. */
+export function keyOfMember({ platform, team, user }: MemberKey): string {
   return `${platform}:${team}:${user}`;
 }

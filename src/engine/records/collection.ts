@@ -43,7 +43,10 @@ interface CollectionOptions<Key, Value> {
   readonly holds: string;
   /** What it says of how long. Default: `kept`. */
   readonly kept?: string;
-  /** `nobody`: no record ever names a person. `with its task`: it is deleted with the content of its task. */
+  /**
+   * `nobody`: no record ever names a person. `with its task`: what it says of a person or a prompt goes with the content of its
+   * task, mostly the record with it.
+   */
   readonly personal: 'nobody' | 'with its task' | PersonalFacts<Value>;
 }
 

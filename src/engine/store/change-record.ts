@@ -11,7 +11,7 @@ export interface RecordEdit<Value extends Versioned, Result> {
 }
 
 /**
- * Changes a record by compare-and-set; one that does not count its writes as it is.
+ * Changes a record by compare-and-set. One that does not count its writes is overwritten.
  * @param edit gets the record as it is, and is called again after a concurrent change
  * @returns the result of the edit that counts
  * @throws `store_unavailable`

@@ -28,7 +28,7 @@ import {
   taskRecords,
   transition,
 } from '../../tasks/index.ts';
-import type { Actor, AuditTrail } from '../../teams/index.ts';
+import { type Actor, type AuditTrail, keyOfMember } from '../../teams/index.ts';
 import { MEDIA_KINDS } from '../../videos/index.ts';
 import { forgetIn, withdrawFrom } from '../personal-records.ts';
 import { tasksOfPerson } from '../tasks-of-person.ts';
@@ -61,7 +61,7 @@ interface ForgetJob extends Versioned, Forgotten {
 
 const erasures = collection<Member, ForgetJob>({
   name: 'erasures',
-  key: ({ platform, team, person }) => `${platform}:${team}:${person.id}`,
+  key: ({ platform, team, person }) => keyOfMember({ platform, team, user: person.id }),
   holds: 'requests to be forgotten',
   kept: 'until the person is forgotten',
   personal: { byOwner: true },

@@ -214,6 +214,7 @@ describe('the export of a person', () => {
     const named = [{ kind: 'person', ...ADA } as const];
     const policy = { team: { create: named, words: [ADA.id] }, channels: { clips: { decide: named, review: [] } } };
     await money.settings.change(TEAM, { ...actor, person: BOB }, { policy });
+    await new References(store, clock).add(TEAM, { name: 'mug', url: 'https://a.test/mug.png', by: ADA });
     const request = { prompt: 'a fox that is not ordered yet' };
     await new Drafts(store, clock).save({
       ...TEAM,
@@ -228,6 +229,7 @@ describe('the export of a person', () => {
       { record: 'audit', action: 'pause', to: [{ text: 'paused' }, { text: 'rest' }] },
       { record: 'budget', hard: { USD: '5' } },
       { record: 'draft', request },
+      { record: 'library', name: 'mug', url: 'https://a.test/mug.png' },
       { record: 'pause', reason: 'rest' },
       { record: 'policy', rule: 'create', channel: null },
       { record: 'policy', rule: 'decide', channel: 'clips' },

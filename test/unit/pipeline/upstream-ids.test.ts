@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { countAttempt, createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -45,6 +45,32 @@ describe('an id that the service returns twice', () => {
       expect((await repository.record(task.id, event))?.done).toBe(true);
     }
     expect(await repository.holderOf(UPSTREAM)).toBe(task.id);
+  });
+
+  it('goes to one of two tasks that are given it at the same time', async () => {
+    const store = new MemoryStore();
+    const ids = createUpstreamIds(store, 'https://a.test/v1');
+    const [one, other] = ['one', 'other'].map((id) => newTask({ id: id as TaskId })) as [Task, Task];
+    const upstreamId = 'up-1' as UpstreamId;
+    const writes = await Promise.all([one, other].map((task) => ids.writes(task, { ...task, upstreamId })));
+    const areDone = [];
+    for (const change of writes) areDone.push(await store.commit(change));
+    expect(areDone).toEqual([true, false]);
+    expect(await ids.holder(upstreamId)).toBe('one');
+  });
+
+  it('is not given back to a task that loses it meanwhile', async () => {
+    const store = new MemoryStore();
+    const ids = createUpstreamIds(store, 'https://a.test/v1');
+    const [one, other] = ['one', 'other'].map((id) => newTask({ id: id as TaskId })) as [Task, Task];
+    const upstreamId = 'up-1' as UpstreamId;
+    const holding = { ...one, upstreamId };
+    await store.commit(await ids.writes(one, holding));
+    const again = await ids.writes(one, holding);
+    await store.commit(await ids.writes(holding, one));
+    expect(await store.commit(again)).toBe(false);
+    await store.commit(await ids.writes(other, { ...other, upstreamId }));
+    expect(await ids.holder(upstreamId)).toBe('other');
   });
 
   it('is distinct for two services', async () => {

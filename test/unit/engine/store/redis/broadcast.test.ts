@@ -1,6 +1,10 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
+import { RedisBroadcast } from '#src/engine/store/redis/broadcast.ts';
+import type { RedisConnection } from '#src/engine/store/redis/connection.ts';
 import type { Store } from '#src/engine/store/store.ts';
 import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
 
@@ -40,6 +44,21 @@ it('reports missed messages also to a listener that subscribed while Redis was d
   store.broadcast.subscribe('news', () => undefined, missed);
   await server.restart();
   await vi.waitFor(() => expect(missed).toHaveBeenCalled(), 60_000);
+});
+
+it.each([
+  ['reports missed messages to who subscribed while Redis was down, although the first attempt connects', false, 1],
+  ['reports none to who subscribed while it was up', true, 0],
+])('%s', async (_what, isReady, times) => {
+  const client = Object.assign(new EventEmitter(), { pSubscribe: vi.fn(async () => undefined) });
+  const beside = () => ({ client, call: (_doing: string, run: () => Promise<unknown>) => run() });
+  const link = { client: { isReady }, beside } as unknown as RedisConnection;
+  const missed = vi.fn();
+  new RedisBroadcast(link, logger).subscribe('news', () => undefined, missed);
+  client.emit('ready');
+  await setImmediate();
+  expect(client.pSubscribe).toHaveBeenCalledOnce();
+  expect(missed).toHaveBeenCalledTimes(times);
 });
 
 it('continues after a listener threw, and logs the error', async () => {
