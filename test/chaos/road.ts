@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../fakes/ports.ts';
 import type { Cut } from './plan.ts';
 
 const SLOW_MS = 400;
@@ -16,16 +17,17 @@ export class Road {
   readonly #pairs = new Set<Pair>();
   #server: Server;
   #cut: Cut | null = null;
-  port = 0;
+  readonly port: number;
 
-  private constructor(target: number) {
+  private constructor(target: number, port: number) {
     this.#target = target;
+    this.port = port;
     this.#server = createServer();
   }
 
-  /** Starts a proxy to `port` of 127.0.0.1. */
-  static async start(port: number): Promise<Road> {
-    const road = new Road(port);
+  /** Starts a proxy to `target`, a port of 127.0.0.1. */
+  static async start(target: number): Promise<Road> {
+    const road = new Road(target, await freePort());
     await road.#listen();
     return road;
   }
@@ -68,9 +70,6 @@ export class Road {
     this.#server = createServer({ allowHalfOpen: true }, (near) => this.#join(near));
     this.#server.listen(this.port, '127.0.0.1');
     await once(this.#server, 'listening');
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('a road has no port');
-    this.port = address.port;
   }
 
   #join(near: Socket): void {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sendBytes } from '../fakes/clip.ts';
-import { freePort } from '../fakes/local-slack.ts';
+import { freePort } from '../fakes/ports.ts';
 import { FFMPEG, lastFrameHash, makeShot } from '../fakes/shots.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';

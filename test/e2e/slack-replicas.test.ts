@@ -1,7 +1,7 @@
 import { type TestContext, test } from 'vitest';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
-import { freePort } from '#test/fakes/local-slack.ts';
+import { freePort } from '#test/fakes/ports.ts';
 import { type Message, startSlack } from '#test/fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '#test/fakes/slack-house.ts';
 import type { RunningDailies } from './dailies.ts';

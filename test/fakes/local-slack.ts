@@ -2,11 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort } from './ports.ts';
 
 /** A third-party Slack-like server with a web page; enforces few limits, and is independent of this project. */
 export interface LocalSlack {
@@ -77,13 +76,4 @@ export async function startLocalSlack(program: string): Promise<LocalSlack> {
       await rm(dir, { recursive: true, force: true });
     },
   };
-}
-
-/** Returns a free port of this machine, for programs that need one in advance. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

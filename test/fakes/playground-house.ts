@@ -13,6 +13,7 @@ import { parseCatalog } from '#src/videos/catalog.ts';
 import { SERVED_HERE } from './clip-links.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
+import { freePort } from './ports.ts';
 import { ScriptedBot } from './scripted-bot.ts';
 
 /** A response of the playground. */
@@ -42,7 +43,7 @@ export class PlaygroundHouse {
 
   static async start(options: Partial<PlaygroundOptions> = {}): Promise<PlaygroundHouse> {
     const house = new PlaygroundHouse(await mkdtemp(join(tmpdir(), 'dailies-playground-')), options);
-    await house.#listen();
+    await house.#listen(await freePort());
     return house;
   }
 
@@ -86,7 +87,7 @@ export class PlaygroundHouse {
     await this.store.keyv('playground_messages').delete(id);
   }
 
-  async #listen(port = 0): Promise<void> {
+  async #listen(port: number): Promise<void> {
     const http = fastify({ forceCloseConnections: true });
     const { bot, clock, store } = this;
     const logger = this.#options.logger ?? pino({ level: 'silent' });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import S3rver from 's3rver';
 import type { BucketAddress } from '#src/storage/bucket-address.ts';
 import { refusalOf, type SignatureRefusal } from './aws-signature.ts';
+import { freePort } from './ports.ts';
 
 /**
  * An S3-compatible server of others (s3rver), with one private bucket. s3rver checks no signature of version 4, so
@@ -33,7 +34,7 @@ const BUCKET = 'clips';
 const REGION = 'us-east-1';
 const CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
-/** Starts a server on an ephemeral port, or on a given one. @param directory of an earlier one; absent: a new one. */
+/** Starts a server on a free port, or on a given one. @param directory of an earlier one; absent: a new one. */
 export async function startS3Server(
   at: { readonly port?: number; readonly directory?: string } = {},
 ): Promise<S3Server> {
@@ -53,7 +54,7 @@ export async function startS3Server(
     else if (refusal === null) handle(request, response);
     else refuse(request, response, refusal);
   });
-  http.listen(at.port ?? 0, '127.0.0.1');
+  http.listen(at.port ?? (await freePort()), '127.0.0.1');
   await once(http, 'listening');
   const endpoint = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const found: S3Server = {

@@ -16,6 +16,7 @@ import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { AccessConfig } from '#src/teams/access-list.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { MemoryStore } from './memory-store.ts';
+import { freePort } from './ports.ts';
 import { type Heard, ScriptedBot } from './scripted-bot.ts';
 import type { Block } from './slack/blocks.ts';
 import { type FakeSlack, type FakeSlackOptions, type Message, startSlack } from './slack/index.ts';
@@ -64,7 +65,7 @@ export class SlackHouse {
     const dataDir = await mkdtemp(join(tmpdir(), 'dailies-slack-'));
     const manifest = slackManifest(options.mode === 'http' ? 'https://dailies.example' : null);
     const house = new SlackHouse(options.slack ?? (await startSlack({ manifest, ...options })), dataDir, options);
-    await house.#connect();
+    await house.#connect(await freePort());
     return house;
   }
 
@@ -107,7 +108,7 @@ export class SlackHouse {
     return this.slack.messages(channel).filter(({ visibleTo }) => visibleTo === user);
   }
 
-  async #connect(port = 0): Promise<void> {
+  async #connect(port: number): Promise<void> {
     const { mode = 'socket', hasLinks = false, clock = systemClock, access = EVERY_TEAM } = this.#options;
     const { store, slack, bot } = this;
     const logger = pino({ level: process.env['HOUSE_LOG'] ?? 'silent' });

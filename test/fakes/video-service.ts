@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { fakeClip, sendBytes } from './clip.ts';
 import { type Dialect, SPECIFIED } from './dialects.ts';
+import { freePort } from './ports.ts';
 
 /** A request as received. */
 export interface RecordedRequest {
@@ -166,11 +167,7 @@ export async function startVideoService(options: FakeVideoServiceOptions = {}): 
 
 /** Returns a URL of this machine on which no server listens. */
 export async function closedAddress(): Promise<string> {
-  const server = createTcpServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((done) => server.close(() => done()));
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await freePort()}`;
 }
 
 /** Selects the handler: routing and the token check are correct regardless of the handlers. */
