@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { Store } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import {
@@ -15,14 +14,14 @@ import { type Admin, keyOfMember, whoDecides } from '../teams/index.ts';
 import type { Model } from '../videos/index.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ApprovalNotice } from './notices/views.ts';
-import type { MessageRef, Notice, Platform } from './platform.ts';
-import { type PostedRequest, requestNotices } from './records.ts';
+import type { MessageRef, Platform } from './platform.ts';
+import { type About, type Post, type Posted, type Posts, placesNear } from './posts.ts';
 import type { SetCards } from './sets/set-cards.ts';
 import { setOfCard } from './sets/set-view.ts';
 
 /** Options of {@link ApprovalNotices}. */
 interface ApprovalNoticesOptions {
-  readonly store: Pick<Store, 'keyv'>;
+  readonly posts: Posts;
   readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
   readonly platformOf: (task: Task) => Platform;
   /** Returns a model of the current catalog by its name. */
@@ -34,13 +33,14 @@ interface ApprovalNoticesOptions {
   readonly logger: Logger;
 }
 
-/** Task with its message, and the lock held for its notices. */
-interface Request {
-  readonly task: Task;
+/** Task with its message. */
+interface Request extends About {
   /** `null` once it is deleted. */
   readonly message: MessageRef | null;
-  readonly lock: MessageLock;
 }
+
+/** Posted notice of a request. */
+type PostedRequest = Posted & Required<Pick<Posted, 'view'>>;
 
 /**
  * Notices to the approvers of a requested task, with the buttons of their decision. People get a direct message. Groups,
@@ -86,10 +86,6 @@ export class ApprovalNotices {
     return this.#options.platformOf(task).isMember({ team, channel, address }, user);
   }
 
-  async messages(task: Pick<Task, 'id'>): Promise<readonly MessageRef[]> {
-    return (await this.#posted(task)).map(({ message }) => message);
-  }
-
   /**
    * Shows the decision in every notice of a request, in place of its buttons; of a set, with its first task.
    * @param lock held for its notices: what they show is recorded, and not shown again. Default: neither.
@@ -108,30 +104,13 @@ export class ApprovalNotices {
     const { approval, declined } = task;
     if (approval === undefined) return;
     const decided = { approval, declined: declined ?? null };
-    const all = [...(await this.#posted(task))];
-    for (const [at, posted] of all.entries()) {
+    for (const posted of await this.#posted(task)) {
       const isPromptShown = posted.view.prompt !== null;
       const prompt = isPromptShown ? typedPrompt(task.request) : null;
       const more = { price: task.price, prompt, ...(await this.#setOf(task, isPromptShown)), isReminder: false };
       const view: ApprovalNotice = { ...posted.view, ...more, decided };
       const shown = hash('sha256', JSON.stringify(view), 'hex');
-      if (posted.shown === shown) continue;
-      await this.#edit(task, posted.message, view);
-      all[at] = { ...posted, view, shown };
-      if (isRecorded) await this.#remember(task, all);
-    }
-  }
-
-  async #edit(task: Task, message: MessageRef, view: ApprovalNotice): Promise<void> {
-    try {
-      await this.#options.platformOf(task).edit(message, task.origin, view, 'final');
-    } catch (thrown) {
-      const err = asDailiesError(thrown, `editing the notices of request ${task.id}`);
-      if (err.retryable) throw err;
-      this.#options.logger.warn(
-        { event: 'message_kept', task: task.id, err },
-        'a notice of a request stays as it is: it is deleted, or the bot may not change it',
-      );
+      await this.#options.posts.edit(task, posted, { view, shown }, isRecorded);
     }
   }
 
@@ -181,7 +160,7 @@ export class ApprovalNotices {
     });
     try {
       const channel = await platform.directChannel({ team, channel: task.origin.channel, address }, person.id);
-      await this.#notifyOnce(request, person.id, { place: { team, channel, address: {} }, replyTo: null, view });
+      await this.#notifyOnce(request, person.id, view, [{ place: { team, channel, address: {} }, replyTo: null }]);
       return true;
     } catch (thrown) {
       const err = asDailiesError(thrown, `notifying an approver of task ${task.id}`);
@@ -196,14 +175,12 @@ export class ApprovalNotices {
 
   async #sendBelow(request: Request, pings: readonly Approver[], isReminder: boolean): Promise<void> {
     const { task, message } = request;
-    const { team, channel, address } = task.origin;
     const view = await this.#viewOf(request, { pings, isReminder, isPromptShown: true });
     try {
-      await this.#notifyOnce(request, '', { place: { team, channel, address }, replyTo: message, view });
+      await this.#notifyOnce(request, '', view, placesNear(task.origin, message));
     } catch (thrown) {
       const err = asDailiesError(thrown, `notifying the approvers of task ${task.id}`);
       if (err.code !== 'message_gone') throw err;
-      if (message !== null) return this.#sendBelow({ ...request, message: null }, pings, isReminder);
       this.#options.logger.warn(
         { event: 'notice_channel_gone', task: task.id, err },
         'skipped a notice: its channel is gone',
@@ -211,19 +188,13 @@ export class ApprovalNotices {
     }
   }
 
-  async #notifyOnce(
-    { task, lock }: Request,
-    to: string,
-    notice: Pick<Notice, 'place' | 'replyTo'> & { readonly view: ApprovalNotice },
-  ): Promise<void> {
+  async #notifyOnce(request: Request, to: string, view: ApprovalNotice, places: Post['places']): Promise<void> {
+    const { task } = request;
     const { platform, team } = task.origin;
     const asked = to === '' ? '' : keyOfMember({ platform, team, user: to });
-    const key = `${notice.view.isReminder ? 'remind' : 'ask'}:${task.id}:${asked}`;
-    const posted = await this.#posted(task);
-    if (posted.some((one) => one.key === key) || (await this.#decided(task)) !== null) return;
-    lock.assertHeld();
-    const message = await this.#options.platformOf(task).notify({ key, mention: null, ...notice });
-    await this.#remember(task, [...posted, { key, message, view: notice.view }]);
+    const key = `${view.isReminder ? 'remind' : 'ask'}:${task.id}:${asked}`;
+    if ((await this.#options.posts.find(task.id, key)) !== undefined || (await this.#decided(task)) !== null) return;
+    await this.#options.posts.post(request, { key, view, mention: null, places });
     // A decision that came before this record did not find the notice.
     const decided = await this.#decided(task);
     if (decided !== null) await this.#settle(decided, true);
@@ -259,12 +230,8 @@ export class ApprovalNotices {
     };
   }
 
-  async #posted(task: Pick<Task, 'id'>): Promise<readonly PostedRequest[]> {
-    return (await requestNotices.get(this.#options.store, task.id))?.posted ?? [];
-  }
-
-  async #remember({ id, origin: { platform, team } }: Task, posted: readonly PostedRequest[]): Promise<void> {
-    await requestNotices.set(this.#options.store, id, { of: { platform, team }, posted });
+  async #posted({ id }: Task): Promise<readonly PostedRequest[]> {
+    return (await this.#options.posts.of(id)).filter((one): one is PostedRequest => one.view !== undefined);
   }
 }
 

@@ -41,6 +41,7 @@ import { CompletionNotices } from './completion-notices.ts';
 import { Delivery, type DeliveryObserver } from './deliver.ts';
 import type { MessageLocks } from './message-lock.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
+import { Posts } from './posts.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { TaskRetraction } from './retraction.ts';
 import { type ReviewContext, ReviewNotices, type ReviewNoticesOptions } from './reviews.ts';
@@ -162,7 +163,8 @@ export class ChatEngine implements Chat {
     });
     const refresh = (set: TaskId): void => this.#edits.refresh(setCardId(set));
     this.comparisons = new Comparisons({ ...options, records: comparisonRecords, refresh });
-    const messages = { ...options, cards: this.#messages, comparisons: this.comparisons, platformOf };
+    const posts = new Posts({ ...options, platformOf });
+    const messages = { ...options, cards: this.#messages, comparisons: this.comparisons, platformOf, posts };
     this.#sets = new SetCards({
       ...messages,
       boards: new Boards(store),

@@ -1,14 +1,11 @@
-import type { Store } from '../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { comparisonOf, type Phase, phaseAtEnd, pseudonymsIn, type Task, typedPrompt } from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { MessageLock } from './message-lock.ts';
-import { isClosed, notifyDirectly } from './notices/direct-notice.ts';
-import { eraseNotice } from './notices/erased-notice.ts';
 import type { EndNotice } from './notices/views.ts';
-import type { MessageRef, Notice, Platform, Upload } from './platform.ts';
-import { endNotices, type Posted } from './records.ts';
+import type { MessageRef, Platform, Upload } from './platform.ts';
+import { type About, type Posts, placesNear } from './posts.ts';
 import type { ReviewNotices } from './reviews.ts';
 import type { SetNotices } from './sets/set-notices.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
@@ -23,7 +20,7 @@ interface Shown {
 
 /** Options of {@link CompletionNotices}. */
 interface CompletionNoticesOptions {
-  readonly store: Pick<Store, 'keyv'>;
+  readonly posts: Posts;
   readonly subscriptions: Subscriptions;
   readonly platformOf: (task: Task) => Platform;
   readonly approvals: Pick<ApprovalNotices, 'send' | 'settle'>;
@@ -32,15 +29,11 @@ interface CompletionNoticesOptions {
   readonly logger: Logger;
 }
 
-/** Task whose end is notified, and the lock held for it. */
-interface Notification {
-  readonly task: Task;
+/** Task whose end is notified. */
+interface Notification extends About {
   /** Key of the task's end: a resubmitted task has another one. */
   readonly end: string;
-  readonly lock: MessageLock;
 }
-
-type Target = Pick<Notice, 'place' | 'replyTo'>;
 
 /** Completion notices of tasks, with the mention of the requester. */
 export class CompletionNotices {
@@ -54,31 +47,27 @@ export class CompletionNotices {
   async withFile(task: Task, shown: Omit<Shown, 'isThere'>): Promise<NonNullable<Upload['notice']> | null> {
     // A set has one notice, at its end.
     if ((comparisonOf(task) ?? task.set) !== undefined) return null;
-    const posted = await this.#posted(task);
-    if (posted.includes(endKey(task, 'done'))) return null;
+    if (await this.#isPosted(task, endKey(task, 'done'))) return null;
     return { view: noticeOf(task, 'done', shown), mention: task.origin.user };
   }
 
-  /** Returns the messages of a task's notices; those that are not recorded as far as the platform knows them. */
+  /** Returns the messages about a task besides its own; those that are not recorded as far as the platform knows them. */
   async messages(task: Task): Promise<readonly MessageRef[]> {
     const phase = endPhaseOf(task);
-    const posted = await this.#posted(task);
-    const recorded = posted.length > 0 || phase === null ? posted : [endKey(task, phase)];
+    const posted = await this.#options.posts.of(task.id);
+    const end = phase === null ? undefined : endKey(task, phase);
+    const unrecorded = end === undefined || posted.some(({ key }) => key === end) ? [] : [{ key: end, message: null }];
     const platform = this.#options.platformOf(task);
     const messages = await Promise.all(
-      recorded.map(async (one, at) => {
-        if (typeof one === 'object') return one;
-        return typeof recorded[at + 1] === 'object' ? undefined : platform.find('notice', one);
-      }),
+      [...posted, ...unrecorded].map(async ({ key, message }) => message ?? platform.find('notice', key)),
     );
     return messages.filter((message) => message !== undefined);
   }
 
   /** Records that the requester was notified with the clip. */
   async sentWithFile(task: Task): Promise<void> {
-    const posted = await this.#posted(task);
     const key = endKey(task, 'done');
-    if (!posted.includes(key)) await endNotices.set(this.#options.store, task.id, [...posted, key]);
+    if (!(await this.#isPosted(task, key))) await this.#options.posts.record(task, { key, message: null });
   }
 
   /**
@@ -87,7 +76,7 @@ export class CompletionNotices {
    */
   async send(task: Task, shown: Shown, lock: MessageLock): Promise<void> {
     // Who subscribes after the end is not notified of it because of a review.
-    const isReview = task.review !== undefined && (await this.#posted(task)).includes(endKey(task, 'done'));
+    const isReview = task.review !== undefined && (await this.#isPosted(task, endKey(task, 'done')));
     if (!isReview) await this.#sendEnd(task, shown, lock);
     // The notices to the approvers name the one who decided.
     if (pseudonymsIn(task.approval).size > 0) await this.#options.approvals.settle(task, lock);
@@ -114,48 +103,15 @@ export class CompletionNotices {
     if (notice.phase === 'done') await this.#notifySubscribed(notification, { ...notice, subscribed: true });
   }
 
-  /** @param target `null`: the requester's direct messages. */
-  async #notifyOnce({ task, lock }: Notification, key: string, view: EndNotice, target: Target | null): Promise<void> {
-    const posted = await this.#posted(task);
-    const platform = this.#options.platformOf(task);
-    if (posted.includes(key)) {
-      const { store, logger } = this.#options;
-      return eraseNotice({ task, store, platform, key, view, logger });
-    }
-    lock.assertHeld();
-    // The requester is mentioned once, in the task's channel; notices in other channels have no mention.
-    const notice = { key, mention: view.subscribed ? null : task.origin.user, view };
-    const message = await (target === null
-      ? notifyDirectly(notice, platform, task.origin)
-      : platform.notify({ ...notice, ...target }));
-    const added = message === null ? [key] : [key, message];
-    await endNotices.set(this.#options.store, task.id, [...posted, ...added]);
-    if (message !== null) return;
-    const event = 'notice_channel_gone';
-    this.#options.logger.warn(
-      { event, task: task.id },
-      'skipped a notice: neither its channel nor its requester takes it',
-    );
+  async #isPosted({ id }: Task, key: string): Promise<boolean> {
+    return (await this.#options.posts.find(id, key)) !== undefined;
   }
 
-  async #posted(task: Pick<Task, 'id'>): Promise<readonly Posted[]> {
-    return (await endNotices.get(this.#options.store, task.id)) ?? [];
-  }
-
-  async #notifyOrigin(notification: Notification, view: EndNotice, replyTo: MessageRef | null): Promise<void> {
-    const { task, end } = notification;
-    const { team, channel, address } = task.origin;
-    // Where the channel took no message, the notice is below the direct message.
-    const isAway = replyTo !== null && replyTo.channel !== channel;
-    const place = isAway ? { team, channel: replyTo.channel, address: {} } : { team, channel, address };
-    try {
-      await this.#notifyOnce(notification, end, view, { place, replyTo });
-    } catch (thrown) {
-      if (!(await isClosed(thrown, this.#options.platformOf(task), task.origin))) throw thrown;
-      // Without a message to reply to, `message_gone` means the channel.
-      if (replyTo !== null) return this.#notifyOrigin(notification, view, null);
-      await this.#notifyOnce(notification, end, view, null);
-    }
+  /** Mentions the requester, once, near the task's message; notices in other channels have no mention. */
+  async #notifyOrigin({ end, ...about }: Notification, view: EndNotice, message: MessageRef | null): Promise<void> {
+    const { origin } = about.task;
+    const places = placesNear(origin, message);
+    await this.#options.posts.post(about, { key: end, view, mention: origin.user, places, otherwise: 'requester' });
   }
 
   /**
@@ -196,7 +152,8 @@ export class CompletionNotices {
           await this.#end(task, there, null);
           continue;
         }
-        await this.#notifyOnce(notification, `${end}:${there}`, view, { place, replyTo: null });
+        const places = [{ place, replyTo: null }];
+        await this.#options.posts.post(notification, { key: `${end}:${there}`, view, mention: null, places });
       } catch (thrown) {
         const error = asDailiesError(thrown, `telling channel ${there} of task ${task.id}`);
         if (error.retryable) throw error;

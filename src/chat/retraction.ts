@@ -8,8 +8,9 @@ import type { ComparisonRecords } from './comparisons/comparison-records.ts';
 import type { CompletionNotices } from './completion-notices.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
+import { taskPosts } from './posts.ts';
 import type { ProgressEdits } from './progress-edits.ts';
-import { deliveryRecords, endNotices, requestNotices, retractions, setNotices } from './records.ts';
+import { deliveryRecords, retractions, setNotices } from './records.ts';
 import type { SetCards } from './sets/set-cards.ts';
 import { setCardId } from './sets/set-view.ts';
 import type { TaskMessages } from './task-messages.ts';
@@ -54,8 +55,8 @@ export class TaskRetraction {
    * @param isOwnAlone `true`: only its own message and those that this replaced.
    */
   async messagesOf(task: Task, isOwnAlone = false): Promise<readonly MessageRef[]> {
-    const { cards, notices, approvals } = this.#options;
-    const others = isOwnAlone ? [] : [approvals.messages(task), notices.messages(task)];
+    const { cards, notices } = this.#options;
+    const others = isOwnAlone ? [] : [notices.messages(task)];
     const found = await Promise.all([...others, cards.messages(task.id)]);
     if ((found.at(-1) ?? []).length > 0) return found.flat();
     // The records of an expired task are deleted, but its messages are not.
@@ -152,7 +153,7 @@ export class TaskRetraction {
   }
 
   async #ownDeletions(task: Task): Promise<readonly RecordWrite[]> {
-    const kinds = [deliveryRecords, endNotices, requestNotices, retractions];
+    const kinds = [deliveryRecords, taskPosts, retractions];
     const deleted = kinds.map((kind) => kind.overwriting(task.id, null));
     return [...deleted, ...(await this.#options.cards.deletions(task))];
   }

@@ -24,7 +24,7 @@ async function commitSome(store: Store): Promise<void> {
   const settled = { sum: hold.sum, add: { held: -4n, settled: 4n } };
   await store.commit({ records: [{ ...task, value: { revision: 2 }, expected: 1 }], sums: [settled] });
   const approvers = { namespace: 'approvers', key: 'playground:T1' } as const;
-  await store.keyv('request_notices').set('t', { text: 'unrelated' });
+  await store.keyv('posts').set('t', { text: 'unrelated' });
   await store.commit({
     records: [
       { ...approvers, value: { revision: 1, approvers: [] }, expected: 'absent' },

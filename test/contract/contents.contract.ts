@@ -5,7 +5,7 @@ import type { Store } from '#src/engine/store/store.ts';
 import { ZERO_SUM } from '#src/engine/store/sums.ts';
 import type { Backend } from './store.contract.ts';
 
-const OTHERS = ['cards', 'end_notices', 'a'];
+const OTHERS = ['cards', 'posts', 'a'];
 
 /** Contract of every store for reading its whole contents. */
 export function describeContents(name: string, start: () => Promise<Backend>): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { endNotices } from '#src/chat/records.ts';
+import { taskPosts } from '#src/chat/posts.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
@@ -25,7 +25,7 @@ const keysIn = async ({ store }: ChatHouse, namespace: string): Promise<readonly
   return keys;
 };
 
-const KINDS = ['cards', 'openings', 'messages', 'deliveries', 'end_notices', 'request_notices', 'retractions'];
+const KINDS = ['cards', 'openings', 'messages', 'deliveries', 'posts', 'retractions'];
 const allKeys = async (house: ChatHouse): Promise<readonly string[]> =>
   (await Promise.all(KINDS.map((kind) => keysIn(house, kind)))).flat();
 
@@ -118,12 +118,11 @@ it('deletes what is stored about the messages', async () => {
 it('finds the notices that are recorded by their keys alone', async () => {
   const house = new ChatHouse();
   const id = await delivered(house);
-  const posted = (await endNotices.get(house.store, id)) ?? [];
-  await endNotices.set(
-    house.store,
-    id,
-    posted.filter((one) => typeof one === 'string'),
-  );
+  await taskPosts.change<undefined>(house.store, id, (before) => {
+    if (before === undefined) throw new TypeError('nothing was posted');
+    const posted = before.posted.map((one) => ({ ...one, message: null }));
+    return { value: { ...before, posted }, result: undefined };
+  });
   const next = await house.restart();
   const messages = await next.chat.retraction.messagesOf(await next.record(id));
   expect(messages.map(({ message }) => message)).toEqual([
@@ -138,7 +137,8 @@ it('does not repeat a notice that is recorded by its key alone', async () => {
   const house = new ChatHouse();
   house.platform.dies('notify', 'before');
   const id = await house.done();
-  await house.store.keyv('end_notices').set(id, [`end:${id}:done:1`]);
+  const posted = [{ key: `end:${id}:done:1`, message: null }];
+  await house.store.keyv('posts').set(id, { revision: 1, of: { platform: 'fake', team: 'T1' }, posted });
   const next = await house.restart();
   expect(await next.record(id)).toMatchObject({ presented: true });
   expect(next.platform.notices).toEqual([]);

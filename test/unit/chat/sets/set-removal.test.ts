@@ -56,7 +56,7 @@ async function delivered(changes: Partial<Task> = {}) {
 }
 
 /** What the store has of the set and its clips. */
-const OF_THE_SET = /secret|"kind":"(?:cards|messages|deliveries|end_notices|set_notices|removals|retractions)"/u;
+const OF_THE_SET = /secret|"kind":"(?:cards|messages|deliveries|posts|set_notices|removals|retractions)"/u;
 
 describe('the card of a set', () => {
   it('says which of its clips was deleted, and keeps the others', async () => {
