@@ -9,10 +9,10 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/compile-cache.ts'],
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // By default it is given up after a second, which a busy machine takes for less.
-    expect: { poll: { timeout: 60_000, interval: 25 } },
+    expect: { poll: { timeout: 300_000, interval: 25 } },
     // Half of the tests wait for a process of their own most of the time: three keep two cores busy.
     maxWorkers: 3,
     // The files of a worker share what they import: reading it anew for each took half of the time of the unit tests.

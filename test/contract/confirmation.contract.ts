@@ -67,7 +67,7 @@ export function describeConfirmation(name: string, start: () => Promise<Confirma
         const found = (await harness.messages()).filter(({ buttons }) => buttons.some(({ id }) => id === PRICED));
         expect(found).toHaveLength(1);
         return found[0] as ShownMessage;
-      }, 60_000);
+      }, 300_000);
     const pressed = () => harness.bot.heard.filter(({ kind }) => kind === 'press');
 
     it('is shown to the requester alone, with the price, what is left and both buttons', async () => {
@@ -107,7 +107,7 @@ export function describeConfirmation(name: string, start: () => Promise<Confirma
       await harness.restart();
       harness.bot.reply = { kind: 'private', card: { lines: [['Taken.']], progress: null, buttons: [] } };
       await harness.press(id, PRICED);
-      await vi.waitFor(() => expect(pressed()).toMatchObject([{ what: PRICED }]), 60_000);
+      await vi.waitFor(() => expect(pressed()).toMatchObject([{ what: PRICED }]), 300_000);
       expect(pressed()[0]?.caller.user.id).toBe(harness.requester);
     });
 
@@ -126,7 +126,7 @@ export function describeConfirmation(name: string, start: () => Promise<Confirma
         const found = (await harness.messages()).find((one) => one.id === id);
         expect(found).toMatchObject({ visibleTo, buttons: [] });
         expect(found?.text.trim()).toMatch(/^Ordered: 1 clip · \$4\.00\. .*See it/);
-      }, 60_000);
+      }, 300_000);
       const shown = await harness.messages();
       expect(shown.filter(({ text }) => text.includes(WORDS))).toEqual([]);
       expect(shown.map(({ text }) => text).join()).not.toContain('thinking');
@@ -142,7 +142,7 @@ export function describeConfirmation(name: string, start: () => Promise<Confirma
         const found = (await harness.messages()).find((one) => one.id === id);
         expect(found).toMatchObject({ visibleTo, buttons: [] });
         expect(found?.text.trim()).toBe('Taken.');
-      }, 60_000);
+      }, 300_000);
     });
   });
 }

@@ -133,7 +133,7 @@ describe('replicas on one Redis', () => {
     one.queue.pause('poll', HOUR_MS);
     await expect.poll(() => loggedMessages()).toHaveLength(1);
     await server.command('CONFIG', 'SET', 'maxmemory', '0');
-    await expect.poll(() => polls?.getRateLimitTtl(1), { timeout: 60_000 }).toBeGreaterThan(60_000);
+    await expect.poll(() => polls?.getRateLimitTtl(1)).toBeGreaterThan(60_000);
   });
 
   it('keep to a pause of their own that Redis has lost', async () => {
@@ -249,9 +249,7 @@ describe('a Redis that goes down and comes back', () => {
     await expect(one.queue.stats('send')).rejects.toMatchObject({ code: 'store_unavailable' });
     one.end('running', 0);
     await server.restart();
-    await expect
-      .poll(() => begun.toSorted(), { timeout: 60_000 })
-      .toEqual(['fetch soon', 'poll planned', 'poll running', 'poll running']);
+    await expect.poll(() => begun.toSorted()).toEqual(['fetch soon', 'poll planned', 'poll running', 'poll running']);
     expect(await one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: Date.now() })).toBe(1);
     await expect.poll(() => begun).toContain('send refused');
     expect(loggedMessages()).toEqual([
@@ -274,8 +272,8 @@ describe('a Redis that goes down and comes back', () => {
     address.speak('new');
     const ids = queueNamesOf(PLATFORMS);
     const planned = () => Promise.all(ids.map((queue) => one.queue.ensure({ queue, ids: ['a'], atMs: 0 })));
-    await vi.waitFor(planned, 60_000);
-    await expect.poll(() => new Set(begun).size, { timeout: 60_000 }).toBe(ids.length);
+    await vi.waitFor(planned, 300_000);
+    await expect.poll(() => new Set(begun).size).toBe(ids.length);
   });
 
   it('is logged as full once, regardless of the number of calls, and is used again once it is not', async () => {
@@ -287,7 +285,7 @@ describe('a Redis that goes down and comes back', () => {
     await expect.poll(() => loggedMessages()).toHaveLength(1);
     await server.command('CONFIG', 'SET', 'maxmemory', '0');
     await one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: Date.now() });
-    await expect.poll(() => begun, { timeout: 60_000 }).toContain('send refused');
+    await expect.poll(() => begun).toContain('send refused');
     expect(loggedMessages()).toEqual([
       'Redis does not serve the work queue, due jobs are delayed',
       'Redis serves the work queue again',
@@ -303,22 +301,22 @@ describe('a Redis that goes down and comes back', () => {
     one.start({ poll: one.byHand }).plan('poll', 'running').plan('poll', 'planned', HOUR_MS);
     await one.beginning(1);
     const jobs = ['dailies:work:poll:t-running:lock', 'dailies:work:poll:t-planned'];
-    await expect.poll(() => follower.command('EXISTS', ...jobs), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => follower.command('EXISTS', ...jobs)).toBe(2);
     await follower.command('REPLICAOF', 'NO', 'ONE');
     await server.command('REPLICAOF', '127.0.0.1', String(follower.port));
     // For a while the name still resolves to the old one.
     for (const id of ['refused', 'refused too']) {
       const before = address.connections;
       await expect(one.queue.ensure({ queue: 'send', ids: [id], atMs: 0 })).rejects.toMatchObject({ retryable: true });
-      await expect.poll(() => address.connections, { timeout: 60_000 }).toBeGreaterThan(before);
+      await expect.poll(() => address.connections).toBeGreaterThan(before);
     }
     expect(logged.find(({ level }) => level === 40)?.reason).toContain('this Redis is a replica');
     address.leadTo(follower.port);
     const found = () => one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: Date.now() }).catch(() => 0);
-    await expect.poll(found, { timeout: 60_000 }).toBe(1);
+    await expect.poll(found).toBe(1);
     one.plan('poll', 'planned');
     const known = ['poll planned', 'poll running', 'send refused'];
-    await expect.poll(() => begun.toSorted(), { timeout: 60_000 }).toEqual(known);
+    await expect.poll(() => begun.toSorted()).toEqual(known);
     one.end('running', 0);
     await one.beginning(4);
     expect(begun.at(-1)).toBe('poll running');

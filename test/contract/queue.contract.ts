@@ -84,7 +84,7 @@ export class Replica {
 
   /** Resolves once no job of a queue is scheduled or running. */
   async idle(lane: QueueName): Promise<void> {
-    await expect.poll(() => this.queue.stats(lane), { timeout: 60_000 }).toMatchObject({ planned: 0, running: 0 });
+    await expect.poll(() => this.queue.stats(lane)).toMatchObject({ planned: 0, running: 0 });
   }
 }
 

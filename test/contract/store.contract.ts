@@ -109,7 +109,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         await store.keyv(NAMESPACE).set('a', { revision: 1 }, 40);
         await vi.waitFor(
           async () => expect(await store.commit(write('a', { revision: 7 }, 'absent'))).toBe(true),
-          60_000,
+          300_000,
         );
         expect(await read('a')).toEqual({ revision: 7 });
       });
@@ -118,7 +118,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         await store.keyv(NAMESPACE).set('a', { revision: 1 }, 40);
         await store.keyv(NAMESPACE).set('witness', 1, 40);
         await store.commit(write('a', { revision: 2 }));
-        await vi.waitFor(async () => expect(await read('witness')).toBeUndefined(), 60_000);
+        await vi.waitFor(async () => expect(await read('witness')).toBeUndefined(), 300_000);
         expect(await read('a')).toEqual({ revision: 2 });
       });
     });

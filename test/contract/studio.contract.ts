@@ -33,7 +33,7 @@ export function describeStudio(name: string, start: () => Promise<ConfirmationHa
         const all = (await harness.messages()).filter(({ text }) => text.includes(expected));
         expect(all).toHaveLength(1);
         return all[0] as ShownMessage;
-      }, 60_000);
+      }, 300_000);
       expect(found.visibleTo).toBe(harness.requester);
       return found;
     };
@@ -47,7 +47,7 @@ export function describeStudio(name: string, start: () => Promise<ConfirmationHa
         const last = harness.bot.heard.at(-1);
         expect(last?.kind).toBe('submit');
         return last?.what;
-      }, 60_000);
+      }, 300_000);
     };
 
     it('lists the styles of the team', async () => {

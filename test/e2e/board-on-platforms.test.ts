@@ -163,7 +163,7 @@ async function serveTakes({ handlers, tasks }: FakeVideoService, dir: string): P
 
 describe.each(['discord', 'slack'] as const)('on %s', (name) => {
   test('a storyboard: a shot fails and is retried, a take chosen, a shot skipped, and the rest joined over a kill', {
-    timeout: 240_000,
+    timeout: 600_000,
   }, async ({ dir, upstream, discord, slack, start }) => {
     await serveTakes(upstream, dir);
     const side = name === 'discord' ? onDiscord(discord) : onSlack(slack);

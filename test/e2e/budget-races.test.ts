@@ -9,7 +9,7 @@ import { startVideoService } from '../fakes/video-service.ts';
 import { type Answer, answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 import { Replicas } from './replicas.ts';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 600_000 };
 /** Four processes start one after the other, on a machine that may be busy. */
 const START_TIMEOUT_MS = 240_000;
 /** 8 seconds of the sandbox's default model. */

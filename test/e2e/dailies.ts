@@ -178,7 +178,7 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
       const isReached = (shown: ShownMessage): boolean =>
         shown.state === state &&
         (state !== 'completed' || shown.buttons.some(({ id: button }) => button.startsWith('retry:')));
-      return vi.waitUntil(async () => [await message(id)].find(isReached), { timeout: 60_000, interval: 25 });
+      return vi.waitUntil(async () => [await message(id)].find(isReached), { timeout: 300_000, interval: 25 });
     },
     async kill() {
       await end('SIGKILL');
@@ -205,7 +205,7 @@ export async function administer(dailies: RunningDailies, text: string): Promise
 /** Returns the notice to the approvers below a request's message, once it is there. */
 export async function noticeBelow(dailies: RunningDailies, request: string): Promise<ShownMessage> {
   const find = async () => (await dailies.messages()).find(({ replyTo }) => replyTo === request);
-  return vi.waitUntil(find, { timeout: 60_000, interval: 25 });
+  return vi.waitUntil(find, { timeout: 300_000, interval: 25 });
 }
 
 /** Returns the id of the button with that action under a message. */

@@ -144,7 +144,7 @@ async function deleteClip(message: string): Promise<void> {
       ?.id.split(':')[1] ?? '';
   // Its outcome is in the chat a moment before that is recorded.
   const ask = () => look.card(discord.people.slash('video delete', { id: task }));
-  await expect.poll(async () => buttonsOf(await ask()).length, { timeout: 60_000, interval: 100 }).toBe(1);
+  await expect.poll(async () => buttonsOf(await ask()).length, { timeout: 300_000, interval: 100 }).toBe(1);
   const question = await ask();
   expect(question.visibleTo).toBe(discord.users.alice);
   discord.people.press(question.id, buttonsOf(question)[0]?.id ?? '');
@@ -291,7 +291,7 @@ describe('other channels', () => {
     discord.deny(discord.channels.clips, ['ATTACH_FILES']);
     await look.card(discord.people.slash('video notify', { channel: discord.channels.clips }, manager));
     await look.create();
-    await expect.poll(() => discord.messages(discord.channels.clips).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => discord.messages(discord.channels.clips).length).toBe(1);
     expect(discord.messages(discord.channels.clips)[0]?.content).toContain('is ready');
     // No user is mentioned there a second time.
     await look.mentioned(discord.users.alice);

@@ -113,7 +113,7 @@ describe('a service that accepts the create without confirming it', () => {
     const found = { ...sent, id: 'found', values: { id } };
     expect(await dailies.post('/playground/forms', found)).toMatchObject({ status: 202 });
     await dailies.reaches(message, 'completed');
-    await expect.poll(async () => (await dailies.message(message)).attachments, { timeout: 60_000 }).toHaveLength(1);
+    await expect.poll(async () => (await dailies.message(message)).attachments).toHaveLength(1);
     expect(upstream.posts).toBe(1);
   });
 });

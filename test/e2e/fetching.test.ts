@@ -15,7 +15,7 @@ test('a finished clip that cannot be downloaded says why, and is fetched again b
   const dailies = await start();
   const message = answered(await dailies.interact('/video create a lighthouse in a storm'));
   const shown = async () => (await dailies.message(message)).text;
-  await expect.poll(shown, { timeout: 60_000 }).toContain('The clip is finished, but I couldn’t fetch it yet: ');
+  await expect.poll(shown).toContain('The clip is finished, but I couldn’t fetch it yet: ');
   expect(downloads).toBeGreaterThan(1);
   const refetch = buttonOf(await dailies.message(message), 'refetch');
   upstream.handlers.content = content;
@@ -35,6 +35,6 @@ test('a clip that the service sends without its length, cut off in the same plac
   const dailies = await start();
   const message = answered(await dailies.interact('/video create a lighthouse in a storm'));
   const shown = () => dailies.message(message);
-  await expect.poll(async () => (await shown()).attachments.length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(async () => (await shown()).attachments.length).toBe(1);
   expect((await shown()).text).toContain('The video service didn’t say how long this file is, so it may be cut off.');
 });

@@ -20,7 +20,7 @@ import { answered, buttonOf, makeDir, type RunningDailies, type ShownMessage, st
 // One person is forgotten on each platform: by themselves on Discord and the chat page, by an administrator on Slack.
 // Whatever they leave is searched byte by byte for their prompts, names and ids.
 
-const WITHIN = { timeout: 60_000, interval: 25 };
+const WITHIN = { timeout: 300_000, interval: 25 };
 /** Waits until a value is as it should be; `expect.poll` does not work in concurrent tests. */
 const becomes = <Value>(read: () => Value | Promise<Value>, wanted: Value | true = true) =>
   vi.waitFor(async () => expect(await read()).toBe(wanted), WITHIN);

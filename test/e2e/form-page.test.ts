@@ -6,11 +6,11 @@ import { test } from './fixtures.ts';
 
 // The order form of the chat page in a browser: number of takes, style, and the names of the library.
 
-const WITHIN = { timeout: 60_000 };
+const WITHIN = { timeout: 300_000 };
 const MUG = 'https://93.184.215.14/mug.png';
 
 test('the form orders takes in a style at the price that it shows, and options complete names of the library', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async ({ upstream, start, onTestFinished }) => {
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());

@@ -8,7 +8,7 @@ import { administer, answered, makeDir, type RunningDailies, startDailies } from
 
 // The gallery in a browser.
 
-const TIMEOUT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 600_000 };
 const PROMPTS = ['a red fox', 'a grey wolf', '<img src=x onerror="document.title=1"> at night', 'a hare'];
 
 let browser: Browser;
@@ -44,7 +44,7 @@ async function linkFor(user: string): Promise<string> {
 
 async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(300_000);
   complaints = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (entry) => {
@@ -251,7 +251,7 @@ test(
     const message = answered(await dailies.interact('/video create a red fox in fog --seconds 4', { user: 'ada' }));
     const { task } = await dailies.reaches(message, 'completed');
     const page = await newPage({ viewport: { width: 1100, height: 900 } });
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(300_000);
     await page.addInitScript(() => sessionStorage.setItem('dailies.user', 'bob'));
     await page.goto(dailies.url);
     const card = page.locator('article', { hasText: 'a red fox in fog' }).first();

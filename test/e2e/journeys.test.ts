@@ -118,9 +118,7 @@ test('keeps the clip when its download is delayed or breaks off', async ({ upstr
   const dailies = await start();
   const message = answered(await dailies.interact('/video create a fox'));
   await dailies.reaches(message, 'completed');
-  await expect
-    .poll(async () => (await dailies.message(message)).attachments[0]?.bytes, { timeout: 60_000 })
-    .toBe(upstream.clip.length);
+  await expect.poll(async () => (await dailies.message(message)).attachments[0]?.bytes).toBe(upstream.clip.length);
   expect(upstream.requests.some(({ headers }) => /^bytes=[1-9]\d*-$/.test(headers.range ?? ''))).toBe(true);
 });
 

@@ -8,7 +8,7 @@ import { RedisServer } from '../fakes/redis-server.ts';
 import { startVideoService } from '../fakes/video-service.ts';
 import { answered, buttonOf, makeDir, type RunningDailies, runCommand, startDailies } from './dailies.ts';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 600_000 };
 const SQLITE = 'sqlite:data/dailies.db';
 
 /** A test with its own bots and stores, so that the tests of this file can wait concurrently. */
@@ -157,7 +157,7 @@ alongside(
   },
 );
 
-alongside('refuses to migrate while a bot runs on either side', { timeout: 180_000 }, async (context) => {
+alongside('refuses to migrate while a bot runs on either side', { timeout: 600_000 }, async (context) => {
   const { expect } = context;
   const { redis, start, migrate } = await begin(context);
   const here = await start(SQLITE);

@@ -8,7 +8,7 @@ import { answered, makeDir, type RunningDailies, startDailies } from './dailies.
 
 // Budgets, approvals and reports on the chat page, in a browser.
 
-const TIMEOUT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 600_000 };
 const BOX = '.composer textarea';
 
 let browser: Browser;
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 async function visit(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(300_000);
   await page.goto(dailies.url);
   await page.waitForSelector('.welcome, article');
   return page;
@@ -76,7 +76,7 @@ async function serious(page: Page): Promise<readonly string[]> {
 test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } });
   await page.click('.try-budget');
-  await expect.poll(() => page.inputValue(BOX), { timeout: 60_000 }).toBe('/video budget team 0.50 USD');
+  await expect.poll(() => page.inputValue(BOX)).toBe('/video budget team 0.50 USD');
   expect(await page.textContent('.user-name')).toBe('operator');
   await send(page, 'The monthly budget of the team is now $0.50.');
 
@@ -125,7 +125,7 @@ test('an order over the budget is asked for, approved by someone else, and arriv
   await page.waitForSelector('article.private:not(:has(.button)) >> text=Approved for $0.30.');
   await expect.poll(() => page.locator('text=You can grant $0.20 once.').count()).toBe(0);
   await clip.locator('text=Approved by operator.').waitFor();
-  await clip.locator('video').waitFor({ timeout: 120_000 });
+  await clip.locator('video').waitFor({ timeout: 300_000 });
 
   await page.setViewportSize({ width: 360, height: 780 });
   expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -140,7 +140,7 @@ test('the report of a month arrives with its chart', TIMEOUT, async () => {
   const november = await startDailies({ dir: own.path, upstream, env: startedAt('2026-11-01T00:10:00Z') });
   try {
     const page = await (await browser.newContext({ colorScheme: 'dark' })).newPage();
-    page.setDefaultTimeout(90_000);
+    page.setDefaultTimeout(300_000);
     await page.goto(november.url);
     // Without a report channel it is for the administrators alone.
     await be(page, 'operator');

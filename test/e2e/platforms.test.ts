@@ -8,7 +8,7 @@ import { Tarpit } from '#test/fakes/tarpit.ts';
 import { startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-const WITHIN = { timeout: 60_000, interval: 25 };
+const WITHIN = { timeout: 300_000, interval: 25 };
 /** More than the limit of concurrent deliveries. */
 const MANY = 4;
 

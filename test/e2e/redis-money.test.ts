@@ -21,7 +21,7 @@ import {
 
 // A budget and a request for approval, on a Redis that is full, read-only, or comes back older than it was.
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 600_000 };
 const TEAM = 'team:playground:playground';
 const AWAY = 'I can’t reach my database right now';
 

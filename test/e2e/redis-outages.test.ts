@@ -4,7 +4,7 @@ import { RedisServer } from '../fakes/redis-server.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 600_000 };
 
 let redis: RedisServer;
 let upstream: FakeVideoService;

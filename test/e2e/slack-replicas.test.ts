@@ -8,7 +8,7 @@ import type { RunningDailies } from './dailies.ts';
 import { Replicas } from './replicas.ts';
 
 /** Slack accepts one message per second in each channel, and 48 edits per minute in all. */
-const WITHIN = { timeout: 120_000, interval: 200 };
+const WITHIN = { timeout: 300_000, interval: 200 };
 /** Timeout of a test on a busy machine. */
 const TIMEOUT = { timeout: 600_000 };
 const COMMANDS = 8;

@@ -51,7 +51,7 @@ function failOnce({ handlers }: FakeVideoService, prompt: string): void {
 async function open(user = ''): Promise<Page> {
   const page = await (await browser.newContext({ viewport: { width: 1000, height: 900 } })).newPage();
   if (user !== '') await page.addInitScript((name) => sessionStorage.setItem('dailies.user', name), user);
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(300_000);
   await page.goto(dailies.url);
   await page.waitForSelector('.composer textarea');
   return page;
@@ -82,7 +82,7 @@ test('a form is filled from a text file in UTF-16, and refuses one that is no te
 });
 
 test('four shots from a form, one fails and is retried, all are reordered and joined', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const page = await open();
   await page.fill('.composer textarea', '/video storyboard');
@@ -101,15 +101,13 @@ test('four shots from a form, one fails and is retried, all are reordered and jo
   await page.waitForSelector('article.private:not(:has(.button)) >> text=Ordered: 4 shots');
   await expect.poll(() => page.locator('text=Nothing has been started.').count()).toBe(0);
 
-  await expect
-    .poll(async () => (await board()).text, { timeout: 60_000 })
-    .toContain('3 of 4 shots are ready; shot 3 failed.');
+  await expect.poll(async () => (await board()).text).toContain('3 of 4 shots are ready; shot 3 failed.');
   expect(upstream.creates).toBe(SHOTS);
   expect((await board()).labels).toContain('Join 3 shots without shot 3');
 
   // Pressed twice: one clip.
   await page.locator('button:has-text("Retry shot 3")').first().dblclick();
-  await expect.poll(async () => (await board()).text, { timeout: 60_000 }).toContain('All 4 shots are ready.');
+  await expect.poll(async () => (await board()).text).toContain('All 4 shots are ready.');
   expect(upstream.creates).toBe(SHOTS + 1);
 
   await page.click('button:has-text("Edit board")');
@@ -119,7 +117,7 @@ test('four shots from a form, one fails and is retried, all are reordered and jo
 
   await page.click('button:has-text("Join 4 shots")');
   const cut = async () => (await dailies.messages()).find(({ text: said }) => said.includes('Cut of 4 shots'));
-  await expect.poll(async () => (await cut())?.attachments.length, { timeout: 120_000 }).toBe(1);
+  await expect.poll(async () => (await cut())?.attachments.length).toBe(1);
   const message = await cut();
   expect(message?.text).toMatch(/1\. it dreams[\s\S]*2\. a fox wakes up[\s\S]*3\. it runs[\s\S]*4\. it sleeps/u);
   const file = await fetch(new URL(message?.attachments[0]?.url ?? '', dailies.url));
@@ -135,12 +133,12 @@ test('four shots from a form, one fails and is retried, all are reordered and jo
 });
 
 test('the gallery shows the clips of the board together, its order and its cut, which is played and downloaded', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const answer = await dailies.message(answered(await dailies.interact('/video gallery', { user: 'ada' })));
   const viewport = { width: 360, height: 780 };
   const page = await (await browser.newContext({ colorScheme: 'dark', viewport })).newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(300_000);
   await page.goto(/http:\S+key=[\w-]{43}/u.exec(answer.text)?.[0] ?? '');
   await page.click('button:has-text("Open the gallery as ada")');
   // The retry of shot 3 is a take of it.
@@ -181,7 +179,7 @@ test('the gallery shows the clips of the board together, its order and its cut, 
 });
 
 test('three people vote in a comparison, one changes their mind, and the models are named to all', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const [ana, ben, cleo] = [await open('ana'), await open('ben'), await open('cleo')];
   await ana.fill('.composer textarea', '/video compare a red kite --models swift-1,reel-2');
@@ -205,7 +203,7 @@ test('three people vote in a comparison, one changes their mind, and the models 
   }
   // A clip may be posted after the votes.
   const requests = () => cleo.locator('.request:has-text("/video compare")').count();
-  await expect.poll(requests, { timeout: 60_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(requests).toBeGreaterThanOrEqual(2);
   await ana.click('button:has-text("Reveal the models")');
   for (const page of [ana, ben, cleo]) await page.waitForSelector('text=won with 2 of 3 votes.');
   await cleo.waitForSelector('text=/Clip B.*made in.*2 votes/');

@@ -8,7 +8,7 @@ import type { FakeDiscord, Interaction, Message } from './discord/index.ts';
 import { plainOf } from './discord-house.ts';
 import type { FakeVideoService } from './video-service.ts';
 
-const WITHIN = { timeout: 60_000, interval: 25 };
+const WITHIN = { timeout: 300_000, interval: 25 };
 
 /** Path of the ffmpeg binary from npm. */
 export const ffmpeg = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');

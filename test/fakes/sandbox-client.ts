@@ -78,7 +78,7 @@ export function sandboxClient(baseUrl: string): SandboxClient {
           if (!states.includes(task.status)) throw new Error(`the task is ${task.status}`);
           return task;
         },
-        { timeout: 60_000, interval: 25 },
+        { timeout: 300_000, interval: 25 },
       ),
     async ledger() {
       const body = await (await call('/sandbox/ledger')).json();

@@ -39,7 +39,7 @@ export interface SlackHouseOptions extends FakeSlackOptions {
 
 const EVERY_TEAM: AccessConfig = { teams: 'all', admits: [] };
 /** For work inside the adapter, of which the fake is not notified. */
-const WAITING = { timeout: 60_000, interval: 10 };
+const WAITING = { timeout: 300_000, interval: 10 };
 
 /** The Slack adapter against the strict fake, with a scripted bot and an in-memory store. */
 export class SlackHouse {

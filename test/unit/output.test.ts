@@ -114,8 +114,8 @@ it.each(Object.keys(UNREAD) as (keyof typeof UNREAD)[])(
       await rm(folder, { recursive: true });
     });
     const said = (file: string): Promise<string> => readFile(join(folder, file), 'utf8');
-    await vi.waitFor(async () => expect(await said('logged')).toMatch(/^\d+$/), 60_000);
+    await vi.waitFor(async () => expect(await said('logged')).toMatch(/^\d+$/), 300_000);
     process.kill(Number(await said('logged')), 'SIGTERM');
-    await vi.waitFor(async () => expect(await said('ended')).toBe('code 0\n'), 60_000);
+    await vi.waitFor(async () => expect(await said('ended')).toBe('code 0\n'), 300_000);
   },
 );

@@ -42,8 +42,7 @@ it('says that a record is damaged, and goes on with the others', async () => {
 it('replaces who decided on a request of their team, and in that of another one nobody', async () => {
   const store = new MemoryStore();
   const posted = [{ key: 'ask:task-1:', message: { channel: 'C1', message: 'm1' }, view: { by: EVE } }];
-  for (const team of ['T1', 'T2'])
-    await store.keyv('posts').set(team, { of: { platform: 'slack', team }, posted });
+  for (const team of ['T1', 'T2']) await store.keyv('posts').set(team, { of: { platform: 'slack', team }, posted });
   await forgetIn(store, OF, expect.unreachable);
   expect(await store.keyv('posts').get('T1')).toMatchObject({ posted: [{ view: { by: PSEUDONYM } }] });
   expect(await store.keyv('posts').get('T2')).toMatchObject({ posted });

@@ -70,7 +70,7 @@ describe('a shard', () => {
     const asked = ask();
     expect(asked.isDelivered).toBe(true);
     const heard = () => [...holder.bot.heard, ...other.bot.heard].length;
-    await expect.poll(heard, { timeout: 60_000, interval: 1 }).toBe(1);
+    await expect.poll(heard, { timeout: 300_000, interval: 1 }).toBe(1);
     expect(holder.discord.gateway).toMatchObject({ identifies: 1, resumes: 1, shards: [0] });
     await holder.discord.answered(asked);
     expect([holder.platform.notReady(), other.platform.notReady()]).toEqual([null, null]);
@@ -93,10 +93,10 @@ describe('a shard', () => {
     shared.leases.isAway = true;
     freezeHolder();
     ask();
-    await expect.poll(() => other.platform.notReady(), { timeout: 60_000 }).toContain('shard 0 of 1');
+    await expect.poll(() => other.platform.notReady()).toContain('shard 0 of 1');
     expect(holder.platform.notReady()).toContain('shard 0 of 1');
     shared.leases.isAway = false;
-    await expect.poll(() => other.platform.notReady(), { timeout: 60_000 }).toBeNull();
+    await expect.poll(() => other.platform.notReady()).toBeNull();
   });
 
   it('is taken over from a stopped replica, resuming its session', async () => {

@@ -183,7 +183,7 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
     slack.people.react(message, 'thumbsup');
     slack.people.react(message, 'repeat');
     slack.people.react(message, 'x');
-    await vi.waitFor(() => expect(house.bot.heard.filter(({ kind }) => kind === 'react')).toHaveLength(2), 60_000);
+    await vi.waitFor(() => expect(house.bot.heard.filter(({ kind }) => kind === 'react')).toHaveLength(2), 300_000);
     const reacted = house.bot.heard.filter(({ kind }) => kind === 'react').map(({ what }) => what);
     expect(reacted).toEqual(
       expect.arrayContaining([

@@ -122,7 +122,7 @@ describe('installations', () => {
     slack.uninstall();
     await vi.waitFor(
       async () => expect(await house.store.keyv('slack_installations').get(slack.team.id)).toBeUndefined(),
-      60_000,
+      300_000,
     );
     await expect(house.platform.open('task-1' as TaskId, origin, taskView())).rejects.toMatchObject({
       code: 'unauthorised',

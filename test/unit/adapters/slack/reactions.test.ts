@@ -45,7 +45,7 @@ it('maps a reaction to the clip to its task, also after a restart', async () => 
   const clip = await attach();
   await house.restart();
   slack.people.react(clip, 'repeat');
-  await vi.waitFor(() => expect(reactions()).toEqual([{ message: card, emoji: 'repeat' }]), 60_000);
+  await vi.waitFor(() => expect(reactions()).toEqual([{ message: card, emoji: 'repeat' }]), 300_000);
 });
 
 it('maps a reaction to the notification to its task, also in a subscribed channel', async () => {
@@ -71,7 +71,7 @@ it('maps a reaction to the notification to its task, also in a subscribed channe
     { message: card, emoji: 'x' },
     { message: card, emoji: 'repeat' },
   ];
-  await vi.waitFor(() => expect(reactions()).toEqual(expect.arrayContaining(both)), 60_000);
+  await vi.waitFor(() => expect(reactions()).toEqual(expect.arrayContaining(both)), 300_000);
 });
 
 it('passes on a reaction to another message of the bot unchanged', async () => {
@@ -82,5 +82,5 @@ it('passes on a reaction to another message of the bot unchanged', async () => {
   await slack.until(() => spoken() !== undefined, 'an answer');
   const message = { channel: origin.channel, message: spoken()?.ts ?? '' };
   slack.people.react(message.message, 'repeat');
-  await vi.waitFor(() => expect(reactions()).toEqual([{ message, emoji: 'repeat' }]), 60_000);
+  await vi.waitFor(() => expect(reactions()).toEqual([{ message, emoji: 'repeat' }]), 300_000);
 });

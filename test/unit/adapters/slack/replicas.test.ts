@@ -20,7 +20,7 @@ import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
 const FORM = createForm(parseCatalog(sandboxCatalog));
 const TASK = 'task-1' as TaskId;
-const WAITING = { timeout: 60_000, interval: 20 };
+const WAITING = { timeout: 300_000, interval: 20 };
 const MUCH = { perMinute: { 1: 10, 2: 10_000, 3: 10_000, 4: 10_000 }, messageBurst: 10_000 };
 
 let redis: RedisServer;
@@ -136,7 +136,7 @@ describe('connections', () => {
     const gate = Promise.withResolvers<void>();
     one.bot.gate = gate.promise;
     const sent = Array.from({ length: 20 }, (_, n) => slack.people.slash(`/video fox ${n}`));
-    await vi.waitFor(() => expect(one.bot.heard.length).toBeGreaterThan(0), 60_000);
+    await vi.waitFor(() => expect(one.bot.heard.length).toBeGreaterThan(0), 300_000);
     const stopping = one.platform.stop();
     gate.resolve();
     await stopping;
@@ -226,7 +226,7 @@ describe('a message', () => {
     const late = open(one);
     await vi.waitFor(
       async () => expect(await one.store.keyv('slack_posts').get('task:task-1')).toMatchObject({ message: null }),
-      60_000,
+      300_000,
     );
     // The first replica's lease expires.
     await redis.command('DEL', 'dailies:lease:slack:task:task-1');
@@ -242,7 +242,7 @@ describe('a message', () => {
     const [one, other] = [await replica({ clock }), await replica()];
     await open(one, 'task-0' as TaskId);
     const late = open(one);
-    await vi.waitFor(async () => expect(await one.store.leases.holder('slack:task:task-1')).not.toBeNull(), 60_000);
+    await vi.waitFor(async () => expect(await one.store.leases.holder('slack:task:task-1')).not.toBeNull(), 300_000);
     clock.stop(60_000);
     await expect(late).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
     const message = await open(other);

@@ -67,7 +67,7 @@ describe('npm run reconcile', () => {
   });
 
   it('reads what real statements look like by its options, and says what it left out and let pass', {
-    timeout: 30_000,
+    timeout: 600_000,
   }, async () => {
     const store = await openBooks();
     await store.close();
@@ -85,7 +85,7 @@ describe('npm run reconcile', () => {
     expect((await reconcile(...tolerant)).stdout).toContain('imported before');
   });
 
-  it('fails with one sentence on wrong input, and creates nothing', { timeout: 90_000 }, async () => {
+  it('fails with one sentence on wrong input, and creates nothing', { timeout: 600_000 }, async () => {
     await statement('task,price,time\nup-1,0.30,2026-10-03\n');
     const fails = async (sentence: string, ...args: readonly string[]) => {
       const { code, stdout, stderr } = await reconcile(...args);
@@ -109,7 +109,7 @@ describe('npm run reconcile', () => {
     expect(existsSync(join(dir, 'data'))).toBe(false);
   });
 
-  it('says what to do while a bot holds the books', { timeout: 30_000 }, async () => {
+  it('says what to do while a bot holds the books', { timeout: 600_000 }, async () => {
     const store = await openBooks();
     await statement('task,cost,time\nup-1,0.30,2026-10-03\n');
     const { code, stderr } = await reconcile('--statement', 'statement.csv', ...MAP);

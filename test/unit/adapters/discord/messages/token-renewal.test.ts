@@ -45,7 +45,7 @@ const edits = () => house.discord.requests.filter(({ route }) => route === EDIT)
 const asks = () => buttonsOf(shown()).some(({ id }) => id === 'follow');
 /** Resolves once no edit of the message is in flight. */
 const isUnlocked = (): Promise<void> =>
-  expect.poll(() => house.store.leases.holder(`message:${TASK}`), { interval: 1, timeout: 60_000 }).toBeNull();
+  expect.poll(() => house.store.leases.holder(`message:${TASK}`), { interval: 1, timeout: 300_000 }).toBeNull();
 /** Resolves once the message has the renewal button, and its edit has finished. */
 const isAsking = async (): Promise<void> => {
   await house.discord.until(asks, 'the message asking for a press');
@@ -114,7 +114,7 @@ describe('while the message is being edited', () => {
     const file = await writeClip(await mkdtemp(join(tmpdir(), 'dailies-following-')));
     const go = house.discord.hold(EDIT);
     const attached = house.platform.attach(message, origin, doneView(), file);
-    await expect.poll(() => house.discord.held, { interval: 1, timeout: 60_000 }).toBe(1);
+    await expect.poll(() => house.discord.held, { interval: 1, timeout: 300_000 }).toBe(1);
     clock.advance(14 * MINUTE_MS);
     await settle();
     go();
@@ -168,7 +168,7 @@ it('responds to a press even while the store is unavailable or hangs', async () 
   await house.discord.answered(house.discord.people.press(message.message, 'details:task-1'));
   get.mockClear().mockReturnValueOnce(new Promise(() => undefined));
   const pressed = house.discord.people.press(message.message, 'details:task-1');
-  await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(1), { timeout: 60_000, interval: 1 });
+  await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(1), { timeout: 300_000, interval: 1 });
   clock.advance(1_100);
   await house.discord.answered(pressed);
 });

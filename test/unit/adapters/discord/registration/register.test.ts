@@ -37,7 +37,7 @@ it('retries a registration that Discord rejects', async () => {
     clock.advance(500);
     return discord.commandWrites;
   };
-  await expect.poll(writes, { timeout: 60_000 }).toBe(1);
+  await expect.poll(writes).toBe(1);
   expect(discord.requests.filter(({ route }) => route === WRITE)).toHaveLength(3);
   await (await starting).remove();
   await discord.close();

@@ -33,7 +33,7 @@ afterEach(() => {
  * which the store reports as retryable.
  */
 function confirmed<T>(write: () => Promise<T>): Promise<T> {
-  return vi.waitFor(write, 60_000);
+  return vi.waitFor(write, 300_000);
 }
 
 /** Commits a claim, under a new key for each attempt: one that no replica confirmed may have been written all the same. */
@@ -71,7 +71,7 @@ describe('a Redis with a replica', () => {
     const way = await SilentWay.start(primary.port);
     onTestFinished(() => way.remove());
     await replica.command('REPLICAOF', '127.0.0.1', String(way.port));
-    await vi.waitFor(async () => expect(await primary.command('WAIT', '1', '100')).toBe(1), 60_000);
+    await vi.waitFor(async () => expect(await primary.command('WAIT', '1', '100')).toBe(1), 300_000);
     const child = await StoreChild.start(primary.url, 'write');
     // The output of the child begins with the log of its start.
     await child.saying(500);
@@ -122,7 +122,7 @@ describe('a Redis with a replica', () => {
     await open();
     await vi.waitFor(
       async () => expect(await replica.command('GET', 'dailies:replica-confirmation')).toBe('required'),
-      60_000,
+      300_000,
     );
     await primary.kill();
     await replica.command('REPLICAOF', 'NO', 'ONE');
@@ -147,7 +147,7 @@ describe('a Redis with a replica', () => {
     clock.advance(LOOK_EVERY_MS);
     await committed(store, 'b');
     await replica.restart();
-    await vi.waitFor(async () => expect(await primary.command('WAIT', '1', '100')).toBe(1), 60_000);
+    await vi.waitFor(async () => expect(await primary.command('WAIT', '1', '100')).toBe(1), 300_000);
     const before = await waits(primary);
     await confirmed(() => store.ping());
     expect(await waits(primary)).toBeGreaterThan(before);
@@ -183,7 +183,7 @@ describe('a Redis without a replica', () => {
     const before = await waits(server);
     if (who === 'the periodic check') clock.advance(LOOK_EVERY_MS);
     else await confirmed(() => store.ping());
-    await vi.waitFor(() => expect(said.join('')).toContain('redis_replica_required'), 60_000);
+    await vi.waitFor(() => expect(said.join('')).toContain('redis_replica_required'), 300_000);
     const key = await committed(store, 'b');
     expect((await waits(server)) - before).toBeGreaterThan(0);
     expect(await replica.command('EXISTS', `dailies:tasks::${key}`)).toBe(1);
@@ -214,11 +214,11 @@ describe('the watch', () => {
 
   it('sends one more WAIT for all writes made during the first one', async () => {
     const first = watch.confirm(1);
-    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(1), 60_000);
+    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(1), 300_000);
     const others = Promise.all([watch.confirm(1), watch.confirm(1)]);
     asked[0]?.resolve(1);
     await first;
-    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(2), 60_000);
+    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(2), 300_000);
     asked[1]?.resolve(1);
     await others;
     expect(redis.wait).toHaveBeenCalledTimes(2);
