@@ -1,4 +1,4 @@
-import { changeRecord, type RecordEdit } from '../store/change-record.ts';
+import { changeRecord, type RecordEdit } from '../store/compare-and-set.ts';
 import type { RecordWrite, Store, StoredRecord, Versioned } from '../store/store.ts';
 
 /** Person of a team, by the platform's ids. */
