@@ -183,13 +183,11 @@ async function completeLeased(
   }: Pick<RemovalOrder, 'retracted'> & { readonly files?: FilesOfClips | undefined },
 ): Promise<void> {
   const entry = { index: REMOVALS, member: id, score: null };
-  for (;;) {
-    const [task, job] = await Promise.all([repository.get(id), removalJobs.get(store, id)]);
-    if (task === undefined || job === undefined) {
-      const none = removalJobs.replacing(id, undefined, null);
-      if (await store.commit({ records: [none], index: [entry] })) return;
-      continue;
-    }
+  // Edited again where more of it was removed meanwhile: then there is more to delete.
+  await removalJobs.change<undefined>(store, id, async (job) => {
+    const ended = { value: null, index: [entry], result: undefined };
+    const task = await repository.get(id);
+    if (task === undefined || job === undefined) return ended;
     await clips.remove(id, files);
     await cuts.removeWith(id, job.reason);
     const { reason, keepsContent, address } = job;
@@ -198,10 +196,8 @@ async function completeLeased(
     if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
     else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));
     const others = keepsContent ? [] : await messages.deletions(task);
-    const ended = removalJobs.replacing(id, job, null);
-    // Fails where more of it was removed meanwhile: then there is more to delete.
-    if (await store.commit({ records: [ended, ...others], index: [entry] })) return;
-  }
+    return { ...ended, records: others };
+  });
 }
 
 function failed(logger: Logger, task: TaskId): (thrown: unknown) => void {

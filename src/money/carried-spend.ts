@@ -1,6 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { type Change, collection, type Job, type RecordWrite, type Store, type Versioned } from '../engine/index.ts';
+import {
+  type Change,
+  collection,
+  commitWithRetries,
+  type Job,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import { periodOf } from '../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../tasks/index.ts';
@@ -109,14 +117,14 @@ export class CarriedSpend {
   async carryRest(person: MemberKey): Promise<void> {
     for (const period of this.#months()) {
       const of = { person, period };
-      await this.#retried('carrying what a person used', async () => {
+      await this.#commit('carrying what a person used', async () => {
         const restored = await restoredSpend.get(this.#options.store, of);
-        if (restored === undefined) return true;
+        if (restored === undefined) return undefined;
         const amounts = microsIn(restored.amounts);
-        return this.#options.store.commit({
+        return {
           records: [restoredSpend.replacing(of, restored, null), await this.#carry(person, period, amounts)],
           sums: settledIn(person, period, amounts, -1n),
-        });
+        };
       });
     }
     await this.#carryBudget(person);
@@ -128,7 +136,7 @@ export class CarriedSpend {
     const person = { platform, team, user: user.id };
     for (const month of await carryKeys.getMany(this.#options.store, this.#months())) {
       if (month === undefined) continue;
-      await this.#retried('restoring what a person used', () => this.#restoreMonth(person, month));
+      await this.#commit('restoring what a person used', () => this.#restored(person, month));
     }
   }
 
@@ -149,10 +157,11 @@ export class CarriedSpend {
     return [...new Set([nowMs - DAY_MS, nowMs + DAY_MS].map((atMs) => periodOf(atMs, 'UTC')))];
   }
 
-  async #restoreMonth(person: MemberKey, month: CarryKey): Promise<boolean> {
+  /** Returns the change that restores what was carried from a month; `undefined` where nothing was. */
+  async #restored(person: MemberKey, month: CarryKey): Promise<Change | undefined> {
     const { store } = this.#options;
     const carried = await carriedSpend.get(store, { person, month });
-    if (carried === undefined) return true;
+    if (carried === undefined) return undefined;
     const { period } = month;
     const scope = scopeOf(person);
     const [restored, known] = await Promise.all([
@@ -171,7 +180,7 @@ export class CarriedSpend {
     const index = isBudgetBack
       ? [{ index: budgetIndexOf(person), member: budgetKeyOf(person), score: PERSON_ORDER }]
       : [];
-    return store.commit({ records, index, sums: settledIn(person, period, amounts, 1n) });
+    return { records, index, sums: settledIn(person, period, amounts, 1n) };
   }
 
   /** Returns the write that adds amounts to what is carried for a person, and their budget. */
@@ -193,18 +202,13 @@ export class CarriedSpend {
 
   async #carryBudget(person: MemberKey): Promise<void> {
     const scope = scopeOf(person);
-    await this.#retried('carrying the budget of a person', async () => {
+    await this.#commit('carrying the budget of a person', async () => {
       const known = await budgets.get(this.#options.store, scope);
-      if (known === undefined) return true;
+      if (known === undefined) return undefined;
       const { hard, soft } = known;
-      const period = this.#months().at(-1) ?? '';
       const index = [{ index: budgetIndexOf(person), member: budgetKeyOf(person), score: null }];
       const carried = await Promise.all(this.#months().map((month) => this.#carry(person, month, {}, { hard, soft })));
-      const change: Change = {
-        records: [budgets.replacing(scope, known, null), ...carried],
-        index,
-      };
-      return period !== '' && this.#options.store.commit(change);
+      return { records: [budgets.replacing(scope, known, null), ...carried], index };
     });
   }
 
@@ -239,12 +243,14 @@ export class CarriedSpend {
     });
   }
 
-  async #retried(doing: string, attempt: () => Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) if (await attempt()) return;
-    throw new DailiesError(`${doing}: others changed it ${MAX_TRIES} times meanwhile`, {
-      code: 'overloaded',
-      retryable: true,
-    });
+  /** Commits a change, which is read again after a concurrent one; nothing where there is none. */
+  async #commit(doing: string, changeOf: () => Promise<Change | undefined>): Promise<void> {
+    const attempt = async () => ({ change: await changeOf(), result: undefined });
+    const giveUp = () => {
+      const error = `${doing}: others changed it ${MAX_TRIES} times meanwhile`;
+      throw new DailiesError(error, { code: 'overloaded', retryable: true });
+    };
+    await commitWithRetries(this.#options.store, attempt, { tries: MAX_TRIES, giveUp });
   }
 }
 

@@ -1,9 +1,11 @@
 import type { BudgetAlert, NoticeScope } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
 import {
+  type Attempt,
   type BudgetAmounts,
   type Change,
   collection,
+  commitWithRetries,
   type Store,
   type SumParts,
   type Versioned,
@@ -109,20 +111,21 @@ export class BudgetAlerts {
     const { timeZone, alerts } = await settings(name);
     if (name.period !== periodOf(clock.now(), timeZone)) return;
     let revision: number | undefined;
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const attempt = async (number: number): Promise<Attempt<undefined>> => {
       const before = await armedAlerts.get(store, name.sum);
       const isChanged = before !== undefined && before.limit !== String(limit);
       const percent = percentOf(usedOf(parts), limit);
       const after = Math.max(percent, isChanged ? 0 : (before?.percent ?? 0));
-      if (before !== undefined && !isChanged && after === before.percent) return;
+      if (before !== undefined && !isChanged && after === before.percent) return { result: undefined };
       const record = armedAlerts.replacing(name.sum, before, { limit: String(limit), percent: after });
       // Refused although the state did not change: an alert of this threshold and limit was claimed before.
-      const isRepeated = tries > 0 && revision === before?.revision;
+      const isRepeated = number > 1 && revision === before?.revision;
       revision = before?.revision;
       const isDue = alerts && !isChanged && !isRepeated && percent > (before?.percent ?? 0);
       const claims = isDue ? this.#claims(watched, percent, timeZone) : [];
-      if (await store.commit(merged([{ records: [record] }, ...claims]))) return;
-    }
+      return { change: merged([{ records: [record] }, ...claims]), result: undefined };
+    };
+    await commitWithRetries(store, attempt, { tries: MAX_TRIES, giveUp: () => undefined });
   }
 
   #claims(watched: Watched, percent: number, timeZone: string): readonly Change[] {

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
-import { type Change, collection, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
+import {
+  type Change,
+  collection,
+  commitWithRetries,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import type { Person } from '../../tasks/index.ts';
 import {
@@ -76,14 +83,17 @@ export class AuditTrail {
     actor: Actor,
     prepare: () => Promise<AuditedChange<Result>>,
   ): Promise<Result> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const attempt = async () => {
       const { change, entries, result } = await prepare();
-      if (entries.length === 0) return result;
+      if (entries.length === 0) return { result };
       const records = await this.append(log, actor, entries);
-      if (await this.#store.commit({ ...change, records: [...change.records, ...records] })) return result;
-    }
-    const doing = `logging a change in ${nameOf(log)}: others changed it ${MAX_TRIES} times meanwhile`;
-    throw new DailiesError(doing, { code: 'overloaded', retryable: true });
+      return { change: { ...change, records: [...change.records, ...records] }, result };
+    };
+    const giveUp = () => {
+      const doing = `logging a change in ${nameOf(log)}: others changed it ${MAX_TRIES} times meanwhile`;
+      throw new DailiesError(doing, { code: 'overloaded', retryable: true });
+    };
+    return commitWithRetries(this.#store, attempt, { tries: MAX_TRIES, giveUp });
   }
 
   /**
