@@ -1,4 +1,4 @@
-import type { Change, Store } from '../engine/index.ts';
+import { type Attempt, type Change, commitWithRetries, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import {
   type BudgetLimit,
@@ -125,28 +125,35 @@ export class TaskRepository {
     const original = first.retryOf === undefined ? undefined : await this.get(first.retryOf);
     const root = original === undefined ? (first.retryOf ?? null) : rootOf(original);
     let bounds = boundsOf(limits, first);
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { tasks, ...versions } = await numbered(this.#store, counted, root);
-      const change = merged(tasks.map((task) => toChange(null, task)));
-      const all = [...bounds.map(({ bound }) => bound), ...versions.bounds];
-      if (!isUnasked && (await this.#store.commit({ ...change, within, bounds: all }))) {
-        for (const task of tasks) this.#notify(task, 'claimed', null);
-        return { kind: 'taken', task: tasks[0] ?? first, tasks };
-      }
+    /** Returns why no task is claimed; `undefined` where nothing refuses it now. */
+    const refused = async (): Promise<SetClaim | undefined> => {
       const known = await this.get(first.id);
       if (known !== undefined) return { kind: 'known', task: known };
       const room = await roomWithin(this.#store, boundsOf(limits, first), first.createdAtMs);
       if ('reached' in room) return { kind: 'refused', limit: room.reached };
       bounds = room.bounds;
       const over = await this.#firstExceeded(purchases);
-      if (over !== null) return { kind: 'refused', over };
-      if (isUnasked) return { kind: 'refused', isUnasked };
-      // Another task has ended or another version was claimed meanwhile, or a budget was raised.
-    }
-    throw new DailiesError(`claiming task ${first.id}: its record is there and cannot be read`, {
-      code: 'internal',
-      retryable: false,
-    });
+      // None: another task has ended or another version was claimed meanwhile, or a budget was raised.
+      return over === null ? undefined : { kind: 'refused', over };
+    };
+    if (isUnasked) return (await refused()) ?? { kind: 'refused', isUnasked };
+    const attempt = async (): Promise<Attempt<SetClaim>> => {
+      const { tasks, ...versions } = await numbered(this.#store, counted, root);
+      const change = merged(tasks.map((task) => toChange(null, task)));
+      return {
+        change: { ...change, within, bounds: [...bounds.map(({ bound }) => bound), ...versions.bounds] },
+        result: { kind: 'taken', task: tasks[0] ?? first, tasks },
+        committed: () => {
+          for (const task of tasks) this.#notify(task, 'claimed', null);
+        },
+        refused,
+      };
+    };
+    const giveUp = () => {
+      const doing = `claiming task ${first.id}: its record is there and cannot be read`;
+      throw new DailiesError(doing, { code: 'internal', retryable: false });
+    };
+    return commitWithRetries(this.#store, attempt, { tries: MAX_TRIES, giveUp });
   }
 
   /**
@@ -166,29 +173,19 @@ export class TaskRepository {
     also: (next: Task) => Promise<FurtherWrites> = async () => ({}),
   ): Promise<Recorded | undefined> {
     try {
-      let tries = 0;
       const first = known ?? (await this.get(id));
       if (first?.set !== undefined && first.state === 'requested' && DECISIONS.has(event.kind)) {
         const recorded = await this.#recordInSet(first, first.set, event, also);
         if (recorded !== null) return recorded;
       }
-      for (let task = first; task !== undefined; task = await this.get(id)) {
-        const moved = transition(task, event);
-        // `known` may be stale; a record that was just read is current.
-        if (moved === null && task !== known) return { done: false, task };
-        if (moved === null) continue;
-        const next = recount(moved);
-        const within = PURCHASES.has(event.kind) ? limitsOfLast(next) : [];
-        if (await this.#change(task, next, { within, ...(await also(next)) })) {
-          this.#notify(next, event.kind, task);
-          return { done: true, task: next };
-        }
-        const over = await this.#overBudget(next, within);
-        if (over !== null && (await this.get(id))?.revision === task.revision) return { done: false, task, over };
-        tries += 1;
-        if (tries === MAX_TRIES) throw contended(`recording ${event.kind} of task ${id}`);
-      }
-      return undefined;
+      // `known` may be stale: where the event does not count in it, only the current record shows whether it does.
+      const isStale = known !== undefined && transition(known, event) === null;
+      const attempt = async (number: number) =>
+        this.#attempt(number === 1 && !isStale ? first : await this.get(id), event, also);
+      const giveUp = () => {
+        throw contended(`recording ${event.kind} of task ${id}`);
+      };
+      return await commitWithRetries(this.#store, attempt, { tries: MAX_TRIES, giveUp });
     } catch (thrown) {
       const isTaken = thrown instanceof DailiesError && thrown.code === 'id_taken';
       if (!isTaken || event.kind !== 'accepted') throw thrown;
@@ -211,26 +208,58 @@ export class TaskRepository {
     eventOf: (task: Task) => TaskEvent,
     also: (next: readonly Task[]) => Promise<FurtherWrites> = async () => ({}),
   ): Promise<RecordedAll> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const attempt = async (): Promise<Attempt<RecordedAll>> => {
       const tasks = await readTasks(this.#store, ids);
       const moves = tasks.flatMap((before) => (before.state === 'requested' ? [moveOf(before, eventOf(before))] : []));
       const isPurchase = moves.some(({ kind }) => PURCHASES.has(kind));
       const isPartial = isPurchase && moves.length < ids.length;
       const counting = moves.flatMap(({ before, after, kind }) => (after === null ? [] : [{ before, after, kind }]));
-      if (isPartial || counting.length === 0 || counting.length < moves.length) return { done: false, tasks };
+      if (isPartial || counting.length === 0 || counting.length < moves.length)
+        return { result: { done: false, tasks } };
       const next = counting.map(({ after }) => after);
       const purchases = isPurchase ? purchasesOf(next) : [];
       const change = merged(counting.map(({ before, after }) => toChange(before, after)));
       const records = [...change.records, ...((await also(next)).records ?? [])];
-      if (await this.#store.commit({ ...change, records, within: purchases.flatMap(({ within }) => within) })) {
-        for (const { before, after, kind } of counting) this.#notify(after, kind, before);
-        const current = new Map(next.map((task) => [task.id, task]));
-        return { done: true, tasks: tasks.map((task) => current.get(task.id) ?? task) };
-      }
-      const over = await this.#firstExceeded(purchases);
-      if (over !== null && (await this.#areUnchanged(tasks))) return { done: false, tasks, over };
-    }
-    throw contended(`deciding on request ${ids[0]}`);
+      const current = new Map(next.map((task) => [task.id, task]));
+      return {
+        change: { ...change, records, within: purchases.flatMap(({ within }) => within) },
+        result: { done: true, tasks: tasks.map((task) => current.get(task.id) ?? task) },
+        committed: () => {
+          for (const { before, after, kind } of counting) this.#notify(after, kind, before);
+        },
+        refused: async () => {
+          const over = await this.#firstExceeded(purchases);
+          return over !== null && (await this.#areUnchanged(tasks)) ? { done: false, tasks, over } : undefined;
+        },
+      };
+    };
+    const giveUp = () => {
+      throw contended(`deciding on request ${ids[0]}`);
+    };
+    return commitWithRetries(this.#store, attempt, { tries: MAX_TRIES, giveUp });
+  }
+
+  /** Returns what an event of a task changes; nothing where there is no task, or the event does not count in its state. */
+  async #attempt(
+    task: Task | undefined,
+    event: TaskEvent,
+    also: (next: Task) => Promise<FurtherWrites>,
+  ): Promise<Attempt<Recorded | undefined>> {
+    if (task === undefined) return { result: undefined };
+    const moved = transition(task, event);
+    if (moved === null) return { result: { done: false, task } };
+    const next = recount(moved);
+    const within = PURCHASES.has(event.kind) ? limitsOfLast(next) : [];
+    return {
+      change: await this.#changeOf(task, next, { within, ...(await also(next)) }),
+      result: { done: true, task: next },
+      committed: () => this.#notify(next, event.kind, task),
+      refused: async () => {
+        const over = await this.#overBudget(next, within);
+        const isUnchanged = over !== null && (await this.get(task.id))?.revision === task.revision;
+        return isUnchanged ? { done: false, task, over } : undefined;
+      },
+    };
   }
 
   /** Applies a decision on one task of a set to all. @returns `null` where the task does not wait for it any more. */
@@ -268,20 +297,20 @@ export class TaskRepository {
     return null;
   }
 
-  /** Commits a change. @returns `false` when the record has changed meanwhile, or over a budget. @throws `id_taken` */
-  async #change(
+  /** Returns the change of a task, with that of its upstream id and further writes. @throws `id_taken` */
+  async #changeOf(
     before: Task,
     after: Task,
     { within, records = [] }: FurtherWrites & { readonly within: readonly BudgetLimit[] },
-  ): Promise<boolean> {
+  ): Promise<Change> {
     const ids = await this.#upstreamIds.writes(before, after);
     const written = toChange(before, after);
-    return this.#store.commit({
+    return {
       ...written,
       records: [...written.records, ...ids.records, ...records],
       index: [...(written.index ?? []), ...ids.index],
       within,
-    });
+    };
   }
 
   async #overBudget(task: Task, within: readonly BudgetLimit[]): Promise<OverBudget | null> {
