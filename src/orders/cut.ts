@@ -1,5 +1,5 @@
 import type { Handover, RefusedUploads } from '../chat/index.ts';
-import { collection, pagesOf, type RecordWrite, type Store, type Versioned } from '../engine/index.ts';
+import { type Change, collection, pagesOf, type RecordWrite, type Store, type Versioned } from '../engine/index.ts';
 import { cutIdOf as idOfClips, type ShotDifference } from '../media/index.ts';
 import { isoOf } from '../period.ts';
 import type { Origin, Task, TaskId } from '../tasks/index.ts';
@@ -86,29 +86,32 @@ export class CutRepository {
     return cutRecords.get(this.#store, id);
   }
 
-  /** Stores a new cut. @returns `false` where there is one. */
-  claim(cut: Cut): Promise<boolean> {
+  /** Returns the change that stores a new cut; the commit is refused where there is one. */
+  claimOf(cut: Cut): Change {
     const index = cut.tasks.map((task) => ({ index: cutsOfTask(task), member: cut.id, score: cut.requestedAtMs }));
     const record = cutRecords.replacing(cut.id, undefined, cut);
-    return this.#store.commit({ records: [record], index: [...index, this.#open(cut)] });
+    return { records: [record], index: [...index, this.#open(cut)] };
+  }
+
+  /** Returns the change of a cut that was read and changed; the commit is refused where it has changed meanwhile. */
+  changeOf(cut: Cut): Change {
+    return { records: [cutRecords.replacing(cut.id, cut, cut)], index: [this.#open(cut)] };
   }
 
   /** Writes a cut that was read and changed. @returns the new record; `null` where another process changed it meanwhile. */
   async write(cut: Cut): Promise<Cut | null> {
-    const next: Cut = { ...cut, revision: cut.revision + 1 };
-    const record = cutRecords.replacing(cut.id, cut, cut);
-    return (await this.#store.commit({ records: [record], index: [this.#open(next)] })) ? next : null;
+    return (await this.#store.commit(this.changeOf(cut))) ? { ...cut, revision: cut.revision + 1 } : null;
   }
 
-  /** Deletes a cut with its index entries, and `also`. @returns `false` where another process changed it meanwhile. */
-  remove(cut: Cut, also: readonly RecordWrite[]): Promise<boolean> {
+  /** Returns the change that deletes a cut with its index entries, and `also`. */
+  removalOf(cut: Cut, also: readonly RecordWrite[]): Change {
     const record = cutRecords.replacing(cut.id, cut, null);
     const index = [OPEN_CUTS, ...cut.tasks.map(cutsOfTask)].map((name) => ({
       index: name,
       member: cut.id,
       score: null,
     }));
-    return this.#store.commit({ records: [record, ...also], index });
+    return { records: [record, ...also], index };
   }
 
   async ofTask(task: TaskId): Promise<readonly TaskId[]> {

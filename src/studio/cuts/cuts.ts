@@ -1,5 +1,5 @@
 import type { MessageRef } from '../../chat/index.ts';
-import { type WorkQueue, withLease } from '../../engine/index.ts';
+import { type Attempt, type Change, commitWithRetries, type WorkQueue, withLease } from '../../engine/index.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
 import { fileNameOf, type Joiner, ShotError } from '../../media/index.ts';
 import { type Cut, type CutFailure, CutRepository, cutIdOf, isCutId } from '../../orders/index.ts';
@@ -108,21 +108,19 @@ export class Cuts {
    */
   async request({ tasks, origin }: CutOrder): Promise<CutRequested> {
     const id = cutIdOf(tasks);
-    for (;;) {
+    return commitWithRetries(this.#options.store, async (): Promise<Attempt<CutRequested>> => {
       const known = await this.#cuts.get(id);
+      const accepted = { kind: 'accepted', cut: id } as const;
       if (known === undefined) {
-        if ((await this.#cuts.countOpen()) >= MAX_OPEN) return { kind: 'full' };
+        if ((await this.#cuts.countOpen()) >= MAX_OPEN) return { result: { kind: 'full' } };
         const requestedAtMs = this.#options.clock.now();
         const cut: Cut = { revision: 1, id, tasks, origin, requestedAtMs, state: 'joining', presented: false };
-        if (!(await this.#cuts.claim(cut))) continue;
-        this.#schedule(id);
-        return { kind: 'accepted', cut: id };
+        return { change: this.#cuts.claimOf(cut), result: accepted, committed: () => this.#schedule(id) };
       }
-      if (known.origin.interaction === origin.interaction) return { kind: 'accepted', cut: id };
-      if (!known.presented) return { kind: 'joining', message: await this.#messages.of(id) };
-      const requested = await this.#requestAgain(known, origin);
-      if (requested !== null) return requested;
-    }
+      if (known.origin.interaction === origin.interaction) return { result: accepted };
+      if (!known.presented) return { result: { kind: 'joining', message: await this.#messages.of(id) } };
+      return this.#requestAgain(known, origin);
+    });
   }
 
   async show(id: TaskId): Promise<MessageRef> {
@@ -173,18 +171,19 @@ export class Cuts {
     for (const id of await this.#cuts.of(person)) await this.#remove(id, 'forgotten');
   }
 
-  async #requestAgain(known: Cut, origin: Origin): Promise<CutRequested | null> {
+  async #requestAgain(known: Cut, origin: Origin): Promise<Attempt<CutRequested>> {
     const { id } = known;
     const isHere = known.origin.channel === origin.channel && (await this.#messages.isThere(known));
-    if (isHere && known.state === 'joined') return { kind: 'there', message: await this.#messages.of(id) };
+    if (isHere && known.state === 'joined') return { result: { kind: 'there', message: await this.#messages.of(id) } };
     const { handover: _, failure: _failure, failures: _failures, isPostedAgain: _again, ...rest } = known;
     const state = known.state === 'failed' ? 'joining' : known.state;
     const moved = isHere ? {} : { origin, copies: (known.copies ?? 1) + 1 };
     const requestedAtMs = this.#options.clock.now();
-    const written = await this.#cuts.write({ ...rest, ...moved, state, requestedAtMs, presented: false });
-    if (written === null) return null;
-    this.#schedule(id);
-    return isHere ? { kind: 'again', message: await this.#messages.of(id) } : { kind: 'accepted', cut: id };
+    return {
+      change: this.#cuts.changeOf({ ...rest, ...moved, state, requestedAtMs, presented: false }),
+      result: isHere ? { kind: 'again', message: await this.#messages.of(id) } : { kind: 'accepted', cut: id },
+      committed: () => this.#schedule(id),
+    };
   }
 
   #schedule(id: TaskId): void {
@@ -272,25 +271,25 @@ export class Cuts {
     this.#running.get(id)?.abort(new DailiesError(`joining cut ${id}: it is removed`, REMOVED));
     const waiting = { retryMs: LOCKED_RETRY_MS / 4, timeoutMs: REMOVAL_TIMEOUT_MS };
     const lease = { leases: store.leases, clock, name: `join:${id}`, ttlMs: LEASE_MS, ...waiting };
-    const removed = await withLease(lease, async () => {
-      for (;;) {
-        const cut = await this.#cuts.get(id);
-        if (cut === undefined) return true;
-        if (reason === 'expired' && cut.isExpired === true) return true;
-        await this.#maker.remove(cut);
-        await this.#messages.retract(cut, reason);
-        if (await this.#forgetCut(cut, reason)) return true;
-      }
-    });
-    if (removed !== null) return;
+    const attempt = async (): Promise<Attempt<true>> => {
+      const cut = await this.#cuts.get(id);
+      if (cut === undefined || (reason === 'expired' && cut.isExpired === true)) return { result: true };
+      await this.#maker.remove(cut);
+      await this.#messages.retract(cut, reason);
+      return { change: await this.#removalOf(cut, reason), result: true };
+    };
+    if ((await withLease(lease, () => commitWithRetries(store, attempt))) !== null) return;
     throw new DailiesError(`removing cut ${id}: it is being made`, { code: 'timed_out', retryable: true });
   }
 
-  /** Deletes the record of a cut; of an expired one, whose messages are still in the chat, only what leads to its file. */
-  async #forgetCut(cut: Cut, reason: RemovalReason): Promise<boolean> {
-    if (reason !== 'expired') return this.#cuts.remove(cut, await this.#messages.deletions(cut));
+  /**
+   * Returns the change that deletes the record of a cut; of an expired one, whose messages are still in the chat, only
+   * what leads to its file.
+   */
+  async #removalOf(cut: Cut, reason: RemovalReason): Promise<Change> {
+    if (reason !== 'expired') return this.#cuts.removalOf(cut, await this.#messages.deletions(cut));
     const { file: _, failure: _failure, handover: _handover, ...rest } = cut;
-    return (await this.#cuts.write({ ...rest, state: 'failed', presented: true, isExpired: true })) !== null;
+    return this.#cuts.changeOf({ ...rest, state: 'failed', presented: true, isExpired: true });
   }
 
   /** Deletes files of cuts that were removed while a process was killed, and partial files. */
