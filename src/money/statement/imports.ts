@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { type Change, collection, type RecordWrite, type Store, type Versioned } from '../../engine/index.ts';
+import {
+  type Attempt,
+  type Change,
+  collection,
+  commitWithRetries,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '../../engine/index.ts';
 import { DailiesError } from '../../errors.ts';
 import { type Person, withoutPerson } from '../../tasks/index.ts';
 import { type AuditEntry, type AuditTrail, keyOfTeam, type TeamKey } from '../../teams/index.ts';
@@ -132,7 +140,7 @@ export class StatementImports {
   async #commit(hash: string, found: readonly TeamFindings[], attempt: string): Promise<boolean> {
     const importedAtMs = this.#clock.now();
     const actor = { person: null, surface: 'command_line' } as const;
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const prepare = async (): Promise<Attempt<boolean>> => {
       const records: RecordWrite[] = [statementImports.replacing(hash, undefined, { importedAtMs })];
       const index: NonNullable<Change['index']>[number][] = [];
       for (const [at, findings] of found.entries()) {
@@ -144,13 +152,14 @@ export class StatementImports {
         records.push(...(await this.#audit.append(team, actor, [importEntry(value)])));
         index.push({ index: indexOf(team), member: id, score: importedAtMs });
       }
-      if (await this.#store.commit({ records, index })) return true;
-      if ((await statementImports.get(this.#store, hash)) !== undefined) return false;
-    }
-    throw new DailiesError('storing a statement: the audit log changed too often meanwhile', {
-      code: 'overloaded',
-      retryable: true,
-    });
+      const isKnown = async () => (await statementImports.get(this.#store, hash)) !== undefined;
+      return { change: { records, index }, result: true, refused: async () => ((await isKnown()) ? false : undefined) };
+    };
+    const giveUp = () => {
+      const doing = 'storing a statement: the audit log changed too often meanwhile';
+      throw new DailiesError(doing, { code: 'overloaded', retryable: true });
+    };
+    return commitWithRetries(this.#store, prepare, { tries: MAX_TRIES, giveUp });
   }
 
   /** Returns a team's statements, the last imported first, and the number of all. */
