@@ -36,7 +36,7 @@ it('makes two shots at a time, in their order, and the next as soon as one ends'
 });
 
 it('keeps to that after a restart, and with a second replica', async () => {
-  const house = new TaskHouse();
+  const house = new TaskHouse({ exclusive: false });
   await house.submit(storyboardOf(12));
   const replicas = [house.another().start(), house.another({ owner: 'third' }).start()];
   for (const replica of replicas) await replica.service.resume();
