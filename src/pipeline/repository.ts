@@ -125,7 +125,7 @@ export class TaskRepository {
     const original = first.retryOf === undefined ? undefined : await this.get(first.retryOf);
     const root = original === undefined ? (first.retryOf ?? null) : rootOf(original);
     let bounds = boundsOf(limits, first);
-    /** Returns why no task is claimed; `undefined` where nothing refuses it now. */
+    /** Returns why no task is claimed, or `undefined` where nothing refuses it now, with the bounds of the next try. */
     const refused = async (): Promise<SetClaim | undefined> => {
       const known = await this.get(first.id);
       if (known !== undefined) return { kind: 'known', task: known };
