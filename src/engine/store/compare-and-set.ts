@@ -16,7 +16,7 @@ export interface Attempt<Result> {
 }
 
 /** Bound on the tries of {@link commitWithRetries}. */
-export interface TryLimit<Result> {
+interface TryLimit<Result> {
   readonly tries: number;
   /** Called after the last try was refused. Returns the result, or throws. */
   readonly giveUp: () => Result;
