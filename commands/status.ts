@@ -6,8 +6,9 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from './in
 import { findTask, oncePerBlind, oncePerBoard, placeOf, TASK_ID, visibleAmong } from './input/task-lookup.ts';
 import { listedOf } from './list.ts';
 import { statusCard } from './sentences/cards/details.ts';
-import { openCard } from './sentences/cards/history.ts';
+import { type Listed, listRow } from './sentences/cards/history.ts';
 import { unknownTask } from './sentences/refusals.ts';
+import { type Card, type Line, layOut } from './ui/card.ts';
 
 /** Largest number of open tasks shown. */
 const MAX_OPEN = 10;
@@ -51,4 +52,11 @@ async function openOnes(ports: BotPorts, caller: Caller): Promise<Reply> {
   const awaited = open.filter(({ state, cancelledBy }) => state !== 'cancelled' && cancelledBy === undefined);
   const seen = oncePerBoard(oncePerBlind(visibleAmong(caller, awaited)));
   return privately(openCard(await listedOf(ports, seen.slice(0, MAX_OPEN))));
+}
+
+/** Shows the caller's tasks in progress. */
+function openCard(listed: readonly Listed[]): Card {
+  if (listed.length > 0) return layOut([{ kind: 'heading', line: ['Your clips in progress'] }, ...listed.map(listRow)]);
+  const line: Line = ['You have nothing in progress. ', { code: '/video list' }, ' shows the latest clips.'];
+  return layOut([{ kind: 'text', line }]);
 }

@@ -27,11 +27,11 @@ import { isSet, optionValue } from './input/options.ts';
 import { anyoneNamed, personWithId } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { periodNow } from './money/month.ts';
-import { all, count, formatMonth } from './sentences/format.ts';
+import { all, count, formatMonth, quoted } from './sentences/format.ts';
 import { fileNotSent } from './sentences/money/csv.ts';
 import { limitFacts } from './sentences/money/limit-facts.ts';
 import { formatDay, monthName, zoneName } from './sentences/money/months.ts';
-import { notAMonth, unknownPerson } from './sentences/refusals.ts';
+import { unknownPerson } from './sentences/refusals.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part, textCard } from './ui/card.ts';
 import type { UsagePage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
@@ -131,6 +131,10 @@ export const usage: Subcommand = {
     return showUsage(ports, caller, { month, by, offset: 0 }, person);
   },
 };
+
+function notAMonth(given: string, example: string): string {
+  return `month: ${quoted(given)} isn’t a month. Write year and month, such as ${example}.`;
+}
 
 const DAY_MS = 86_400_000;
 /** Number of days with orders from which a month’s spend is projected. */

@@ -19,7 +19,7 @@ import { checkAgain, titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
-import { decidedLine, onlyApprovers, requestId, requestPrice } from '../sentences/approvals/answers.ts';
+import { anyOf, decidedLine, requestId, requestPrice } from '../sentences/approvals/answers.ts';
 import { approvalButtons } from '../sentences/approvals/requests.ts';
 import { capitalised, fullStop } from '../sentences/format.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
@@ -239,6 +239,11 @@ async function decidable(
   const current: ApprovalTasks = [asOf(first, now), ...others.map((task) => asOf(task, now))];
   if (current[0].state === 'requested') return { tasks };
   return { reply: privately(decidedCard(current, caller.user, now)) };
+}
+
+/** Refuses a decision by a person who is no approver: `Only Ada or Ben can approve this.` Plain text with user input. */
+function onlyApprovers(approvers: readonly Approver[]): string {
+  return `Only ${anyOf(approvers)} can approve this.`;
 }
 
 /** Returns the tasks of a request by the id of its button: of a task, or of a set's card. */

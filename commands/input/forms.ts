@@ -1,5 +1,5 @@
 import type { Draft } from '#src/pipeline/index.ts';
-import { isBlind, isContentRemoved, type Task, type TaskId } from '#src/tasks/index.ts';
+import { formatTimecode, isBlind, isContentRemoved, type Task, type TaskId } from '#src/tasks/index.ts';
 import {
   asTyped,
   type Catalog,
@@ -25,17 +25,10 @@ import { decide } from '../orders/task-actions.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { submitChanges } from '../review/decide.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
-import { shorten } from '../sentences/format.ts';
+import { quoted, shorten } from '../sentences/format.ts';
 import { CHAIN_CHOICES, FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
-import {
-  notAnUpstreamId,
-  refusalOfId,
-  refusalProblems,
-  refusalSentence,
-  UNKNOWN_BUTTON,
-} from '../sentences/refusals.ts';
+import { refusalOfId, refusalProblems, refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { notesFor } from '../sentences/review/review.ts';
 import {
   filesLabel,
   formChoices,
@@ -70,6 +63,15 @@ export function editForm(catalog: Catalog, task: Task): Reply {
     field.name === 'prompt' && field.note === undefined ? { ...field, note: shorten(notes, NOTE_LENGTH) } : field,
   );
   return { kind: 'form', form: { ...reply.form, fields } };
+}
+
+/** Returns the newest notes on a clip as the text beside the prompt of its next version; `null` if it has none. */
+function notesFor({ review = [] }: Pick<Task, 'review'>): string | null {
+  const notes = review.flatMap(({ note }) => note ?? []).toReversed();
+  const words = notes.map(
+    ({ text, atSeconds }) => `${atSeconds === undefined ? '' : `${formatTimecode(atSeconds)} `}${text}`,
+  );
+  return words.length === 0 ? null : `Requested: ${words.join(' · ').replace(/\s+/gu, ' ')}`;
 }
 
 /** Returns the form of a storyboard, with its text as far as it was written. */
@@ -329,4 +331,10 @@ async function identify(ports: BotPorts, caller: Caller, task: Task, values: For
     if (sentence === null) throw thrown;
     return refused(sentence);
   });
+}
+
+/** Refuses an id that cannot be one of the service's. */
+function notAnUpstreamId(given: string): string {
+  if (given === '') return 'Enter the ID that the service’s console shows next to the task';
+  return `${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
 }

@@ -1,13 +1,7 @@
 import type { Setting } from '#src/videos/index.ts';
 import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../bot-port.ts';
-import {
-  givenAndOff,
-  givenTwice,
-  missingOption,
-  notAChoice,
-  unknownOption,
-  valueTooLong,
-} from '../sentences/refusals.ts';
+import { count, formatCount, quoted, shown } from '../sentences/format.ts';
+import { notAChoice } from '../sentences/refusals.ts';
 import { SETTING_WORDS } from '../sentences/settings.ts';
 import { nearest } from './closest-match.ts';
 
@@ -33,6 +27,20 @@ export function checkShape(command: Command, given: GivenOptions): readonly stri
   });
 }
 
+/** Refuses a flag or option that the command does not have; names it, the closest match and all options. */
+function unknownOption(command: Command, given: string, nearest: string | null): string {
+  const right = command.options.map(({ name }) => `--${name}`);
+  const guess = nearest === null ? '' : `. Did you mean --${nearest}?`;
+  const taken = right.length === 0 ? 'It takes no options.' : `Options: ${right.join(', ')}.`;
+  const asText = command.options.some(({ positional }) => positional) ? ` To use it as text, put it in quotes.` : '';
+  return `There is no --${shown(given)} in /video ${command.name}${guess === '' ? '. ' : `${guess} `}${taken}${asText}`;
+}
+
+/** Refuses an option given more than once that may be given only once. */
+function givenTwice(option: OptionDeclaration, values: readonly string[]): string {
+  return `${option.name}: given ${values.length} times (${values.map(quoted).join(', ')}), but it can be given only once`;
+}
+
 /** Returns a sentence for each option that is required and missing, too long, or none of its choices. */
 export function checkValues(command: Command, given: GivenOptions): readonly string[] {
   return command.options.flatMap((option) => {
@@ -40,6 +48,13 @@ export function checkValues(command: Command, given: GivenOptions): readonly str
     if (value === undefined) return option.required ? [missingOption(command, option)] : [];
     return [...tooLong(option, value), ...notChosen(option, value)];
   });
+}
+
+/** Refuses a command without a required option. */
+function missingOption(command: Command, option: OptionDeclaration): string {
+  return option.name === 'id'
+    ? `Which clip? For example ${command.example}. /video list shows the IDs.`
+    : `${option.name} is missing, for example ${command.example}`;
 }
 
 /** A positional option may hold the words of others: its command reads them. */
@@ -109,10 +124,19 @@ export function switchedOff<Name extends string>(
   return { removed, problems: both === undefined ? [] : [{ field: both, sentence: givenAndOff(both) }] };
 }
 
+/** Refuses an option that is given a value and switched off at once. */
+function givenAndOff(option: string): string {
+  return `${option}: given a value and switched off at once. Leave one of them out.`;
+}
+
 function tooLong(option: OptionDeclaration, value: string): readonly string[] {
   const length = Array.from(value).length;
   const { maxLength = Number.POSITIVE_INFINITY } = option;
   return length > maxLength ? [valueTooLong(option, length, maxLength)] : [];
+}
+
+function valueTooLong(option: OptionDeclaration, given: number, max: number): string {
+  return `${option.name}: it has ${count(given, 'character')}; the limit is ${formatCount(max)}`;
 }
 
 /** Runs of any dashes that keyboards and phones produce; the hyphens, which also occur within words, come first. */

@@ -1,5 +1,6 @@
+import { setCardId } from '#src/chat/index.ts';
 import { previousPeriod } from '#src/period.ts';
-import { holdsWords, isBlind, type Price, priceOf, type Task } from '#src/tasks/index.ts';
+import { formatPrice, holdsWords, isBlind, type Price, priceOf, type Task, typedPrompt } from '#src/tasks/index.ts';
 import {
   allowedStyles,
   type Catalog,
@@ -12,7 +13,10 @@ import {
 import type { Caller, Command, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
 import { mayDecideHere } from '../policy/rules-here.ts';
-import { boardSuggestion, commandSuggestion, monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
+import { stateWord } from '../sentences/cards/history.ts';
+import { formatDuration, formatMonth, shorten } from '../sentences/format.ts';
+import { setSize } from '../sentences/ordered.ts';
+import { NO_PROMPT } from '../sentences/removal.ts';
 import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
 import { currenciesOf } from './amounts.ts';
 import { nearest } from './closest-match.ts';
@@ -171,6 +175,25 @@ async function taskSuggestions(
   ]);
 }
 
+/** Suggests a task: `red fox running · done · 3 h ago`, with the price of another take unless `null`. */
+function taskSuggestion(task: Task, nowMs: number, price: Price | null): Suggestion {
+  const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
+  const cost = price === null ? [] : [formatPrice(price)];
+  const prompt = task.request.prompt === '' ? NO_PROMPT : typedPrompt(task.request);
+  const state = isBlind(task) ? 'comparison' : stateWord(task);
+  const facts = [shorten(prompt, cost.length === 0 ? 60 : 45), state, age, ...cost];
+  return { value: task.id, label: facts.join(' · ') };
+}
+
+/** Suggests the storyboard of a shot: `Storyboard of 3 shots · it runs · 3 h ago`; nothing for another task. */
+function boardSuggestion(task: Task, nowMs: number): readonly Suggestion[] {
+  const { takeOf, set = takeOf } = task;
+  if (set?.kind !== 'storyboard') return [];
+  const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
+  const facts = [`Storyboard of ${setSize(set)}`, shorten(typedPrompt(task.request) || NO_PROMPT, 45), age];
+  return [{ value: setCardId(set.id), label: facts.join(' · ') }];
+}
+
 function retryPrice(catalog: Catalog, { request }: Task): Price | null {
   const checked = checkAgain(catalog, request);
   return checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
@@ -196,6 +219,11 @@ async function monthSuggestions(ports: BotPorts, caller: Caller): Promise<readon
   return months.map(monthSuggestion);
 }
 
+/** Suggests a month: `November 2026`. */
+function monthSuggestion(month: string): Suggestion {
+  return { value: month, label: formatMonth(month) };
+}
+
 /** Returns the commands that the caller may run, by what was typed of the name; for a misspelling, the one meant. */
 async function commandSuggestions(
   ports: BotPorts,
@@ -216,4 +244,12 @@ async function commandSuggestions(
   ];
   // Matched above, where a misspelling counts, too.
   return ordered.map((command) => ({ ...commandSuggestion(command), terms: [typed.trim()] }));
+}
+
+/** Longest label of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */
+const SUGGESTION_LENGTH = 100;
+
+/** Suggests a command: its name and what it does. */
+function commandSuggestion({ name, description }: Command): Suggestion {
+  return { value: name, label: shorten(`${name} · ${description}`, SUGGESTION_LENGTH) };
 }

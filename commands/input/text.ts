@@ -1,6 +1,6 @@
 import type { Command, GivenOptions, OptionDeclaration } from '../bot-port.ts';
-import { beginning } from '../sentences/format.ts';
-import { extraWords, valueMissing, valueNotTaken } from '../sentences/refusals.ts';
+import { beginning, quoted, shown } from '../sentences/format.ts';
+import { valueMissing } from '../sentences/refusals.ts';
 import { nearest } from './closest-match.ts';
 
 /** Parsed text of a `/video` command; the values are validated later. */
@@ -109,6 +109,11 @@ export function readFlags(text: string, command: Command): Pick<ParsedText, 'giv
   return { given, problems };
 }
 
+/** Refuses words after a command that takes none. */
+function extraWords(command: Command, words: string): string {
+  return `${command.name}: /video ${command.name} takes no ${quoted(words)}. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
+}
+
 function add(given: Record<string, string[]>, name: string, value: string): void {
   const values = given[name];
   if (values === undefined) given[name] = [value];
@@ -159,6 +164,11 @@ function readValue(text: string, { option, isJoined, end }: Flag, command: Comma
   if (from >= text.length || isEmpty || isNextFlag) return { problem: valueMissing(option), end };
   if (option.isList === 'commas') return joinedAt(text, from, command);
   return option.isList === true ? listAt(text, from, command) : valueAt(text, from);
+}
+
+/** Refuses a value for a flag that takes none: `--off=yes`. */
+function valueNotTaken(option: OptionDeclaration, given: string): string {
+  return `${option.name}: --${option.name} takes no value, but ${quoted(given)} was given. Write --${option.name} alone.`;
 }
 
 /** Returns the words up to the next flag. */

@@ -1,4 +1,12 @@
-import { isSamePrice, type Price, priceOf, spendChannel, type Task } from '#src/tasks/index.ts';
+import {
+  type Approver,
+  formatPrice,
+  isSamePrice,
+  type Price,
+  priceOf,
+  spendChannel,
+  type Task,
+} from '#src/tasks/index.ts';
 import { approversFor } from '#src/teams/index.ts';
 import { checkAgain } from '#src/videos/index.ts';
 import { approvableBy } from '../approvals/decide.ts';
@@ -6,7 +14,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { forbiddenAgain, forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
-import { resendNeedsApproval } from '../sentences/approvals/answers.ts';
+import { anyOf } from '../sentences/approvals/answers.ts';
 import { type ResendReason, resendCard } from '../sentences/offers.ts';
 import { refusalSentences } from '../sentences/refusals.ts';
 import { spendingSentences } from '../sentences/spending.ts';
@@ -53,6 +61,12 @@ export async function sendAgain(
   if (question !== null) return ask({ kind: 'spending', price });
   const decided = await ports.tasks.resubmit(task.id, caller.user, { afterSends, price });
   return decisionReply(ports, caller, task, 'again', decided);
+}
+
+/** Refuses **Send again** above the threshold of approvals to a person who may not approve it. Plain text with user input. */
+function resendNeedsApproval(price: Price, above: Price, approvers: readonly Approver[]): string {
+  const why = `Sending it again costs ${formatPrice(price)}, and clips above ${formatPrice(above)} need an approval`;
+  return `${why}: only ${anyOf(approvers)} can press Send again. Nothing was bought.`;
 }
 
 /** Reason for a question, the present price, and what its button confirms; `null`: no threshold or soft limit. */

@@ -62,6 +62,16 @@ export function shorten(text: string, length: number): string {
   return `${wordEnd > cut.length * 0.8 ? cut.slice(0, wordEnd) : cut}…`;
 }
 
+/** Shortens user input for use in a sentence. */
+export function shown(given: string): string {
+  return shorten(given, 80);
+}
+
+/** Quotes user input in a sentence, shortened. */
+export function quoted(given: string): string {
+  return `“${shown(given)}”`;
+}
+
 /** Returns the first `length` UTF-16 units of a text, or one less: platforms refuse half a surrogate pair. */
 export function beginning(text: string, length: number): string {
   const cut = text.slice(0, length);

@@ -1,11 +1,5 @@
-import { setCardId } from '#src/chat/index.ts';
-import { formatPrice, isBlind, type Price, type Task, typedPrompt } from '#src/tasks/index.ts';
 import type { Catalog, Model, Setting } from '#src/videos/index.ts';
-import type { Command, Suggestion } from '../bot-port.ts';
-import { stateWord } from './cards/history.ts';
-import { formatCount, formatDuration, formatMonth, shorten } from './format.ts';
-import { setSize } from './ordered.ts';
-import { NO_PROMPT } from './removal.ts';
+import { formatCount, shorten } from './format.ts';
 import { ORDER_LABELS, offerWords, SETTING_WORDS } from './settings.ts';
 
 /** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
@@ -76,36 +70,4 @@ export function modelLabel({ models }: Catalog): string {
 /** Labels the field of a setting, with the model's values as far as they fit: `Length: 4, 6 or 8 s (default 4 s)`. */
 export function settingLabel(setting: Setting, model: Model): string {
   return shorten(`${SETTING_WORDS[setting.name].label}: ${offerWords(setting, model) || 'none'}`, LABEL_LENGTH);
-}
-
-/** Suggests a task: `red fox running · done · 3 h ago`, with the price of another take unless `null`. */
-export function taskSuggestion(task: Task, nowMs: number, price: Price | null): Suggestion {
-  const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
-  const cost = price === null ? [] : [formatPrice(price)];
-  const prompt = task.request.prompt === '' ? NO_PROMPT : typedPrompt(task.request);
-  const state = isBlind(task) ? 'comparison' : stateWord(task);
-  const facts = [shorten(prompt, cost.length === 0 ? 60 : 45), state, age, ...cost];
-  return { value: task.id, label: facts.join(' · ') };
-}
-
-/** Suggests the storyboard of a shot: `Storyboard of 3 shots · it runs · 3 h ago`; nothing for another task. */
-export function boardSuggestion(task: Task, nowMs: number): readonly Suggestion[] {
-  const { takeOf, set = takeOf } = task;
-  if (set?.kind !== 'storyboard') return [];
-  const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
-  const facts = [`Storyboard of ${setSize(set)}`, shorten(typedPrompt(task.request) || NO_PROMPT, 45), age];
-  return [{ value: setCardId(set.id), label: facts.join(' · ') }];
-}
-
-/** Longest label of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */
-const SUGGESTION_LENGTH = 100;
-
-/** Suggests a command: its name and what it does. */
-export function commandSuggestion({ name, description }: Command): Suggestion {
-  return { value: name, label: shorten(`${name} · ${description}`, SUGGESTION_LENGTH) };
-}
-
-/** Suggests a month: `November 2026`. */
-export function monthSuggestion(month: string): Suggestion {
-  return { value: month, label: formatMonth(month) };
 }

@@ -1,5 +1,5 @@
-import type { Handover, TaskView } from '#src/chat/index.ts';
-import type { Block, Line } from '../ui/card.ts';
+import type { Handover } from '#src/chat/index.ts';
+import type { Line } from '../ui/card.ts';
 import { formatBytes } from './format.ts';
 
 /** Describes a clip's handover; no lines for a clip that is attached as it is. */
@@ -35,12 +35,6 @@ export function handoverLines(handover: Handover | null): readonly Line[] {
         ],
       ];
   }
-}
-
-/** Warns of a clip that may have been cut off on its way. */
-export function unprovenBlocks({ isUnproven }: Pick<TaskView, 'isUnproven'>): readonly Block[] {
-  const warning = 'The video service didn’t say how long this file is, so it may be cut off.';
-  return isUnproven === true ? [{ kind: 'small', line: [warning] }] : [];
 }
 
 const FITTER_ADVICE: Line = [', or install ffmpeg or name it in ', { code: 'FFMPEG_PATH' }, ' (a smaller copy)'];

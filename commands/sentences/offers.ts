@@ -7,7 +7,6 @@ import { clipsCost, type Ordered, someClips } from './ordered.ts';
 import { MEDIA_WORDS, requestWords } from './settings.ts';
 import { spendingSentences } from './spending.ts';
 import { CHAIN_PACE, lastFrameOf } from './studio/chain.ts';
-import { choiceButton, improvedLines } from './studio/improve.ts';
 
 /** Explains the pace of a storyboard whose shots are all chained. */
 const CHAINED_PACE = 'Each shot starts with the last frame of the one before, so they are made one after another.';
@@ -180,6 +179,18 @@ function clipButton({ button, prompt, price, ordered }: OfferedClip, reason: Off
   return { id: button, label: `${what} · ${formatPrice(price)}`, style: 'plain' };
 }
 
+function choiceButton(
+  { button, prompt, price }: { readonly button: string; readonly prompt: string; readonly price: Price },
+  improved: string,
+): CardButton {
+  const isImproved = prompt === improved;
+  return {
+    id: button,
+    label: `${isImproved ? 'Create improved' : 'Keep original'} · ${formatPrice(price)}`,
+    style: isImproved ? 'primary' : 'plain',
+  };
+}
+
 function offerLines(
   reason: OfferReason,
   prompt: string,
@@ -222,6 +233,24 @@ function offerLines(
     case 'spending':
       return [...spendingLines(reason), quoted];
   }
+}
+
+/** Length to which the original is shortened: its author knows it. */
+const ORIGINAL_LENGTH = 300;
+
+/** Shows both prompts; the improved one whole, since it may be ordered as it is. */
+function improvedLines({
+  original,
+  improved,
+}: {
+  readonly original: string;
+  readonly improved: string;
+}): readonly Line[] {
+  return [
+    [{ strong: 'Original' }, ': ', { untrusted: shorten(original, ORIGINAL_LENGTH) }],
+    [{ strong: 'Improved' }, ': ', { untrusted: improved }],
+    ['A language model wrote the second one. Nothing has been started.'],
+  ];
 }
 
 export function noSuchImage(names: readonly string[]): Line {

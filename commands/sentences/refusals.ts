@@ -2,12 +2,11 @@ import type { MissingRight } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Person } from '#src/tasks/index.ts';
 import { type PolicyRefusal, type Refusal, SHOTS, settingNamed } from '#src/videos/index.ts';
-import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
+import type { FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
-import { policyCommand, policyRefusal } from './administration/policy.ts';
-import { all, count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
+import { policyCommand } from './administration/policy.ts';
+import { all, count, either, formatCount, formatDuration, formatRange, quoted, shorten, shown } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
-import { frameCounts } from './studio/chain.ts';
 import { noSuchImage } from './studio/library.ts';
 
 /** Refuses the last frame of the shot before as an image of the first shot. */
@@ -32,6 +31,24 @@ export function refusalSentences(refusals: readonly Refusal[], fields?: OptionFi
       : sentenceOf(refusal, fields);
     return refusal.line === undefined ? sentence : onLine(refusal.line, sentence);
   });
+}
+
+/** Names the rule that a value breaks, and what is allowed. @param command that changes it; `null`: without the advice to ask */
+function policyRefusal(refusal: PolicyRefusal, command: string | null): string {
+  const ask = command === null ? '.' : `, or ask an administrator to change that (${command}).`;
+  if (refusal.reason === 'forbidden_words') {
+    const words = refusal.words.map((word) => `“${shorten(word, 40)}”`);
+    const [are, another] = words.length === 1 ? ['isn’t', 'another word'] : ['aren’t', 'other words'];
+    return `${refusal.option}: ${all(words)} ${are} allowed here. Use ${another}${ask}`;
+  }
+  const { option, given, allowed } = refusal;
+  if (option === 'style' && given === '')
+    return `style: clips here are made in the style ${either(allowed)}. Choose it${ask}`;
+  const setting = settingNamed(option);
+  const value = setting === undefined ? shorten(given, 80) : valueWords(setting, shorten(given, 80));
+  const what = option === 'takes' ? `${value} clips in one order aren’t` : `${value} isn’t`;
+  const choice = allowed.length === 0 ? 'Choose another' : `Choose ${either(allowed)}`;
+  return `${option}: ${what} allowed here. ${choice}${ask}`;
 }
 
 function isByPolicy(refusal: Refusal): refusal is PolicyRefusal {
@@ -120,6 +137,13 @@ function mediaCountSentence(refusal: Refusal & { readonly reason: 'media_count' 
   return `${option}: ${were}; ${model} ${given < min ? 'needs' : 'takes'} ${formatRange({ min, max })}`;
 }
 
+/** Refuses a number of images that is wrong because the last frame of the shot before is one of them. */
+function frameCounts({ model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {
+  if (max === 0)
+    return `chain: ${model} takes no images, so its clips can’t start with the last frame of the shot before.`;
+  return `image: with the last frame of the shot before, there ${given === 1 ? 'is' : 'are'} ${count(given, 'image')}; ${model} ${given < min ? 'needs' : 'takes'} ${formatRange({ min, max })}`;
+}
+
 /** Refuses a value that not every model of a comparison offers; names which do not, and what all of them offer. */
 function notSharedSentence({ option, given, offers, shared }: Refusal & { readonly reason: 'not_shared' }): string {
   const setting = settingNamed(option);
@@ -136,44 +160,9 @@ function withUnit({ option, given }: Refusal & { readonly reason: 'not_offered' 
   return setting === undefined ? shown(given) : valueWords(setting, shown(given));
 }
 
-/** Refuses a flag or option that the command does not have; names it, the closest match and all options. */
-export function unknownOption(command: Command, given: string, nearest: string | null): string {
-  const right = command.options.map(({ name }) => `--${name}`);
-  const guess = nearest === null ? '' : `. Did you mean --${nearest}?`;
-  const taken = right.length === 0 ? 'It takes no options.' : `Options: ${right.join(', ')}.`;
-  const asText = command.options.some(({ positional }) => positional) ? ` To use it as text, put it in quotes.` : '';
-  return `There is no --${shown(given)} in /video ${command.name}${guess === '' ? '. ' : `${guess} `}${taken}${asText}`;
-}
-
 /** Refuses a flag without its value: at the end, or followed by another flag. */
 export function valueMissing(option: OptionDeclaration): string {
   return `${option.name}: --${option.name} needs a value: ${takenWords(option)}`;
-}
-
-/** Refuses a value for a flag that takes none: `--off=yes`. */
-export function valueNotTaken(option: OptionDeclaration, given: string): string {
-  return `${option.name}: --${option.name} takes no value, but ${quoted(given)} was given. Write --${option.name} alone.`;
-}
-
-/** Refuses an option given more than once that may be given only once. */
-export function givenTwice(option: OptionDeclaration, values: readonly string[]): string {
-  return `${option.name}: given ${values.length} times (${values.map(quoted).join(', ')}), but it can be given only once`;
-}
-
-/** Refuses words after a command that takes none. */
-export function extraWords(command: Command, words: string): string {
-  return `${command.name}: /video ${command.name} takes no ${quoted(words)}. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
-}
-
-/** Refuses a command without a required option. */
-export function missingOption(command: Command, option: OptionDeclaration): string {
-  return option.name === 'id'
-    ? `Which clip? For example ${command.example}. /video list shows the IDs.`
-    : `${option.name} is missing, for example ${command.example}`;
-}
-
-export function valueTooLong(option: OptionDeclaration, given: number, max: number): string {
-  return `${option.name}: it has ${count(given, 'character')}; the limit is ${formatCount(max)}`;
 }
 
 /** Refuses an unknown subcommand. @param near the one that was probably meant; `null` if none is alike. */
@@ -187,10 +176,6 @@ export function unknownTask(given: string): string {
   return `No clip found with the ID ${quoted(given)}, or more than one begins with it. /video list shows the IDs.`;
 }
 
-export function notAMonth(given: string, example: string): string {
-  return `month: ${quoted(given)} isn’t a month. Write year and month, such as ${example}.`;
-}
-
 /** Refuses a channel that is unknown, or that the user may not see. */
 export function channelUnknown(option: string): string {
   return `${option}: there is no such channel, or you can’t see it. Pick one that you are a member of.`;
@@ -199,11 +184,6 @@ export function channelUnknown(option: string): string {
 /** Refuses a value that is none of an option's choices. */
 export function notAChoice(given: string, choices: readonly string[]): string {
   return `${quoted(given)} isn’t known. Choose ${either(choices)}.`;
-}
-
-/** Refuses an option that is given a value and switched off at once. */
-export function givenAndOff(option: string): string {
-  return `${option}: given a value and switched off at once. Leave one of them out.`;
 }
 
 /** Refuses a change for a person who left. @param option such as `who` */
@@ -249,12 +229,6 @@ export function mayNot(by: Person, instead: string | null): string {
   return `Only ${by.name}, or someone who manages this channel, can do that.${way}`;
 }
 
-/** Refuses an id that cannot be one of the service's. */
-export function notAnUpstreamId(given: string): string {
-  if (given === '') return 'Enter the ID that the service’s console shows next to the task';
-  return `${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
-}
-
 /** Returns the reason for refusing an id; `null` if the error is not about the id. */
 export function refusalOfId(thrown: unknown, id: string): string | null {
   if (!(thrown instanceof DailiesError)) return null;
@@ -294,13 +268,4 @@ function takenWords(option: OptionDeclaration): string {
     case 'flag':
       return 'a value';
   }
-}
-
-/** Shortens user input for use in a sentence. */
-function shown(given: string): string {
-  return shorten(given, 80);
-}
-
-function quoted(given: string): string {
-  return `“${shown(given)}”`;
 }

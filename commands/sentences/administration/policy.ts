@@ -1,30 +1,11 @@
 import type { Approver } from '#src/tasks/index.ts';
 import type { RuleName, RuleValue } from '#src/teams/index.ts';
-import { allowedSeconds, type Catalog, type PolicyRefusal, settingNamed, titleOf } from '#src/videos/index.ts';
+import { allowedSeconds, type Catalog, titleOf } from '#src/videos/index.ts';
 import type { OptionDeclaration, OptionFields } from '../../bot-port.ts';
 import type { Line, Part } from '../../ui/card.ts';
-import { all, either, shorten } from '../format.ts';
-import { valueWords } from '../settings.ts';
+import { all, either } from '../format.ts';
 
 // Plain text that includes user input: adapters escape all of it.
-
-/** Names the rule that a value breaks, and what is allowed. @param command that changes it; `null`: without the advice to ask */
-export function policyRefusal(refusal: PolicyRefusal, command: string | null): string {
-  const ask = command === null ? '.' : `, or ask an administrator to change that (${command}).`;
-  if (refusal.reason === 'forbidden_words') {
-    const words = refusal.words.map((word) => `“${shorten(word, 40)}”`);
-    const [are, another] = words.length === 1 ? ['isn’t', 'another word'] : ['aren’t', 'other words'];
-    return `${refusal.option}: ${all(words)} ${are} allowed here. Use ${another}${ask}`;
-  }
-  const { option, given, allowed } = refusal;
-  if (option === 'style' && given === '')
-    return `style: clips here are made in the style ${either(allowed)}. Choose it${ask}`;
-  const setting = settingNamed(option);
-  const value = setting === undefined ? shorten(given, 80) : valueWords(setting, shorten(given, 80));
-  const what = option === 'takes' ? `${value} clips in one order aren’t` : `${value} isn’t`;
-  const choice = allowed.length === 0 ? 'Choose another' : `Choose ${either(allowed)}`;
-  return `${option}: ${what} allowed here. ${choice}${ask}`;
-}
 
 /** Returns the command that shows and changes the policy, as it is typed on the platform. */
 export function policyCommand(fields: OptionFields | undefined): string {

@@ -1,6 +1,6 @@
 import { setCardId } from '#src/chat/index.ts';
 import type { ApprovalTasks } from '#src/money/index.ts';
-import { type Approver, formatPrice, type Price, sumOf, type Task, type TaskId } from '#src/tasks/index.ts';
+import { type Approver, type Price, sumOf, type Task, type TaskId } from '#src/tasks/index.ts';
 import type { Line } from '../../ui/card.ts';
 import { either } from '../format.ts';
 import { MAX_NAMED } from './requests.ts';
@@ -32,19 +32,8 @@ function agoWords(ms: number): string {
   return 'just now';
 }
 
-/** Refuses a decision by a person who is no approver: `Only Ada or Ben can approve this.` Plain text with user input. */
-export function onlyApprovers(approvers: readonly Approver[]): string {
-  return `Only ${anyOf(approvers)} can approve this.`;
-}
-
-/** Refuses **Send again** above the threshold of approvals to a person who may not approve it. Plain text with user input. */
-export function resendNeedsApproval(price: Price, above: Price, approvers: readonly Approver[]): string {
-  const why = `Sending it again costs ${formatPrice(price)}, and clips above ${formatPrice(above)} need an approval`;
-  return `${why}: only ${anyOf(approvers)} can press Send again. Nothing was bought.`;
-}
-
 /** Names the users who may approve, as {@link approverNames} does, in plain text. */
-function anyOf(approvers: readonly Approver[]): string {
+export function anyOf(approvers: readonly Approver[]): string {
   const names = approvers.slice(0, MAX_NAMED).map(({ name }) => name);
   const others = approvers.length - names.length;
   if (names.length === 0) return 'an administrator';

@@ -89,12 +89,6 @@ function reasonLine(reason: string): Line {
   return [{ untrusted: text }, fullStop(text)];
 }
 
-/** Names the person who approved a task, below its message. */
-export function approvedBlocks({ approval }: Pick<TaskView, 'approval'>): readonly Block[] {
-  const by = approval?.approved?.by;
-  return by === undefined ? [] : [{ kind: 'small', line: ['Approved by ', { person: by }, '.'] }];
-}
-
 /** Renders the notice to approvers: who requests what for how much, what is left, and the buttons of the decision. */
 export function approvalCard(view: ApprovalNotice): Card {
   const { task, by, price, prompt, left, pings, isReminder, decided, expiresAtMs } = view;

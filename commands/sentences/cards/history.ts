@@ -38,7 +38,7 @@ export function listCard(page: ListedPage): Card {
   const nothing = offset > 0 ? 'No more clips.' : isFiltered ? 'No clips found.' : 'No clips yet.';
   if (listed.length === 0) blocks.push({ kind: 'text', line: [nothing] });
   else blocks.push({ kind: 'small', line: [`${offset + 1}–${offset + clips}, newest first`] });
-  blocks.push(...listed.map(row));
+  blocks.push(...listed.map(listRow));
   if (lookedThrough !== null)
     blocks.push({ kind: 'small', line: [`Only the latest ${count(lookedThrough, 'clip')} were searched.`] });
   return layOut(blocks, { buttons });
@@ -49,15 +49,8 @@ function pageHeading({ who, search }: ListedPage): Line {
   return search === null ? whose : [...whose, ' with ', { untrusted: `“${shorten(search, 60)}”` }];
 }
 
-/** Shows the caller's tasks in progress. */
-export function openCard(listed: readonly Listed[]): Card {
-  if (listed.length > 0) return layOut([{ kind: 'heading', line: ['Your clips in progress'] }, ...listed.map(row)]);
-  const line: Line = ['You have nothing in progress. ', { code: '/video list' }, ' shows the latest clips.'];
-  return layOut([{ kind: 'text', line }]);
-}
-
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
-function row({ task, message, phase, board }: Listed): Block {
+export function listRow({ task, message, phase, board }: Listed): Block {
   if (board !== undefined) return boardRow(board, message);
   const { request, price, origin, version } = task;
   const facts = [...placeWords(task), `${request.seconds} s`, ...(version === undefined ? [] : [`v${version.number}`])];

@@ -95,12 +95,7 @@ function outdatedLines(members: readonly SetMember[]): readonly Line[] {
   });
 }
 
-/** Names the shots that are made again: `Make shots 3 and 4 again`. */
-export function outdatedLabel(members: readonly SetMember[]): string {
-  return `Make ${shotNumbers(outdatedOf(members))} again`;
-}
-
-function outdatedOf(members: readonly SetMember[]): readonly number[] {
+export function outdatedOf(members: readonly SetMember[]): readonly number[] {
   const numbers = members.flatMap(({ shot }) => (shot?.isOutdated === true ? [shot.at] : []));
   return numbers.toSorted((one, other) => one - other);
 }
@@ -128,16 +123,8 @@ function readyWords(ready: number, of: number): string {
   return `${ready === 0 ? 'None' : ready} of ${many} ${ready === 1 ? 'is' : 'are'} ready`;
 }
 
-/** Names the shots that are joined, and those that the cut would lack: `Join 8 shots without shot 4`. */
-export function joinLabel(members: readonly SetMember[]): string {
-  const inCut = members.filter(({ shot }) => shot?.isSkipped === false);
-  const ready = inCut.filter(({ shot }) => shot?.isReady === true).length;
-  const missing = inCut.flatMap(({ shot }) => (shot === undefined || shot.isReady ? [] : [shot.at]));
-  return `Join ${count(ready, 'shot')}${missing.length === 0 ? '' : ` without ${shotNumbers(missing)}`}`;
-}
-
 /** Names shots by their numbers: `shot 4`, `shots 4 and 5`. */
-function shotNumbers(numbers: readonly number[]): string {
+export function shotNumbers(numbers: readonly number[]): string {
   const sorted = numbers.toSorted((one, other) => one - other);
   return `${numbers.length === 1 ? 'shot' : 'shots'} ${listed(sorted.map(String))}`;
 }

@@ -4,6 +4,7 @@ import {
   isPending,
   type MessageRef,
   type RemovedView,
+  type SetMember,
   type SignedOffNotice,
   type TaskView,
   type TeamNotice,
@@ -21,11 +22,11 @@ import {
 import { MEDIA_KINDS } from '#src/videos/index.ts';
 import { changesId, resendButtonId, retryButtonId, signOffButtonId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, blocksOf, type Card, type CardButton, type Line, layOut, textCard } from '../../ui/card.ts';
-import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals/requests.ts';
+import { approvalCard, declinedLines, requestedLines } from '../approvals/requests.ts';
 import { blindButtons, blindLines, comparisonButtons, comparisonLines } from '../comparisons/words.ts';
 import { failureLine, retryLines, unfetchedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
-import { handoverLines, unprovenBlocks } from '../handover.ts';
+import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
@@ -33,7 +34,7 @@ import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { unsentWords, waitsWords } from '../studio/chain.ts';
 import { cutCard } from '../studio/cuts.ts';
 import { noticeCard } from './notice.ts';
-import { boardSummary, cutLinks, joinLabel, linkTo, memberButtons, memberLines, outdatedLabel } from './set-card.ts';
+import { boardSummary, cutLinks, linkTo, memberButtons, memberLines, outdatedOf, shotNumbers } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -83,6 +84,18 @@ function taskCard(view: TaskView): Card {
     progress: isPending(view.phase) ? view.progress : null,
     buttons: [...furtherButtons(view), ...buttons],
   });
+}
+
+/** Warns of a clip that may have been cut off on its way. */
+function unprovenBlocks({ isUnproven }: Pick<TaskView, 'isUnproven'>): readonly Block[] {
+  const warning = 'The video service didn’t say how long this file is, so it may be cut off.';
+  return isUnproven === true ? [{ kind: 'small', line: [warning] }] : [];
+}
+
+/** Names the person who approved a task, below its message. */
+function approvedBlocks({ approval }: Pick<TaskView, 'approval'>): readonly Block[] {
+  const by = approval?.approved?.by;
+  return by === undefined ? [] : [{ kind: 'small', line: ['Approved by ', { person: by }, '.'] }];
 }
 
 /** Renders a direct message in place of one that its channel did not take. */
@@ -382,6 +395,19 @@ function setButton(action: ButtonAction, { set, phase, boardCut, members = [] }:
   if (action !== 'retry' || set === undefined || phase === 'declined') return { label, style };
   if (set.kind === 'storyboard') return { label: outdatedLabel(members), style };
   return { label: `${set.of} more`, style };
+}
+
+/** Names the shots that are joined, and those that the cut would lack: `Join 8 shots without shot 4`. */
+function joinLabel(members: readonly SetMember[]): string {
+  const inCut = members.filter(({ shot }) => shot?.isSkipped === false);
+  const ready = inCut.filter(({ shot }) => shot?.isReady === true).length;
+  const missing = inCut.flatMap(({ shot }) => (shot === undefined || shot.isReady ? [] : [shot.at]));
+  return `Join ${count(ready, 'shot')}${missing.length === 0 ? '' : ` without ${shotNumbers(missing)}`}`;
+}
+
+/** Names the shots that are made again: `Make shots 3 and 4 again`. */
+function outdatedLabel(members: readonly SetMember[]): string {
+  return `Make ${shotNumbers(outdatedOf(members))} again`;
 }
 
 const SHOW_SET: Readonly<Record<SetKind, string>> = {

@@ -36,15 +36,6 @@ function earlierLine({ version, notes }: NonNullable<TaskView['earlierNotes']>):
   ];
 }
 
-/** Returns the newest notes on a clip as the text beside the prompt of its next version; `null` if it has none. */
-export function notesFor({ review = [] }: Pick<Task, 'review'>): string | null {
-  const notes = review.flatMap(({ note }) => note ?? []).toReversed();
-  const words = notes.map(
-    ({ text, atSeconds }) => `${atSeconds === undefined ? '' : `${formatTimecode(atSeconds)} `}${text}`,
-  );
-  return words.length === 0 ? null : `Requested: ${words.join(' · ').replace(/\s+/gu, ' ')}`;
-}
-
 /** Lists every decision on a clip for its details, oldest first. */
 export function reviewHistory({ review = [] }: Pick<Task, 'review'>): readonly Line[] {
   return review.map((decision) => [...decisionLine(decision), ' ', { timeMs: decision.atMs }]);

@@ -1,21 +1,13 @@
 import type { TaskView } from '#src/chat/index.ts';
 import type { Dropped, ShotEnd } from '#src/tasks/index.ts';
-import type { Refusal } from '#src/videos/index.ts';
 import type { Line } from '../../ui/card.ts';
-import { all, count, formatRange } from '../format.ts';
+import { all } from '../format.ts';
 
 export const CHAIN_PACE = 'A shot that starts with the last frame of another waits for its clip.';
 
 /** Refuses another take of a chained shot to those who may not decide on its storyboard, or elsewhere. */
 export const CHAINED_ELSEWHERE =
   'This shot starts with the last frame of the shot before it, so it can only be made again in the channel of its storyboard, by its requester or a manager.';
-
-/** Refuses a number of images that is wrong because the last frame of the shot before is one of them. */
-export function frameCounts({ model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {
-  if (max === 0)
-    return `chain: ${model} takes no images, so its clips can’t start with the last frame of the shot before.`;
-  return `image: with the last frame of the shot before, there ${given === 1 ? 'is' : 'are'} ${count(given, 'image')}; ${model} ${given < min ? 'needs' : 'takes'} ${formatRange({ min, max })}`;
-}
 
 /** Names what this installation lacks to chain shots. */
 export function chainNeeds(missing: readonly ('ffmpeg' | 'public_url')[]): string {
