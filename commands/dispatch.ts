@@ -6,15 +6,7 @@ import { nearest } from './input/closest-match.ts';
 import { createForm } from './input/forms.ts';
 import { checkShape, checkValues, optionIn, optionValue } from './input/options.ts';
 import { slipIn } from './input/slips.ts';
-import {
-  type BotPorts,
-  exceedsRights,
-  mayRun,
-  privately,
-  refused,
-  type Subcommand,
-  visibleTo,
-} from './input/subcommand.ts';
+import { type BotPorts, mayRun, privately, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
 import { findTask } from './input/task-lookup.ts';
 import { type ParsedText, parseText, typedWords } from './input/text.ts';
 import { SEARCH_LENGTH } from './list.ts';
@@ -69,6 +61,12 @@ async function execute(ports: BotPorts, caller: Caller, invocation: Invocation):
   const reason = isOrderCommand(name) ? optionInside(declaration, invocation) : null;
   if (reason === null) return run(ports, caller, given);
   return offerRequest(ports, caller, { request: draftOfCommand(name, given) }, { reason });
+}
+
+/** Returns whether a caller gave an option that only administrators may use. */
+function exceedsRights({ mayAdminister }: Caller, { options }: Command, given: GivenOptions): boolean {
+  if (mayAdminister) return false;
+  return options.some(({ name, isAdministrative }) => isAdministrative === true && (given[name]?.length ?? 0) > 0);
 }
 
 function isOrderCommand(name: string): boolean {

@@ -1,8 +1,15 @@
+import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
+import { checkAgain } from '#src/videos/index.ts';
+import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
-import { refused, type Subcommand } from './input/subcommand.ts';
+import { type BotPorts, refused, type Subcommand } from './input/subcommand.ts';
 import { findTask, TASK_ID } from './input/task-lookup.ts';
-import { retryByCommand } from './orders/task-actions.ts';
-import { unknownTask } from './sentences/refusals.ts';
+import { askBeforeShowing } from './orders/offers.ts';
+import { placedReply, placeOrder } from './orders/place-order.ts';
+import { isUndecided } from './orders/task-actions.ts';
+import { BLIND_UNTIL_REVEAL } from './sentences/comparisons/words.ts';
+import { UNDECIDED, unknownTask } from './sentences/refusals.ts';
+import { PROMPT_REMOVED } from './sentences/removal.ts';
 
 /** `/video retry`: creates a new task from the same request, for any user, under their own name. */
 export const retry: Subcommand = {
@@ -20,3 +27,14 @@ export const retry: Subcommand = {
     return task === undefined ? refused(unknownTask(id)) : retryByCommand(ports, caller, task);
   },
 };
+
+/** Orders a task's request again, checked and priced by the current catalog; a new task for each use of the command. */
+async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
+  if (isUndecided(original)) return refused(UNDECIDED);
+  if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
+  if (isBlind(original)) return refused(BLIND_UNTIL_REVEAL);
+  const question = await askBeforeShowing(ports, caller, original);
+  if (question !== null) return question;
+  const checked = checkAgain(ports.catalog(), original.request);
+  return placedReply(await placeOrder(ports, caller, checked, { retryOf: original.id }));
+}

@@ -1,5 +1,4 @@
 import { existsSync, statSync } from 'node:fs';
-import type { Logger } from './logger.ts';
 
 /** Optional file of environment variables in the working directory. */
 export const ENV_FILE = '.env';
@@ -29,13 +28,4 @@ export function isEnvFileReadable(): boolean {
   // Windows has no such bits.
   const mode = process.platform === 'win32' ? 0 : (statSync(ENV_FILE, { throwIfNoEntry: false })?.mode ?? 0);
   return (mode & OTHERS_READ) !== 0;
-}
-
-/** Warns if every user of this machine can read {@link ENV_FILE}. */
-export function warnOfReadableEnvFile(logger: Logger): void {
-  if (!isEnvFileReadable()) return;
-  logger.warn(
-    { event: 'env_file_readable', file: ENV_FILE, fix: `chmod 600 ${ENV_FILE}` },
-    'the environment file is readable by every user of this machine',
-  );
 }

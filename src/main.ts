@@ -5,7 +5,7 @@ import { createApp } from './app.ts';
 import { systemClock } from './clock.ts';
 import { followCatalog, readSettingsOrExit, type Settings, VERSION } from './config/index.ts';
 import { openConfiguredStore } from './engine/index.ts';
-import { warnOfReadableEnvFile } from './env-file.ts';
+import { ENV_FILE, isEnvFileReadable } from './env-file.ts';
 import { type Opening, runUntilStopped } from './lifecycle.ts';
 import { createLogger, isOnTerminal, type Logger } from './logger.ts';
 import { Relay, SignedLinks } from './media/index.ts';
@@ -31,6 +31,15 @@ async function main(): Promise<void> {
   const drainMs = drainTimeoutMs(config) + EXIT_MARGIN_MS;
   await runUntilStopped({ logger, stopsAtHangup, unhandled: metrics.unhandled, drainMs }, (opening) =>
     run(settings, { logger, metrics }, opening),
+  );
+}
+
+/** Warns if every user of this machine can read {@link ENV_FILE}. */
+function warnOfReadableEnvFile(logger: Logger): void {
+  if (!isEnvFileReadable()) return;
+  logger.warn(
+    { event: 'env_file_readable', file: ENV_FILE, fix: `chmod 600 ${ENV_FILE}` },
+    'the environment file is readable by every user of this machine',
   );
 }
 

@@ -22,7 +22,6 @@ import {
   pressBody,
   reactionBody,
   suggestionsQuery,
-  wrongField,
 } from './schema.ts';
 
 /** Options of {@link addRoutes}. */
@@ -168,6 +167,14 @@ function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): Fastif
   const sentence =
     thrown instanceof DailiesError ? sentenceOf(thrown) : 'Something went wrong here. The log says what.';
   return reply.code(500).send({ error: sentence });
+}
+
+/** Returns the error of the first invalid field as one sentence. */
+function wrongField(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return 'Something in the request is wrong.';
+  const field = issue.path.map(String).join('.');
+  return field === '' ? 'The request has to be a JSON object.' : `${field}: ${issue.message}.`;
 }
 
 const CLIENT_ERRORS: Readonly<Record<number, string>> = {

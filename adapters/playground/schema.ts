@@ -114,11 +114,3 @@ export const suggestionsQuery = z.object({
     })
     .pipe(z.record(z.string(), z.array(z.string()), 'has to be an object of lists')),
 });
-
-/** Returns the error of the first invalid field as one sentence. */
-export function wrongField(error: z.ZodError): string {
-  const [issue] = error.issues;
-  if (issue === undefined) return 'Something in the request is wrong.';
-  const field = issue.path.map(String).join('.');
-  return field === '' ? 'The request has to be a JSON object.' : `${field}: ${issue.message}.`;
-}

@@ -1,9 +1,10 @@
 import { MAX_DAYS } from '#src/clips/index.ts';
+import { isTimeZone } from '#src/period.ts';
 import { spendChannel } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
 import type { Caller, Command, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
-import { postingProblem } from '../input/member-rights.ts';
+import { rightsIn } from '../input/member-rights.ts';
 import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
 import { channelNamed } from '../input/people.ts';
 import {
@@ -15,12 +16,12 @@ import {
   type Subcommand,
   teamOf,
 } from '../input/subcommand.ts';
-import { zoneNamed } from '../input/time-zones.ts';
+import { timeZones } from '../input/time-zones.ts';
 import { type OptionSetting, settingsCard, settingsOf, settingWords } from '../sentences/administration/settings.ts';
 import { unknownCurrency } from '../sentences/amounts.ts';
 import { nameOf } from '../sentences/cards/help.ts';
 import { formatCount, shorten } from '../sentences/format.ts';
-import { notAChoice } from '../sentences/refusals.ts';
+import { channelUnknown, missingRightSentence, notAChoice } from '../sentences/refusals.ts';
 
 /** What the reading of a value depends on. */
 interface ReadContext {
@@ -73,6 +74,13 @@ const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]:
     },
   },
 };
+
+/** Returns the name of a typed time zone, whose case and blanks may differ; `null` for an unknown one. */
+function zoneNamed(typed: string): string | null {
+  const name = typed.trim().replace(/\s+/gu, '_');
+  const known = timeZones().find((zone) => zone.toLowerCase() === name.toLowerCase());
+  return known ?? (isTimeZone(name) ? name : null);
+}
 
 /** Refuses an unknown time zone. */
 function unknownZone(given: string): string {
@@ -216,6 +224,23 @@ async function channelProblem(
   if (TEAM_SETTINGS[name].kind !== 'channel' || typeof channel !== 'string') return null;
   const { option, posts = 'words' } = settingWords(name);
   return postingProblem(ports, caller, { option, channel, what: posts });
+}
+
+/**
+ * Returns why a team's messages can't be posted in a channel that an option names; `null` if they can. Rejects where the
+ * platform does not respond.
+ * @param what as in `Chat.missingRight`.
+ */
+async function postingProblem(
+  ports: BotPorts,
+  caller: Caller,
+  { option, channel, what }: { readonly option: string; readonly channel: string; readonly what: 'clip' | 'words' },
+): Promise<string | null> {
+  const { platform, team, address } = caller;
+  if (!(await rightsIn(ports, caller, channel)).view) return channelUnknown(option);
+  const isHere = channel === caller.channel;
+  const lacking = await ports.chat.missingRight(platform, { team, channel, address: isHere ? address : {} }, what);
+  return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
 }
 
 /** @param value `null`: it cannot be read. */

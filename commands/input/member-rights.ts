@@ -2,7 +2,6 @@ import type { MemberRights } from '#src/chat/index.ts';
 import { within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Caller } from '../bot-port.ts';
-import { channelUnknown, missingRightSentence } from '../sentences/refusals.ts';
 import type { BotPorts } from './subcommand.ts';
 
 const NOTHING: MemberRights = { view: false, post: false, manage: false };
@@ -31,21 +30,4 @@ export async function rightsIn(
   const found = await within(clock, WAIT_MS, asked, NOTHING);
   // The caller can see the channel of the interaction.
   return isHere ? { view: true, post: found.post, manage: found.manage || caller.mayManage } : found;
-}
-
-/**
- * Returns why a team's messages can't be posted in a channel that an option names; `null` if they can. Rejects where the
- * platform does not respond.
- * @param what as in `Chat.missingRight`.
- */
-export async function postingProblem(
-  ports: BotPorts,
-  caller: Caller,
-  { option, channel, what }: { readonly option: string; readonly channel: string; readonly what: 'clip' | 'words' },
-): Promise<string | null> {
-  const { platform, team, address } = caller;
-  if (!(await rightsIn(ports, caller, channel)).view) return channelUnknown(option);
-  const isHere = channel === caller.channel;
-  const lacking = await ports.chat.missingRight(platform, { team, channel, address: isHere ? address : {} }, what);
-  return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
 }

@@ -108,12 +108,6 @@ export function mayRun({ mayAdminister }: Caller, { isAdministrative }: Command)
   return mayAdminister || isAdministrative !== true;
 }
 
-/** Returns whether a caller gave an option that only administrators may use. */
-export function exceedsRights({ mayAdminister }: Caller, { options }: Command, given: GivenOptions): boolean {
-  if (mayAdminister) return false;
-  return options.some(({ name, isAdministrative }) => isAdministrative === true && (given[name]?.length ?? 0) > 0);
-}
-
 /** Returns true for a person named in `ADMINS`, who administers the installation as well. */
 export function isOperator({ admins }: Pick<BotPorts, 'admins'>, caller: Pick<Caller, 'platform' | 'user'>): boolean {
   return isAmong(admins, caller.platform, caller.user.id);

@@ -12,7 +12,7 @@ import {
 } from '#src/videos/index.ts';
 import type { Caller, Command, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
-import { mayDecideHere } from '../policy/rules-here.ts';
+import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { stateWord } from '../sentences/cards/history.ts';
 import { formatDuration, formatMonth, shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
@@ -209,6 +209,12 @@ async function cancellable(ports: BotPorts, caller: Caller): Promise<readonly Ta
   ]);
   const each = new Map([...own, ...here].map((task) => [task.id, task]));
   return [...each.values()].sort((one, other) => other.createdAtMs - one.createdAtMs).slice(0, LATEST);
+}
+
+/** Returns whether the caller may decide on the tasks of others in their channel. Rejects with `store_unavailable`. */
+async function mayDecideHere(ports: BotPorts, caller: Caller): Promise<boolean> {
+  const nobody = { id: '', name: '' };
+  return (await mayNotDecideOn(ports, caller, { ...caller, user: nobody })) === null;
 }
 
 /** Returns the current month in the team's time zone and the eleven before it. */

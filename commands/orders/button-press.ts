@@ -1,6 +1,6 @@
 import { setOfCard } from '#src/chat/index.ts';
 import { isCutId } from '#src/orders/index.ts';
-import { isBlind, isContentRemoved, type Task, type TaskId } from '#src/tasks/index.ts';
+import { isBlind, isContentRemoved, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
 import { showAudit } from '../administration/audit.ts';
 import { pressApprove, pressDeny } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -9,7 +9,7 @@ import { orderBlindRetry } from '../comparisons/remake.ts';
 import { confirmDelete } from '../delete.ts';
 import { runLine } from '../dispatch.ts';
 import { editForm, fixForm, lookupForm } from '../input/forms.ts';
-import { type BotPorts, refused } from '../input/subcommand.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { showPage } from '../list.ts';
 import { showModels } from '../models.ts';
@@ -19,19 +19,21 @@ import { pressNotify } from '../notify.ts';
 import { pressPrivacy } from '../privacy/privacy.ts';
 import { pressReview } from '../review/decide.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
+import { DISCARDED } from '../sentences/offers.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
-import { joinAgain } from '../studio/join.ts';
+import { joinShots } from '../studio/join.ts';
 import { type ComparisonPress, type Press, parseButton } from '../ui/buttons.ts';
+import { textCard } from '../ui/card.ts';
 import type { Page } from '../ui/page-buttons.ts';
 import { turnUsagePage } from '../usage.ts';
 import { withDefaults } from './defaults.ts';
 import { showDetails } from './details.ts';
-import { askForApproval, confirmDraft, discardDraft, draftFor } from './drafts.ts';
+import { confirmDraft, draftFor } from './drafts.ts';
 import { improveDraft, improveTask } from './improve.ts';
 import { sendAgain } from './resend.ts';
 import { pressOnSet } from './sets.ts';
-import { cancelTask, decide, retryByPress } from './task-actions.ts';
+import { cancelTask, decide, retryOnce } from './task-actions.ts';
 
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
 type DraftPress = Extract<Press, { readonly draft: TaskId }>;
@@ -52,6 +54,11 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (setOfCard(press.task) !== null) return pressOnSet(ports, caller, press);
   const task = await taskHere(ports, caller, press.task);
   return task === undefined ? refused(UNKNOWN_BUTTON) : pressOn(ports, caller, task, press);
+}
+
+async function joinAgain(ports: BotPorts, caller: Caller, cut: TaskId): Promise<Reply> {
+  const tasks = await ports.cuts.tasksOf(cut);
+  return tasks.length === 0 ? refused(UNKNOWN_BUTTON) : joinShots(ports, caller, { tasks });
 }
 
 function isComparisonPress(press: Press): press is ComparisonPress {
@@ -97,6 +104,25 @@ async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress):
       return runLine(ports, { ...caller, shown: { price: null } }, command);
     }
   }
+}
+
+/** Asks for the approval of a draft at the price on its button. */
+function askForApproval(
+  ports: BotPorts,
+  caller: Caller,
+  { draft, price, isPromptShown }: Extract<Press, { readonly action: 'ask' }>,
+): Promise<Reply> {
+  return confirmDraft(ports, caller, draft, price, { isPromptShown });
+}
+
+/** Marks a draft as discarded. Refused to anyone but its requester. */
+async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId): Promise<Reply> {
+  const found = await draftFor(ports, caller, id);
+  if ('reply' in found) return found.reply;
+  const { alternative } = found.draft;
+  const other = alternative === undefined ? undefined : await ports.drafts.get(alternative);
+  for (const draft of other === undefined ? [found.draft] : [found.draft, other]) await ports.drafts.discard(draft);
+  return privately(textCard([DISCARDED]));
 }
 
 /** Improves the prompt of a task, or of an order that is not placed yet. */
@@ -148,4 +174,12 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'refetch':
       return decide(ports, caller, task, 'refetch', () => tasks.refetch(task.id, user));
   }
+}
+
+/**
+ * Orders a task's request again by button, as {@link retryOnce} does. Asks once if the button shows another price than
+ * the catalog has now, or none (`null`).
+ */
+function retryByPress(ports: BotPorts, caller: Caller, original: Task, offered: Price | null): Promise<Reply> {
+  return retryOnce(ports, { ...caller, shown: { price: offered } }, original);
 }

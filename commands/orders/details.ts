@@ -9,7 +9,6 @@ import {
   isContentRemoved,
   type LedgerEntry,
   type LedgerState,
-  type SetPlace,
   type Task,
   type TaskState,
   typedPrompt,
@@ -20,7 +19,6 @@ import { type BotPorts, privately } from '../input/subcommand.ts';
 import { UNNAMED_FILE } from '../sentences/attachments.ts';
 import { withSet } from '../sentences/cards/details.ts';
 import { stateWord } from '../sentences/cards/history.ts';
-import { setDetailsCard } from '../sentences/cards/task-card.ts';
 import { failureLine, unfetchedLine } from '../sentences/errors.ts';
 import { capitalised, count } from '../sentences/format.ts';
 import { placeWords } from '../sentences/ordered.ts';
@@ -31,12 +29,6 @@ import { droppedSentence, lastFrameOf } from '../sentences/studio/chain.ts';
 import { improveButton } from '../sentences/studio/improve.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../ui/card.ts';
 import { isUndecided } from './task-actions.ts';
-
-/** Shows the details of a set to the caller: of all its tasks together. */
-export async function showSetDetails({ chat }: BotPorts, place: SetPlace): Promise<Reply> {
-  const [view, message] = await Promise.all([chat.setView(place), chat.messageOf(setCardId(place.id))]);
-  return privately(setDetailsCard(view, message));
-}
 
 export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
   const { ledger, fileBehind, clock, enhancer, chat, catalog } = ports;

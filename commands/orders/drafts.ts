@@ -8,7 +8,7 @@ import { DISCARDED, type OfferedClip } from '../sentences/offers.ts';
 import { setSize } from '../sentences/ordered.ts';
 import { mayNot, refusalProblems } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
-import { type Press, shortId } from '../ui/buttons.ts';
+import { shortId } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
 import { offerOf, refuseRequest } from './offers.ts';
 import { type Asked, placedReply, placeOrder } from './place-order.ts';
@@ -30,15 +30,6 @@ export async function draftFor(
     return { reply: refused(DRAFT_GONE) };
   if (draft.by.id !== caller.user.id) return { reply: refused(mayNot(draft.by, null)) };
   return draft.isDiscarded === true ? { reply: refused(DISCARDED) } : { draft };
-}
-
-/** Asks for the approval of a draft at the price on its button. */
-export function askForApproval(
-  ports: BotPorts,
-  caller: Caller,
-  { draft, price, isPromptShown }: Extract<Press, { readonly action: 'ask' }>,
-): Promise<Reply> {
-  return confirmDraft(ports, caller, draft, price, { isPromptShown });
 }
 
 /** Orders a draft for the price on its button; asks for confirmation if that is missing or not the current price. */
@@ -70,16 +61,6 @@ export async function confirmDraft(
 function settledWords(state: Task['state'], { ordered, price }: Omit<OfferedClip, 'button' | 'prompt'>): string {
   const done = state === 'requested' ? 'Sent for approval' : 'Ordered';
   return `${done}: ${ordered === null ? '1 clip' : setSize(ordered)} · ${formatPrice(price)}.`;
-}
-
-/** Marks a draft as discarded. Refused to anyone but its requester. */
-export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId): Promise<Reply> {
-  const found = await draftFor(ports, caller, id);
-  if ('reply' in found) return found.reply;
-  const { alternative } = found.draft;
-  const other = alternative === undefined ? undefined : await ports.drafts.get(alternative);
-  for (const draft of other === undefined ? [found.draft] : [found.draft, other]) await ports.drafts.discard(draft);
-  return privately(textCard([DISCARDED]));
 }
 
 /** Reply to a second press, after the task was created. */

@@ -15,7 +15,7 @@ import {
 } from '../sentences/offers.ts';
 import { spendingSentences } from '../sentences/spending.ts';
 import { improveButton } from '../sentences/studio/improve.ts';
-import { commentsIn } from '../storyboard/comments.ts';
+import { COMMENT } from '../storyboard/comments.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import { type Card, type Line, withText } from '../ui/card.ts';
 import { decideSpending, type SpendingQuestion, type SpendingRules } from './spending.ts';
@@ -226,6 +226,10 @@ function cardOf(
     improve: isImprovable(ports, draft, reason) ? improveButton(id) : null,
     discard: draftButtonId('discard', id),
   });
+}
+
+function commentsIn(script: string): number {
+  return script.split('\n').filter((line) => COMMENT.test(line)).length;
 }
 
 /** Returns whether a request has a prompt of its own, for one model; a storyboard has lines, and a comparison models. */

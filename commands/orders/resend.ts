@@ -7,12 +7,12 @@ import {
   spendChannel,
   type Task,
 } from '#src/tasks/index.ts';
-import { approversFor } from '#src/teams/index.ts';
-import { checkAgain } from '#src/videos/index.ts';
+import { approversFor, refusedBy } from '#src/teams/index.ts';
+import { checkAgain, type PolicyRefusal } from '#src/videos/index.ts';
 import { approvableBy } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
-import { forbiddenAgain, forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
+import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { anyOf } from '../sentences/approvals/answers.ts';
 import { type ResendReason, resendCard } from '../sentences/offers.ts';
@@ -61,6 +61,14 @@ export async function sendAgain(
   if (question !== null) return ask({ kind: 'spending', price });
   const decided = await ports.tasks.resubmit(task.id, caller.user, { afterSends, price });
   return decisionReply(ports, caller, task, 'again', decided);
+}
+
+/** Returns why a task may not be sent again, by the policy of its channel. Rejects with `store_unavailable`. */
+async function forbiddenAgain(
+  { settings }: Pick<BotPorts, 'settings'>,
+  { origin, request }: Task,
+): Promise<readonly PolicyRefusal[]> {
+  return refusedBy(await settings.get(origin), origin, [request]);
 }
 
 /** Refuses **Send again** above the threshold of approvals to a person who may not approve it. Plain text with user input. */

@@ -1,7 +1,9 @@
 import { type MessageRef, setCardId, setOfCard } from '#src/chat/index.ts';
+import { clipsOf, outdatedIn } from '#src/orders/index.ts';
 import {
   formatPrice,
   isContentRemoved,
+  isSamePrice,
   type Price,
   type SetPlace,
   type Task,
@@ -20,19 +22,21 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
+import { setDetailsCard } from '../sentences/cards/task-card.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
-import { count } from '../sentences/format.ts';
+import { all, count } from '../sentences/format.ts';
 import { memberWords } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { editBoard, joinBoard } from '../storyboard/board.ts';
-import { remakeOutdated } from '../storyboard/remake.ts';
+import { CHAINED_ELSEWHERE } from '../sentences/studio/chain.ts';
+import { editBoard } from '../storyboard/board.ts';
+import { joinShots } from '../studio/join.ts';
 import { type Card, type Line, textCard } from '../ui/card.ts';
-import { showSetDetails } from './details.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 import { nextTake } from './takes.ts';
 import { decide } from './task-actions.ts';
+import { orderPrice } from './what-fits.ts';
 
 /** Returns the tasks of a set by the id of its card, if the caller may see them; empty for any other id. */
 async function setHere(ports: BotPorts, caller: Caller, card: TaskId): Promise<readonly Task[]> {
@@ -61,6 +65,56 @@ export async function pressOnSet(
   return first?.set !== undefined && press.action === 'details'
     ? showSetDetails(ports, first.set)
     : refused(UNKNOWN_BUTTON);
+}
+
+/** Refuses to make outdated shots again that are not those of the button, or not at its price. */
+const OUTDATED_CHANGED = 'The board has changed. Nothing was bought; its button shows the shots and the price now.';
+
+/**
+ * Makes the shots of a storyboard again that start with an earlier take, each as its **Retry** would, for the price on the
+ * button. Each waits for the take of the shot before that the same press ordered.
+ */
+async function remakeOutdated(ports: BotPorts, caller: Caller, place: SetPlace, offered: Price): Promise<Reply> {
+  const shots = outdatedIn(await ports.boards.get(place));
+  const originals = shots.map(({ chosen, takes }) => takes.find((task) => !isContentRemoved(task)) ?? chosen);
+  const orders = originals.flatMap((task) => {
+    const checked = checkAgain(ports.catalog(), task.request);
+    return checked.ok ? [{ task, checked, price: orderPrice(checked) }] : [];
+  });
+  const [{ task: first } = {}] = orders;
+  if (first === undefined || orders.length < shots.length) return refused(OUTDATED_CHANGED);
+  const refusal = await mayNotDecideOn(ports, caller, first.origin);
+  if (refusal !== null) return refused(refusal);
+  if (caller.channel !== first.origin.channel) return refused(CHAINED_ELSEWHERE);
+  const [sum] = total(orders.map(({ price }) => price));
+  if (sum === undefined || !isSamePrice(sum, offered)) return refused(OUTDATED_CHANGED);
+  const { acknowledged, ...later } = { ...caller, address: ports.chat.lastingAddress(caller.platform, caller.address) };
+  for (const { task, checked, price } of orders) {
+    const buyer = { ...later, shown: { price }, ...(task === first && acknowledged ? { acknowledged } : {}) };
+    const take = await nextTake(ports, caller, `retry:${task.id}`);
+    const placed = await placeOrder(ports, buyer, checked, { ...take, retryOf: task.id });
+    if (!placed.ok) return placedReply(placed);
+  }
+  return privately(textCard([madeAgain(shots.map(({ at }) => at))]));
+}
+
+/** Says that outdated shots are made again. */
+function madeAgain(shots: readonly number[]): string {
+  return `${shots.length === 1 ? 'Shot' : 'Shots'} ${all(shots.map(String))} ${shots.length === 1 ? 'is' : 'are'} being made again.`;
+}
+
+/** Joins the chosen clips of a storyboard, below its card; buys nothing. */
+async function joinBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {
+  const [board, card] = await Promise.all([ports.boards.get(place), ports.chat.messageOf(setCardId(place.id))]);
+  const tasks = clipsOf(board).map(({ id }) => id);
+  const isHere = card !== undefined && card.channel === caller.channel;
+  return joinShots(ports, caller, { tasks, ...(isHere ? { replyTo: card.message } : {}) });
+}
+
+/** Shows the details of a set to the caller: of all its tasks together. */
+async function showSetDetails({ chat }: BotPorts, place: SetPlace): Promise<Reply> {
+  const [view, message] = await Promise.all([chat.setView(place), chat.messageOf(setCardId(place.id))]);
+  return privately(setDetailsCard(view, message));
 }
 
 /** Posts the card of a set anew if its message was deleted. */

@@ -1,6 +1,6 @@
 import type { MessageRef } from '#src/chat/index.ts';
 import type { Decision } from '#src/pipeline/index.ts';
-import { isBlind, isContentRemoved, type Price, type Task } from '#src/tasks/index.ts';
+import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
 import { checkAgain } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { orderBlindRetry } from '../comparisons/remake.ts';
@@ -10,7 +10,6 @@ import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { decidedLine } from '../sentences/approvals/answers.ts';
 import { cannotCancel } from '../sentences/cards/task-card.ts';
-import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
 import { UNDECIDED } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
@@ -121,25 +120,6 @@ function tooLateToCancel({ state }: Task): string {
 /** Cancels a task and reports the actual outcome, including a possible charge. */
 export function cancelTask(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
   return decide(ports, caller, task, 'cancel', () => ports.tasks.cancel(task.id, caller.user));
-}
-
-/** Orders a task's request again, checked and priced by the current catalog; a new task for each use of the command. */
-export async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
-  if (isUndecided(original)) return refused(UNDECIDED);
-  if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
-  if (isBlind(original)) return refused(BLIND_UNTIL_REVEAL);
-  const question = await askBeforeShowing(ports, caller, original);
-  if (question !== null) return question;
-  const checked = checkAgain(ports.catalog(), original.request);
-  return placedReply(await placeOrder(ports, caller, checked, { retryOf: original.id }));
-}
-
-/**
- * Orders a task's request again by button, as {@link retryOnce} does. Asks once if the button shows another price than
- * the catalog has now, or none (`null`).
- */
-export function retryByPress(ports: BotPorts, caller: Caller, original: Task, offered: Price | null): Promise<Reply> {
-  return retryOnce(ports, { ...caller, shown: { price: offered } }, original);
 }
 
 /**

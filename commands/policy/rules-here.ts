@@ -1,10 +1,9 @@
-import type { Approver, Person, Task } from '#src/tasks/index.ts';
+import type { Approver, Person } from '#src/tasks/index.ts';
 import {
   allowedCatalog,
   NO_POLICY,
   type PolicyPlace,
   type PolicyRules,
-  refusedBy,
   rulesAt,
   type TeamSettings,
   valueRules,
@@ -66,14 +65,6 @@ export async function forbiddenOrder(
   if (sentence !== null) return { refusals: [], sentence };
   const refusals = policyRefusals(valueRules(rules), requests);
   return refusals.length === 0 ? null : { refusals };
-}
-
-/** Returns why a task may not be sent again, by the policy of its channel. Rejects with `store_unavailable`. */
-export async function forbiddenAgain(
-  { settings }: Pick<BotPorts, 'settings'>,
-  { origin, request }: Task,
-): Promise<readonly PolicyRefusal[]> {
-  return refusedBy(await settings.get(origin), origin, [request]);
 }
 
 /** Returns the reply to a purchase that the policy does not allow. */
@@ -146,12 +137,6 @@ function mayNotDecide(
 ): string {
   const names = [requester, ...allowed.map(({ name }) => shorten(name, 60)), 'an administrator'];
   return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.${unreadMembers(unread)}`;
-}
-
-/** Returns whether the caller may decide on the tasks of others in their channel. Rejects with `store_unavailable`. */
-export async function mayDecideHere(ports: BotPorts, caller: Caller): Promise<boolean> {
-  const nobody = { id: '', name: '' };
-  return (await mayNotDecideOn(ports, caller, { ...caller, user: nobody })) === null;
 }
 
 /** Returns why the caller may not review a clip; `null` for those whom the policy names, by default everyone who sees it. */

@@ -1,5 +1,5 @@
 import { setCardId } from '#src/chat/index.ts';
-import { type Board, type BoardEdit, clipsOf, type Shot } from '#src/orders/index.ts';
+import type { Board, BoardEdit, Shot } from '#src/orders/index.ts';
 import { hasClip, type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
 import type { Caller, FieldProblem, FormField, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
@@ -8,17 +8,8 @@ import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { shorten } from '../sentences/format.ts';
 import { editAgainButton } from '../sentences/offers.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { joinShots } from '../studio/join.ts';
 import { taskButtonId } from '../ui/buttons.ts';
 import { formId } from '../ui/form-ids.ts';
-
-/** Joins the chosen clips of a storyboard, below its card; buys nothing. */
-export async function joinBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {
-  const [board, card] = await Promise.all([ports.boards.get(place), ports.chat.messageOf(setCardId(place.id))]);
-  const tasks = clipsOf(board).map(({ id }) => id);
-  const isHere = card !== undefined && card.channel === caller.channel;
-  return joinShots(ports, caller, { tasks, ...(isHere ? { replyTo: card.message } : {}) });
-}
 
 /** Opens the form of **Edit board**, for the requester of the storyboard and those who may decide for them. */
 export async function editBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {

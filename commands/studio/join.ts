@@ -59,11 +59,6 @@ function cutKnown(kind: 'joining' | 'there' | 'again', message: MessageRef | und
   return textCard([KNOWN[kind], ...jump]);
 }
 
-export async function joinAgain(ports: BotPorts, caller: Caller, cut: TaskId): Promise<Reply> {
-  const tasks = await ports.cuts.tasksOf(cut);
-  return tasks.length === 0 ? refused(UNKNOWN_BUTTON) : joinShots(ports, caller, { tasks });
-}
-
 /** Keeps a reply in the thread of its message, where the platform has threads. */
 function below(origin: ReturnType<typeof originOf>): ReturnType<typeof originOf> {
   const { replyTo } = origin;

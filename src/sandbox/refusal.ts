@@ -18,12 +18,6 @@ export class Refused extends Error {
   }
 }
 
-/** Returns the body of an error response. @see docs/video-service.md "Contract" */
-export function refusalBody({ code, message }: ErrorResponse) {
-  const words = code.replaceAll('_', ' ');
-  return { error: words.charAt(0).toUpperCase() + words.slice(1), code, message, success: false } as const;
-}
-
 /** Error 400: the request violates the specification or the limits of the model. */
 export function invalidRequest(problems: readonly string[]): ErrorResponse {
   return { status: 400, code: 'invalid_request', message: problems.join('; ') };

@@ -18,7 +18,6 @@ import {
   noContent,
   noSuchRange,
   Refused,
-  refusalBody,
   unauthorised,
 } from './refusal.ts';
 import { type ReferenceAccess, SandboxService, type ServiceOptions } from './service.ts';
@@ -170,6 +169,12 @@ function refuse(reply: FastifyReply, refusal: ErrorResponse): FastifyReply {
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds);
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
   return reply.code(refusal.status).send(refusalBody(refusal));
+}
+
+/** Returns the body of an error response. @see docs/video-service.md "Contract" */
+function refusalBody({ code, message }: ErrorResponse) {
+  const words = code.replaceAll('_', ' ');
+  return { error: words.charAt(0).toUpperCase() + words.slice(1), code, message, success: false } as const;
 }
 
 /** Returns whether a token is accepted, comparing in constant time. */

@@ -7,10 +7,6 @@ export function attemptOf({ sends, unsentTries }: Task): Attempt {
   return { sends, unsentTries };
 }
 
-export function isOf({ sends, unsentTries }: Attempt, task: Task): boolean {
-  return task.sends === sends && task.unsentTries === unsentTries;
-}
-
 /** Returns whether a record lacks the outcome of an attempt; for a `claimed` one, whether it lost the submission. */
 export function isBehind({ state, sends, unsentTries }: Task, of: Attempt | undefined): boolean {
   if (of === undefined || !(state === 'claimed' || state === 'sending')) return false;

@@ -1,5 +1,5 @@
 import type { VideoRequest } from '../videos/index.ts';
-import type { EventOf, Task } from './task.ts';
+import type { Task } from './task.ts';
 
 /** Why a shot has no clip that the next one could start with; `unframed`: it has, but its last frame could not be taken. */
 export type ShotEnd = 'failed' | 'refused' | 'lost' | 'unconfirmed' | 'cancelled' | 'declined' | 'removed' | 'unframed';
@@ -18,11 +18,4 @@ export function awaitsFrame({ chain }: Pick<VideoRequest, 'chain'>): boolean {
 /** Returns the state of a task that is bought: it waits for its frame, or may be sent. */
 export function boughtState({ request }: Pick<Task, 'request'>): 'waiting' | 'claimed' {
   return awaitsFrame(request) ? 'waiting' : 'claimed';
-}
-
-/** Gives a chained shot its first image. The request is stored as it is sent, whatever process sends it. */
-export function framedBy(task: Task, { of, url }: EventOf<'framed'>): Task {
-  const { request } = task;
-  const media = { ...request.media, image: [url, ...request.media.image] };
-  return { ...task, state: 'claimed', request: { ...request, media, chain: { frame: url } }, frameOf: of };
 }

@@ -114,33 +114,6 @@ export function withBooking(
   return { ...money, sends: money.sends.with(send - 1, { ...known, booked: as }) };
 }
 
-/**
- * Returns a task's money with every send counted by its state, or by the decision on it. A send in progress has no
- * decision: one from before a late response of the service is dropped.
- */
-export function countedMoney(task: Task, states: readonly LedgerState[]): TaskMoney {
-  const money = moneyOf(task, states.length);
-  const sends = money.sends.map(({ counted: _before, booked, ...send }, index): SendMoney => {
-    const state = states[index] ?? 'released';
-    const decision = state === 'reserved' ? undefined : booked;
-    const awaitsRefund = money.awaitsRefund === true && decision === undefined;
-    const counted = awaitsRefund && state === 'refunded' ? 'held' : PARTS[decision ?? state];
-    return {
-      ...send,
-      ...(counted === undefined ? {} : { counted }),
-      ...(decision === undefined ? {} : { booked: decision }),
-    };
-  });
-  return { ...money, sends };
-}
-
-/** The part of the sums in which each state counts; the others count nothing. */
-const PARTS: Readonly<Partial<Record<LedgerState, SpendPart>>> = {
-  reserved: 'held',
-  settled: 'settled',
-  in_doubt: 'doubted',
-};
-
 /** Place and person of an order, by which its spend is added up. */
 export type SpendOrigin = Pick<Origin, 'platform' | 'team' | 'channel' | 'parentChannel' | 'user'>;
 

@@ -1,7 +1,7 @@
 import type { Approval, Declined } from './approval.ts';
 import { withoutPerson } from './forgotten.ts';
 import { isSignedOff } from './review/review.ts';
-import type { Person, Task, TaskEvent } from './task.ts';
+import type { Person, Task } from './task.ts';
 
 /** Reason for removing a clip: its time is over, a user deleted it, or its requester is to be forgotten. */
 export type RemovalReason = 'expired' | 'deleted' | 'forgotten';
@@ -51,16 +51,6 @@ export function removedBy(task: Task, event: RemovalEvent): Task | null {
   const removed = { ...rest, removal: { reason, atMs, hasContent } };
   const left = isContentTaken ? withoutContent(removed) : removed;
   return person === undefined ? left : withoutPerson(left, left.origin.user.id, person);
-}
-
-/** Events that need the clip of a task, or bring it back. */
-const CLIP_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['fetched', 'unfetchable', 'vanished', 'want', 'refetch']);
-/** Events that lead to another submission, which needs the prompt of a task. */
-const PROMPT_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'unsent', 'send']);
-
-export function isRefusedAfterRemoval(task: Task, { kind }: TaskEvent): boolean {
-  if (task.removal === undefined) return false;
-  return CLIP_EVENTS.has(kind) || (isContentRemoved(task) && PROMPT_EVENTS.has(kind));
 }
 
 /** Returns a task without its content. The required fields of its record stay. */

@@ -3,7 +3,6 @@ import {
   acceptedLate,
   acceptedThere,
   isBehind,
-  isOf,
   lostThere,
   refusedThere,
   resubmitted,
@@ -14,13 +13,12 @@ import {
   withoutDoubt,
 } from './attempt.ts';
 import { isBlind } from './blind.ts';
-import { framedBy } from './chain.ts';
 import { forgottenIn } from './forgotten.ts';
 import type { LedgerState } from './ledger.ts';
 import { statesOf, withBooking } from './money.ts';
-import { isRefusedAfterRemoval, removedBy } from './removal.ts';
+import { isContentRemoved, removedBy } from './removal.ts';
 import { reviewedBy } from './review/review.ts';
-import type { EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
+import type { Attempt, EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: EventOf<Kind>) => Task | null;
 
@@ -282,6 +280,13 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
   },
 };
 
+/** Gives a chained shot its first image. The request is stored as it is sent, whatever process sends it. */
+function framedBy(task: Task, { of, url }: EventOf<'framed'>): Task {
+  const { request } = task;
+  const media = { ...request.media, image: [url, ...request.media.image] };
+  return { ...task, state: 'claimed', request: { ...request, media, chain: { frame: url } }, frameOf: of };
+}
+
 /** Row of a state that only a later version defines, in a rolling update: tasks in it are left to that version. */
 const UNKNOWN_STATE: StateRow = {
   queues: [],
@@ -334,6 +339,21 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   const rule = rowOf(task.state).on[event.kind] as Rule<TaskEvent['kind']> | undefined;
   const next = rule?.(task, event) ?? null;
   return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
+}
+
+/** Events that need the clip of a task, or bring it back. */
+const CLIP_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['fetched', 'unfetchable', 'vanished', 'want', 'refetch']);
+
+/** Events that lead to another submission, which needs the prompt of a task. */
+const PROMPT_EVENTS: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'unsent', 'send']);
+
+function isRefusedAfterRemoval(task: Task, { kind }: TaskEvent): boolean {
+  if (task.removal === undefined) return false;
+  return CLIP_EVENTS.has(kind) || (isContentRemoved(task) && PROMPT_EVENTS.has(kind));
+}
+
+function isOf({ sends, unsentTries }: Attempt, task: Task): boolean {
+  return task.sends === sends && task.unsentTries === unsentTries;
 }
 
 /** Returns whether a cancelled task is still polled for its late outcome. */

@@ -1,10 +1,4 @@
-import {
-  type APIInteraction,
-  type APIPartialGuild,
-  ApplicationIntegrationType,
-  InteractionContextType,
-  Routes,
-} from 'discord.js';
+import { type APIPartialGuild, Routes } from 'discord.js';
 import { type AccessRefusal, type AccessRules, accessRefusal } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { type AccessConfig, rulesOf } from '#src/teams/index.ts';
@@ -19,7 +13,7 @@ interface AccessOptions extends Parts, Pick<DiscordSettings, 'guildId'> {
   readonly config: AccessConfig;
 }
 
-interface AccessRequest {
+export interface AccessRequest {
   /** Server id; `undefined` in direct messages and groups. */
   readonly guild: string | undefined;
   readonly user: string;
@@ -204,13 +198,4 @@ export async function serversOf(rest: DiscordRest): Promise<ReadonlyMap<string, 
     for (const { id, name } of page) found.set(id, name);
     if (page.length < SERVERS_PER_PAGE) return found;
   }
-}
-
-/** Extracts the requester, the server and the kind of installation from an interaction. */
-export function accessRequestOf(interaction: APIInteraction): AccessRequest {
-  const { guild_id: guild, member, user, context, authorizing_integration_owners: owners } = interaction;
-  const isByGuild = owners?.[ApplicationIntegrationType.GuildInstall] !== undefined;
-  const isByUser = owners?.[ApplicationIntegrationType.UserInstall] !== undefined;
-  const isGroup = guild === undefined && context === InteractionContextType.PrivateChannel;
-  return { guild, user: (member?.user ?? user)?.id ?? '', isUserInstall: isGroup || (isByUser && !isByGuild) };
 }

@@ -9,6 +9,8 @@ import {
   type APIMessageComponentInteraction,
   type APIModalSubmitInteraction,
   ApplicationCommandType,
+  ApplicationIntegrationType,
+  InteractionContextType,
   InteractionType,
 } from 'discord.js';
 import type { Bot, Caller, Form, GivenOptions, Reply } from '#commands/bot-port.ts';
@@ -29,9 +31,9 @@ import { renderCard, renderOffer, renderParts, renderSentence } from '../message
 import { asBody, RENEWAL_BUTTON, type TokenRenewal } from '../messages/token-renewal.ts';
 import type { DiscordRest, DiscordTime } from '../rest/client.ts';
 import type { Permissions } from '../rest/permissions.ts';
-import { type Access, accessRequestOf } from './access.ts';
+import type { Access, AccessRequest } from './access.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
-import { orderOf, readFilledIn, readFormId, renderForm } from './modals.ts';
+import { readFilledIn, readFormId, renderForm } from './modals.ts';
 import { parseCommand, type ReferenceMedia, type ResolvedMedia, separated, textOf } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
 
@@ -376,6 +378,21 @@ export class InteractionHandler {
       .then(() => answer.followUpEphemeral(renderCard(card, { guild: null })));
     void this.run(said, 'a warning');
   }
+}
+
+/** Extracts the requester, the server and the kind of installation from an interaction. */
+function accessRequestOf(interaction: APIInteraction): AccessRequest {
+  const { guild_id: guild, member, user, context, authorizing_integration_owners: owners } = interaction;
+  const isByGuild = owners?.[ApplicationIntegrationType.GuildInstall] !== undefined;
+  const isByUser = owners?.[ApplicationIntegrationType.UserInstall] !== undefined;
+  const isGroup = guild === undefined && context === InteractionContextType.PrivateChannel;
+  return { guild, user: (member?.user ?? user)?.id ?? '', isUserInstall: isGroup || (isByUser && !isByGuild) };
+}
+
+/** Converts the values of a form to options, leaving out empty fields. */
+function orderOf(values: Readonly<Record<string, string>>, image: string): GivenOptions {
+  const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
+  return { ...Object.fromEntries(filledIn.map(([name, value]) => [name, [value]])), image: [image] };
 }
 
 /** Merges the values of two sets of options, such as URLs and files. */

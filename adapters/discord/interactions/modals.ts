@@ -7,7 +7,7 @@ import {
   ComponentType,
   TextInputStyle,
 } from 'discord.js';
-import type { Caller, Form, FormField, GivenOptions } from '#commands/bot-port.ts';
+import type { Caller, Form, FormField } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cutNote } from '#commands/sentences/forms.ts';
 import type { GivenAttachment } from './options.ts';
@@ -161,10 +161,4 @@ export function readFilledIn(
   };
   for (const component of (components ?? []) as readonly SubmittedComponent[]) read(component, 0);
   return { values, attachments };
-}
-
-/** Converts the values of a form to options, leaving out empty fields. */
-export function orderOf(values: Readonly<Record<string, string>>, image: string): GivenOptions {
-  const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
-  return { ...Object.fromEntries(filledIn.map(([name, value]) => [name, [value]])), image: [image] };
 }

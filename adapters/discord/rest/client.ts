@@ -14,8 +14,9 @@ import {
 import { request } from 'undici';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { DiscordSettings } from '../config.ts';
-import { bucketInUse, translate } from './errors.ts';
+import { translate } from './errors.ts';
 
 /** Call of Discord's REST API. */
 export interface Call {
@@ -157,6 +158,12 @@ export class DiscordRest {
       else this.#inFlight.delete(bucket);
     }
   }
+}
+
+/** Returns the error of a call that would have to wait. @param waitMs minimum wait, 0 or less if unknown */
+function bucketInUse(doing: string, waitMs: number): DailiesError {
+  const wait = waitMs > 0 ? { retryAfterMs: waitMs } : {};
+  return new DailiesError(`${doing}: the bucket is in use`, { code: 'rate_limited', retryable: true, ...wait });
 }
 
 /**

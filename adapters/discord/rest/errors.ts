@@ -109,21 +109,9 @@ function toErrorResponse(thrown: unknown): DiscordErrorResponse {
   return new DiscordErrorResponse(thrown instanceof Error ? thrown.message : String(thrown), { status: 0, code: 0 });
 }
 
-/** Returns the error of a call that would have to wait. @param waitMs minimum wait, 0 or less if unknown */
-export function bucketInUse(doing: string, waitMs: number): DailiesError {
-  const wait = waitMs > 0 ? { retryAfterMs: waitMs } : {};
-  return new DailiesError(`${doing}: the bucket is in use`, { code: 'rate_limited', retryable: true, ...wait });
-}
-
 /** Returns Discord's response behind `error`; `null` if it is not the failure of a call. */
 export function errorResponseOf(error: DailiesError): DiscordErrorResponse | null {
   return error.cause instanceof DiscordErrorResponse ? error.cause : null;
-}
-
-/** Returns whether a user is no member of the server, or no user. */
-export function isUnknownMember(thrown: unknown): boolean {
-  const { code } = (thrown instanceof DailiesError ? errorResponseOf(thrown) : null) ?? {};
-  return code === RESTJSONErrorCodes.UnknownMember || code === RESTJSONErrorCodes.UnknownUser;
 }
 
 /** Returns whether an interaction's token is expired or invalid. */

@@ -5,17 +5,18 @@ import {
   ChannelType,
   OverwriteType,
   PermissionFlagsBits,
+  RESTJSONErrorCodes,
   type RouteLike,
   Routes,
 } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { type Clock, within } from '#src/clock.ts';
-import { asDailiesError } from '#src/errors.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Audience } from '#src/tasks/index.ts';
 import { readAddress } from '../messages/message-store.ts';
 import type { Parts } from '../parts.ts';
-import { isUnknownMember } from './errors.ts';
+import { errorResponseOf } from './errors.ts';
 
 /** Facts that determine the permissions in a channel. */
 export interface ChannelFacts {
@@ -352,6 +353,12 @@ function ifUnknown<Fallback>(fallback: Fallback): (thrown: unknown) => Fallback 
     if (isUnknownMember(thrown)) return fallback;
     throw thrown;
   };
+}
+
+/** Returns whether a user is no member of the server, or no user. */
+function isUnknownMember(thrown: unknown): boolean {
+  const { code } = (thrown instanceof DailiesError ? errorResponseOf(thrown) : null) ?? {};
+  return code === RESTJSONErrorCodes.UnknownMember || code === RESTJSONErrorCodes.UnknownUser;
 }
 
 /** Returns a handler of failed lookups: resolves to a fallback where the bot has no access. */

@@ -29,7 +29,6 @@ export function elapsed(ms) {
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -59,14 +58,4 @@ export function Stamp({ timeMs }) {
 function Time({ timeMs, words }) {
   const date = new Date(timeMs);
   return html`<time datetime=${date.toISOString()} title=${absolute.format(date)}>${words}</time>`;
-}
-
-/** Returns `Today`, `Yesterday`, or the date. */
-export function dayName(timeMs) {
-  const daysAgo = [0, 1].find((days) => {
-    const then = new Date();
-    then.setDate(then.getDate() - days);
-    return then.toDateString() === new Date(timeMs).toDateString();
-  });
-  return daysAgo === undefined ? day.format(timeMs) : ['Today', 'Yesterday'][daysAgo];
 }

@@ -1,4 +1,4 @@
-import { asDailiesError, type DailiesError } from '#src/errors.ts';
+import type { DailiesError } from '#src/errors.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
 import { BOT_SCOPES } from './manifest.ts';
 
@@ -65,9 +65,4 @@ export class TokenHealth {
     });
     return sentences.every((sentence) => sentence !== null) ? (sentences[0] ?? null) : null;
   }
-}
-
-/** Returns whether a call failed because Slack rejects the token. */
-export function isRefusedToken(thrown: unknown): boolean {
-  return asDailiesError(thrown, 'calling Slack').code === 'unauthorised';
 }

@@ -157,19 +157,6 @@ export class ReferenceMedia {
   }
 }
 
-/** Separates the text files of a storyboard from reference files. @param text the command that they were attached to */
-export function textFilesOf(
-  text: string,
-  files: readonly SlackFile[],
-): readonly [texts: readonly SlackFile[], others: readonly SlackFile[]] {
-  // Of a file from another workspace, only the id is known.
-  const isText = ({ name = '', mimetype: contentType }: SlackFile): boolean =>
-    contentType === undefined || isTextFile({ name, contentType });
-  const isStoryboard = /^(?:\/video\s+)?storyboard\b/iu.test(text.trim());
-  if (!isStoryboard) return [[], files];
-  return [files.filter(isText), files.filter((file) => !isText(file))];
-}
-
 /** Returns the refusal of a file that video services cannot read. */
 function unreadable({ name, contentType }: Pick<RelayedFile, 'name' | 'contentType'>): FieldProblem {
   const field = MEDIA_KINDS.find((one) => contentType.startsWith(`${one}/`)) ?? null;

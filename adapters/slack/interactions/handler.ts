@@ -5,12 +5,13 @@ import { type Placement, type Responder, runInteraction } from '#commands/run-in
 import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { isOrderButton } from '#commands/ui/buttons.ts';
+import { isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
 import type { Card } from '#commands/ui/card.ts';
 import { isOrderForm, parseForm } from '#commands/ui/form-ids.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/index.ts';
 import type { Logger } from '#src/logger.ts';
+import { isTextFile } from '#src/media/index.ts';
 import type { Catalog, Model } from '#src/videos/index.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import type { MessageStore } from '../messages/message-store.ts';
@@ -18,7 +19,7 @@ import { renderCard, renderSentence } from '../messages/render.ts';
 import { readAddress } from '../origin.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
-import { type FoundImage, type ReferenceMedia, type SlackFile, textFilesOf } from './attachments.ts';
+import type { FoundImage, ReferenceMedia, SlackFile } from './attachments.ts';
 import {
   errorsOf,
   type ModalChoice,
@@ -26,7 +27,6 @@ import {
   readMetadata,
   renderForm,
   type SentView,
-  shownBy,
   type ViewMetadata,
 } from './modals.ts';
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
@@ -277,6 +277,25 @@ export class InteractionHandler {
     const media = isNew ? (this.#options.media.canKeep ? 'files' : 'address') : 'none';
     return renderOrderForm({ form, metadata, catalog, values, notes, media });
   }
+}
+
+/** Separates the text files of a storyboard from reference files. @param text the command that they were attached to */
+function textFilesOf(
+  text: string,
+  files: readonly SlackFile[],
+): readonly [texts: readonly SlackFile[], others: readonly SlackFile[]] {
+  // Of a file from another workspace, only the id is known.
+  const isText = ({ name = '', mimetype: contentType }: SlackFile): boolean =>
+    contentType === undefined || isTextFile({ name, contentType });
+  const isStoryboard = /^(?:\/video\s+)?storyboard\b/iu.test(text.trim());
+  if (!isStoryboard) return [[], files];
+  return [files.filter(isText), files.filter((file) => !isText(file))];
+}
+
+/** Returns the prices that a modal showed, for the caller who submits it; nothing if it showed none. */
+function shownBy({ price, prices }: ViewMetadata): Pick<Caller, 'shown'> {
+  if (price === undefined || prices === undefined) return {};
+  return { shown: { price: parsePriceId(price), prices } };
 }
 
 /** Returns the preselected values for image input: the user's defaults, if their model takes one. */

@@ -1,9 +1,8 @@
 import type { types } from '@slack/bolt';
 import { z } from 'zod';
-import type { Caller, Form, FormField, Reply } from '#commands/bot-port.ts';
+import type { Form, FormField, Reply } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cutNote } from '#commands/sentences/forms.ts';
-import { parsePriceId } from '#commands/ui/buttons.ts';
 import { plain } from '../messages/render.ts';
 import type { SlackFile } from './attachments.ts';
 
@@ -50,12 +49,6 @@ export function readMetadata(text: string): ViewMetadata | null {
   } catch {
     return null;
   }
-}
-
-/** Returns the prices that a modal showed, for the caller who submits it; nothing if it showed none. */
-export function shownBy({ price, prices }: ViewMetadata): Pick<Caller, 'shown'> {
-  if (price === undefined || prices === undefined) return {};
-  return { shown: { price: parsePriceId(price), prices } };
 }
 
 export function modal(

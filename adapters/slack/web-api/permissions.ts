@@ -1,9 +1,10 @@
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { type Clock, within } from '#src/clock.ts';
+import { asDailiesError } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
 import type { Audience } from '#src/tasks/index.ts';
-import { isRefusedToken, type TokenHealth } from '../installation/token-health.ts';
+import type { TokenHealth } from '../installation/token-health.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { readAddress, teamOf } from '../origin.ts';
 import type { Clients, TeamRef } from './client.ts';
@@ -222,4 +223,9 @@ export class Permissions {
         () => false,
       );
   }
+}
+
+/** Returns whether a call failed because Slack rejects the token. */
+function isRefusedToken(thrown: unknown): boolean {
+  return asDailiesError(thrown, 'calling Slack').code === 'unauthorised';
 }

@@ -51,11 +51,6 @@ export function readFacets() {
   return call('facets');
 }
 
-/** Returns a new idempotency key: a press repeated under it counts once. */
-export function newId() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 /** Presses a button for a clip. @returns the reply: `ordered`, or lines of text with buttons */
 export function press(id, task, action) {
   return change('presses', { id, task, action });

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { newId, press, readClip } from './api.js';
+import { press, readClip } from './api.js';
 import { placeIn, REVIEWS } from './grid.js';
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
@@ -176,6 +176,11 @@ function Orders({ clip, onEnded, onOrdered, onDeleted }) {
       ${reply?.kind === 'text' && reply.buttons.map(({ id, label }) => html`<button type="button" class=${id.startsWith('delete:') ? 'button danger' : 'button'} key=${id} aria-disabled=${isBusy} onClick=${() => act({ kind: 'button', button: id })}>${label}</button>`)}
     </div>
   `;
+}
+
+/** Returns a new idempotency key: a press repeated under it counts once. */
+function newId() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function Takes({ clip }) {

@@ -10,11 +10,12 @@ const CALLERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   placeOrder: {
     'commands/orders/place-order.ts': 'orderDraft',
     'commands/orders/drafts.ts': 'buttons order, ask',
-    'commands/orders/task-actions.ts': 'command retry, button retry, reaction',
-    'commands/orders/sets.ts': 'button retry and reaction of a set: sets.test.ts',
+    'commands/orders/task-actions.ts': 'button retry, reaction',
+    'commands/retry.ts': 'command retry',
+    'commands/orders/sets.ts':
+      'button retry and reaction of a set: sets.test.ts; button retry of a board with outdated shots: chain.test.ts',
     'commands/comparisons/remake.ts': 'button remake: comparisons.test.ts',
     'commands/input/forms.ts': 'forms create, edit, fix',
-    'commands/storyboard/remake.ts': 'button retry of a board with outdated shots: chain.test.ts',
     'commands/storyboard/order-script.ts': 'command and form storyboard: storyboard.test.ts',
   },
   orderDraft: {

@@ -1,4 +1,4 @@
-import { orderSummary, takesOption } from './order.js';
+import { modelOf, orderSummary } from './order.js';
 
 /**
  * Autocompletion of commands: a pure function of the text, the caret and the declared commands. It is here and not on
@@ -103,6 +103,22 @@ function completeArguments(text, before, { commands, known, models }) {
   const hint =
     summary === null ? { title: positional.name, text: positional.description } : { title: 'Order', text: summary };
   return { ...NOTHING, ...base, hint };
+}
+
+/**
+ * Returns whether the chosen model takes an option (or one more value of it).
+ * @param {string} option
+ * @param {Given} given
+ * @param {readonly Model[]} models
+ */
+function takesOption(option, given, models) {
+  const model = modelOf(given.model?.[0], models);
+  if (model === undefined) return true;
+  if (model.settings.some(({ name }) => name === option)) return true;
+  if (models.some(({ settings }) => settings.some(({ name }) => name === option))) return false;
+  const limits = model.media.find(({ name }) => name === option);
+  const isMedia = models.some(({ media }) => media.some(({ name }) => name === option));
+  return limits === undefined ? !isMedia : limits.max > (given[option]?.length ?? 0);
 }
 
 /** Splits the text into the words before the caret and the one at it (empty after a space). Quotes group words. */

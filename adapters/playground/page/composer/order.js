@@ -67,19 +67,3 @@ function chosenOf(given, choices) {
   const found = choices?.find(({ value, text }) => value === given || text.replace(' ', '') === given.replace(' ', ''));
   return found ?? { text: given };
 }
-
-/**
- * Returns whether the chosen model takes an option (or one more value of it).
- * @param {string} option
- * @param {Given} given
- * @param {readonly Model[]} models
- */
-export function takesOption(option, given, models) {
-  const model = modelOf(given.model?.[0], models);
-  if (model === undefined) return true;
-  if (model.settings.some(({ name }) => name === option)) return true;
-  if (models.some(({ settings }) => settings.some(({ name }) => name === option))) return false;
-  const limits = model.media.find(({ name }) => name === option);
-  const isMedia = models.some(({ media }) => media.some(({ name }) => name === option));
-  return limits === undefined ? !isMedia : limits.max > (given[option]?.length ?? 0);
-}

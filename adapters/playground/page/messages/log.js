@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { html } from '../html.js';
 import { DownIcon } from '../icons.js';
-import { dayName } from '../time.js';
-import { Message, Pending } from './message.js';
+import { Initials } from '../people.js';
+import { Message } from './message.js';
 import { rowsOf } from './rows.js';
 
 /** Controls of a message; only those of the current message are tab stops. */
@@ -66,6 +66,31 @@ export function Log({ board, jumpTo, outbox, empty, messageProps, onLeave }) {
   `;
 }
 
+/** Sent message in flight or failed. */
+function Pending({ entry, onAgain, onDiscard }) {
+  const hasFailed = entry.error !== '';
+  return html`
+    <div class=${`message pending ${hasFailed ? 'failed' : ''}`}>
+      <span class="avatar"><${Initials} name=${entry.user} /></span>
+      <div class="body">
+        <header><b class="author" dir="auto">${entry.user}</b></header>
+        <p class="pending-text" dir="auto">${entry.text}</p>
+        ${
+          hasFailed
+            ? html`
+          <p class="trouble" role="alert">${entry.error}</p>
+          <div class="buttons">
+            <button type="button" class="button plain" onClick=${onAgain}>Try again</button>
+            <button type="button" class="button plain" onClick=${onDiscard}>Discard</button>
+          </div>
+        `
+            : html`<p class="small">Sending…</p>`
+        }
+      </div>
+    </div>
+  `;
+}
+
 /** Moves between messages with the arrow keys; Escape leads from a control to its message, and from there out. */
 function moveByKey(event, log, onLeave) {
   const article = event.target.closest('article');
@@ -95,6 +120,18 @@ function Row({ row, board, currentId, messageProps }) {
     <${Message} message=${message} isCompact=${isCompact} isCurrent=${message.id === currentId}
       original=${board.find(message.replyTo)} ...${messageProps} />
   `;
+}
+
+const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+
+/** Returns `Today`, `Yesterday`, or the date. */
+function dayName(timeMs) {
+  const daysAgo = [0, 1].find((days) => {
+    const then = new Date();
+    then.setDate(then.getDate() - days);
+    return then.toDateString() === new Date(timeMs).toDateString();
+  });
+  return daysAgo === undefined ? day.format(timeMs) : ['Today', 'Yesterday'][daysAgo];
 }
 
 /** Button that jumps to the end, shown while there are newer messages below. */

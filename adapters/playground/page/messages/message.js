@@ -181,28 +181,3 @@ function Reactions({ message, user, onReact }) {
     </div>
   `;
 }
-
-/** Sent message in flight or failed. */
-export function Pending({ entry, onAgain, onDiscard }) {
-  const hasFailed = entry.error !== '';
-  return html`
-    <div class=${`message pending ${hasFailed ? 'failed' : ''}`}>
-      <span class="avatar"><${Initials} name=${entry.user} /></span>
-      <div class="body">
-        <header><b class="author" dir="auto">${entry.user}</b></header>
-        <p class="pending-text" dir="auto">${entry.text}</p>
-        ${
-          hasFailed
-            ? html`
-          <p class="trouble" role="alert">${entry.error}</p>
-          <div class="buttons">
-            <button type="button" class="button plain" onClick=${onAgain}>Try again</button>
-            <button type="button" class="button plain" onClick=${onDiscard}>Discard</button>
-          </div>
-        `
-            : html`<p class="small">Sending…</p>`
-        }
-      </div>
-    </div>
-  `;
-}

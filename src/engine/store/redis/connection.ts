@@ -3,7 +3,7 @@ import { type Clock, within } from '../../../clock.ts';
 import { DailiesError } from '../../../errors.ts';
 import { storeUnavailable } from '../failure.ts';
 import type { StoreDeps } from '../store.ts';
-import { type RedisOutages, type RedisRejection, redisRejectionOf, storeOutages } from './errors.ts';
+import { Outage, type RedisOutages, type RedisRejection, redisRejectionOf } from './errors.ts';
 
 /** Timeout of the first connection, and of every call. */
 const TIMEOUT_MS = 5_000;
@@ -196,6 +196,23 @@ export class RedisConnection {
     this.#family.leftReplicaAtMs = nowMs;
     for (const member of this.#family.members) member.#reconnect(reason);
   }
+}
+
+function storeOutages({ clock, logger }: StoreDeps): RedisOutages {
+  return {
+    unreachable: new Outage({
+      clock,
+      begin: (reason) =>
+        logger.warn({ event: 'redis_unreachable', reason }, 'lost the connection to Redis; reconnecting'),
+      end: () => logger.info({ event: 'redis_reconnected' }, 'reconnected to Redis'),
+    }),
+    rejecting: new Outage({
+      clock,
+      begin: (reason) =>
+        logger.error({ event: 'redis_writes_rejected', reason }, 'Redis rejects writes; nothing can be created'),
+      end: () => logger.info({ event: 'redis_writes_accepted' }, 'Redis accepts writes again'),
+    }),
+  };
 }
 
 /** Returns the reason in an error of the client; `null` where we closed the connection ourselves. */

@@ -1,5 +1,4 @@
 import type { Clock } from '../../../clock.ts';
-import type { StoreDeps } from '../store.ts';
 
 /** Reason for which a reachable Redis rejects a write. */
 export interface RedisRejection {
@@ -91,21 +90,4 @@ export class Outage {
 export interface RedisOutages {
   readonly unreachable: Outage;
   readonly rejecting: Outage;
-}
-
-export function storeOutages({ clock, logger }: StoreDeps): RedisOutages {
-  return {
-    unreachable: new Outage({
-      clock,
-      begin: (reason) =>
-        logger.warn({ event: 'redis_unreachable', reason }, 'lost the connection to Redis; reconnecting'),
-      end: () => logger.info({ event: 'redis_reconnected' }, 'reconnected to Redis'),
-    }),
-    rejecting: new Outage({
-      clock,
-      begin: (reason) =>
-        logger.error({ event: 'redis_writes_rejected', reason }, 'Redis rejects writes; nothing can be created'),
-      end: () => logger.info({ event: 'redis_writes_accepted' }, 'Redis accepts writes again'),
-    }),
-  };
 }
