@@ -165,12 +165,6 @@ function withFiles(parsed: ParsedText, files: GivenOptions): ParsedText {
   return { ...parsed, command: parsed.command ?? 'create', given: { ...parsed.given, ...Object.fromEntries(added) } };
 }
 
-/** Runs the command of a button, which was validated when the button was created. */
-export function runLine(ports: BotPorts, caller: Caller, text: string): Promise<Reply> {
-  const { command, given, problems } = parseText(text, declarations);
-  return runCommand(ports, caller, { name: command ?? 'help', given, problems, isTyped: true });
-}
-
 /** Matches a help flag anywhere in the text. */
 const HELP = /(?:^|\s)(?:(?:-{2,}|[—–―−]{1,2})help|-h)(?=\s|$)/iu;
 

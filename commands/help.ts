@@ -1,13 +1,24 @@
-import type { Catalog } from '#src/videos/index.ts';
-import type { Caller, Command, GivenOptions } from './bot-port.ts';
+import {
+  allowedStyles,
+  type Catalog,
+  MAX_TAKES,
+  MEDIA_KINDS,
+  type Model,
+  offerInWords,
+  settingNamed,
+} from '#src/videos/index.ts';
+import type { Caller, Command, GivenOptions, OptionDeclaration, OptionFields } from './bot-port.ts';
 import { nearest } from './input/closest-match.ts';
 import { optionValue } from './input/options.ts';
 import { commandName, permittedCommands } from './input/permitted-commands.ts';
-import { privately, refused, type Subcommand } from './input/subcommand.ts';
+import { privately, refused, type SteeringHint, type Subcommand } from './input/subcommand.ts';
 import { parseText } from './input/text.ts';
 import { administratorsOnly } from './sentences/access.ts';
-import { commandHelpCard, helpCard, nameOf } from './sentences/cards/help.ts';
+import { isForAdministrators, nameOf } from './sentences/cards/help.ts';
+import { all, either, formatCount, formatRange, uncapitalised } from './sentences/format.ts';
 import { unknownCommand } from './sentences/refusals.ts';
+import { promptWords, withDefault } from './sentences/settings.ts';
+import { type Block, type Card, type Line, layOut } from './ui/card.ts';
 
 /** Creates `/video help`, which shows every command on one screen, or one of them. @param others all other commands. */
 export function helpOn(others: readonly Command[]): Subcommand {
@@ -32,6 +43,280 @@ export function helpOn(others: readonly Command[]): Subcommand {
       return refused(unknownCommand(name, names, nearest(name, names)));
     },
   };
+}
+
+interface HelpSubject {
+  readonly commands: readonly Command[];
+  readonly catalog: Catalog;
+  readonly steering: readonly SteeringHint[];
+  /** The platform's fields for options; undefined if options are typed as flags. */
+  readonly fields: OptionFields | undefined;
+  /** Returns a command's example in the platform's syntax. */
+  readonly exampleOf: (command: Command) => string;
+  /** Why the reader may not order clips here; `null` if they may. */
+  readonly notice: string | null;
+}
+
+/** Groups of the help, in order; the last one also contains all other commands. */
+const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
+  ['Create', ['create', 'compare', 'retry', 'cancel', 'delete', 'storyboard']],
+  ['Find', ['status', 'list', 'gallery', 'models']],
+  ['Money', ['usage', 'approvals']],
+  ['More', []],
+];
+
+/** Shows all commands in groups on one screen, `create` with the range and default of each option. */
+function helpCard(subject: HelpSubject): Card {
+  const { commands, fields, exampleOf, steering, notice } = subject;
+  const [first] = commands;
+  const example = first === undefined ? '/video help' : exampleOf(first);
+  const start: Line =
+    notice !== null
+      ? [{ untrusted: notice }, ' For example: ']
+      : fields === undefined
+        ? ['Type ', { code: '/video' }, ' and what the clip should show. Everything else has a default. For example: ']
+        : [
+            'Pick ',
+            { code: '/video create' },
+            ' and write what the clip should show. Everything else has a default. For example: ',
+          ];
+  return layOut([
+    { kind: 'text', line: [...start, { code: example }] },
+    ...GROUPS.flatMap(([heading, names], index) => {
+      const isLast = index === GROUPS.length - 1;
+      const known = GROUPS.flatMap(([, some]) => some);
+      const usual = commands.filter(({ isAdministrative }) => isAdministrative !== true).map(withoutAdministration);
+      const some = usual.filter(({ name }) => names.includes(name) || (isLast && !known.includes(name)));
+      const title: Block = { kind: 'heading', line: [heading] };
+      return some.length === 0 ? [] : [title, ...some.flatMap((command) => commandBlocks(command, subject))];
+    }),
+    ...administrationBlocks(subject),
+    { kind: 'divider' },
+    { kind: 'small', line: closingLine(fields) },
+    ...steeringLines(steering).map((line): Block => ({ kind: 'small', line })),
+  ]);
+}
+
+/** Lists the administrative commands in short: the help on one of them shows its options. */
+function administrationBlocks({ commands, fields }: HelpSubject): readonly Block[] {
+  const administrative = commands.filter(isForAdministrators);
+  if (administrative.length === 0) return [];
+  const prefix = fields?.administration;
+  const lines = administrative.map((command): Block => {
+    const name = prefix === undefined ? nameOf(command, fields) : command.name;
+    return { kind: 'text', line: [{ code: name }, ` ${command.description}`] };
+  });
+  const where: Line = prefix === undefined ? [] : [' with ', { code: prefix }];
+  return [{ kind: 'heading', line: ['Administer', ...where] }, ...lines];
+}
+
+/** Shows one command: its description, its options with range and default, and an example. */
+function commandHelpCard(subject: HelpSubject, command: Command): Card {
+  const options = command.options.map(
+    (option): Block => ({ kind: 'text', line: ['• ', ...optionWords(option, subject)] }),
+  );
+  return layOut([
+    { kind: 'item', title: [{ code: usageOf(command, subject.fields) }], small: [command.description] },
+    ...options,
+    { kind: 'text', line: ['For example: ', { code: subject.exampleOf(command) }] },
+    { kind: 'small', line: [...relatedWords(command, subject), { code: '/video help' }, ' shows every command.'] },
+  ]);
+}
+
+/** Commands related to each, in the order in which the help on it names them. */
+const RELATED: Readonly<Record<string, readonly string[]>> = {
+  create: ['compare', 'storyboard', 'models', 'defaults'],
+  compare: ['create', 'models', 'defaults'],
+  storyboard: ['create', 'compare', 'models'],
+  status: ['list', 'cancel', 'gallery'],
+  list: ['status', 'gallery', 'retry'],
+  gallery: ['list', 'status', 'delete'],
+  cancel: ['status', 'delete', 'retry'],
+  retry: ['list', 'create', 'compare'],
+  delete: ['cancel', 'list', 'privacy'],
+  models: ['compare', 'defaults', 'policy'],
+  usage: ['budget', 'approvals', 'models'],
+  notify: ['status', 'list'],
+  defaults: ['models', 'create', 'policy'],
+  privacy: ['delete', 'erase_person'],
+  style: ['create', 'policy', 'defaults'],
+  policy: ['models', 'style', 'budget', 'approvers', 'review'],
+  approvals: ['approvers', 'usage', 'budget'],
+  budget: ['usage', 'approvers', 'pause', 'settings'],
+  statement: ['usage', 'audit', 'budget'],
+  approvers: ['approvals', 'settings', 'budget'],
+  settings: ['budget', 'approvers', 'policy', 'audit'],
+  review: ['policy', 'settings', 'gallery'],
+  library: ['create', 'models'],
+  pause: ['budget', 'settings', 'audit'],
+  audit: ['settings', 'statement'],
+  erase_person: ['privacy', 'audit'],
+};
+
+/** Names the related commands among those that the reader may run; nothing if there is none. */
+function relatedWords({ name }: Command, { commands, fields }: HelpSubject): Line {
+  const related = (RELATED[name] ?? []).flatMap((one) => commands.filter((command) => command.name === one));
+  const names = related.flatMap((one, index): Line => [index === 0 ? '' : ', ', { code: nameOf(one, fields) }]);
+  return related.length === 0 ? [] : ['Related: ', ...names, '. '];
+}
+
+function closingLine(fields: OptionFields | undefined): Line {
+  const reactions = 'React to a clip with 🔁 for another take, with ❌ to cancel it.';
+  const more: Line = [
+    { code: '/video help' },
+    ' and a command’s name shows its options, their defaults and an example.',
+  ];
+  if (fields !== undefined) return [...more, ` To animate an image in a message: Apps › Animate this. ${reactions}`];
+  return ['Options are typed as ', { code: '--seconds 6' }, '. ', ...more, ` ${reactions}`];
+}
+
+/** Returns a command without its options for administrators. */
+function withoutAdministration(command: Command): Command {
+  if (command.isAdministrative === undefined) return command;
+  return { ...command, options: command.options.filter(({ isAdministrative }) => isAdministrative !== true) };
+}
+
+function usageOf(command: Command, fields: OptionFields | undefined): string {
+  return withOptions(
+    command,
+    command.options.filter(({ positional }) => positional),
+    fields,
+  );
+}
+
+function withOptions(
+  command: Command,
+  options: readonly OptionDeclaration[],
+  fields: OptionFields | undefined,
+): string {
+  return [nameOf(command, fields), ...options.map((option) => usageWord(option, fields))].join(' ');
+}
+
+/**
+ * Shows a command among all: `create` with the ranges and defaults of its options, the others with the names of theirs,
+ * so that all of them fit into one message, also for administrators.
+ */
+function commandBlocks(command: Command, subject: HelpSubject): readonly Block[] {
+  const { commands, fields } = subject;
+  const create = commands.find(({ name }) => name === 'create');
+  if (command === create) {
+    const hasStyles = allowedStyles(subject.catalog).length > 0;
+    const usable = command.options.filter(({ autocomplete }) => autocomplete !== 'style' || hasStyles);
+    const small = usable.flatMap((option, index) => [index === 0 ? '' : ' · ', ...optionWords(option, subject)]);
+    return [
+      { kind: 'text', line: [{ code: usageOf(command, fields) }, ` ${command.description}`] },
+      { kind: 'small', line: small },
+    ];
+  }
+  const isShared = ({ name, positional }: OptionDeclaration): boolean =>
+    command.buys === true && positional !== true && create?.options.some((option) => option.name === name) === true;
+  const own = command.options.filter((option) => !isShared(option));
+  const more = own.length < command.options.length ? [' · and options of ', { code: 'create' }] : [];
+  return [{ kind: 'text', line: [{ code: withOptions(command, own, fields) }, ` ${command.description}`, ...more] }];
+}
+
+function usageWord(option: OptionDeclaration, fields: OptionFields | undefined): string {
+  const [name = option.name] = option.perLine === true ? fieldNames(option, fields) : [];
+  return option.required ? name : `[${name}]`;
+}
+
+/** Returns the names of the platform's fields for an option; its own name where options are typed as flags. */
+function fieldNames(option: OptionDeclaration, fields: OptionFields | undefined): readonly string[] {
+  const files = fields?.files[option.name] ?? [];
+  // Fields cannot have several lines: only a file has.
+  if (option.perLine === true && files.length > 0) return files;
+  return [...files, fields?.links[option.name] ?? option.name];
+}
+
+function optionWords(option: OptionDeclaration, subject: HelpSubject): Line {
+  const { fields } = subject;
+  const codes = fieldNames(option, fields).flatMap((name, index): Line => [index === 0 ? '' : ', ', { code: name }]);
+  return [...codes, ': ', { untrusted: meaningOf(option, subject) }];
+}
+
+/** Describes an option: what its range does not say, in words, with its range and default. */
+function meaningOf(option: OptionDeclaration, { catalog, fields }: HelpSubject): string {
+  const { range, description, defaultWords } = option;
+  if (range !== undefined) return withDefault(range, defaultWords);
+  const general = generalRange(option, fields !== undefined);
+  const words = uncapitalised(description);
+  return (
+    catalogRange(option, catalog, fields) ??
+    withDefault(general === null ? words : `${words} · ${general}`, defaultWords)
+  );
+}
+
+/** Describes the values of an option that the catalog defines, with their default; `null` for any other option. */
+function catalogRange(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string | null {
+  const { name, autocomplete, isAdministrative = false } = option;
+  if (name === 'takes') {
+    const max = Math.min(option.max ?? MAX_TAKES, catalog.policy?.clips ?? MAX_TAKES);
+    return withDefault(max === 1 ? '1' : `1 to ${max}`, option.defaultWords);
+  }
+  if (name === 'prompt') return byModel(catalog, promptWords);
+  if (autocomplete === 'model')
+    return withDefault(
+      either(catalog.models.map((model) => model.name)),
+      isAdministrative ? undefined : catalog.defaultModel.name,
+    );
+  const setting = autocomplete === 'setting' ? settingNamed(name) : undefined;
+  if (setting !== undefined)
+    return byModel(catalog, (model) => {
+      const usual = isAdministrative ? undefined : setting.defaultOf(model);
+      const values = either(offerInWords(setting.offerOf(model))) || 'not taken';
+      return withDefault(values, usual === undefined ? undefined : String(usual));
+    });
+  if (autocomplete === 'style' && !isAdministrative)
+    return either(allowedStyles(catalog).map((style) => style.name)) || 'a style';
+  const kind = MEDIA_KINDS.find((one) => one === name);
+  if (kind !== undefined)
+    return `${fields === undefined ? 'links' : 'files or links'}, ${byModel(catalog, ({ media }) => formatRange(media[kind]))}`;
+  return null;
+}
+
+/** Describes the values of an option, as far as its description does not; `null` for nothing to add. */
+function generalRange(
+  { kind, choices, perLine, maxLength, autocomplete, positional, defaultWords }: OptionDeclaration,
+  hasFields: boolean,
+): string | null {
+  if (perLine === true) return hasFields ? 'a text file' : null;
+  if (choices !== undefined) return either(choices.map(({ value }) => value));
+  switch (kind) {
+    // Fields have a picker for people, without a word for oneself or everyone.
+    case 'person':
+      if (hasFields) return 'a person';
+      return defaultWords === 'everyone' ? 'everyone, me or @name' : 'me or @name';
+    case 'channel':
+      return 'a channel';
+    case 'flag':
+      return hasFields ? 'True or False (default False)' : null;
+    case 'text':
+      if (maxLength === undefined || positional !== true || autocomplete !== undefined) return null;
+      return `up to ${formatCount(maxLength)} characters`;
+    default:
+      return null;
+  }
+}
+
+/** Largest number of different ranges shown side by side; more would be unreadable. */
+const MAX_RANGES = 3;
+
+/** Describes each model's range; groups models with the same range, the default model's group first. */
+function byModel({ models, defaultModel }: Catalog, wordsOf: (model: Model) => string): string {
+  const ordered = [defaultModel, ...models.filter((model) => model !== defaultModel)];
+  const groups = [...Map.groupBy(ordered, wordsOf)];
+  const [first] = groups;
+  if (first === undefined || groups.length === 1) return first?.[0] ?? '';
+  if (groups.length > MAX_RANGES) return `${first[0]} for ${defaultModel.title}; for others see /video models`;
+  return groups.map(([words, some]) => `${words} for ${all(some.map(({ title }) => title))}`).join('; ');
+}
+
+function steeringLines(hints: readonly SteeringHint[]): readonly Line[] {
+  if (hints.length === 0) return [];
+  const line = hints.flatMap(
+    ({ write, effect }, index): Line => [index === 0 ? '' : ' · ', { code: write }, ` ${effect}`],
+  );
+  return [['No video service is connected, so clips come from the built-in sandbox. In a prompt: ', ...line, '.']];
 }
 
 const declaration: Command = {

@@ -1,3 +1,4 @@
+import type { Resolution } from '#src/money/index.ts';
 import { formatPrice } from '#src/tasks/index.ts';
 import { type AuditAction, type LoggedEntry, type LoggedValue, type Surface, TEAM_SETTINGS } from '#src/teams/index.ts';
 import { type Catalog, titleOf } from '#src/videos/index.ts';
@@ -7,7 +8,7 @@ import { type BotPorts, isOperator, privately, refused, type Subcommand, teamOf 
 import { administratorsOnly } from '../sentences/access.ts';
 import { RULE_WORDS } from '../sentences/administration/policy.ts';
 import { type OptionSetting, settingsOf, settingWords } from '../sentences/administration/settings.ts';
-import { decisionWords } from '../sentences/cards/statement.ts';
+import { RESOLUTION_WORDS } from '../sentences/cards/statement.ts';
 import { all, count, formatMonth, fullStop } from '../sentences/format.ts';
 import { formatLastDay, formatMoment } from '../sentences/money/months.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../ui/card.ts';
@@ -208,6 +209,11 @@ function decisionLine({ subject, before, after }: LoggedEntry): Line {
     ...(amounts.length === 0 ? [] : [' (', ...amounts, ')']),
     as?.kind === 'text' ? `: ${decisionWords(as.text)}` : '',
   ];
+}
+
+/** Describes a logged decision; one of another version as it is. */
+function decisionWords(as: string): string {
+  return Object.hasOwn(RESOLUTION_WORDS, as) ? RESOLUTION_WORDS[as as Resolution] : as;
 }
 
 const DECISIONS: Readonly<Record<string, string>> = {

@@ -1,12 +1,14 @@
 import { type NewDraft, taskIdOf } from '#src/pipeline/index.ts';
-import type { ApprovalRequest, Approver, Audience, Price } from '#src/tasks/index.ts';
+import { type ApprovalRequest, type Approver, type Audience, formatPrice, type Price } from '#src/tasks/index.ts';
 import { approversFor, whoDecides } from '#src/teams/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
-import { askCard } from '../sentences/approvals/requests.ts';
+import { approverNames } from '../sentences/approvals/requests.ts';
+import { capitalised } from '../sentences/format.ts';
 import { DISCARDED } from '../sentences/offers.ts';
-import type { Ordered } from '../sentences/ordered.ts';
+import { clipsCost, type Ordered, ordersAbove } from '../sentences/ordered.ts';
 import { askButtonId, draftButtonId } from '../ui/buttons.ts';
+import type { Card } from '../ui/card.ts';
 
 interface Requested {
   readonly price: Price;
@@ -52,6 +54,42 @@ export async function askForPrompt(
     },
   );
   return { kind: 'offer', id: taskIdOf(`${draft.key}:ask`), card };
+}
+
+/** Asks the requester in a private channel whether approvers outside of it may see the prompt. */
+function askCard(
+  {
+    price,
+    ordered,
+    above,
+    askedOf,
+  }: {
+    readonly price: Price;
+    readonly ordered: Ordered;
+    readonly above: Price | null;
+    readonly askedOf: readonly Approver[];
+  },
+  ids: { readonly shown: string; readonly hidden: string; readonly discard: string },
+): Card {
+  const cost = formatPrice(price);
+  const why = above === null ? 'That is over a budget' : `${capitalised(ordersAbove(ordered, above))} need an approval`;
+  const it = ordered === null ? 'it' : 'them';
+  return {
+    lines: [
+      [
+        `${capitalised(clipsCost(ordered, price))}. ${why}, so `,
+        ...approverNames(askedOf),
+        ` would have to approve ${it}.`,
+      ],
+      ['This channel is private. May approvers who aren’t in it see the prompt?'],
+    ],
+    progress: null,
+    buttons: [
+      { id: ids.shown, label: `Ask, with the prompt · ${cost}`, style: 'primary' },
+      { id: ids.hidden, label: `Ask without the prompt · ${cost}`, style: 'plain' },
+      { id: ids.discard, label: 'Discard', style: 'plain' },
+    ],
+  };
 }
 
 /** Returns those who decide on a request of the caller; also one who cannot be looked up now. */

@@ -1,5 +1,6 @@
 import { within } from '#src/clock.ts';
 import {
+  type Decided,
   type Discrepancy,
   monthLine,
   type Resolution,
@@ -15,7 +16,7 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../i
 import { visibleAmong } from '../input/task-lookup.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { nameOf } from '../sentences/cards/help.ts';
-import { decidedBefore, decidedLine } from '../sentences/cards/statement.ts';
+import { RESOLUTION_WORDS } from '../sentences/cards/statement.ts';
 import { count, formatCount, shorten } from '../sentences/format.ts';
 import { refusalOfId } from '../sentences/refusals.ts';
 import { promptPart } from '../sentences/removal.ts';
@@ -361,4 +362,14 @@ async function decide(
     case 'unknown':
       return gone(caller);
   }
+}
+
+/** Reports the decision that the caller has made. */
+function decidedLine(as: Resolution): string {
+  return `Decided: ${RESOLUTION_WORDS[as]}.`;
+}
+
+/** Reports a decision that someone else made before. */
+function decidedBefore({ as, by }: Decided): string {
+  return `${by.name} decided this already: ${RESOLUTION_WORDS[as]}.`;
 }

@@ -7,16 +7,18 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { pressComparison } from '../comparisons/press.ts';
 import { orderBlindRetry } from '../comparisons/remake.ts';
 import { confirmDelete } from '../delete.ts';
-import { runLine } from '../dispatch.ts';
+import { runCommand } from '../dispatch.ts';
 import { editForm, fixForm, lookupForm } from '../input/forms.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
+import { parseText } from '../input/text.ts';
 import { showPage } from '../list.ts';
 import { showModels } from '../models.ts';
 import { turnBudgetsPage } from '../money/budget.ts';
 import { pressStatement } from '../money/statement.ts';
 import { pressNotify } from '../notify.ts';
 import { pressPrivacy } from '../privacy/privacy.ts';
+import { declarations } from '../registry.ts';
 import { pressReview } from '../review/decide.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
 import { DISCARDED } from '../sentences/offers.ts';
@@ -104,6 +106,12 @@ async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress):
       return runLine(ports, { ...caller, shown: { price: null } }, command);
     }
   }
+}
+
+/** Runs the command of a button, which was validated when the button was created. */
+function runLine(ports: BotPorts, caller: Caller, text: string): Promise<Reply> {
+  const { command, given, problems } = parseText(text, declarations);
+  return runCommand(ports, caller, { name: command ?? 'help', given, problems, isTyped: true });
 }
 
 /** Asks for the approval of a draft at the price on its button. */

@@ -23,7 +23,7 @@ import { failureLine, unfetchedLine } from '../sentences/errors.ts';
 import { capitalised, count } from '../sentences/format.ts';
 import { placeWords } from '../sentences/ordered.ts';
 import { removalLines } from '../sentences/removal.ts';
-import { reviewHistory } from '../sentences/review/review.ts';
+import { decisionLine } from '../sentences/review/review.ts';
 import { requestWords } from '../sentences/settings.ts';
 import { droppedSentence, lastFrameOf } from '../sentences/studio/chain.ts';
 import { improveButton } from '../sentences/studio/improve.ts';
@@ -75,6 +75,11 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: 
     ...removalLines(task.removal).map((line): Block => ({ kind: 'text', line })),
     ...(isContentRemoved(task) ? [] : promptBlocks(task.request)),
   ]);
+}
+
+/** Lists every decision on a clip for its details, oldest first. */
+function reviewHistory({ review = [] }: Pick<Task, 'review'>): readonly Line[] {
+  return review.map((decision) => [...decisionLine(decision), ' ', { timeMs: decision.atMs }]);
 }
 
 /** Shows the prompt as it was typed and, with a style, as it was sent. */

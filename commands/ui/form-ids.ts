@@ -41,9 +41,3 @@ export function isOrderForm(id: string): boolean {
   const form = parseForm(id)?.form;
   return form !== 'lookup' && form !== 'deny' && form !== 'storyboard' && form !== 'board' && form !== 'changes';
 }
-
-/** Returns true for a form whose permission depends on the caller's right to manage the channel. */
-export function isManagedForm(id: string): boolean {
-  const form = parseForm(id)?.form;
-  return form === 'lookup' || form === 'board';
-}

@@ -37,20 +37,6 @@ function hasToken(request: Pick<FastifyRequest, 'headers'>): boolean {
   return typeof given === 'string' && isSameSecret(given, tokenOf(sessionKeyOf(request)));
 }
 
-/**
- * Returns whether a request comes from a page of another origin, by the headers that browsers add themselves.
- * @param publicUrl address of this server from outside, whose proxy may not pass its Host on; `null`: none
- * @see https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
- */
-export function isForeign({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: URL | null): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
-  const { origin, host } = headers;
-  if (origin === undefined) return false;
-  const from = URL.canParse(origin) ? new URL(origin).host : '';
-  return from === '' || (from !== host?.toLowerCase() && from !== publicUrl?.host);
-}
-
 export interface Entered {
   readonly session: GallerySession;
   readonly viewer: Viewer;

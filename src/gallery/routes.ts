@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
@@ -27,7 +27,7 @@ import { type ClipTask, type GalleryClips, isClip } from './clips.ts';
 import { OPEN_PATH, sendNote, sendOpenPage } from './open-page.ts';
 import type { PressInGallery } from './orders.ts';
 import type { Posters } from './posters.ts';
-import { createEnteredRoute, type EnteredRoute, GALLERY_PATH, isForeign, sessionKeyOf, setCookie } from './requests.ts';
+import { createEnteredRoute, type EnteredRoute, GALLERY_PATH, sessionKeyOf, setCookie } from './requests.ts';
 import type { GallerySets, VisibleSet } from './sets.ts';
 
 /** Options of {@link serveGallery}. */
@@ -82,6 +82,20 @@ export async function serveGallery(http: FastifyInstance, options: GalleryOption
     addPresses(scope, route, options);
     addDefaults(scope, route, options);
   });
+}
+
+/**
+ * Returns whether a request comes from a page of another origin, by the headers that browsers add themselves.
+ * @param publicUrl address of this server from outside, whose proxy may not pass its Host on; `null`: none
+ * @see https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
+ */
+function isForeign({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: URL | null): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
+  const { origin, host } = headers;
+  if (origin === undefined) return false;
+  const from = URL.canParse(origin) ? new URL(origin).host : '';
+  return from === '' || (from !== host?.toLowerCase() && from !== publicUrl?.host);
 }
 
 /** Adds the page of a link, and its redemption. */

@@ -1,5 +1,3 @@
-import { boughtState } from './chain.ts';
-import { withPurchase } from './money.ts';
 import type { EventOf, Person, Price, Task } from './task.ts';
 
 /** A person, Discord role or Slack user group that may approve. */
@@ -54,28 +52,12 @@ export function isExpired({ state, approval }: Pick<Task, 'state' | 'approval'>,
   return state === 'requested' && nowMs >= (approval?.expiresAtMs ?? 0);
 }
 
-/** Applies an approval that is in time and not the requester's own. Deputies and leads approve nothing of their own. */
-export function approvedBy(task: Task, { by, price, period, granted, atMs }: EventOf<'approve'>): Task | null {
-  const { approval, origin } = task;
-  if (approval === undefined || by.id === origin.user.id || isExpired(task, atMs)) return null;
-  const money = withPurchase(task, { period, ...price, atMs, ...(granted === undefined ? {} : { granted }) });
-  return money === null
-    ? null
-    : { ...task, state: boughtState(task), price, money, approval: { ...approval, approved: { by, atMs } } };
-}
-
 /** Applies the end of a request. A late denial or withdrawal records that it had expired. */
 export function declinedBy(task: Task, { kind: _kind, ...given }: EventOf<'decline'>): Task | null {
   const isLate = isExpired(task, given.atMs);
   if (given.how === 'expired' && !isLate) return null;
   const declined: Declined = isLate ? { how: 'expired', atMs: given.atMs } : given;
   return { ...task, state: 'declined', declined, endedAtMs: given.atMs };
-}
-
-export function reminded(task: Task, { atMs }: EventOf<'remind'>): Task | null {
-  const { approval } = task;
-  if (approval === undefined || approval.remindedAtMs !== undefined || isExpired(task, atMs)) return null;
-  return { ...task, approval: { ...approval, remindedAtMs: atMs } };
 }
 
 /** Returns a task as it counts now: as expired once its time is over, even if no sweep has recorded that yet. */

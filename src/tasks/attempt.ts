@@ -1,5 +1,4 @@
 import type { UpstreamId } from '../videos/index.ts';
-import { withPurchase } from './money.ts';
 import type { Attempt, EventOf, Task } from './task.ts';
 
 /** Returns the attempt that a record describes: the one in flight, or the last one. */
@@ -39,14 +38,6 @@ export function lostThere(task: Task, { of, failure }: EventOf<'lost'>): Task {
 /** Counts an attempt as sent, even if the record lacked it. */
 function sent(task: Task, of: Attempt | undefined): Task {
   return { ...free(task), sends: Math.max(task.sends, of?.sends ?? 0) };
-}
-
-/** Submits it again: another purchase, at its own price. */
-export function resubmitted(task: Task, { afterSends, purchase }: EventOf<'resubmit'>): Task | null {
-  const money = task.sends === afterSends ? withPurchase(task, purchase) : null;
-  return money === null
-    ? null
-    : { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0, money };
 }
 
 /** Takes the submission back: nothing exists at the service. */

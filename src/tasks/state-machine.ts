@@ -1,11 +1,10 @@
-import { approvedBy, declinedBy, reminded } from './approval.ts';
+import { declinedBy, isExpired } from './approval.ts';
 import {
   acceptedLate,
   acceptedThere,
   isBehind,
   lostThere,
   refusedThere,
-  resubmitted,
   takenBack,
   toPolled,
   wantedAgain,
@@ -13,11 +12,12 @@ import {
   withoutDoubt,
 } from './attempt.ts';
 import { isBlind } from './blind.ts';
+import { boughtState } from './chain.ts';
 import { forgottenIn } from './forgotten.ts';
 import type { LedgerState } from './ledger.ts';
-import { statesOf, withBooking } from './money.ts';
+import { statesOf, withBooking, withPurchase } from './money.ts';
 import { isContentRemoved, removedBy } from './removal.ts';
-import { reviewedBy } from './review/review.ts';
+import { isSignedOff, MAX_DECISIONS, type ReviewEvent } from './review/review.ts';
 import type { Attempt, EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: EventOf<Kind>) => Task | null;
@@ -279,6 +279,38 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     on: {},
   },
 };
+
+/** Applies a decision to a finished task. @returns `null` where another one came first, or it would change nothing. */
+function reviewedBy(task: Task, { after, decision }: ReviewEvent): Task | null {
+  const { clip, review = [] } = task;
+  if (clip === undefined || review.length !== after || after >= MAX_DECISIONS) return null;
+  if (decision.kind === 'signed_off' && isSignedOff(task)) return null;
+  return { ...task, review: [...review, decision] };
+}
+
+/** Submits it again: another purchase, at its own price. */
+function resubmitted(task: Task, { afterSends, purchase }: EventOf<'resubmit'>): Task | null {
+  const money = task.sends === afterSends ? withPurchase(task, purchase) : null;
+  return money === null
+    ? null
+    : { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0, money };
+}
+
+function reminded(task: Task, { atMs }: EventOf<'remind'>): Task | null {
+  const { approval } = task;
+  if (approval === undefined || approval.remindedAtMs !== undefined || isExpired(task, atMs)) return null;
+  return { ...task, approval: { ...approval, remindedAtMs: atMs } };
+}
+
+/** Applies an approval that is in time and not the requester's own. Deputies and leads approve nothing of their own. */
+function approvedBy(task: Task, { by, price, period, granted, atMs }: EventOf<'approve'>): Task | null {
+  const { approval, origin } = task;
+  if (approval === undefined || by.id === origin.user.id || isExpired(task, atMs)) return null;
+  const money = withPurchase(task, { period, ...price, atMs, ...(granted === undefined ? {} : { granted }) });
+  return money === null
+    ? null
+    : { ...task, state: boughtState(task), price, money, approval: { ...approval, approved: { by, atMs } } };
+}
 
 /** Gives a chained shot its first image. The request is stored as it is sent, whatever process sends it. */
 function framedBy(task: Task, { of, url }: EventOf<'framed'>): Task {

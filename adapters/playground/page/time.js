@@ -28,7 +28,6 @@ export function elapsed(ms) {
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -44,18 +43,7 @@ export function relativeTime(timeMs, nowMs = Date.now()) {
   return unit === undefined ? 'just now' : relative.format(Math.trunc(differenceMs / unitMs), unit);
 }
 
-/** Relative time, updated every second; the exact local time on hover. */
-export function Moment({ timeMs }) {
-  useSeconds();
-  return html`<${Time} timeMs=${timeMs} words=${relativeTime(timeMs)} />`;
-}
-
-/** Time of day of a message; the day is in the divider above. */
-export function Stamp({ timeMs }) {
-  return html`<${Time} timeMs=${timeMs} words=${timeOfDay.format(timeMs)} />`;
-}
-
-function Time({ timeMs, words }) {
+export function Time({ timeMs, words }) {
   const date = new Date(timeMs);
   return html`<time datetime=${date.toISOString()} title=${absolute.format(date)}>${words}</time>`;
 }

@@ -1,7 +1,7 @@
 import { type App, AuthorizationError, type BlockAction, type Context, type RespondFn } from '@slack/bolt';
 import type { Caller } from '#commands/bot-port.ts';
 import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/buttons.ts';
-import { isManagedForm } from '#commands/ui/form-ids.ts';
+import { parseForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Person } from '#src/tasks/index.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
@@ -199,6 +199,12 @@ function listenToForms(app: App, { handler, profiles, permissions, interactionOf
     };
     await handler.submit({ interaction: interactionOf(source), metadata, view, refuse });
   });
+}
+
+/** Returns true for a form whose permission depends on the caller's right to manage the channel. */
+function isManagedForm(id: string): boolean {
+  const form = parseForm(id)?.form;
+  return form === 'lookup' || form === 'board';
 }
 
 function listenToEvents(app: App, options: Listening): void {

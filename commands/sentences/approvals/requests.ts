@@ -3,7 +3,7 @@ import { type Approver, type Declined, formatPrice, type Price, type TaskId } fr
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { capitalised, fullStop, shorten } from '../format.ts';
-import { clipsCost, memberWords, type Ordered, ordersAbove, setSize, someClips } from '../ordered.ts';
+import { memberWords, type Ordered, setSize, someClips } from '../ordered.ts';
 
 /** Largest number of approvers that a sentence names. */
 export const MAX_NAMED = 3;
@@ -15,7 +15,7 @@ const PROMPT_LENGTH = 200;
 const MEMBER_PROMPT_LENGTH = 80;
 
 /** Names the users who may approve: `Ada or Ben`, `Ada, Ben, Cleo or 2 others`; without any, administrators. */
-function approverNames(approvers: readonly Approver[]): Line {
+export function approverNames(approvers: readonly Approver[]): Line {
   if (approvers.length === 0) return ['an administrator'];
   const named = approvers.slice(0, MAX_NAMED).map(approverPart);
   const others = approvers.length - named.length;
@@ -164,40 +164,4 @@ export function declinedOutcome(declined: Declined | undefined, ordered: Ordered
   const whose = ordered === null ? 'its' : 'their';
   if (declined?.how === 'repriced') return [` ${was} not bought: ${whose} price has risen. Retry asks again.`];
   return [` ${was} not approved in time. Nothing was charged.`];
-}
-
-/** Asks the requester in a private channel whether approvers outside of it may see the prompt. */
-export function askCard(
-  {
-    price,
-    ordered,
-    above,
-    askedOf,
-  }: {
-    readonly price: Price;
-    readonly ordered: Ordered;
-    readonly above: Price | null;
-    readonly askedOf: readonly Approver[];
-  },
-  ids: { readonly shown: string; readonly hidden: string; readonly discard: string },
-): Card {
-  const cost = formatPrice(price);
-  const why = above === null ? 'That is over a budget' : `${capitalised(ordersAbove(ordered, above))} need an approval`;
-  const it = ordered === null ? 'it' : 'them';
-  return {
-    lines: [
-      [
-        `${capitalised(clipsCost(ordered, price))}. ${why}, so `,
-        ...approverNames(askedOf),
-        ` would have to approve ${it}.`,
-      ],
-      ['This channel is private. May approvers who aren’t in it see the prompt?'],
-    ],
-    progress: null,
-    buttons: [
-      { id: ids.shown, label: `Ask, with the prompt · ${cost}`, style: 'primary' },
-      { id: ids.hidden, label: `Ask without the prompt · ${cost}`, style: 'plain' },
-      { id: ids.discard, label: 'Discard', style: 'plain' },
-    ],
-  };
 }

@@ -6,7 +6,6 @@ import {
   type Person,
   type ReviewDecision,
   type ReviewNote,
-  type Task,
 } from '#src/tasks/index.ts';
 import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
@@ -23,7 +22,7 @@ export function reviewLines({ review, earlierNotes }: Pick<TaskView, 'review' | 
   ];
 }
 
-function decisionLine({ kind, by, note }: ReviewDecision): Line {
+export function decisionLine({ kind, by, note }: ReviewDecision): Line {
   if (kind === 'signed_off') return ['Signed off by ', { person: by }, '.'];
   const what: Line = note === undefined ? ['.'] : [': ', ...noteParts(note, SHORT_NOTE)];
   return [{ person: by }, ' requested changes', ...what];
@@ -34,11 +33,6 @@ function earlierLine({ version, notes }: NonNullable<TaskView['earlierNotes']>):
     `Notes on v${version}: `,
     ...notes.flatMap((note, index): Line => [index === 0 ? '' : ' · ', ...noteParts(note, SHORT_NOTE)]),
   ];
-}
-
-/** Lists every decision on a clip for its details, oldest first. */
-export function reviewHistory({ review = [] }: Pick<Task, 'review'>): readonly Line[] {
-  return review.map((decision) => [...decisionLine(decision), ' ', { timeMs: decision.atMs }]);
 }
 
 function noteParts({ text, atSeconds }: ReviewNote, length: number): Line {

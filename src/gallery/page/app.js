@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { enter, leave, readClips, readFacets } from './api.js';
 import { ClipPage } from './clip.js';
 import { DefaultsDialog } from './defaults.js';
-import { Filters, filtersOfAddress, NO_FILTERS, queryOf, rememberFilters } from './filters.js';
+import { Filters, filtersOfAddress, NO_FILTERS, rememberFilters } from './filters.js';
 import { Grid } from './grid.js';
 import { SetOverview } from './set.js';
 
@@ -120,6 +120,23 @@ function useClips(filters, onEnded) {
   const more = () => load(list, list.next);
   const forget = (gone) => setList((now) => ({ ...now, clips: now.clips.filter(({ id }) => id !== gone) }));
   return [list, more, forget];
+}
+
+/** Returns the query of the API: days become moments in the reader's time zone. */
+function queryOf({ from, to, text, ...same }) {
+  return {
+    ...same,
+    text: text.trim(),
+    from: dayStart(from, 0),
+    to: to === '' ? '' : String(Number(dayStart(to, 1)) - 1),
+  };
+}
+
+function dayStart(day, later) {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
+  if (year === undefined) return '';
+  const ms = new Date(Number(year), Number(month) - 1, Number(date) + later).getTime();
+  return Number.isFinite(ms) && ms >= 0 ? String(ms) : '';
 }
 
 const root = document.getElementById('app');

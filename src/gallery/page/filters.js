@@ -19,23 +19,6 @@ export function rememberFilters(filters) {
   history.replaceState(null, '', `${location.pathname}${query === '' ? '' : `?${query}`}${location.hash}`);
 }
 
-/** Returns the query of the API: days become moments in the reader's time zone. */
-export function queryOf({ from, to, text, ...same }) {
-  return {
-    ...same,
-    text: text.trim(),
-    from: dayStart(from, 0),
-    to: to === '' ? '' : String(Number(dayStart(to, 1)) - 1),
-  };
-}
-
-function dayStart(day, later) {
-  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? [];
-  if (year === undefined) return '';
-  const ms = new Date(Number(year), Number(month) - 1, Number(date) + later).getTime();
-  return Number.isFinite(ms) && ms >= 0 ? String(ms) : '';
-}
-
 /** Search field and filters. `channels`: those of the latest clips; most platforms name them by ids only. */
 export function Filters({ filters, facets, session, onFilters }) {
   const search = useRef(null);

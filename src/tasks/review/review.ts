@@ -32,14 +32,6 @@ export const MAX_DECISIONS = 20;
 /** Longest note, in UTF-16 units. */
 export const NOTE_LENGTH = 1_000;
 
-/** Applies a decision to a finished task. @returns `null` where another one came first, or it would change nothing. */
-export function reviewedBy(task: Task, { after, decision }: ReviewEvent): Task | null {
-  const { clip, review = [] } = task;
-  if (clip === undefined || review.length !== after || after >= MAX_DECISIONS) return null;
-  if (decision.kind === 'signed_off' && isSignedOff(task)) return null;
-  return { ...task, review: [...review, decision] };
-}
-
 /** Returns the decision that counts. */
 export function lastDecision({ review }: Pick<Task, 'review'>): ReviewDecision | undefined {
   return review?.at(-1);

@@ -16,7 +16,7 @@ const TOP = join(import.meta.dirname, '../../..');
 const CEILINGS = {
   lines: 76_500,
   exports: 2_070,
-  'exported functions with one call site': 350,
+  'exported functions with one call site': 325,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,

@@ -1,6 +1,6 @@
 import { html } from '../html.js';
 import { Emoji } from '../icons.js';
-import { elapsed, Moment } from '../time.js';
+import { elapsed, relativeTime, Time, useSeconds } from '../time.js';
 import { isPending } from './phases.js';
 
 /** Emoji by the codes used in the bot's texts. */
@@ -36,6 +36,12 @@ function Part({ part, clip, onJump }) {
     return html`<${Jump} to=${{ channel: part.channel, message: null }} label=${`#${part.channel}`} onJump=${onJump} />`;
   if ('message' in part) return html`<${Jump} to=${part.message} label=${part.label} onJump=${onJump} />`;
   return html`<a href=${safeUrl(part.link)} target="_blank" rel="noreferrer">${part.label}</a>`;
+}
+
+/** Relative time, updated every second; the exact local time on hover. */
+function Moment({ timeMs }) {
+  useSeconds();
+  return html`<${Time} timeMs=${timeMs} words=${relativeTime(timeMs)} />`;
 }
 
 /** Longest code in characters that is kept on one line, such as `--seconds 6`. */

@@ -3,7 +3,7 @@ import { act, newId } from '../api.js';
 import { html } from '../html.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
-import { Stamp, useSeconds } from '../time.js';
+import { Time, useSeconds } from '../time.js';
 import { Blocks } from './blocks.js';
 import { atPlayer, jumpFrom, Media } from './media.js';
 import { isPending } from './phases.js';
@@ -79,6 +79,13 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
       ${message.clip !== null && html`<${Toolbar} busy=${busy} onReact=${(emoji) => send('reactions', { emoji })} />`}
     </article>
   `;
+}
+
+const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+
+/** Time of day of a message; the day is in the divider above. */
+function Stamp({ timeMs }) {
+  return html`<${Time} timeMs=${timeMs} words=${timeOfDay.format(timeMs)} />`;
 }
 
 /** Returns the accessible name of a message: its author, its requester and its beginning. */

@@ -1,30 +1,5 @@
 import type { Clock } from '../../../clock.ts';
 
-/** Reason for which a reachable Redis rejects a write. */
-export interface RedisRejection {
-  /** The problem and the operator's remedy, in one sentence. */
-  readonly sentence: string;
-  /** True if a new connection may reach a Redis that accepts it: the host name in STORE_URL follows a failover. */
-  readonly isElsewhere: boolean;
-}
-
-const NOT_THE_PRIMARY =
-  'this Redis is a replica and takes no writes: wait for the failover to end (the address in STORE_URL is looked up ' +
-  'anew), or have STORE_URL lead to the primary';
-
-/**
- * Sentences by the first word of the error reply.
- * @see {@link https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors}
- */
-const SENTENCES: Readonly<Record<string, string>> = {
-  OOM: 'Redis is full: raise its maxmemory, or remove from it what is not of Dailies',
-  READONLY: NOT_THE_PRIMARY,
-  MASTERDOWN: NOT_THE_PRIMARY,
-  MISCONF: 'Redis cannot write to its disk, and takes no writes until it can: make room there; its log says more',
-  NOREPLICAS: 'Redis has fewer replicas than its min-replicas-to-write: attach the missing ones again',
-  LOADING: 'Redis is still reading its data after a start: wait until it has',
-};
-
 /** Error of a write that Redis accepted and no replica confirmed in time. */
 export class UnconfirmedWrite extends Error {
   override readonly name = 'UnconfirmedWrite';
@@ -35,17 +10,6 @@ export class UnconfirmedWrite extends Error {
         '`npm run doctor -- --forget-redis-replica` to go on without one',
     );
   }
-}
-
-/**
- * Returns the rejection that an error of the client stands for; `null` where it concerns the connection or the one
- * call.
- */
-export function redisRejectionOf(thrown: unknown): RedisRejection | null {
-  if (thrown instanceof UnconfirmedWrite) return { sentence: thrown.message, isElsewhere: false };
-  const [word = ''] = thrown instanceof Error ? thrown.message.split(' ', 1) : [];
-  const sentence = SENTENCES[word];
-  return sentence === undefined ? null : { sentence, isElsewhere: sentence === NOT_THE_PRIMARY };
 }
 
 /** Options of an {@link Outage}. */
