@@ -1,6 +1,5 @@
 import { within } from '#src/clock.ts';
 import {
-  type Decided,
   type Discrepancy,
   monthLine,
   type Resolution,
@@ -59,13 +58,9 @@ export async function pressStatement(ports: BotPorts, caller: Caller, press: Sta
   }
 }
 
+/** Refuses a press under a statement that is no longer kept. */
 function gone({ fields }: Caller): Reply {
-  return refused(statementGone(nameOf(statement.declaration, fields)));
-}
-
-/** Refuses a press under a statement that is no longer kept. @param command such as `/video statement` */
-function statementGone(command: string): string {
-  return `This statement is gone. ${command} shows the others.`;
+  return refused(`This statement is gone. ${nameOf(statement.declaration, fields)} shows the others.`);
 }
 
 /** Command of the operator that imports a statement. */
@@ -354,22 +349,14 @@ async function decide(
   const next = (outcome: string) => review(ports, caller, { statement: id, offset, position, outcome });
   switch (decided.kind) {
     case 'decided':
-      return next(decidedLine(as));
-    case 'known':
-      return next(decidedBefore(decided.decided));
+      return next(`Decided: ${RESOLUTION_WORDS[as]}.`);
+    case 'known': {
+      const { by, as: earlier } = decided.decided;
+      return next(`${by.name} decided this already: ${RESOLUTION_WORDS[earlier]}.`);
+    }
     case 'not_now':
       return refused(NOT_DECIDABLE_NOW);
     case 'unknown':
       return gone(caller);
   }
-}
-
-/** Reports the decision that the caller has made. */
-function decidedLine(as: Resolution): string {
-  return `Decided: ${RESOLUTION_WORDS[as]}.`;
-}
-
-/** Reports a decision that someone else made before. */
-function decidedBefore({ as, by }: Decided): string {
-  return `${by.name} decided this already: ${RESOLUTION_WORDS[as]}.`;
 }

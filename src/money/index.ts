@@ -23,7 +23,6 @@ export {
 export { createStatements, StatementDecisions, type Statements } from './statement/decisions.ts';
 export type { Discrepancy } from './statement/findings.ts';
 export {
-  type Decided,
   type Resolution,
   StatementImports,
   type TeamStatement,

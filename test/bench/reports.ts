@@ -11,7 +11,7 @@ import { createLogger } from '#src/logger.ts';
 import { readReport } from '#src/money/reports/monthly-reports.ts';
 import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
 import { StatementImports } from '#src/money/statement/imports.ts';
-import { detectFormat, parseMapping } from '#src/money/statement/read.ts';
+import { parseMapping, readStatement } from '#src/money/statement/read.ts';
 import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
 import { createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import { toChange } from '#src/tasks/indexes.ts';
@@ -78,10 +78,9 @@ async function fill(): Promise<void> {
 
 /** Compares the books with the statement and stores the findings, as `npm run reconcile`. @returns the matches. */
 async function reconcile(store: Store): Promise<number> {
-  const file = { path: STATEMENT, mapping: parseMapping('id=task,amount=cost,at=time') };
-  const format = await detectFormat(file);
-  const found = await reconcileStatement({ store, upstreamIds: createUpstreamIds(store, SERVICE) }, { file, format });
-  await new StatementImports(store, new AuditTrail(store, systemClock), systemClock).add(format.hash, found);
+  const statement = await readStatement({ path: STATEMENT, mapping: parseMapping('id=task,amount=cost,at=time') });
+  const found = await reconcileStatement({ store, upstreamIds: createUpstreamIds(store, SERVICE) }, statement);
+  await new StatementImports(store, new AuditTrail(store, systemClock), systemClock).add(statement.hash, found);
   return found.months.reduce((sum, { matched }) => sum + matched, 0);
 }
 

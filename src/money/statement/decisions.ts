@@ -84,21 +84,17 @@ export class StatementDecisions {
 
   async #bookPages(team: TeamKey, id: string): Promise<void> {
     const { imports, logger } = this.#options;
-    for (;;) {
+    while (!this.#isStopping) {
       const statement = await imports.get(team, id);
       const { booking } = statement ?? {};
       if (statement === undefined || booking === undefined || booking.endedAtMs !== undefined) return;
-      if (this.#isStopping) return;
-      if (booking.pages * PAGE >= statement.confirmed) {
-        await this.#advance(team, id, booking.pages);
-        logger.info({ event: 'statement_booked', statement: id, sends: statement.confirmed }, 'booked a statement');
-        return;
-      }
       const matches = await imports.matches(statement, booking.pages);
       for (let at = 0; at < matches.length; at += AT_ONCE) {
         await Promise.all(matches.slice(at, at + AT_ONCE).map((match) => this.#book(match, booking.by)));
       }
-      await this.#advance(team, id, booking.pages + 1);
+      if (await this.#advance(team, id, booking.pages + 1)) {
+        logger.info({ event: 'statement_booked', statement: id, sends: statement.confirmed }, 'booked a statement');
+      }
     }
   }
 
@@ -111,15 +107,15 @@ export class StatementDecisions {
     await repository.record(id, { kind: 'book', send, as: book, by }, task);
   }
 
-  /** Stores the progress of a booking; after the last page, its end. */
-  async #advance(team: TeamKey, id: string, pages: number): Promise<void> {
+  /** Stores the progress of a booking. @returns whether it ended with these pages. */
+  async #advance(team: TeamKey, id: string, pages: number): Promise<boolean> {
     const { store, clock } = this.#options;
-    await teamStatements.change<undefined>(store, { of: team, id }, (statement) => {
-      if (statement?.booking === undefined || statement.booking.endedAtMs !== undefined) return { result: undefined };
+    return teamStatements.change<boolean>(store, { of: team, id }, (statement) => {
+      if (statement?.booking === undefined || statement.booking.endedAtMs !== undefined) return { result: false };
       const isLast = pages * PAGE >= statement.confirmed;
       const progress = { ...statement.booking, pages: Math.max(statement.booking.pages, pages) };
       const booking = isLast ? { ...progress, endedAtMs: clock.now() } : progress;
-      return { value: { ...statement, booking }, result: undefined };
+      return { value: { ...statement, booking }, result: isLast };
     });
   }
 

@@ -1,5 +1,5 @@
-import { Big } from 'big.js';
 import { type Price, type TaskId, total } from '../../tasks/index.ts';
+import type { Bill } from './match.ts';
 
 /** Send on which books and statement agree. */
 export interface Match {
@@ -47,6 +47,7 @@ export interface MonthSummary {
   readonly billed: readonly Price[];
   /** Rows that agree with our books. */
   readonly matched: number;
+  /** Rows; of `missing`, sends. */
   readonly differs: Tally;
   readonly unknown: Tally;
   readonly missing: Tally;
@@ -56,77 +57,58 @@ export interface MonthSummary {
   readonly later: number;
 }
 
-type TallyKind = Discrepancy['kind'] | 'tolerated';
-
-interface MonthTotals {
-  rows: number;
-  matched: number;
-  later: number;
-  readonly billed: Map<string, Big>;
-  readonly tallies: Record<TallyKind, { count: number; by: readonly Price[] }>;
+/** What the comparison says of a bill, of a send without one, or of both. */
+export interface Outcome extends Pick<Discrepancy, 'month' | 'by'> {
+  /** `later`: the send may be on the next statement. `by` of a match is what the tolerance let pass. */
+  readonly kind: Discrepancy['kind'] | 'match' | 'later';
+  readonly bill?: Pick<Bill, 'months'> & { readonly currency: string };
 }
 
-/** Adds the comparison of a statement with the books up by month. */
+type Totals = { -readonly [Key in keyof MonthSummary]: MonthSummary[Key] };
+
+/** Adds the outcomes of a comparison up by month. */
 export class Summary {
-  readonly #months = new Map<string, MonthTotals>();
+  readonly #months = new Map<string, Totals>();
   readonly #tolerance: string | undefined;
 
   constructor(tolerance: string | undefined) {
     this.#tolerance = tolerance;
   }
 
-  addRows(month: string, rows: number, { amount, currency }: Price): void {
+  add({ kind, month, bill, by }: Outcome): void {
+    let count = bill === undefined ? 1 : 0;
+    for (const [each, { rows, sum }] of bill?.months ?? []) {
+      const totals = this.#in(each);
+      totals.rows += rows;
+      totals.billed = total([...totals.billed, { amount: sum.toFixed(), currency: bill?.currency ?? '' }]);
+      if (kind === 'match') totals.matched += rows;
+      count += rows;
+    }
     const totals = this.#in(month);
-    totals.rows += rows;
-    totals.billed.set(currency, (totals.billed.get(currency) ?? new Big(0)).plus(amount));
-  }
-
-  addMatch(month: string, rows: number): void {
-    this.#in(month).matched += rows;
-  }
-
-  addLater(month: string): void {
-    this.#in(month).later += 1;
-  }
-
-  /** @param count number of rows; of sends where none is in the statement */
-  addTo(kind: TallyKind, { month, by }: Pick<Discrepancy, 'month' | 'by'>, count: number): void {
-    const tally = this.#in(month).tallies[kind];
-    tally.count += count;
-    tally.by = total([...tally.by, ...by]);
+    const added = (tally: Tally): Tally => ({ count: tally.count + count, by: total([...tally.by, ...by]) });
+    if (kind === 'later') totals.later += 1;
+    else if (kind !== 'match') totals[kind] = added(totals[kind]);
+    else if (totals.tolerated !== undefined && by.length > 0)
+      totals.tolerated = { ...totals.tolerated, ...added(totals.tolerated) };
   }
 
   months(): readonly MonthSummary[] {
-    return [...this.#months]
-      .toSorted(([one], [other]) => one.localeCompare(other))
-      .map(
-        ([
-          month,
-          {
-            rows,
-            matched,
-            later,
-            billed,
-            tallies: { tolerated, ...tallies },
-          },
-        ]) => ({
-          month,
-          rows,
-          billed: [...billed].map(([currency, amount]) => ({ amount: amount.toFixed(), currency })),
-          matched,
-          later,
-          ...tallies,
-          ...(this.#tolerance === undefined ? {} : { tolerated: { ...tolerated, of: this.#tolerance } }),
-        }),
-      );
+    return [...this.#months.values()].toSorted((one, other) => one.month.localeCompare(other.month));
   }
 
-  #in(month: string): MonthTotals {
-    const known = this.#months.get(month);
-    if (known !== undefined) return known;
-    const none = () => ({ count: 0, by: [] });
-    const tallies = { differs: none(), unknown: none(), missing: none(), tolerated: none() };
-    const totals = { rows: 0, matched: 0, later: 0, billed: new Map(), tallies };
+  #in(month: string): Totals {
+    const none = { count: 0, by: [] };
+    const totals = this.#months.get(month) ?? {
+      month,
+      rows: 0,
+      billed: [],
+      matched: 0,
+      later: 0,
+      differs: none,
+      unknown: none,
+      missing: none,
+      ...(this.#tolerance === undefined ? {} : { tolerated: { ...none, of: this.#tolerance } }),
+    };
     this.#months.set(month, totals);
     return totals;
   }

@@ -1,15 +1,13 @@
-import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Big } from 'big.js';
+import { z } from 'zod';
 import { systemClock as clock } from '../../clock.ts';
-import { isStoreUrl, openConfiguredStore, type Store, sqlitePath } from '../../engine/index.ts';
-import { loadEnvFile } from '../../env-file.ts';
 import { asDailiesError } from '../../errors.ts';
-import { createLogger } from '../../logger.ts';
 import { createUpstreamIds } from '../../pipeline/index.ts';
 import { AuditTrail } from '../../teams/index.ts';
+import { CommandError, openBooks, runCommand } from '../books/command.ts';
 import { StatementImports } from './imports.ts';
-import { detectFormat, type Format, parseMapping, StatementError, type StatementFile } from './read.ts';
+import { parseMapping, readStatement, type Statement, type StatementFile } from './read.ts';
 import { type Reconciliation, reconcileStatement } from './reconciliation.ts';
 import { discrepancyLine, monthLine, plain } from './sentences.ts';
 
@@ -27,71 +25,53 @@ Columns by name, or by number (from 1) where the file has no header.
 const IMPORTED =
   'Stored. In the chat, administrators book the matches and decide on the rest: /video statement (on Discord ' +
   '/video-admin statement).';
+const IN_USE =
+  'With SQLite, only one process can use the books: stop the bot, run this command, start the bot again. ' +
+  'Clips in progress go on meanwhile.';
 const IMPORTED_BEFORE = 'This file was imported before; nothing was stored. In the chat: /video statement.';
 
 /** Discrepancies printed for each month and kind. */
 const MAX_PRINTED = 20;
 
+const POSITIVE = z
+  .string()
+  .regex(/^(?=.*[1-9])\d{1,12}(?:\.\d{1,12})?$/u, 'a number above 0 such as 0.01')
+  .transform((text) => new Big(text));
+
+/** Options that may be left out; the message of each says what it takes. */
+const OPTIONS = z.object({
+  decimal: z.enum(['point', 'comma'], 'point or comma').optional(),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/u, 'a currency such as USD')
+    .optional(),
+  dates: z.enum(['mdy', 'dmy', 'ymd'], 'mdy or dmy or ymd').optional(),
+  scale: POSITIVE.optional(),
+  tolerance: POSITIVE.transform((amount) => amount.toFixed()).optional(),
+  skip: z
+    .string()
+    .regex(/^\d{1,4}$/u, 'a number of lines')
+    .transform(Number)
+    .optional(),
+});
+
 function argumentsOf(): StatementFile {
-  const { statement, map, decimal, currency, dates, scale, tolerance, skip } = parsed();
-  if (statement === undefined || map === undefined) throw new StatementError(USAGE);
-  if (currency !== undefined && !/^[A-Z]{3}$/u.test(currency)) {
-    throw new StatementError(`--currency takes a currency such as USD, not ${JSON.stringify(currency)}.`);
-  }
-  if (skip !== undefined && !/^\d{1,4}$/u.test(skip)) {
-    throw new StatementError(`--skip takes a number of lines, not ${JSON.stringify(skip)}.`);
-  }
-  return {
-    path: statement,
-    mapping: parseMapping(map),
-    decimal: oneOf('decimal', ['point', 'comma'], decimal),
-    dates: oneOf('dates', ['mdy', 'dmy', 'ymd'], dates),
-    scale: positive('scale', scale),
-    tolerance: positive('tolerance', tolerance)?.toFixed(),
-    skip: Number(skip ?? 0),
-    currency,
-  };
+  const { statement, map, ...given } = parsed();
+  if (statement === undefined || map === undefined) throw new CommandError(USAGE);
+  const { data, error } = OPTIONS.safeParse(given);
+  if (data !== undefined) return { path: statement, mapping: parseMapping(map), ...data };
+  const sentences = error.issues.map(({ path: [option = ''], message }) => {
+    return `--${String(option)} takes ${message}, not ${JSON.stringify(given[String(option)])}.`;
+  });
+  throw new CommandError(sentences.join('\n'));
 }
 
-function oneOf<Word extends string>(option: string, words: readonly Word[], given: string | undefined) {
-  const word = words.find((one) => one === given);
-  if (given === undefined || word !== undefined) return word;
-  throw new StatementError(`--${option} takes ${words.join(' or ')}, not ${JSON.stringify(given)}.`);
-}
-
-function positive(option: string, given: string | undefined): Big | undefined {
-  if (given === undefined) return undefined;
-  const number = /^\d{1,12}(?:\.\d{1,12})?$/u.test(given) ? new Big(given) : undefined;
-  if (number?.gt(0) === true) return number;
-  throw new StatementError(`--${option} takes a number above 0 such as 0.01, not ${JSON.stringify(given)}.`);
-}
-
-const OPTIONS = ['statement', 'map', 'decimal', 'currency', 'dates', 'scale', 'tolerance', 'skip'] as const;
-
-function parsed(): Partial<Record<(typeof OPTIONS)[number], string>> {
+function parsed(): Partial<Record<string, string>> {
+  const names = ['statement', 'map', ...Object.keys(OPTIONS.shape)];
   try {
-    return parseArgs({ options: Object.fromEntries(OPTIONS.map((name) => [name, { type: 'string' } as const])) })
-      .values;
+    return parseArgs({ options: Object.fromEntries(names.map((name) => [name, { type: 'string' } as const])) }).values;
   } catch (thrown) {
-    throw new StatementError(`${asDailiesError(thrown, 'reading the options').message}\n${USAGE}`);
-  }
-}
-
-async function openBooks(url: string): Promise<Store> {
-  if (!isStoreUrl(url)) throw new StatementError('STORE_URL is not the address of a store (sqlite:PATH, redis://…).');
-  const file = sqlitePath(url);
-  if (file !== null && !existsSync(file)) {
-    throw new StatementError(`There is no store ${file} to compare with (looked for from ${process.cwd()}).`);
-  }
-  try {
-    return await openConfiguredStore(url, { logger: createLogger('warn'), clock });
-  } catch (thrown) {
-    const { code, message } = asDailiesError(thrown, 'opening the store');
-    if (code !== 'store_locked') throw thrown;
-    throw new StatementError(
-      `${message}. With SQLite, only one process can use the books: stop the bot, run this command, start the bot again. ` +
-        'Clips in progress go on meanwhile.',
-    );
+    throw new CommandError(`${asDailiesError(thrown, 'reading the options').message}\n${USAGE}`);
   }
 }
 
@@ -112,7 +92,7 @@ function report({ months, teams }: Reconciliation): string {
   return `${lines.join('\n')}\n`;
 }
 
-function leftOutLine({ leftOut }: Format): string {
+function leftOutLine({ leftOut }: Statement): string {
   if (leftOut.length === 0) return '';
   const lines = leftOut
     .slice(0, MAX_PRINTED)
@@ -121,29 +101,18 @@ function leftOutLine({ leftOut }: Format): string {
   return `Left out, since they name neither a clip nor a time: ${[...lines, ...more].join(', ')}.\n`;
 }
 
-async function main(): Promise<void> {
+await runCommand('reconciling', async () => {
   process.umask(0o077);
-  const problems = loadEnvFile();
-  if (problems.length > 0) throw new StatementError(problems.join('\n'));
-  const file = argumentsOf();
-  const format = await detectFormat(file);
-  const { STORE_URL: given, VIDEO_API_BASE_URL: baseUrl } = process.env;
-  const url = given === undefined || given.trim() === '' ? 'sqlite:data/dailies.db' : given;
-  const store = await openBooks(url);
+  const statement = await readStatement(argumentsOf());
+  const store = await openBooks({ purpose: 'compare with', whileInUse: IN_USE });
   try {
-    const service = baseUrl === undefined || baseUrl.trim() === '' ? 'sandbox' : baseUrl;
-    const books = { store, upstreamIds: createUpstreamIds(store, service) };
-    const reconciliation = await reconcileStatement(books, { file, format });
+    const { VIDEO_API_BASE_URL: baseUrl = '' } = process.env;
+    const upstreamIds = createUpstreamIds(store, baseUrl.trim() === '' ? 'sandbox' : baseUrl);
+    const reconciliation = await reconcileStatement({ store, upstreamIds }, statement);
     const imports = new StatementImports(store, new AuditTrail(store, clock), clock);
-    const isNew = await imports.add(format.hash, reconciliation);
-    process.stdout.write(`${report(reconciliation)}${leftOutLine(format)}${isNew ? IMPORTED : IMPORTED_BEFORE}\n`);
+    const isNew = await imports.add(statement.hash, reconciliation);
+    process.stdout.write(`${report(reconciliation)}${leftOutLine(statement)}${isNew ? IMPORTED : IMPORTED_BEFORE}\n`);
   } finally {
     await store.close();
   }
-}
-
-await main().catch((thrown: unknown) => {
-  const sentence = thrown instanceof StatementError ? thrown.message : asDailiesError(thrown, 'reconciling').message;
-  process.stderr.write(`${sentence}\n`);
-  process.exitCode = 1;
 });

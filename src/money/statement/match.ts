@@ -21,17 +21,16 @@ export interface Bill {
 
 export interface BookedSend {
   readonly price: Price;
-  readonly state: LedgerState;
-  /** It failed and counts as used until a statement shows the refund (`REFUNDS=by_statement`). */
-  readonly awaitsRefund: boolean;
+  /** `awaits_refund`: it failed and counts as used until a statement shows the refund (`REFUNDS=by_statement`). */
+  readonly state: LedgerState | 'awaits_refund';
 }
 
+/** What the books take from a statement that agrees with them; `null`: they stay open. */
+type Booked = 'settled' | 'refunded' | null;
+
 export type Comparison =
-  /**
-   * Both say the same. `book`: what the statement confirms; `null` where the books stay open. `off`: by how much that is
-   * so within the tolerance only.
-   */
-  | { readonly kind: 'match'; readonly book: 'settled' | 'refunded' | null; readonly off?: Price }
+  /** Both say the same. `by`: by how much that is so within the tolerance only. */
+  | { readonly kind: 'match'; readonly book: Booked; readonly by: readonly Price[] }
   /** `ours` is what our books count, `theirs` what the statement bills after refunds. */
   | { readonly kind: 'differs'; readonly ours: Price; readonly theirs: Price; readonly by: readonly Price[] };
 
@@ -78,70 +77,57 @@ const ZERO = new Big(0);
  * @param tolerance by how much the bill may be off. Default: not at all.
  */
 export function compare(bill: Bill, send: BookedSend, tolerance = ZERO): Comparison {
+  const { charged, refunded, currency = send.price.currency } = bill;
   const price = new Big(send.price.amount);
-  const ours = countedOf(send) ? price : ZERO;
-  const { charged, refunded } = bill;
+  const ours = isCounted(send) ? price : ZERO;
   // The charge of a refund alone was on an earlier statement.
   const before = charged.eq(0) && refunded.gt(0) ? price : ZERO;
   const theirs = charged.plus(before).minus(refunded);
-  const currency = bill.currency ?? send.price.currency;
-  if (currency === send.price.currency) {
-    // A tolerance takes nothing for something, nor something for nothing.
-    const isNear = (one: Big, other: Big) => one.minus(other).abs().lte(tolerance) && one.eq(0) === other.eq(0);
-    const isCharged = isNear(charged, price) && refunded.eq(0);
-    const book = bookingOf(send, isCharged, isNear(charged.plus(before), refunded));
-    const off = (isCharged ? price.minus(charged) : theirs).abs();
-    if (book !== undefined)
-      return { kind: 'match', book, ...(off.eq(0) ? {} : { off: { amount: off.toFixed(), currency } }) };
-    const differ = ours.minus(theirs).abs();
-    return differing(send, { ours, theirs, currency, by: [{ amount: differ.toFixed(), currency }] });
+  const isComparable = currency === send.price.currency;
+  // A tolerance takes nothing for something, nor something for nothing.
+  const isNear = (one: Big, other: Big) => one.minus(other).abs().lte(tolerance) && one.eq(0) === other.eq(0);
+  const isBilled: Readonly<Record<Billed, boolean>> = {
+    charged: isComparable && isNear(charged, price) && refunded.eq(0),
+    given_back: isComparable && isNear(charged.plus(before), refunded),
+  };
+  const agreed = AGREEMENTS[send.state].find(([billed]) => isBilled[billed]);
+  if (agreed !== undefined) {
+    const off = isBilled.charged ? price.minus(charged) : theirs;
+    return { kind: 'match', book: agreed[1], by: off.eq(0) ? [] : [absolute(off, currency)] };
   }
-  const by = [
-    { amount: ours.toFixed(), currency: send.price.currency },
-    { amount: theirs.abs().toFixed(), currency },
-  ].filter(({ amount }) => amount !== '0');
-  return differing(send, { ours, theirs, currency, by });
-}
-
-/** Returns what a match confirms; undefined where bill and books do not match. */
-function bookingOf(
-  send: BookedSend,
-  isCharged: boolean,
-  isGivenBack: boolean,
-): 'settled' | 'refunded' | null | undefined {
-  if (send.awaitsRefund) return isGivenBack ? 'refunded' : isCharged ? null : undefined;
-  switch (send.state) {
-    case 'settled':
-      return isCharged ? 'settled' : undefined;
-    case 'in_doubt':
-      return isCharged ? 'settled' : isGivenBack ? 'refunded' : undefined;
-    case 'refunded':
-      return isGivenBack ? 'refunded' : undefined;
-    case 'reserved':
-      return isCharged ? null : undefined;
-    case 'released':
-      return isGivenBack ? null : undefined;
-  }
-}
-
-function differing(
-  send: BookedSend,
-  {
-    ours,
-    theirs,
-    currency,
-    by,
-  }: { readonly ours: Big; readonly theirs: Big; readonly currency: string; readonly by: readonly Price[] },
-): Comparison {
+  const apart = [absolute(ours, send.price.currency), absolute(theirs, currency)];
   return {
     kind: 'differs',
     ours: { amount: ours.toFixed(), currency: send.price.currency },
     theirs: { amount: theirs.toFixed(), currency },
-    by,
+    by: isComparable ? [absolute(ours.minus(theirs), currency)] : apart.filter(({ amount }) => amount !== '0'),
   };
 }
 
+function absolute(amount: Big, currency: string): Price {
+  return { amount: amount.abs().toFixed(), currency };
+}
+
+/** What a bill says of a task: charged for its price, or given back as much as was charged. */
+type Billed = 'charged' | 'given_back';
+
+/** Bills that agree with a send, by its state, the first one first. */
+const AGREEMENTS: Readonly<Record<BookedSend['state'], readonly (readonly [Billed, Booked])[]>> = {
+  reserved: [['charged', null]],
+  settled: [['charged', 'settled']],
+  in_doubt: [
+    ['charged', 'settled'],
+    ['given_back', 'refunded'],
+  ],
+  awaits_refund: [
+    ['given_back', 'refunded'],
+    ['charged', null],
+  ],
+  refunded: [['given_back', 'refunded']],
+  released: [['given_back', null]],
+};
+
 /** Returns whether a send counts as used in our books. */
-export function countedOf({ state, awaitsRefund }: Pick<BookedSend, 'state' | 'awaitsRefund'>): boolean {
-  return awaitsRefund || state === 'settled' || state === 'in_doubt' || state === 'reserved';
+export function isCounted({ state }: Pick<BookedSend, 'state'>): boolean {
+  return state !== 'refunded' && state !== 'released';
 }

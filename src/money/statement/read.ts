@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { Big } from 'big.js';
 import { CsvError, parse } from 'csv-parse';
+import { CommandError } from '../books/command.ts';
+import { shortened } from './sentences.ts';
 
 export interface Row {
   /** Number of its line in the file, from 1. */
@@ -36,156 +37,110 @@ export interface StatementFile {
   readonly tolerance?: string | undefined;
 }
 
-/** Facts about a statement that reading its rows depends on. */
-export interface Format {
-  readonly delimiter: string;
-  readonly columns: Columns;
-  readonly hasHeader: boolean;
-  readonly decimal: DecimalMark;
-  readonly encoding: Encoding;
+/** A statement that was read whole: only all of its amounts show how each is to be read. */
+export interface Statement extends StatementFile {
+  /** Its rows in the order of the file, once. @throws CommandError at the first that cannot be read, naming its line. */
+  readonly rows: Iterable<Row>;
   /** Rows that name neither a task nor a time, such as totals. */
   readonly leftOut: readonly { readonly line: number; readonly id: string }[];
   /** SHA-256 of the file, and of the options that change what its rows say, in hexadecimal. */
   readonly hash: string;
 }
 
-type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
+/** Row of a statement as its text. */
+interface TextRow extends Fields<string> {
+  readonly line: number;
+}
 
-const DELIMITERS = [',', ';', '\t', '|'];
-const HEAD_BYTES = 64 * 1024;
 /** Rows of a statement: each bill of a larger one would be in memory. */
 const MAX_ROWS = 250_000;
 
 /**
- * Reads a statement once, to detect its encoding, delimiter, header, decimal mark and footer.
- * @throws StatementError when the file or its columns cannot be used.
+ * Reads a statement, whose encoding, delimiter, header, decimal mark and footer are detected.
+ * @throws CommandError when the file or its columns cannot be used.
  */
-export async function detectFormat(file: StatementFile): Promise<Format> {
-  const { head, encoding } = await headOf(file.path);
-  const delimiter = delimiterOf(head.split(/\r?\n/u, (file.skip ?? 0) + 1).at(-1) ?? '');
+export async function readStatement(file: StatementFile): Promise<Statement> {
   const hash = createHash('sha256');
-  const marks = new Marks();
-  let columns: Columns | undefined;
-  let hasHeader = false;
-  let rows = 0;
-  const leftOut: { line: number; id: string }[] = [];
-  let footer: { line: number; id: string } | undefined;
-  for await (const { record, line } of recordsOf(file, { delimiter, encoding }, (bytes) => hash.update(bytes))) {
-    if (columns === undefined) {
-      columns = columnsIn(file.mapping, record);
-      const amount = field(record, columns, 'amount');
-      hasHeader = !isByNumber(file.mapping) || (amountIn(amount, 'point') ?? amountIn(amount, 'comma')) === null;
-      if (hasHeader) continue;
-    }
-    rows += 1;
-    if (rows > MAX_ROWS) {
-      throw new StatementError(
+  const [rows, leftOut]: [TextRow[], TextRow[]] = [[], []];
+  let columns: Fields<number> | undefined;
+  for await (const { record, line } of recordsOf(file, (bytes) => hash.update(bytes))) {
+    const isFirst = columns === undefined;
+    columns ??= mapFields(file.mapping, (column) => placeOf(column, file.mapping, record));
+    const row = { ...mapFields(columns, (place) => (record[place] ?? '').trim()), line };
+    if (isFirst && isHeader(row, file.mapping)) continue;
+    const among = isWithoutData(row) ? leftOut : rows;
+    among.push(row);
+    if (rows.length + leftOut.length > MAX_ROWS) {
+      throw new CommandError(
         `${file.path} has more than ${MAX_ROWS.toLocaleString('en')} rows; import it in parts, one for each month.`,
       );
     }
-    if (isWithoutData(record, columns)) {
-      const row = { line, id: field(record, columns, 'id') };
-      if (row.id !== '') footer ??= row;
-      leftOut.push(row);
-      continue;
-    }
-    if (footer !== undefined) {
-      throw new StatementError(
-        `Line ${footer.line}: ${quoted(footer.id)} has no time, and is not the end of the file.`,
-      );
-    }
-    marks.add(field(record, columns, 'amount'), line);
   }
-  if (columns === undefined) throw new StatementError(`${file.path} is empty.`);
-  const { dates, scale, tolerance } = file;
+  if (columns === undefined) throw new CommandError(`${file.path} is empty.`);
+  const footer = leftOut.find(({ id }) => id !== '');
+  if (footer !== undefined && footer.line < (rows.at(-1)?.line ?? 0)) {
+    throw new CommandError(`Line ${footer.line}: ${quoted(footer.id)} has no time, and is not the end of the file.`);
+  }
+  const { dates, scale, tolerance, decimal = decimalMarkOf(rows) } = file;
   const options = JSON.stringify({ dates, scale, tolerance });
   if (options !== '{}') hash.update(options);
-  const decimal = file.decimal ?? marks.detected();
-  return { delimiter, encoding, columns, hasHeader, decimal, leftOut, hash: hash.digest('hex') };
+  return {
+    ...file,
+    rows: rowsOf(rows, { dates, scale, decimal }),
+    leftOut: leftOut.map(({ line, id }) => ({ line, id })),
+    hash: hash.digest('hex'),
+  };
 }
 
-/**
- * Reads the rows of a statement in the order of the file, one by one, without those of `leftOut`.
- * @throws StatementError at the first row that cannot be read, naming its line.
- */
-export async function* rowsOf(file: StatementFile, format: Format): AsyncGenerator<Row> {
-  let isFirst = true;
-  for await (const { record, line } of recordsOf(file, format)) {
-    const isHeader = isFirst && format.hasHeader;
-    isFirst = false;
-    if (!isHeader && !isWithoutData(record, format.columns)) yield rowIn(record, { ...file, ...format, line });
+/** Returns whether the first row names the columns: always, unless `--map` gives their numbers. */
+function isHeader({ amount }: TextRow, mapping: Mapping): boolean {
+  return !isByNumber(mapping) || (amountIn(amount, 'point') ?? amountIn(amount, 'comma')) === null;
+}
+
+/** Returns whether a row names neither a task nor a time: there is no digit in its id, nor in its time. */
+function isWithoutData({ id, at }: TextRow): boolean {
+  return !/\d/u.test(id + at);
+}
+
+/** @throws CommandError when no mark fits all amounts, or both do and the amounts differ by it. */
+function decimalMarkOf(rows: readonly TextRow[]): DecimalMark {
+  const [point, comma] = (['point', 'comma'] as const).map((mark) =>
+    rows.find(({ amount }) => amountIn(amount, mark) === null),
+  );
+  if (point !== undefined && comma !== undefined) {
+    const { line, amount } = point.line < comma.line ? comma : point;
+    throw new CommandError(`Line ${line}: ${quoted(amount)} is not an amount${line > 2 ? ' like those before' : ''}.`);
   }
+  if (point !== undefined) return 'comma';
+  if (comma !== undefined) return 'point';
+  const ambiguous = rows.find(
+    ({ amount }) => amountIn(amount, 'point')?.toFixed() !== amountIn(amount, 'comma')?.toFixed(),
+  );
+  if (ambiguous === undefined) return 'point';
+  const { line, amount } = ambiguous;
+  throw new CommandError(
+    `Line ${line}: ${quoted(amount)} can be read in two ways; add --decimal point or --decimal comma.`,
+  );
 }
 
 const HINT = '; for dates such as 10/03/2026, add --dates mdy, dmy or ymd';
 
-type Place = Pick<Format, 'columns' | 'decimal'> & Pick<StatementFile, 'dates' | 'scale'> & { readonly line: number };
+type Reading = Pick<StatementFile, 'dates' | 'scale'> & { readonly decimal: DecimalMark };
 
-function rowIn(record: readonly string[], { line, columns, decimal, dates, scale = new Big(1) }: Place): Row {
-  const given = field(record, columns, 'amount');
-  const amount = amountIn(given, decimal);
-  if (amount === null) {
-    throw new StatementError(`Line ${line}: ${quoted(given)} is not an amount with a decimal ${decimal}.`);
-  }
-  const time = field(record, columns, 'at');
-  const atMs = timeIn(time, dates);
-  if (atMs === null) {
-    const hint = dates === undefined && /\d/u.test(time) ? HINT : '';
-    throw new StatementError(`Line ${line}: ${quoted(time)} is not a time such as 2026-10-03T18:30:00Z${hint}.`);
-  }
-  const currency = columns.currency === undefined ? undefined : field(record, columns, 'currency').toUpperCase();
-  if (currency !== undefined && !/^[A-Z]{3}$/u.test(currency)) {
-    throw new StatementError(`Line ${line}: ${quoted(currency)} is not a currency such as USD.`);
-  }
-  const isRefund = isRefundKind(field(record, columns, 'kind')) && amount.gt(0);
-  return {
-    line,
-    id: field(record, columns, 'id'),
-    amount: (isRefund ? amount.neg() : amount).times(scale),
-    atMs,
-    endMs: endOf(time, atMs),
-    ...(currency === undefined ? {} : { currency }),
-  };
-}
-
-function field(record: readonly string[], columns: Columns, name: Field): string {
-  const place = columns[name];
-  return place === undefined ? '' : (record[place] ?? '').trim();
-}
-
-/** Returns whether a row names neither a task nor a time: there is no digit in its id, nor in its time. */
-function isWithoutData(record: readonly string[], columns: Columns): boolean {
-  return !/\d/u.test(field(record, columns, 'id') + field(record, columns, 'at'));
-}
-
-/** Decimal marks with which all amounts of a file can be read. */
-class Marks {
-  readonly #failed: Partial<Record<DecimalMark, { readonly text: string; readonly line: number }>> = {};
-  #ambiguous: { readonly text: string; readonly line: number } | undefined;
-
-  add(text: string, line: number): void {
-    const [point, comma] = [amountIn(text, 'point'), amountIn(text, 'comma')];
-    if (point === null) this.#failed.point ??= { text, line };
-    if (comma === null) this.#failed.comma ??= { text, line };
-    if (point !== null && comma !== null && !point.eq(comma)) this.#ambiguous ??= { text, line };
-  }
-
-  /** @throws StatementError when none fits, or both do and the amounts differ by it. */
-  detected(): DecimalMark {
-    const { point, comma } = this.#failed;
-    if (point === undefined && comma !== undefined) return 'point';
-    if (comma === undefined && point !== undefined) return 'comma';
-    if (point !== undefined && comma !== undefined) {
-      const { text, line } = point.line < comma.line ? comma : point;
-      throw new StatementError(
-        `Line ${line}: ${quoted(text)} is not an amount${line > 2 ? ' like those before' : ''}.`,
-      );
-    }
-    if (this.#ambiguous === undefined) return 'point';
-    const { text, line } = this.#ambiguous;
-    throw new StatementError(
-      `Line ${line}: ${quoted(text)} can be read in two ways; add --decimal point or --decimal comma.`,
-    );
+function* rowsOf(rows: readonly TextRow[], { decimal, dates, scale = new Big(1) }: Reading): Generator<Row> {
+  for (const { line, id, amount, at, currency, kind = '' } of rows) {
+    const read = <Value>(cell: string, value: Value | null, expected: string): Value => {
+      if (value !== null) return value;
+      throw new CommandError(`Line ${line}: ${quoted(cell)} is not ${expected}.`);
+    };
+    const charged = read(amount, amountIn(amount, decimal), `an amount with a decimal ${decimal}`);
+    const hint = dates === undefined && /\d/u.test(at) ? HINT : '';
+    const atMs = read(at, timeIn(at, dates), `a time such as 2026-10-03T18:30:00Z${hint}`);
+    const code = currency?.toUpperCase();
+    if (code !== undefined) read(code, /^[A-Z]{3}$/u.exec(code), 'a currency such as USD');
+    const isRefund = isRefundKind(kind) && charged.gt(0);
+    const billed = (isRefund ? charged.neg() : charged).times(scale);
+    yield { line, id, amount: billed, atMs, endMs: endOf(at, atMs), ...(code === undefined ? {} : { currency: code }) };
   }
 }
 
@@ -193,39 +148,44 @@ function quoted(text: string): string {
   return JSON.stringify(shortened(text));
 }
 
-/** Returns the beginning of a file. @throws StatementError when it cannot be read or is no text. */
-async function headOf(path: string): Promise<{ readonly head: string; readonly encoding: Encoding }> {
-  try {
-    if ((await stat(path)).isDirectory()) throw new StatementError(`${path} is a folder, not a statement.`);
-    const handle = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(HEAD_BYTES) });
-      const bytes = buffer.subarray(0, bytesRead);
-      const encoding = ENCODINGS[bytes.subarray(0, 2).toString('hex')] ?? 'utf-8';
-      if (encoding === 'utf-8' && bytes.includes(0)) {
-        throw new StatementError(`${path} is not a CSV file: it is not text.`);
-      }
-      return { head: new TextDecoder(encoding).decode(bytes), encoding };
-    } finally {
-      await handle.close();
-    }
-  } catch (thrown) {
-    if (thrown instanceof StatementError) throw thrown;
-    const { code, message } = thrown as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new StatementError(`There is no file ${path} (looked for from ${process.cwd()}).`);
-    if (code === 'EACCES') throw new StatementError(`${path} cannot be read: this user has no permission to.`);
-    throw new StatementError(`${path} cannot be read: ${message}.`);
-  }
-}
+const DELIMITERS = [',', ';', '\t', '|'];
 
-/** Encodings by their byte-order marks. */
-const ENCODINGS: Readonly<Record<string, Encoding>> = { fffe: 'utf-16le', feff: 'utf-16be' };
-
-/** Returns the delimiter that is most frequent in a line, outside of quotes. */
-function delimiterOf(line: string): string {
+/** Returns the delimiter that is most frequent in the first line of a text, outside of quotes. */
+function delimiterOf(text: string): string {
+  const [line = ''] = text.split(/\r?\n/u, 1);
   const bare = line.replace(/"(?:[^"]|"")*"/gu, '');
   const counts = DELIMITERS.map((delimiter) => bare.split(delimiter).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
+}
+
+/** Encodings by their byte-order marks. */
+const ENCODINGS: Readonly<Record<string, string>> = { fffe: 'utf-16le', feff: 'utf-16be' };
+
+/** Returns the encoding of a file by its first bytes. @throws CommandError when it is no text. */
+function encodingOf(path: string, bytes: Buffer): string {
+  const encoding = ENCODINGS[bytes.subarray(0, 2).toString('hex')];
+  if (encoding !== undefined || !bytes.includes(0)) return encoding ?? 'utf-8';
+  throw new CommandError(`${path} is not a CSV file: it is not text.`);
+}
+
+/** Streams the text of a file without the lines to skip, in parts that are not empty. */
+async function* textOf(
+  { path, skip = 0 }: StatementFile,
+  onBytes: (bytes: Buffer) => void,
+): AsyncGenerator<string, undefined> {
+  let decoder: TextDecoder | undefined;
+  let left = skip;
+  for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
+    onBytes(bytes);
+    decoder ??= new TextDecoder(encodingOf(path, bytes));
+    let text = decoder.decode(bytes, { stream: true });
+    while (left > 0 && text !== '') {
+      const end = text.indexOf('\n');
+      if (end !== -1) left -= 1;
+      text = end === -1 ? '' : text.slice(end + 1);
+    }
+    if (text !== '') yield text;
+  }
 }
 
 interface CsvRecord {
@@ -233,38 +193,20 @@ interface CsvRecord {
   readonly line: number;
 }
 
-/** Streams the text of a file without the lines to skip. */
-async function* textOf(
-  { path, skip = 0 }: StatementFile,
-  encoding: Encoding,
-  onBytes: (bytes: Buffer) => void,
-): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding);
-  let left = skip;
-  for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
-    onBytes(bytes);
-    let text = decoder.decode(bytes, { stream: true });
-    while (left > 0 && text !== '') {
-      const end = text.indexOf('\n');
-      if (end !== -1) left -= 1;
-      text = end === -1 ? '' : text.slice(end + 1);
-    }
-    yield text;
-  }
-}
-
 /** Streams the records of a CSV file (RFC 4180, with or without BOM, UTF-8 or UTF-16). */
-async function* recordsOf(
-  file: StatementFile,
-  { delimiter, encoding }: Pick<Format, 'delimiter' | 'encoding'>,
-  onBytes: (bytes: Buffer) => void = () => undefined,
-): AsyncGenerator<CsvRecord> {
+async function* recordsOf(file: StatementFile, onBytes: (bytes: Buffer) => void): AsyncGenerator<CsvRecord> {
   const { path, skip = 0 } = file;
-  const source = Readable.from(textOf(file, encoding, onBytes), { objectMode: false });
-  const parser = parse({ delimiter, info: true, relax_column_count: true, skip_empty_lines: true });
-  source.on('error', (error) => parser.destroy(error));
-  source.pipe(parser);
   try {
+    const text = textOf(file, onBytes);
+    const { value: first = '' } = await text.next();
+    const delimiter = delimiterOf(first);
+    const parser = parse({ delimiter, info: true, relax_column_count: true, skip_empty_lines: true });
+    const whole = async function* () {
+      yield first;
+      yield* text;
+    };
+    // An error reaches the loop below through the parser.
+    pipeline(whole, parser, () => undefined);
     for await (const { record, info } of parser as AsyncIterable<{
       readonly record: readonly string[];
       readonly info: { readonly lines: number };
@@ -272,20 +214,34 @@ async function* recordsOf(
       yield { record, line: info.lines + skip };
     }
   } catch (thrown) {
-    if (!(thrown instanceof CsvError)) throw thrown;
+    throw thrown instanceof CommandError ? thrown : unreadable(path, skip, thrown);
+  }
+}
+
+function unreadable(path: string, skip: number, thrown: unknown): CommandError {
+  if (thrown instanceof CsvError) {
     const { lines } = thrown as unknown as { readonly lines?: number };
-    throw new StatementError(
-      `${path} is not a CSV file: ${thrown.message}${lines === undefined ? '' : ` (line ${lines + skip})`}.`,
-    );
-  } finally {
-    source.destroy();
+    const at = lines === undefined ? '' : ` (line ${lines + skip})`;
+    return new CommandError(`${path} is not a CSV file: ${thrown.message}${at}.`);
+  }
+  const { code, message } = thrown as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+      return new CommandError(`There is no file ${path} (looked for from ${process.cwd()}).`);
+    case 'EACCES':
+      return new CommandError(`${path} cannot be read: this user has no permission to.`);
+    case 'EISDIR':
+      return new CommandError(`${path} is a folder, not a statement.`);
+    default:
+      return new CommandError(`${path} cannot be read: ${message}.`);
   }
 }
 
 type DecimalMark = 'point' | 'comma';
 
-/** Currency symbols and codes around an amount. */
-const CURRENCY = /^(?:[A-Z]{3}|[$€£¥])?|(?:[A-Z]{3}|[$€£¥])?$/gu;
+const CURRENCY = '(?:[A-Z]{3}|[$€£¥])?';
+/** Digits with what stands around them: a sign, before or after a currency symbol or code. */
+const AROUND = new RegExp(String.raw`^([+-]\s*${CURRENCY}|${CURRENCY}\s*[+-]?)\s*(\S|\S.*?\S)\s*${CURRENCY}$`, 'u');
 /** Separators of thousands besides point and comma: spaces, apostrophes. */
 const GAP = `[ \\u00A0\\u202F'’]`;
 const PATTERNS: Readonly<Record<DecimalMark, RegExp>> = {
@@ -302,28 +258,14 @@ const MAX_LENGTH = 40;
 export function amountIn(text: string, mark: DecimalMark): Big | null {
   const trimmed = text.trim().replaceAll('−', '-');
   if (trimmed.length > MAX_LENGTH) return null;
-  const isInParentheses = /^\(.*\)$/u.test(trimmed);
-  const bare = (isInParentheses ? trimmed.slice(1, -1) : trimmed).trim();
-  const [sign, unsigned] = signOf(bare);
-  if (isInParentheses && sign !== '') return null;
-  const digits = unsigned;
+  const [, inParentheses] = /^\((.*)\)$/u.exec(trimmed) ?? [];
+  const [, before = '', digits = ''] = AROUND.exec((inParentheses ?? trimmed).trim()) ?? [];
+  const isSigned = /[+-]/u.test(before);
+  if (inParentheses !== undefined && isSigned) return null;
   if (!/\d/u.test(digits) || !PATTERNS[mark].test(digits)) return null;
   const decimals = mark === 'point' ? digits.replaceAll(',', '') : digits.replaceAll('.', '').replace(',', '.');
   const value = new Big(decimals.replace(new RegExp(GAP, 'gu'), '').replace(/^\./u, '0.'));
-  return isInParentheses || sign === '-' ? value.neg() : value;
-}
-
-/** Splits an amount in its sign, before or after the currency symbol, and its digits without the currency. */
-function signOf(text: string): readonly [string, string] {
-  const [sign, rest] = splitSign(text);
-  const plain = rest.replace(CURRENCY, '').trim();
-  if (sign !== '') return [sign, plain];
-  return splitSign(plain);
-}
-
-function splitSign(text: string): readonly [string, string] {
-  const sign = /^[+-]/u.exec(text)?.[0] ?? '';
-  return [sign, text.slice(sign.length).trim()];
+  return inParentheses !== undefined || before.includes('-') ? value.neg() : value;
 }
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(Z|UTC|[+-]\d{2}:?\d{2}))?)?$/u;
@@ -383,38 +325,41 @@ export function isRefundKind(kind: string): boolean {
 
 const REQUIRED = ['id', 'amount', 'at'] as const;
 const OPTIONAL = ['currency', 'kind'] as const;
-const FIELDS = [...REQUIRED, ...OPTIONAL];
 
-/** Field of a statement's row: the service's task id, the amount, its time, and optionally currency and kind. */
-type Field = (typeof FIELDS)[number];
+/** What is known of each field of a row: the service's task id, the amount, its time, and optionally currency and kind. */
+type Fields<Value> = Readonly<
+  Record<(typeof REQUIRED)[number], Value> & Partial<Record<(typeof OPTIONAL)[number], Value>>
+>;
+
+function mapFields<From, To>(fields: Fields<From>, map: (value: From) => To): Fields<To> {
+  const mapped = Object.entries<From>(fields).map(([field, value]) => [field, map(value)]);
+  return Object.fromEntries(mapped) as Fields<To>;
+}
 
 /** Column of each field, as given in `--map`: by name or, counted from 1, by number. */
-type Mapping = Readonly<Partial<Record<Field, string>>>;
-
-/** Position of each field in a row, from 0. */
-type Columns = Readonly<Partial<Record<Field, number>>>;
+type Mapping = Fields<string>;
 
 const EXAMPLE = 'such as --map id=task_id,amount=cost,at=created_at (or, without a header, --map id=1,amount=3,at=2)';
 
 /**
  * Parses `id=…,amount=…,at=…[,currency=…,kind=…]`.
- * @throws StatementError when a field is missing, unknown or given twice.
+ * @throws CommandError when a field is missing, unknown or given twice.
  */
 export function parseMapping(text: string): Mapping {
-  const mapping: Partial<Record<Field, string>> = {};
+  const mapping: Partial<Record<keyof Mapping, string>> = {};
   for (const pair of text.split(',')) {
     const at = pair.indexOf('=');
     const [name, column] = [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()];
-    const field = FIELDS.find((one) => one === name);
+    const field = [...REQUIRED, ...OPTIONAL].find((one) => one === name);
     if (field === undefined || column === '') {
-      throw new StatementError(`--map: ${JSON.stringify(pair)} names no field and its column; write it ${EXAMPLE}.`);
+      throw new CommandError(`--map: ${JSON.stringify(pair)} names no field and its column; write it ${EXAMPLE}.`);
     }
-    if (mapping[field] !== undefined) throw new StatementError(`--map names the column of ${field} twice.`);
+    if (mapping[field] !== undefined) throw new CommandError(`--map names the column of ${field} twice.`);
     mapping[field] = column;
   }
   const missing = REQUIRED.filter((field) => mapping[field] === undefined);
-  if (missing.length > 0) throw new StatementError(`--map lacks ${missing.join(' and ')}; write it ${EXAMPLE}.`);
-  return mapping;
+  if (missing.length > 0) throw new CommandError(`--map lacks ${missing.join(' and ')}; write it ${EXAMPLE}.`);
+  return mapping as Mapping;
 }
 
 function isByNumber(mapping: Mapping): boolean {
@@ -422,44 +367,26 @@ function isByNumber(mapping: Mapping): boolean {
 }
 
 /**
- * Finds the columns of a mapping in the first row of a statement, which is its header unless columns are numbers.
- * @throws StatementError when a column is missing or its name is there twice.
+ * Finds a column in the first row of a statement, which is its header unless columns are numbers. Positions count from 0.
+ * @throws CommandError when it is missing or its name is there twice.
  */
-function columnsIn(mapping: Mapping, first: readonly string[]): Columns {
-  const places = Object.entries(mapping).map(([field, column]) => [field, placeOf(column, mapping, first)] as const);
-  return Object.fromEntries(places);
-}
-
 function placeOf(column: string, mapping: Mapping, first: readonly string[]): number {
   if (isByNumber(mapping)) {
     const place = Number(column) - 1;
     if (place >= 0 && place < first.length) return place;
-    throw new StatementError(`The statement has no column ${column}: its first row has ${first.length} columns.`);
+    throw new CommandError(`The statement has no column ${column}: its first row has ${first.length} columns.`);
   }
-  const exact = placesOf(first, (name) => name === column);
-  const found = exact.length > 0 ? exact : placesOf(first, (name) => name.toLowerCase() === column.toLowerCase());
+  const placesOf = (wanted: string, names: readonly string[]) =>
+    names.flatMap((name, place) => (name.trim() === wanted ? [place] : []));
+  const exact = placesOf(column, first);
+  const lower = first.map((name) => name.toLowerCase());
+  const found = exact.length > 0 ? exact : placesOf(column.toLowerCase(), lower);
   const [place] = found;
   if (place !== undefined && found.length === 1) return place;
   const names = first.map((name) => JSON.stringify(shortened(name))).join(', ');
-  throw new StatementError(
+  throw new CommandError(
     place === undefined
       ? `The statement has no column named ${JSON.stringify(column)}. Its first row: ${names}.`
       : `The statement has ${found.length} columns named ${JSON.stringify(column)}; name all columns by number instead.`,
   );
-}
-
-function placesOf(names: readonly string[], matches: (name: string) => boolean): readonly number[] {
-  return names.flatMap((name, place) => (matches(name.trim()) ? [place] : []));
-}
-
-/** Longest text of a statement that a sentence repeats. */
-const MAX_SHOWN = 40;
-
-export function shortened(text: string): string {
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
-}
-
-/** Statement, mapping or option that cannot be used; `message` is one sentence for the person who ran the command. */
-export class StatementError extends Error {
-  override readonly name = 'StatementError';
 }

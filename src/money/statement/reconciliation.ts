@@ -10,11 +10,12 @@ import {
   type Task,
   type TaskId,
 } from '../../tasks/index.ts';
-import type { TeamKey } from '../../teams/index.ts';
+import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
 import type { UpstreamId } from '../../videos/index.ts';
-import { type Discrepancy, type Match, type MonthSummary, Summary } from './findings.ts';
-import { type Bill, Bills, type BookedSend, type Comparison, compare, countedOf } from './match.ts';
-import { type Format, type Row, rowsOf, StatementError, type StatementFile } from './read.ts';
+import { CommandError } from '../books/command.ts';
+import { type Discrepancy, type Match, type MonthSummary, type Outcome, Summary } from './findings.ts';
+import { type Bill, Bills, type BookedSend, type Comparison, compare, isCounted } from './match.ts';
+import type { Row, Statement, StatementFile } from './read.ts';
 
 /** Findings about the tasks of one team, or about no task of any. */
 export interface TeamFindings {
@@ -41,20 +42,17 @@ const PAGE = 500;
 
 /**
  * Compares every row of a statement with the books, and the books of the time it covers with the statement. Reads only.
- * @throws StatementError when a row cannot be read, or its currency is unknown.
+ * @throws CommandError when a row cannot be read, or its currency is unknown.
  */
-export async function reconcileStatement(
-  books: Books,
-  { file, format }: { readonly file: StatementFile; readonly format: Format },
-): Promise<Reconciliation> {
+export async function reconcileStatement(books: Books, statement: Statement): Promise<Reconciliation> {
   const bills = new Bills();
   const covered = { fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
-  for await (const row of rowsOf(file, format)) {
+  for (const row of statement.rows) {
     bills.add(row);
     extend(covered, row);
   }
-  if (covered.toMs < covered.fromMs) throw new StatementError(`${file.path} has no rows.`);
-  const comparison = new ComparisonRun(books, file);
+  if (covered.toMs < covered.fromMs) throw new CommandError(`${statement.path} has no rows.`);
+  const comparison = new ComparisonRun(books, statement);
   for (const page of chunked(bills.all(), PAGE)) await comparison.addBills(page);
   await comparison.addMissing(covered);
   return comparison.result();
@@ -101,53 +99,30 @@ class ComparisonRun {
   }
 
   async addBills(bills: readonly Bill[]): Promise<void> {
-    const { store, upstreamIds } = this.#books;
+    const { upstreamIds } = this.#books;
     const known = bills.filter(({ id }) => id !== '');
     const holders = await upstreamIds.holders(known.map(({ id }) => id as UpstreamId));
-    const held = holders.filter((task) => task !== undefined);
-    const tasks = new Map((await readTasks(store, [...new Set(held)])).map((task) => [task.id, task]));
+    const tasks = await this.#tasks(holders.filter((task) => task !== undefined));
     const taskOf = new Map(known.map((bill, at) => [bill, tasks.get(holders[at] ?? ('' as TaskId))]));
     for (const bill of bills) {
       const task = taskOf.get(bill);
-      const entry = task === undefined ? undefined : ledgerOf(task).find(({ send }) => send === task.sends);
-      if (task === undefined || entry === undefined) this.#unknown.push(bill);
-      else this.#addBill(bill, task, entry);
+      const entry = task && entryOf(task, task.sends);
+      if (entry === undefined) this.#unknown.push(bill);
+      else this.#addBill(bill, entry);
     }
   }
 
-  #addBill(bill: Bill, task: Task, entry: LedgerEntry): void {
-    const { platform, team } = task.origin;
-    const findings = this.#findingsOf({ platform, team });
-    const send = bookedSendOf(entry);
+  #addBill(bill: Bill, entry: LedgerEntry): void {
+    const { task, send } = entry;
     this.#found.add(keyOf(entry));
     this.#currencies.add(entry.currency);
     const currency = bill.currency ?? this.#file.currency ?? entry.currency;
-    const comparison = this.#compare(bill, send);
-    const summaries = [this.#all, findings.summary];
-    for (const [month, { rows, sum }] of bill.months) {
-      for (const summary of summaries) summary.addRows(month, rows, { amount: sum.toFixed(), currency });
-      if (comparison.kind === 'match') for (const summary of summaries) summary.addMatch(month, rows);
-    }
-    const { month, rows } = lastMonthOf(bill);
-    if (comparison.kind === 'match') {
-      findings.matches.push({ task: entry.task, send: entry.send, book: comparison.book });
-      const { off } = comparison;
-      if (off !== undefined) for (const summary of summaries) summary.addTo('tolerated', { month, by: [off] }, rows);
-      return;
-    }
-    const { ours, theirs, by } = comparison;
-    const found = {
-      kind: 'differs',
-      month,
-      id: bill.id,
-      task: entry.task,
-      send: entry.send,
-      ours,
-      theirs,
-      by,
-    } as const;
-    findings.discrepancies.push(found);
-    for (const summary of summaries) summary.addTo(found.kind, found, rows);
+    const month = lastMonthOf(bill);
+    const findings = this.#findingsOf(entry);
+    const comparison = this.#compare(bill, bookedSendOf(entry));
+    this.#count(findings, { ...comparison, month, bill: { ...bill, currency } });
+    if (comparison.kind === 'match') findings.matches.push({ task, send, book: comparison.book });
+    else findings.discrepancies.push({ ...comparison, month, id: bill.id, task, send });
   }
 
   /** Adds the sends that our books count in the time covered, and that the statement does not bill. */
@@ -160,40 +135,39 @@ class ComparisonRun {
       if (scope === null || scope.month < first || scope.month > last) continue;
       for await (const page of pagesOf(store, index)) {
         const keys = page.map(({ member }) => member).filter((key) => !this.#found.has(key));
-        await this.#addMissing(await ledgerEntries(store, keys), covered);
+        const entries = await ledgerEntries(store, keys);
+        const tasks = await this.#tasks(entries.map(({ task }) => task));
+        for (const { task: id, send } of entries) {
+          const task = tasks.get(id);
+          const entry = task && entryOf(task, send);
+          if (task !== undefined && entry !== undefined) this.#addUnbilled(task, entry, covered);
+        }
       }
     }
   }
 
-  async #addMissing(entries: readonly LedgerEntry[], covered: Covered): Promise<void> {
-    const ids = [...new Set(entries.map(({ task }) => task))];
-    const tasks = new Map((await readTasks(this.#books.store, ids)).map((task) => [task.id, task]));
-    for (const { task: id, send } of entries) {
-      const task = tasks.get(id);
-      const entry = task === undefined ? undefined : ledgerOf(task).find((one) => one.send === send);
-      const due = task === undefined || entry === undefined ? null : dueBy(task, entry, covered);
-      if (task === undefined || entry === undefined || due === null) continue;
-      const findings = this.#findingsOf({ platform: entry.platform, team: entry.team });
-      const ours = { amount: entry.amount, currency: entry.currency };
-      const upstream = task.upstreamId === undefined || send !== task.sends ? {} : { id: task.upstreamId };
-      const { period: month } = entry;
-      const summaries = [this.#all, findings.summary];
-      if (due === 'later') {
-        if (month === monthOf(covered.toMs)) for (const summary of summaries) summary.addLater(month);
-        continue;
-      }
-      const found = { kind: 'missing', month, ...upstream, task: id, send, ours, by: [ours] } as const;
-      if (entry.state === 'in_doubt') {
-        const lacksId = task.state === 'uncertain' && task.upstreamId === undefined && send === task.sends;
-        const position = findings.discrepancies.length;
-        this.#unconfirmed.push({ send: bookedSendOf(entry), atMs: entry.createdAtMs, position, lacksId });
-      }
-      findings.discrepancies.push(found);
-      for (const summary of summaries) summary.addTo(found.kind, found, 1);
+  #addUnbilled(task: Task, entry: LedgerEntry, covered: Covered): void {
+    const { send, amount, currency, period: month } = entry;
+    const due = dueBy(task, entry, covered);
+    if (due === null) return;
+    const findings = this.#findingsOf(entry);
+    if (due === 'later') {
+      if (month === monthOf(covered.toMs)) this.#count(findings, { kind: due, month, by: [] });
+      return;
     }
+    const ours = { amount, currency };
+    const upstream = task.upstreamId === undefined || send !== task.sends ? {} : { id: task.upstreamId };
+    if (entry.state === 'in_doubt') {
+      const lacksId = task.state === 'uncertain' && task.upstreamId === undefined && send === task.sends;
+      const position = findings.discrepancies.length;
+      this.#unconfirmed.push({ send: bookedSendOf(entry), atMs: entry.createdAtMs, position, lacksId });
+    }
+    const missing = { kind: 'missing', month, ...upstream, task: task.id, send, ours, by: [ours] } as const;
+    this.#count(findings, missing);
+    findings.discrepancies.push(missing);
   }
 
-  /** @throws StatementError when the currency of a bill that belongs to no task is unknown. */
+  /** @throws CommandError when the currency of a bill that belongs to no task is unknown. */
   result(): Reconciliation {
     if (this.#unknown.length > 0) this.#addUnknown();
     const teams = [...this.#teams.values()].map(({ summary, ...findings }) => ({
@@ -209,22 +183,23 @@ class ComparisonRun {
     const first = findings.discrepancies.length;
     for (const bill of this.#unknown) {
       const currency = bill.currency ?? this.#currency();
-      const { month } = lastMonthOf(bill);
-      const summaries = [this.#all, findings.summary];
       // Gross, so that a charge and a refund of one size do not look like nothing.
       const by = [{ amount: bill.charged.plus(bill.refunded).toFixed(), currency }];
       const theirs = { amount: bill.charged.minus(bill.refunded).toFixed(), currency };
       const upstream = bill.id === '' ? {} : { id: bill.id };
-      const found = { kind: 'unknown', month, ...upstream, theirs, by } as const;
-      findings.discrepancies.push(found);
-      let count = 0;
-      for (const [each, { rows, sum }] of bill.months) {
-        for (const summary of summaries) summary.addRows(each, rows, { amount: sum.toFixed(), currency });
-        count += rows;
-      }
-      for (const summary of summaries) summary.addTo(found.kind, found, count);
+      const unknown = { kind: 'unknown', month: lastMonthOf(bill), ...upstream, theirs, by } as const;
+      this.#count(findings, { ...unknown, bill: { ...bill, currency } });
+      findings.discrepancies.push(unknown);
     }
     if (findings.team !== null) this.#pair(findings.discrepancies, first);
+  }
+
+  #count(findings: OpenFindings, outcome: Outcome): void {
+    for (const summary of [this.#all, findings.summary]) summary.add(outcome);
+  }
+
+  async #tasks(ids: readonly TaskId[]): Promise<ReadonlyMap<TaskId, Task>> {
+    return new Map((await readTasks(this.#books.store, [...new Set(ids)])).map((task) => [task.id, task]));
   }
 
   /** Brings unconfirmed clips and unknown bills together where each fits one other alone; `first`: position of the bills. */
@@ -257,13 +232,14 @@ class ComparisonRun {
     const [only, another] = this.#currencies;
     const currency = this.#file.currency ?? (another === undefined ? only : undefined);
     if (currency !== undefined) return currency;
-    throw new StatementError(
+    throw new CommandError(
       'The statement has no column for the currency; name one (--map …,currency=COLUMN), or add --currency USD.',
     );
   }
 
-  #findingsOf(team: TeamKey | null): OpenFindings {
-    const key = team === null ? '' : `${team.platform}:${team.team}`;
+  #findingsOf(of: TeamKey | null): OpenFindings {
+    const team = of && { platform: of.platform, team: of.team };
+    const key = team === null ? '' : keyOfTeam(team);
     const known = this.#teams.get(key);
     if (known !== undefined) return known;
     const findings = { team, matches: [], discrepancies: [], summary: new Summary(this.#file.tolerance) };
@@ -283,9 +259,13 @@ function keyOf({ task, send }: Pick<LedgerEntry, 'task' | 'send'>): string {
   return `${task}#${send}`;
 }
 
+function entryOf(task: Task, send: number): LedgerEntry | undefined {
+  return ledgerOf(task).find((entry) => entry.send === send);
+}
+
 function bookedSendOf({ amount, currency, state, booked, counted }: LedgerEntry): BookedSend {
   const awaitsRefund = booked === undefined && state === 'refunded' && counted === 'held';
-  return { price: { amount, currency }, state: booked ?? state, awaitsRefund };
+  return { price: { amount, currency }, state: awaitsRefund ? 'awaits_refund' : (booked ?? state) };
 }
 
 /**
@@ -293,17 +273,15 @@ function bookedSendOf({ amount, currency, state, booked, counted }: LedgerEntry)
  * on the next one; `null`: neither.
  */
 function dueBy(task: Task, entry: LedgerEntry, { fromMs, toMs }: Covered): 'now' | 'later' | null {
-  const send = bookedSendOf(entry);
-  if (!countedOf(send) || new Big(entry.amount).eq(0)) return null;
+  if (!isCounted(bookedSendOf(entry)) || new Big(entry.amount).eq(0)) return null;
   const isOver = entry.state === 'in_doubt' || isEnded(task) || entry.state === 'settled';
   const endMs = entry.state === 'in_doubt' ? entry.createdAtMs : (task.endedAtMs ?? entry.createdAtMs);
   if (!isOver || entry.createdAtMs < fromMs) return null;
   return endMs <= toMs ? 'now' : 'later';
 }
 
-function lastMonthOf({ months }: Bill): { readonly month: string; readonly rows: number } {
-  const rows = [...months.values()].reduce((sum, each) => sum + each.rows, 0);
-  return { month: [...months.keys()].toSorted().at(-1) ?? '', rows };
+function lastMonthOf({ months }: Bill): string {
+  return [...months.keys()].toSorted().at(-1) ?? '';
 }
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,5 @@
 import { formatPrice, type Price } from '../../tasks/index.ts';
 import type { Discrepancy, MonthSummary, Tally } from './findings.ts';
-import { shortened } from './read.ts';
 
 /**
  * Returns the comparison of one month in a line: `October: 431 rows, $212.40. 428 match. 2 differ by $0.30 in total. …`.
@@ -51,10 +50,11 @@ export function signed(price: Price): string {
   return amount.startsWith('-') ? `−${formatPrice({ amount: amount.slice(1), currency })}` : formatPrice(price);
 }
 
+/** British, without a comma before “and”. */
+const LIST = new Intl.ListFormat('en-GB');
+
 function amounts(prices: readonly Price[]): string {
-  const texts = prices.map(signed);
-  const last = texts.at(-1) ?? '0';
-  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} and ${last}`;
+  return prices.length === 0 ? '0' : LIST.format(prices.map(signed));
 }
 
 function monthName(month: string, year: number): string {
@@ -74,4 +74,11 @@ function number(count: number): string {
 /** Makes a text of the statement safe for a terminal. */
 export function plain(text: string): string {
   return shortened(text.replace(/\p{C}+/gu, '�'));
+}
+
+/** Longest text of a statement that a sentence repeats. */
+const MAX_SHOWN = 40;
+
+export function shortened(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
 }

@@ -17,7 +17,6 @@ function billed(...amounts: readonly string[]) {
 const send = (changes: Partial<BookedSend> = {}): BookedSend => ({
   price: { amount: '0.30', currency: 'USD' },
   state: 'settled',
-  awaitsRefund: false,
   ...changes,
 });
 
@@ -35,14 +34,14 @@ it.each([
   ['reserved', ['0.30'], null],
   ['released', ['0'], null],
 ] as const)('a send that is %s matches %j', (state, amounts, book) => {
-  expect(compare(billed(...amounts), send({ state }))).toEqual({ kind: 'match', book });
+  expect(compare(billed(...amounts), send({ state }))).toEqual({ kind: 'match', book, by: [] });
 });
 
 it('keeps a failed clip that awaits its refund until the statement shows it', () => {
-  const awaiting = send({ state: 'refunded', awaitsRefund: true });
-  expect(compare(billed('0.30'), awaiting)).toEqual({ kind: 'match', book: null });
-  expect(compare(billed('-0.30'), awaiting)).toEqual({ kind: 'match', book: 'refunded' });
-  expect(compare(billed('0.30', '-0.30'), awaiting)).toEqual({ kind: 'match', book: 'refunded' });
+  const awaiting = send({ state: 'awaits_refund' });
+  expect(compare(billed('0.30'), awaiting)).toEqual({ kind: 'match', book: null, by: [] });
+  expect(compare(billed('-0.30'), awaiting)).toEqual({ kind: 'match', book: 'refunded', by: [] });
+  expect(compare(billed('0.30', '-0.30'), awaiting)).toEqual({ kind: 'match', book: 'refunded', by: [] });
   expect(compare(billed('0.30', '-0.10'), awaiting)).toMatchObject({ ours: usd('0.3'), theirs: usd('0.2') });
 });
 
@@ -91,7 +90,7 @@ it.each([
   ['reserved', '0.30', ['0.295'], null, '0.005'],
 ] as const)('with a tolerance, a send that is %s at %s matches %j', (state, amount, amounts, book, off) => {
   const sent = send({ state, price: usd(amount) });
-  expect(compare(billed(...amounts), sent, new Big('0.01'))).toEqual({ kind: 'match', book, off: usd(off) });
+  expect(compare(billed(...amounts), sent, new Big('0.01'))).toEqual({ kind: 'match', book, by: [usd(off)] });
   expect(compare(billed(...amounts), sent)).toMatchObject({ kind: 'differs' });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Big } from 'big.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detectFormat, parseMapping, rowsOf, type StatementFile } from '#src/money/statement/read.ts';
+import { parseMapping, readStatement, type StatementFile } from '#src/money/statement/read.ts';
 
 const NAMES = 'id=task,amount=cost,at=time';
 const NUMBERS = 'id=1,amount=2,at=3';
@@ -17,13 +17,9 @@ afterEach(() => rm(dir, { recursive: true }));
 async function read(content: string | Buffer, map = NAMES, given: Partial<StatementFile> = {}) {
   const path = join(dir, 'statement.csv');
   await writeFile(path, content);
-  const file = { path, mapping: parseMapping(map), ...given };
-  const format = await detectFormat(file);
-  const rows = await Array.fromAsync(rowsOf(file, format));
-  return {
-    format,
-    rows: rows.map(({ id, amount }) => [id, amount.toFixed()]),
-  };
+  const statement = await readStatement({ path, mapping: parseMapping(map), ...given });
+  const rows = [...statement.rows];
+  return { ...statement, rows: rows.map(({ id, amount }) => [id, amount.toFixed()]) };
 }
 
 const rowsIn = async (...given: Parameters<typeof read>) => (await read(...given)).rows;
@@ -83,9 +79,9 @@ describe('a statement is read', () => {
   it('with a footer, which is left out and named', async () => {
     const text =
       'task,cost,time\nup-1,0.30,2026-10-03\n,0.30,\nup-2,0.40,2026-10-03\nTax,$ 0.07 (10 %),\nTotal,0.77,n/a\n';
-    const { rows, format } = await read(text);
+    const { rows, leftOut } = await read(text);
     expect(rows.map(([id]) => id)).toEqual(['up-1', 'up-2']);
-    expect(format.leftOut).toEqual([
+    expect(leftOut).toEqual([
       { line: 3, id: '' },
       { line: 5, id: 'Tax' },
       { line: 6, id: 'Total' },
@@ -109,9 +105,9 @@ describe('a statement is read', () => {
   it('to the same hash for the same bytes alone', async () => {
     const text = 'task,cost,time\nup-1,0.30,2026-10-03\n';
     const [one, same, other] = [await read(text), await read(text), await read(`${text} `)];
-    expect(one.format.hash).toMatch(/^[0-9a-f]{64}$/u);
-    expect(same.format.hash).toBe(one.format.hash);
-    expect(other.format.hash).not.toBe(one.format.hash);
+    expect(one.hash).toMatch(/^[0-9a-f]{64}$/u);
+    expect(same.hash).toBe(one.hash);
+    expect(other.hash).not.toBe(one.hash);
     // What was read wrongly is read again with other options, and must not count as imported before.
     const options = [
       { scale: new Big('0.01') },
@@ -120,7 +116,7 @@ describe('a statement is read', () => {
       { dates: 'mdy' },
     ] as const;
     const hashes = await Promise.all(options.map((given) => read(text, NAMES, given)));
-    expect(new Set([one, ...hashes].map(({ format }) => format.hash)).size).toBe(5);
+    expect(new Set([one, ...hashes].map(({ hash }) => hash)).size).toBe(5);
   });
 });
 
@@ -185,9 +181,9 @@ describe('one sentence says', () => {
 
   it('that the file is missing, empty, a folder, or no text', async () => {
     const file = (path: string) => ({ path, mapping: parseMapping(NAMES) });
-    await expect(detectFormat(file(join(dir, 'none.csv')))).rejects.toThrow('There is no file');
+    await expect(readStatement(file(join(dir, 'none.csv')))).rejects.toThrow('There is no file');
     await mkdir(join(dir, 'folder'));
-    await expect(detectFormat(file(join(dir, 'folder')))).rejects.toThrow('is a folder');
+    await expect(readStatement(file(join(dir, 'folder')))).rejects.toThrow('is a folder');
     await rejects([''], 'is empty');
     await rejects([Buffer.from([0x50, 0x4b, 3, 4, 0, 0])], 'is not a CSV file: it is not text');
     await rejects(['task,cost,time\n"up-1,0.30,2026-10-03\n'], 'is not a CSV file:');

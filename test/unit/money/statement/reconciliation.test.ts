@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { detectFormat, parseMapping, type StatementFile } from '#src/money/statement/read.ts';
+import { parseMapping, readStatement, type StatementFile } from '#src/money/statement/read.ts';
 import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
 import { monthLine } from '#src/money/statement/sentences.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
@@ -57,7 +57,7 @@ async function reconciled(rows: readonly string[], given: Partial<StatementFile>
   await writeFile(path, ['task,cost,time', ...rows].join('\n'));
   const file = { path, mapping: parseMapping('id=task,amount=cost,at=time'), ...given };
   const books = { store, upstreamIds: createUpstreamIds(store, SERVICE) };
-  return reconcileStatement(books, { file, format: await detectFormat(file) });
+  return reconcileStatement(books, await readStatement(file));
 }
 
 const linesOf = async (...given: Parameters<typeof reconciled>) =>
