@@ -66,7 +66,7 @@ const PLAYGROUND: ConfiguredPlatform = {
   async checks({ config: { playground, http } }) {
     const access = playground.accessToken === undefined ? 'without a token, for this machine alone' : 'with a token';
     const found = `on, at port ${http.port}, ${access}`;
-    return [{ subject: 'Chat page', run: async () => [ok('Chat page', found)] }];
+    return [{ subject: 'Chat page', run: () => ok(found) }];
   },
   async open({ config, countWrongToken: counted, ...deps }) {
     const { createPlayground } = await import('./playground/index.ts');

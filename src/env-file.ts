@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 /** Optional file of environment variables in the working directory. */
 export const ENV_FILE = '.env';
@@ -15,6 +16,11 @@ export function loadEnvFile(): string[] {
   } catch (thrown) {
     return [`${ENV_FILE}: it cannot be read as a file (${thrown instanceof Error ? thrown.message : String(thrown)})`];
   }
+}
+
+/** Returns where the variables come from, for people. */
+export function environmentSource(): string {
+  return existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type APIGuild, type APIGuildMember, Routes } from 'discord.js';
 import type { CheckDeps } from '#commands/adapter.ts';
 import { declarations } from '#commands/registry.ts';
-import { type Check, type Diagnosis, ok, warning, wrong } from '#src/doctor/index.ts';
+import { type Check, type Finding, type Findings, ok, warning, wrong } from '#src/doctor/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { rulesOf } from '#src/teams/index.ts';
 import type { DiscordSettings } from './config.ts';
@@ -12,9 +12,6 @@ import { type Identity, inviteLink, ownIdentity, stateOfCommands } from './regis
 import { DiscordRest, DiscordTime } from './rest/client.ts';
 import { permissionsFor, permissionsIn } from './rest/permissions.ts';
 
-const TOKEN = 'Discord token';
-const SERVERS = 'Discord servers';
-const COMMANDS = 'Discord commands';
 const PORTAL = 'https://discord.com/developers/applications › your app';
 /** Session starts left of a day's 1,000 from which a crash loop is likely. */
 const FEW_SESSIONS = 50;
@@ -37,19 +34,19 @@ export function discordChecks(settings: DiscordSettings, deps: CheckDeps): reado
     return { rest, identity: self, ...(await spread(rest, settings, deps)) };
   });
   // Only the check of the token, and that of the servers, report a failure of what the others need.
-  const quietly = (run: (facts: Found) => Promise<readonly Diagnosis[]>) => () => found.then(run, () => []);
+  const quietly = (run: (facts: Found) => Findings | Promise<Findings>) => () => found.then(run, () => null);
   identity.catch(() => undefined);
   return [
-    { subject: TOKEN, run: () => checkToken(rest, identity, settings, deps) },
+    { subject: 'Discord token', run: () => checkToken(rest, identity, settings, deps) },
     {
-      subject: SERVERS,
+      subject: 'Discord servers',
       run: () =>
         identity.then(
           () => found.then((facts) => checkServers(facts, deps)),
-          () => [],
+          () => null,
         ),
     },
-    { subject: COMMANDS, run: quietly((facts) => checkCommands(facts, settings, deps)) },
+    { subject: 'Discord commands', run: quietly((facts) => checkCommands(facts, settings, deps)) },
     { subject: 'Discord permissions', run: quietly(checkPermissions) },
     { subject: 'ADMINS', run: quietly((facts) => checkAdmins(facts, deps)) },
   ];
@@ -60,36 +57,35 @@ async function checkToken(
   identity: Promise<Identity>,
   { guildId }: DiscordSettings,
   { config }: CheckDeps,
-): Promise<readonly Diagnosis[]> {
+): Promise<Findings> {
   try {
     const { name, application, isPublic } = await identity;
     const { shards, session_start_limit: limit } = await askForGateway(rest);
     const isOpen = isPublic && config.access.teams === null && guildId === undefined;
     return [
-      ok(TOKEN, `accepted as ${name} (application ${application}), ${shards} shard(s); no privileged intent is needed`),
-      ...(limit.remaining > FEW_SESSIONS ? [] : [fewSessions(limit.remaining, limit.reset_after)]),
-      ...(isOpen
-        ? [
-            wrong(
-              'Discord app',
-              'it is public, so anyone can add it to a server and spend your money',
-              `${PORTAL} › Installation › Install Link: None; then Bot › Public Bot: off. Or set ALLOW_TEAMS.`,
-            ),
-          ]
-        : []),
+      ok(`accepted as ${name} (application ${application}), ${shards} shard(s); no privileged intent is needed`),
+      limit.remaining > FEW_SESSIONS ? null : fewSessions(limit.remaining, limit.reset_after),
+      isOpen
+        ? wrong(
+            'it is public, so anyone can add it to a server and spend your money',
+            `${PORTAL} › Installation › Install Link: None; then Bot › Public Bot: off. Or set ALLOW_TEAMS.`,
+            'Discord app',
+          )
+        : null,
     ];
   } catch (thrown) {
     const { code, message } = asDailiesError(thrown, 'asking Discord');
     return code === 'unauthorised'
-      ? [wrong(TOKEN, 'Discord does not accept it', `Put a new one into DISCORD_TOKEN: ${PORTAL} › Bot › Reset Token.`)]
-      : [wrong(TOKEN, message, 'Check the network, a proxy on the way and https://discordstatus.com.')];
+      ? wrong('Discord does not accept it', `Put a new one into DISCORD_TOKEN: ${PORTAL} › Bot › Reset Token.`)
+      : wrong(message, 'Check the network, a proxy on the way and https://discordstatus.com.');
   }
 }
 
-function fewSessions(remaining: number, resetAfterMs: number): Diagnosis {
+function fewSessions(remaining: number, resetAfterMs: number): Finding {
+  const subject = 'Discord gateway';
   const found = `${remaining} session starts are left, until a reset in ${Math.ceil(resetAfterMs / 60_000)} min`;
   const fix = 'Look for a bot in a crash loop, or another process with this token.';
-  return remaining === 0 ? wrong('Discord gateway', found, fix) : warning('Discord gateway', found, fix);
+  return remaining === 0 ? wrong(found, fix, subject) : warning(found, fix, subject);
 }
 
 async function spread(rest: DiscordRest, { guildId }: DiscordSettings, { config }: CheckDeps) {
@@ -100,10 +96,7 @@ async function spread(rest: DiscordRest, { guildId }: DiscordSettings, { config 
   return { allowed: servers.filter(isAllowed), refused: servers.filter((one) => !isAllowed(one)) };
 }
 
-async function checkServers(
-  { identity, allowed, refused }: Found,
-  { config }: CheckDeps,
-): Promise<readonly Diagnosis[]> {
+function checkServers({ identity, allowed, refused }: Found, { config }: CheckDeps): Findings {
   const invite = `Open ${inviteLink(identity.application)}`;
   const { teams } = rulesOf(PLATFORM, config.access, 'all');
   const member = new Set([...allowed, ...refused].map(({ id }) => id));
@@ -115,16 +108,15 @@ async function checkServers(
       : '';
   return [
     allowed.length === 0
-      ? wrong(SERVERS, 'the bot is in none that may use it', `${invite}, and choose a server.`)
-      : ok(SERVERS, `${names}${first}`),
+      ? wrong('the bot is in none that may use it', `${invite}, and choose a server.`)
+      : ok(`${names}${first}`),
     ...refused.map(({ name, id }) =>
       warning(
-        SERVERS,
         `${name} (${id}) may not use the bot`,
         `Add discord:${id} to ALLOW_TEAMS (mind DISCORD_GUILD_ID), or remove the bot there.`,
       ),
     ),
-    ...absent.map((id) => warning('ALLOW_TEAMS', `the bot is not in discord:${id}`, `${invite}, or correct the id.`)),
+    ...absent.map((id) => warning(`the bot is not in discord:${id}`, `${invite}, or correct the id.`, 'ALLOW_TEAMS')),
   ];
 }
 
@@ -132,9 +124,9 @@ async function checkCommands(
   { rest, identity, allowed }: Found,
   { guildId }: DiscordSettings,
   { config }: CheckDeps,
-): Promise<readonly Diagnosis[]> {
+): Promise<Findings> {
   const guild = guildId ?? null;
-  if (guild !== null && allowed.length === 0) return [];
+  if (guild !== null && allowed.length === 0) return null;
   const hasUserInstall = config.access.admits.includes('user_install');
   const { application } = identity;
   const state = await stateOfCommands({ rest, application, guild, commands: declarations, hasUserInstall });
@@ -142,42 +134,30 @@ async function checkCommands(
   const fix = 'npm start registers them, as does npm run commands.';
   switch (state) {
     case 'current':
-      return [ok(COMMANDS, `those of this version are registered ${where}`)];
+      return ok(`those of this version are registered ${where}`);
     case 'none':
-      return [warning(COMMANDS, `none are registered ${where} yet`, fix)];
+      return warning(`none are registered ${where} yet`, fix);
     case 'other':
-      return [warning(COMMANDS, `those registered ${where} are not those of this version`, fix)];
+      return warning(`those registered ${where} are not those of this version`, fix);
     case 'unknown':
-      return [warning(COMMANDS, 'Discord does not say which are registered', 'Run this again later.')];
+      return warning('Discord does not say which are registered', 'Run this again later.');
   }
 }
 
-async function checkPermissions({ rest, identity, allowed }: Found): Promise<readonly Diagnosis[]> {
+async function checkPermissions({ rest, identity, allowed }: Found): Promise<Findings> {
   const looked = allowed.slice(0, MAX_SERVERS);
   const all = await Promise.all(
-    looked.map(async ({ id, name }): Promise<Diagnosis> => {
+    looked.map(async ({ id, name }) => {
       const subject = `Discord permissions in ${name}`;
       const missing = await missingIn(rest, id, identity.user);
-      return missing.length === 0
-        ? ok(subject, 'all that it needs, unless a channel denies some')
-        : wrong(
-            subject,
-            `its roles lack ${missing.join(', ')}`,
-            'Server Settings › Roles › the bot’s role, or open the invite link again.',
-          );
+      if (missing.length === 0) return ok('all that it needs, unless a channel denies some', subject);
+      const fix = 'Server Settings › Roles › the bot’s role, or open the invite link again.';
+      return wrong(`its roles lack ${missing.join(', ')}`, fix, subject);
     }),
   );
   const others = allowed.length - looked.length;
-  return others === 0
-    ? all
-    : [
-        ...all,
-        warning(
-          'Discord permissions',
-          `${others} more servers were not looked at`,
-          'Their channels name what is missing at each order.',
-        ),
-      ];
+  const fix = 'Their channels name what is missing at each order.';
+  return [...all, others === 0 ? null : warning(`${others} more servers were not looked at`, fix)];
 }
 
 /** Returns the names of the permissions that the bot's roles lack in a server. */
@@ -204,24 +184,23 @@ async function missingIn(rest: DiscordRest, guild: string, user: string): Promis
   return [...needed].filter(([right]) => (permissions & right) === 0n).map(([, right]) => right);
 }
 
-async function checkAdmins({ rest, allowed }: Found, { config }: CheckDeps): Promise<readonly Diagnosis[]> {
+async function checkAdmins({ rest, allowed }: Found, { config }: CheckDeps): Promise<Findings> {
   const admins = config.admins.filter(({ platform }) => platform === PLATFORM);
-  const all = await Promise.all(
+  const servers = allowed.slice(0, MAX_SERVERS);
+  const strangers = await Promise.all(
     admins.map(async ({ user }) => {
-      const servers = allowed.slice(0, MAX_SERVERS);
       const found = await Promise.all(servers.map(({ id }) => isMember(rest, id, user)));
-      if (found.includes(true)) return [];
-      return [
-        warning(
-          'ADMINS',
-          `discord:${user} is a member of no server that may use the bot`,
-          'Correct the id (Developer Mode on, right-click the person › Copy User ID), or invite the person.',
-        ),
-      ];
+      return found.includes(true) ? [] : [user];
     }),
   );
-  const missing = all.flat();
-  return admins.length === 0 || missing.length > 0 ? missing : [ok('ADMINS', `${admins.length} on Discord, all found`)];
+  const missing = strangers.flat();
+  if (admins.length > 0 && missing.length === 0) return ok(`${admins.length} on Discord, all found`);
+  return missing.map((user) =>
+    warning(
+      `discord:${user} is a member of no server that may use the bot`,
+      'Correct the id (Developer Mode on, right-click the person › Copy User ID), or invite the person.',
+    ),
+  );
 }
 
 function isMember(rest: DiscordRest, guild: string, user: string): Promise<boolean> {

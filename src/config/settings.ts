@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { ENV_FILE, loadEnvFile } from '../env-file.ts';
+import { environmentSource, loadEnvFile } from '../env-file.ts';
 import { isOnTerminal, type Logger } from '../logger.ts';
 import { findFfmpeg } from '../media/index.ts';
 import { sandboxCatalog } from '../sandbox/index.ts';
@@ -56,8 +54,7 @@ export async function readSettingsOrExit(platforms: readonly PlatformConfig[]): 
   const { settings, problems } = await readSettings(platforms);
   if (settings !== null) return settings;
   const list = problems.map((problem) => `  ${problem}\n`).join('');
-  const from = existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
-  process.stderr.write(`Dailies cannot start with this configuration (read from ${from}):\n${list}`);
+  process.stderr.write(`Dailies cannot start with this configuration (read from ${environmentSource()}):\n${list}`);
   process.exit(1);
 }
 

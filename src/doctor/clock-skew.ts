@@ -1,8 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Clock } from '../clock.ts';
-import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
+import { type Finding, ok, warning, wrong } from './diagnosis.ts';
 
-const SUBJECT = 'Clock';
 /** Channel on which undici publishes the headers of every response. @see https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
 const CHANNEL = 'undici:request:headers';
 /** `Date` has whole seconds; half of one is its mean error. */
@@ -34,19 +33,18 @@ export class ClockSkew {
   }
 
   /** Ends the observation. @returns the largest difference. */
-  result(): Diagnosis {
+  result(): Finding {
     unsubscribe(CHANNEL, this.#listener);
     const [worst] = [...this.#aheadMs].sort(([, one], [, other]) => Math.abs(other) - Math.abs(one));
-    if (worst === undefined)
-      return ok(SUBJECT, 'nothing outside was asked, so there is no other clock to compare with');
+    if (worst === undefined) return ok('nothing outside was asked, so there is no other clock to compare with');
     const [origin, aheadMs] = worst;
     const seconds = Math.round(Math.abs(aheadMs) / 1_000);
     const found = `${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${origin}`;
     const fix = 'Set the clock by NTP (timedatectl set-ntp true).';
     if (Math.abs(aheadMs) >= HARMFUL_MS) {
-      return wrong(SUBJECT, `${found}: signed requests, links and late presses are judged by it`, fix);
+      return wrong(`${found}: signed requests, links and late presses are judged by it`, fix);
     }
-    return Math.abs(aheadMs) >= NOTABLE_MS ? warning(SUBJECT, found, fix) : ok(SUBJECT, `agrees with ${origin}`);
+    return Math.abs(aheadMs) >= NOTABLE_MS ? warning(found, fix) : ok(`agrees with ${origin}`);
   }
 
   #observe({ request, response }: HeadersMessage): void {

@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, type Given, type PlatformConfig, variablesOf } from '../config/index.ts';
-import { ENV_FILE, isEnvFileReadable } from '../env-file.ts';
+import { ENV_FILE, environmentSource, isEnvFileReadable } from '../env-file.ts';
 import type { Catalog } from '../videos/index.ts';
-import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
+import { type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
 
 /** Names of variables whose values are never printed. */
 const SECRETS = /TOKEN|SECRET/;
-const SUBJECT = 'Configuration';
 const DOCUMENT = 'docs/configuration.md explains the variables.';
 /** Variables that only `npm run sandbox` reads. */
 const SANDBOX_VARIABLES = ['SANDBOX_PORT', 'SANDBOX_TOKENS', 'SANDBOX_DATA'];
@@ -18,6 +16,7 @@ const LONG_NAME = 8;
 /** Largest difference within a family, as between `DISCORD_BOT_TOKEN` and `DISCORD_TOKEN`. */
 const FAMILY_DISTANCE = 4;
 
+/** What {@link checkEnvironment} looks at. */
 export interface Environment {
   readonly given: Given;
   readonly platforms: readonly PlatformConfig[];
@@ -28,19 +27,18 @@ export interface Environment {
 }
 
 /** Reports all invalid variables at once, unknown ones that resemble ours, and a readable file of tokens. */
-export function checkEnvironment({ given, platforms, problems, distance }: Environment): readonly Diagnosis[] {
-  const from = existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
+export function checkEnvironment({ given, platforms, problems, distance }: Environment): Findings {
+  const from = environmentSource();
   const known = [...Object.keys(variablesOf(platforms)), ...SANDBOX_VARIABLES];
   const set = known.filter((name) => (given[name] ?? '').trim() !== '');
   const count = set.length === 0 ? 'no variable is set, so the defaults apply' : `${set.length} variable(s)`;
-  const invalid = problems.map((problem) => wrong(SUBJECT, problem, `Correct it in ${from}.`));
-  const readable = isEnvFileReadable()
-    ? [warning(ENV_FILE, 'every user of this machine can read it, tokens included', `chmod 600 ${ENV_FILE}`)]
-    : [];
   return [
-    ...(invalid.length === 0 ? [ok(SUBJECT, `${count}, read from ${from}`)] : invalid),
+    problems.length === 0 ? ok(`${count}, read from ${from}`) : null,
+    ...problems.map((problem) => wrong(problem, `Correct it in ${from}.`)),
     ...unknownVariables(given, known, distance),
-    ...readable,
+    isEnvFileReadable()
+      ? warning('every user of this machine can read it, tokens included', `chmod 600 ${ENV_FILE}`, ENV_FILE)
+      : null,
   ];
 }
 
@@ -48,9 +46,9 @@ function unknownVariables(
   given: Given,
   known: readonly string[],
   distance: Environment['distance'],
-): readonly Diagnosis[] {
-  return Object.keys(given).flatMap((name) => {
-    if (known.includes(name) || (given[name] ?? '').trim() === '') return [];
+): readonly (Finding | null)[] {
+  return Object.keys(given).map((name) => {
+    if (known.includes(name) || (given[name] ?? '').trim() === '') return null;
     const [family] = FAMILIES.exec(name) ?? [];
     const candidates = family === undefined ? known : known.filter((one) => one.startsWith(family));
     const ranked = candidates
@@ -58,28 +56,27 @@ function unknownVariables(
       .sort((a, b) => a.changes - b.changes);
     const most = family !== undefined ? FAMILY_DISTANCE : name.length >= LONG_NAME ? 2 : 1;
     const best = ranked.find(({ changes }) => changes <= most)?.one;
-    if (family === undefined && best === undefined) return [];
+    if (family === undefined && best === undefined) return null;
     const fix = best === undefined ? `Ours are ${candidates.join(', ')}.` : `Did you mean ${best}? ${DOCUMENT}`;
-    return [warning(name, 'Dailies has no such variable, so it has no effect', fix)];
+    return warning('Dailies has no such variable, so it has no effect', fix, name);
   });
 }
 
 /** Checks the catalog: whose prices it has, and whether the budget covers its currencies. */
-export function checkCatalog(config: Config, { models, defaultModel }: Catalog): readonly Diagnosis[] {
+export function checkCatalog(config: Config, { models, defaultModel }: Catalog): Findings {
   const { videoService, modelCatalog: path, budgetPerMonth } = config;
   const names = `${models.length} model(s), ${defaultModel.name} by default`;
   const isForeign = videoService !== undefined && path === undefined;
   const catalog = isForeign
     ? warning(
-        'Model catalog',
         `${names}: the sandbox’s own, whose models and prices are not those of your service`,
         'Copy config/catalog.example.json to config/catalog.json, put your models into it, and set MODEL_CATALOG.',
       )
-    : ok('Model catalog', `${names}, from ${path === undefined ? 'the sandbox' : resolve(path)}`);
+    : ok(`${names}, from ${path === undefined ? 'the sandbox' : resolve(path)}`);
   return [catalog, ...checkMoney(budgetPerMonth, models)];
 }
 
-function checkMoney(budgets: Config['budgetPerMonth'], models: Catalog['models']): readonly Diagnosis[] {
+function checkMoney(budgets: Config['budgetPerMonth'], models: Catalog['models']): readonly Finding[] {
   const currencies = Object.keys(budgets);
   const unbudgeted = currencies.length === 0 ? [] : models.filter(({ currency }) => !currencies.includes(currency));
   const used = [...new Set(models.map(({ currency }) => currency))];
@@ -90,40 +87,36 @@ function checkMoney(budgets: Config['budgetPerMonth'], models: Catalog['models']
   const months = 'months begin in UTC, or in a team’s time zone (/video settings)';
   return [
     zones > 1
-      ? ok('Money', `prices in ${used.join(', ')}, ${limit}; ${months}`)
+      ? ok(`prices in ${used.join(', ')}, ${limit}; ${months}`, 'Money')
       : wrong(
-          'Money',
           'this Node knows no time zones, so a team’s month cannot begin in its own',
           'Install Node with full ICU, the default.',
+          'Money',
         ),
     ...unbudgeted.map(({ name, currency }) =>
       warning(
-        'BUDGET_PER_MONTH',
         `it has no amount in ${currency}, so every order of ${name} is refused`,
         `Add an amount in ${currency}: amounts are never converted.`,
+        'BUDGET_PER_MONTH',
       ),
     ),
     ...unknown.map((currency) =>
       warning(
-        'Money',
         `${currency} is no currency of ISO 4217 that Node knows`,
         'Check the catalog and BUDGET_PER_MONTH.',
+        'Money',
       ),
     ),
   ];
 }
 
 /** Reports people in `ADMINS` whose platform is off; those of the others are looked up by their platforms. */
-export function checkAdmins({ admins, platforms, playground }: Config): readonly Diagnosis[] {
+export function checkAdmins({ admins, platforms, playground }: Config): Findings {
   const isOn = (name: string): boolean => name in platforms || (name === 'playground' && playground.isOn);
   return admins
     .filter(({ platform }) => !isOn(platform))
     .map(({ platform, user }) =>
-      warning(
-        'ADMINS',
-        `${platform}:${user} has no effect, since that platform is off`,
-        'Turn it on, or remove the person.',
-      ),
+      warning(`${platform}:${user} has no effect, since that platform is off`, 'Turn it on, or remove the person.'),
     );
 }
 

@@ -11,11 +11,19 @@ export interface Diagnosis {
   readonly fix: string | null;
 }
 
+/** A diagnosis as a check returns it: without a subject, it is about that of the check. */
+export interface Finding extends Omit<Diagnosis, 'subject'> {
+  readonly subject: string | undefined;
+}
+
+/** What a check returns; `null` where there is nothing to say. */
+export type Findings = Finding | null | readonly (Finding | null)[];
+
 /** A check that changes nothing; checks run in parallel. */
 export interface Check {
-  /** Subject of the diagnosis if the check fails or takes too long. */
+  /** Subject of its findings that name no other one, and of the diagnosis if it fails or takes too long. */
   readonly subject: string;
-  readonly run: () => Promise<readonly Diagnosis[]>;
+  readonly run: () => Findings | Promise<Findings>;
 }
 
 /** Longest time for one check, in milliseconds. */
@@ -25,18 +33,18 @@ const SYMBOLS = { ok: '✓', warning: '!', wrong: '✗' } as const;
 /** Shortest text that is hidden wherever it occurs; a shorter one may be a common word. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Creates the diagnosis of something in order. */
-export function ok(subject: string, found: string): Diagnosis {
+/** Creates the finding of something in order. */
+export function ok(found: string, subject?: string): Finding {
   return { level: 'ok', subject, found, fix: null };
 }
 
-/** Creates the diagnosis of something that works, but not as well as it could, or could not be checked. */
-export function warning(subject: string, found: string, fix: string): Diagnosis {
+/** Creates the finding of something that works, but not as well as it could, or could not be checked. */
+export function warning(found: string, fix: string, subject?: string): Finding {
   return { level: 'warning', subject, found, fix };
 }
 
-/** Creates the diagnosis of something that does not work. */
-export function wrong(subject: string, found: string, fix: string): Diagnosis {
+/** Creates the finding of something that does not work. */
+export function wrong(found: string, fix: string, subject?: string): Finding {
   return { level: 'wrong', subject, found, fix };
 }
 
@@ -47,11 +55,12 @@ export async function runChecks(
   timeoutMs = CHECK_TIMEOUT_MS,
 ): Promise<readonly Diagnosis[]> {
   const all = checks.map(async ({ subject, run }) => {
-    const late = [wrong(subject, `no result within ${timeoutMs / 1_000} s`, 'Check the network, then run this again.')];
-    const found = Promise.try(run).catch((thrown: unknown) => [
-      wrong(subject, asDailiesError(thrown, 'checking').message, 'Solve this, then run this again.'),
-    ]);
-    return within<readonly Diagnosis[]>(clock, timeoutMs, found, late);
+    const late = wrong(`no result within ${timeoutMs / 1_000} s`, 'Check the network, then run this again.');
+    const found = Promise.try(run).catch((thrown: unknown) =>
+      wrong(asDailiesError(thrown, 'checking').message, 'Solve this, then run this again.'),
+    );
+    const findings = [await within<Findings>(clock, timeoutMs, found, late)].flat();
+    return findings.flatMap((one) => (one === null ? [] : [{ ...one, subject: one.subject ?? subject }]));
   });
   return (await Promise.all(all)).flat();
 }

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import type { Given, PlatformConfig, Settings, SettingsRead } from '../config/index.ts';
+import type { Settings, SettingsRead } from '../config/index.ts';
 import { addressesOf } from '../videos/index.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { checkAdmins, checkCatalog, checkEnvironment, type Environment, secretsIn } from './configuration.ts';
@@ -14,10 +14,7 @@ import { checkStore } from './store.ts';
 import { checkVideoService } from './video-service.ts';
 
 /** Dependencies of {@link examine}. */
-interface ExamineDeps {
-  readonly given: Given;
-  readonly platforms: readonly PlatformConfig[];
-  readonly distance: Environment['distance'];
+interface ExamineDeps extends Omit<Environment, 'problems'> {
   /** Returns the checks of the platforms that are turned on. */
   readonly platformChecks: (settings: Settings) => Promise<readonly Check[]>;
   readonly clock: Clock;
@@ -27,35 +24,42 @@ interface ExamineDeps {
 
 /** Runs all checks. With an invalid configuration, only those that need none. */
 export async function examine({ settings, problems }: SettingsRead, deps: ExamineDeps): Promise<readonly Diagnosis[]> {
-  const { given, platforms, distance, clock } = deps;
-  const first = [checkNode(), ...checkEnvironment({ given, platforms, problems, distance })];
-  const found = settings === null ? [NOT_CHECKED] : await examineSettings(settings, deps, clock);
-  return withoutSecrets([...first, ...found], secretsIn(given));
+  const first: readonly Check[] = [
+    { subject: 'Node', run: checkNode },
+    { subject: 'Configuration', run: () => checkEnvironment({ ...deps, problems }) },
+    ...(settings === null ? [NOT_CHECKED] : []),
+  ];
+  const found = await runChecks(first, deps.clock);
+  const more = settings === null ? [] : await examineSettings(settings, deps);
+  return withoutSecrets([...found, ...more], secretsIn(deps.given));
 }
 
-const NOT_CHECKED = warning(
-  'Everything else',
-  'not checked, since it depends on the configuration',
-  'Correct the configuration, then run this again.',
-);
+const NOT_CHECKED: Check = {
+  subject: 'Everything else',
+  run: () =>
+    warning('not checked, since it depends on the configuration', 'Correct the configuration, then run this again.'),
+};
 
-async function examineSettings(settings: Settings, deps: ExamineDeps, clock: Clock): Promise<readonly Diagnosis[]> {
+async function examineSettings(settings: Settings, deps: ExamineDeps): Promise<readonly Diagnosis[]> {
   const { config, catalog, ffmpeg } = settings;
+  const { clock } = deps;
   const skew = new ClockSkew(clock, ownOrigins(settings));
-  const checks: readonly Check[] = [
-    { subject: 'Model catalog', run: async () => checkCatalog(config, catalog) },
-    { subject: 'Video service', run: () => checkVideoService(config, { ...deps, catalog }) },
-    { subject: 'Enhancer', run: () => checkEnhancer(config, deps) },
-    ...(await deps.platformChecks(settings)),
-    { subject: 'ADMINS', run: async () => checkAdmins(config) },
-    { subject: 'Store', run: () => checkStore(config.storeUrl, deps) },
-    { subject: 'Data folder', run: () => checkDataFolder(config) },
-    { subject: 'Bucket', run: () => checkStorage(config.media, clock) },
-    { subject: 'ffmpeg', run: () => checkFfmpeg(ffmpeg) },
-    { subject: 'PUBLIC_URL', run: () => checkReachability(config, systemNetwork(clock)) },
-  ];
-  const found = await runChecks(checks, clock);
-  return [...found, skew.result()];
+  const found = await runChecks(
+    [
+      { subject: 'Model catalog', run: () => checkCatalog(config, catalog) },
+      { subject: 'Video service', run: () => checkVideoService(config, { ...deps, catalog }) },
+      { subject: 'Enhancer', run: () => checkEnhancer(config, deps) },
+      ...(await deps.platformChecks(settings)),
+      { subject: 'ADMINS', run: () => checkAdmins(config) },
+      { subject: 'Store', run: () => checkStore(config.storeUrl, deps) },
+      { subject: 'Data folder', run: () => checkDataFolder(config) },
+      { subject: 'Bucket', run: () => checkStorage(config.media, clock) },
+      { subject: 'ffmpeg', run: () => checkFfmpeg(ffmpeg) },
+      { subject: 'PUBLIC_URL', run: () => checkReachability(config, systemNetwork(clock)) },
+    ],
+    clock,
+  );
+  return [...found, ...(await runChecks([{ subject: 'Clock', run: () => skew.result() }], clock))];
 }
 
 function ownOrigins({ config }: Settings): readonly string[] {

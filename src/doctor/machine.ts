@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { dataLimit } from '../clips/index.ts';
 import type { Config } from '../config/index.ts';
-import { CHECK_TIMEOUT_MS, type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
+import { CHECK_TIMEOUT_MS, type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
 
 const run = promisify(execFile);
 
@@ -13,19 +13,16 @@ const GIB = 1024 ** 3;
 const LITTLE_BYTES = GIB;
 /** Free space below which a single clip may fail. */
 const NEXT_TO_NONE_BYTES = GIB / 8;
-const DATA = 'Data folder';
 const NOT_THERE = 'not there yet; the first start creates it';
-const BOUNDS = 'Retention';
 /** Share of the limit from which on an operator should know. */
 const NEARLY_FULL = 0.8;
-const FFMPEG = 'ffmpeg';
 /** Encoders with which clips are fitted into an upload limit. */
 const ENCODERS = ['libx264', 'aac'] as const;
 
 /** Checks the data folder: whether files can be written there, the free space, and what takes up how much. */
 export async function checkDataFolder(
   config: Pick<Config, 'dataDir' | 'retention' | 'maxDataBytes'>,
-): Promise<readonly Diagnosis[]> {
+): Promise<Findings> {
   const folder = resolve(config.dataDir);
   const existing = await nearestFolder(folder);
   const isThere = existing === folder;
@@ -41,9 +38,8 @@ export async function checkDataFolder(
   const place = `${folder} (${sizes})`;
   return [
     closed.length === 0
-      ? ok(DATA, place)
+      ? ok(place)
       : wrong(
-          DATA,
           `this user may not write to ${closed.join(', ')}`,
           'Give the user that runs Dailies the right to (chown), or mount it for writing.',
         ),
@@ -56,29 +52,30 @@ export async function checkDataFolder(
 function bounds(
   config: Pick<Config, 'dataDir' | 'retention' | 'maxDataBytes'>,
   { total, freeBytes }: { readonly total: number; readonly freeBytes: number },
-): Diagnosis {
+): Finding {
   const { clipsDays, promptsDays } = config.retention;
   const days = (count: number): string => (count === 0 ? 'for good' : `for ${count} day(s)`);
   const clips = clipsDays === 0 ? promptsDays : promptsDays === 0 ? clipsDays : Math.min(clipsDays, promptsDays);
   const kept = `clips are kept ${days(clips)}, prompts ${days(promptsDays)}, or as a team sets for less`;
+  const subject = 'Retention';
   const limit = dataLimit(config);
-  if (limit === null) return ok(BOUNDS, `${kept}; the data folder has no limit`);
+  if (limit === null) return ok(`${kept}; the data folder has no limit`, subject);
   const name = config.maxDataBytes === null ? '80 % of the disk' : 'MAX_DATA_BYTES';
   const used = `${Math.floor((100 * total) / limit)} % of ${name} (${formatBytes(limit)}) are used`;
   const found = `${kept}; ${used}`;
   const fix = 'Set KEEP_CLIPS_DAYS to fewer days, or raise MAX_DATA_BYTES.';
-  if (total >= limit) return wrong(BOUNDS, `${found}: no orders are taken`, fix);
-  if (total >= NEARLY_FULL * limit) return warning(BOUNDS, found, fix);
-  if (config.maxDataBytes === null || limit <= total + freeBytes) return ok(BOUNDS, found);
+  if (total >= limit) return wrong(`${found}: no orders are taken`, fix, subject);
+  if (total >= NEARLY_FULL * limit) return warning(found, fix, subject);
+  if (config.maxDataBytes === null || limit <= total + freeBytes) return ok(found, subject);
   const beyond = `MAX_DATA_BYTES (${formatBytes(limit)}) is more than the disk has, so the disk is full first`;
-  return warning(BOUNDS, beyond, `Set it to less than ${formatBytes(total + freeBytes)}.`);
+  return warning(beyond, `Set it to less than ${formatBytes(total + freeBytes)}.`, subject);
 }
 
-function space(freeBytes: number): Diagnosis {
+function space(freeBytes: number): Finding {
   const free = `${formatBytes(freeBytes)} free`;
   const fix = 'Free space, move the data folder to a larger disk, or set KEEP_CLIPS_DAYS and MAX_DATA_BYTES.';
-  if (freeBytes < NEXT_TO_NONE_BYTES) return wrong('Disk', free, fix);
-  return freeBytes < LITTLE_BYTES ? warning('Disk', free, fix) : ok('Disk', free);
+  if (freeBytes < NEXT_TO_NONE_BYTES) return wrong(free, fix, 'Disk');
+  return freeBytes < LITTLE_BYTES ? warning(free, fix, 'Disk') : ok(free, 'Disk');
 }
 
 /** Returns the folder itself, or the nearest existing one around it. */
@@ -139,11 +136,11 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Checks the ffmpeg that fits clips into upload limits. @param path `null`: none was found. */
-export async function checkFfmpeg(path: string | null): Promise<readonly Diagnosis[]> {
+export async function checkFfmpeg(path: string | null): Promise<Findings> {
   const install = 'Install ffmpeg with libx264, or set FFMPEG_PATH.';
   const without =
     'a clip above the platform’s upload limit is linked (with PUBLIC_URL) instead of attached as a smaller copy';
-  if (path === null) return [warning(FFMPEG, `none on PATH: ${without}`, install)];
+  if (path === null) return warning(`none on PATH: ${without}`, install);
   const options = { timeout: CHECK_TIMEOUT_MS - 1_000 };
   try {
     const [{ stdout: version }, { stdout: encoders }] = await Promise.all([
@@ -153,15 +150,15 @@ export async function checkFfmpeg(path: string | null): Promise<readonly Diagnos
     const [line = ''] = version.split('\n');
     const missing = ENCODERS.filter((name) => !new RegExp(`^\\s*\\S+\\s+${name}\\s`, 'm').test(encoders));
     const found = `${path}, ${/version \S+/.exec(line)?.[0] ?? line}`;
-    if (missing.length === 0) return [ok(FFMPEG, `${found}, with ${ENCODERS.join(' and ')}`)];
-    return [wrong(FFMPEG, `${found}, lacks the encoder ${missing.join(' and ')}: ${without}`, install)];
+    if (missing.length === 0) return ok(`${found}, with ${ENCODERS.join(' and ')}`);
+    return wrong(`${found}, lacks the encoder ${missing.join(' and ')}: ${without}`, install);
   } catch (thrown) {
     const reason = thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown);
-    return [wrong(FFMPEG, `${path} does not run: ${reason}`, install)];
+    return wrong(`${path} does not run: ${reason}`, install);
   }
 }
 
 /** Names the Node that runs this, which its start has checked. */
-export function checkNode(): Diagnosis {
-  return ok('Node', `${process.versions.node} on ${process.platform} ${process.arch}`);
+export function checkNode(): Finding {
+  return ok(`${process.versions.node} on ${process.platform} ${process.arch}`);
 }

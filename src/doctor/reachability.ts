@@ -2,10 +2,9 @@ import type { LookupAddress } from 'node:dns';
 import { connect } from 'node:tls';
 import type { Config } from '../config/index.ts';
 import { addressKindOf, bareHost, isLoopbackHost } from '../videos/index.ts';
-import { CHECK_TIMEOUT_MS, type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
+import { CHECK_TIMEOUT_MS, type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
 
 const BOT = 'Bot';
-const PUBLIC = 'PUBLIC_URL';
 const TIMEOUT_MS = CHECK_TIMEOUT_MS - 1_000;
 /** Rest of a certificate's lifetime from which its renewal is overdue. */
 const SOON_MS = 14 * 24 * 3_600_000;
@@ -37,33 +36,26 @@ export interface Network {
 }
 
 /** Checks whether a bot runs here and is ready, and whether `PUBLIC_URL` leads to a bot. */
-export async function checkReachability(
-  config: Pick<Config, 'http' | 'links'>,
-  network: Network,
-): Promise<readonly Diagnosis[]> {
-  const { isRunning, diagnoses } = await checkBot(config.http, network);
-  return [...diagnoses, ...(await checkPublicUrl(config.links?.publicUrl, { ...network, isRunning }))];
+export async function checkReachability(config: Pick<Config, 'http' | 'links'>, network: Network): Promise<Findings> {
+  const { isRunning, bot } = await checkBot(config.http, network);
+  return [bot, ...(await checkPublicUrl(config.links?.publicUrl, { ...network, isRunning }))];
 }
 
-async function checkBot({ host, port }: Config['http'], { fetch }: Network) {
-  const none = {
-    isRunning: false,
-    diagnoses: [ok(BOT, 'PORT is 0, so it gets another one at each start; not looked for')],
-  };
-  if (port === 0) return none;
+async function checkBot(
+  { host, port }: Config['http'],
+  { fetch }: Network,
+): Promise<{ readonly isRunning: boolean; readonly bot: Finding }> {
   const at = `http://${localHost(host)}:${port}`;
+  const away = (bot: Finding) => ({ isRunning: false, bot });
+  if (port === 0) return away(ok('PORT is 0, so it gets another one at each start; not looked for', BOT));
   const health = await get(`${at}/healthz`, fetch);
-  if (health === null) return { isRunning: false, diagnoses: [ok(BOT, `none runs at ${at} now`)] };
-  if (!HEALTHY.test(health.text)) {
-    return {
-      isRunning: false,
-      diagnoses: [wrong(BOT, `another program answers at ${at}`, 'Stop it, or set PORT to another one.')],
-    };
-  }
+  if (health === null) return away(ok(`none runs at ${at} now`, BOT));
+  if (!HEALTHY.test(health.text))
+    return away(wrong(`another program answers at ${at}`, 'Stop it, or set PORT to another one.', BOT));
   const ready = await get(`${at}/readyz`, fetch);
-  if (ready?.status === 200) return { isRunning: true, diagnoses: [ok(BOT, `one runs at ${at}, and is ready`)] };
+  if (ready?.status === 200) return { isRunning: true, bot: ok(`one runs at ${at}, and is ready`, BOT) };
   const found = `one runs at ${at}, but is not ready: ${reasonsIn(ready)}`;
-  return { isRunning: true, diagnoses: [wrong(BOT, found, 'Solve this; its log and docs/operations.md say more.')] };
+  return { isRunning: true, bot: wrong(found, 'Solve this; its log and docs/operations.md say more.', BOT) };
 }
 
 function localHost(host: string): string {
@@ -88,62 +80,55 @@ function reasonsIn(answer: Answer | null): string {
 async function checkPublicUrl(
   publicUrl: string | undefined,
   network: Network & { readonly isRunning: boolean },
-): Promise<readonly Diagnosis[]> {
-  if (publicUrl === undefined)
-    return [ok(PUBLIC, 'not set: no signed links, and no relaying of private reference files')];
+): Promise<readonly (Finding | null)[]> {
+  if (publicUrl === undefined) return [ok('not set: no signed links, and no relaying of private reference files')];
   const url = new URL(publicUrl);
   const addresses = await network.lookup(bareHost(url.hostname)).catch(() => []);
   if (addresses.length === 0) {
-    return [wrong(PUBLIC, `${url.hostname} has no address`, 'Create the DNS record, or correct PUBLIC_URL.')];
+    return [wrong(`${url.hostname} has no address`, 'Create the DNS record, or correct PUBLIC_URL.')];
   }
-  return [...privacyOf(url, addresses), ...(await certificateDiagnoses(url, network)), await reached(url, network)];
+  return [...privacyOf(url, addresses), await certificateFinding(url, network), await reached(url, network)];
 }
 
-function privacyOf(url: URL, addresses: readonly LookupAddress[]): readonly Diagnosis[] {
+function privacyOf(url: URL, addresses: readonly LookupAddress[]): readonly (Finding | null)[] {
   const inside = addresses.filter(({ address }) => addressKindOf(address) !== 'unicast').map(({ address }) => address);
-  const open = url.protocol === 'http:' && !isLoopbackHost(url.hostname);
+  const isOpen = url.protocol === 'http:' && !isLoopbackHost(url.hostname);
   return [
-    ...(inside.length === 0
-      ? []
-      : [
-          warning(
-            PUBLIC,
-            `${url.hostname} is ${inside.join(', ')}, which the internet does not reach: links work inside only, and no video service can fetch reference files`,
-            'Use an address of the internet, unless all of that is inside.',
-          ),
-        ]),
-    ...(open
-      ? [
-          warning(
-            PUBLIC,
-            'http:// sends clips and links unencrypted, and Slack takes https:// alone',
-            'Put a proxy with TLS in front (ops/Caddyfile).',
-          ),
-        ]
-      : []),
+    inside.length === 0
+      ? null
+      : warning(
+          `${url.hostname} is ${inside.join(', ')}, which the internet does not reach: links work inside only, and no video service can fetch reference files`,
+          'Use an address of the internet, unless all of that is inside.',
+        ),
+    isOpen
+      ? warning(
+          'http:// sends clips and links unencrypted, and Slack takes https:// alone',
+          'Put a proxy with TLS in front (ops/Caddyfile).',
+        )
+      : null,
   ];
 }
 
-async function certificateDiagnoses(url: URL, { certificateOf, now }: Network): Promise<readonly Diagnosis[]> {
-  if (url.protocol !== 'https:') return [];
+async function certificateFinding(url: URL, { certificateOf, now }: Network): Promise<Finding | null> {
+  if (url.protocol !== 'https:') return null;
   const found = await certificateOf(url).catch(() => null);
   // Without a connection, the next check reports it.
-  if (found === null) return [];
+  if (found === null) return null;
   const { problem, validToMs } = found;
+  const subject = 'Certificate';
   const until = new Date(validToMs).toISOString().slice(0, 10);
   const renew = 'Renew the certificate, or let the proxy do it (ops/Caddyfile).';
   if (problem !== null)
-    return [wrong('Certificate', `${url.host} has one that is refused (${problem}), valid until ${until}`, renew)];
-  if (validToMs - now() < SOON_MS) return [warning('Certificate', `that of ${url.host} ends on ${until}`, renew)];
-  return [ok('Certificate', `that of ${url.host} is valid until ${until}`)];
+    return wrong(`${url.host} has one that is refused (${problem}), valid until ${until}`, renew, subject);
+  if (validToMs - now() < SOON_MS) return warning(`that of ${url.host} ends on ${until}`, renew, subject);
+  return ok(`that of ${url.host} is valid until ${until}`, subject);
 }
 
-async function reached(url: URL, { fetch, isRunning }: Network & { readonly isRunning: boolean }): Promise<Diagnosis> {
+async function reached(url: URL, { fetch, isRunning }: Network & { readonly isRunning: boolean }): Promise<Finding> {
   const base = url.href.replace(/\/+$/, '');
   const health = await get(`${base}/healthz`, fetch);
   if (health !== null && HEALTHY.test(health.text)) {
     return ok(
-      PUBLIC,
       `${base} leads to a bot, seen from this machine; whether the internet gets there cannot be known from here`,
     );
   }
@@ -152,13 +137,9 @@ async function reached(url: URL, { fetch, isRunning }: Network & { readonly isRu
       ? `${base} does not answer this machine`
       : `${base}/healthz is answered by something else (HTTP ${health.status})`;
   if (isRunning) {
-    return wrong(
-      PUBLIC,
-      found,
-      'Let the proxy pass that address on to HOST and PORT (ops/Caddyfile), or correct PUBLIC_URL.',
-    );
+    return wrong(found, 'Let the proxy pass that address on to HOST and PORT (ops/Caddyfile), or correct PUBLIC_URL.');
   }
-  return warning(PUBLIC, `${found}, and no bot runs here`, 'Start the bot, then run this again.');
+  return warning(`${found}, and no bot runs here`, 'Start the bot, then run this again.');
 }
 
 async function get(url: string, fetch: Network['fetch']): Promise<Answer | null> {

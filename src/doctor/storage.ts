@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
 import { type Bucket, type BucketAddress, type MediaConfig, openBucket } from '../storage/index.ts';
-import { type Diagnosis, ok, warning, wrong } from './diagnosis.ts';
+import { type Findings, ok, warning, wrong } from './diagnosis.ts';
 
-const SUBJECT = 'Bucket';
 const CONTENT = 'Written by `npm run doctor`; it may be deleted.';
 
 /** Checks the bucket of `MEDIA_URL`: writes, reads and deletes a small object, also as someone without a key. */
-export async function checkStorage({ bucket: address }: MediaConfig, clock: Clock): Promise<readonly Diagnosis[]> {
-  if (address === undefined) return [];
+export async function checkStorage({ bucket: address }: MediaConfig, clock: Clock): Promise<Findings> {
+  if (address === undefined) return null;
   const folder = await mkdtemp(join(tmpdir(), 'dailies-doctor-'));
   const bucket = await openBucket(address, () => clock.now());
   try {
@@ -20,14 +19,14 @@ export async function checkStorage({ bucket: address }: MediaConfig, clock: Cloc
   } catch (thrown) {
     const { message, retryable } = asDailiesError(thrown, 'trying the bucket');
     const network = 'Check the endpoint, the network and the server, then run this again.';
-    return [wrong(SUBJECT, message, retryable ? network : 'Correct this, then run this again.')];
+    return wrong(message, retryable ? network : 'Correct this, then run this again.');
   } finally {
     bucket.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function tryBucket(bucket: Bucket, address: BucketAddress, folder: string): Promise<readonly Diagnosis[]> {
+async function tryBucket(bucket: Bucket, address: BucketAddress, folder: string): Promise<Findings> {
   const key = `doctor-${randomUUID()}.txt`;
   const [path, copy] = [join(folder, 'written'), join(folder, 'read')];
   await writeFile(path, CONTENT);
@@ -39,28 +38,20 @@ async function tryBucket(bucket: Bucket, address: BucketAddress, folder: string)
   try {
     await bucket.get(key, copy);
     if ((await readFile(copy, 'utf8')) !== CONTENT)
-      return [
-        wrong(SUBJECT, 'it returns something else than was written', 'Look at the server, or at a proxy before it.'),
-      ];
+      return wrong('it returns something else than was written', 'Look at the server, or at a proxy before it.');
     isPublic = await isReadableByAnyone(bucket, key);
   } finally {
     await bucket.remove(key);
   }
   if ((await bucket.sizeOf(key)) !== null)
-    return [
-      warning(
-        SUBJECT,
-        'a deleted object is still there',
-        'Allow the key s3:DeleteObject, and look for a lock of objects.',
-      ),
-    ];
+    return warning('a deleted object is still there', 'Allow the key s3:DeleteObject, and look for a lock of objects.');
   const place = `${address.bucket}/${address.prefix} at ${address.endpoint ?? `AWS (${address.region})`}`;
-  const works = ok(SUBJECT, `${place}: wrote, read and deleted a small object; links lead to ${bucket.origin}`);
-  if (!isPublic) return [works];
   const block = 'Make the bucket private: turn on “Block public access”, or remove its public policy.';
   return [
-    works,
-    wrong(SUBJECT, 'anyone can read it without a key, so every clip is public to those who know its name', block),
+    ok(`${place}: wrote, read and deleted a small object; links lead to ${bucket.origin}`),
+    isPublic
+      ? wrong('anyone can read it without a key, so every clip is public to those who know its name', block)
+      : null,
   ];
 }
 

@@ -1,14 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { CHECK_TIMEOUT_MS, ok, report, runChecks, warning, withoutSecrets, wrong } from '#src/doctor/diagnosis.ts';
+import {
+  CHECK_TIMEOUT_MS,
+  type Diagnosis,
+  type Finding,
+  ok,
+  report,
+  runChecks,
+  warning,
+  withoutSecrets,
+  wrong,
+} from '#src/doctor/diagnosis.ts';
 import { DailiesError } from '#src/errors.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
+const about = (subject: string, finding: Finding): Diagnosis => ({ ...finding, subject });
+
 it('prints a line per diagnosis, a second one with what to do, and the totals', () => {
   const text = report([
-    ok('Store', 'fine'),
-    warning('Clock', '7 s ahead', 'Set it.'),
-    wrong('Disk', '0 B free', 'Free it.'),
+    about('Store', ok('fine')),
+    about('Clock', warning('7 s ahead', 'Set it.')),
+    about('Disk', wrong('0 B free', 'Free it.')),
   ]);
   expect(text).toBe(
     '✓ Store: fine\n! Clock: 7 s ahead\n  → Set it.\n✗ Disk: 0 B free\n  → Free it.\n\n1 fine, 1 to look at, 1 wrong.\n',
@@ -16,7 +28,7 @@ it('prints a line per diagnosis, a second one with what to do, and the totals', 
 });
 
 it('keeps a diagnosis with control characters on one line', () => {
-  expect(report([ok('Bot', 'a\nb\u001b[31mc\u202ed')])).toContain('✓ Bot: a b [31mc d\n');
+  expect(report([about('Bot', ok('a\nb\u001b[31mc\u202ed'))])).toContain('✓ Bot: a b [31mc d\n');
 });
 
 it('reports a check that fails or takes too long, and keeps the order of the others', async () => {
@@ -26,7 +38,9 @@ it('reports a check that fails or takes too long, and keeps the order of the oth
     [
       { subject: 'slow', run: () => new Promise(() => undefined) },
       { subject: 'broken', run: () => Promise.reject(failure) },
-      { subject: 'fine', run: async () => [ok('fine', 'yes')] },
+      { subject: 'fine', run: async () => ok('yes') },
+      { subject: 'silent', run: () => null },
+      { subject: 'several', run: () => [ok('one'), null, ok('another', 'a subject of its own')] },
     ],
     clock,
   );
@@ -36,13 +50,23 @@ it('reports a check that fails or takes too long, and keeps the order of the oth
     ['wrong', 'slow', 'no result within 10 s'],
     ['wrong', 'broken', 'asking: no answer'],
     ['ok', 'fine', 'yes'],
+    ['ok', 'several', 'one'],
+    ['ok', 'a subject of its own', 'another'],
   ]);
 });
 
 it('hides secrets wherever they occur', () => {
-  const found = [wrong('Store', 'hunter2-hunter2 is refused', 'Change hunter2-hunter2.'), ok('Bot', 'a bot')];
+  const found = [
+    about('Store', wrong('hunter2-hunter2 is refused', 'Change hunter2-hunter2.')),
+    about('Bot', ok('a bot')),
+  ];
   const shown = report(withoutSecrets(found, ['hunter2-hunter2', 'bot', '']));
   expect(shown).not.toContain('hunter2');
   expect(shown).toContain('[hidden] is refused');
   expect(shown).toContain('✓ Bot: a bot');
+});
+
+it('writes the same fields in the same order for every diagnosis', async () => {
+  const [found] = await runChecks([{ subject: 'Disk', run: () => wrong('full', 'Free it.') }], new ManualClock());
+  expect(JSON.stringify(found)).toBe('{"level":"wrong","subject":"Disk","found":"full","fix":"Free it."}');
 });

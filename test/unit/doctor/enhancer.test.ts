@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Clock, systemClock } from '#src/clock.ts';
+import { runChecks } from '#src/doctor/diagnosis.ts';
 import { checkEnhancer } from '#src/doctor/enhancer.ts';
 import { type FakeEnhancer, startEnhancer } from '#test/fakes/enhancer.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -17,11 +18,12 @@ beforeEach(async () => {
 afterEach(() => fake.close());
 
 function check({ token = 'sk-enhancer', clock = systemClock }: { token?: string; clock?: Clock } = {}) {
-  return checkEnhancer({ enhancer: { url: fake.url, token, model: 'tiny' } }, { clock, logger });
+  const run = () => checkEnhancer({ enhancer: { url: fake.url, token, model: 'tiny' } }, { clock, logger });
+  return runChecks([{ subject: 'Enhancer', run }], systemClock, 60_000);
 }
 
 it('is silent where prompts are not improved', async () => {
-  expect(await checkEnhancer({}, { clock: systemClock, logger })).toEqual([]);
+  expect(await checkEnhancer({}, { clock: systemClock, logger })).toBeNull();
 });
 
 it('has one short prompt improved', async () => {

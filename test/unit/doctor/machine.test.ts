@@ -3,9 +3,13 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { type Findings, runChecks } from '#src/doctor/diagnosis.ts';
 import { checkDataFolder, checkFfmpeg, formatBytes } from '#src/doctor/machine.ts';
 
 const UNBOUNDED = { retention: { clipsDays: 0, promptsDays: 0 }, maxDataBytes: 0 };
+const diagnosed = (run: () => Promise<Findings>) =>
+  runChecks([{ subject: 'Subject of the check', run }], systemClock, 60_000);
 let dir = '';
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'dailies-machine-'));
@@ -20,14 +24,14 @@ describe('the data folder', () => {
     await writeFile(join(dir, 'clips/a.mp4'), Buffer.alloc(2048));
     await writeFile(join(dir, 'clips/deep/b.mp4'), Buffer.alloc(1024));
     const before = await readdir(dir, { recursive: true });
-    const [folder, disk] = await checkDataFolder({ ...UNBOUNDED, dataDir: dir });
+    const [folder, disk] = await diagnosed(() => checkDataFolder({ ...UNBOUNDED, dataDir: dir }));
     expect(folder).toMatchObject({ level: 'ok', found: `${dir} (3.5 KB, clips 3.0 KB, relay 0 B)` });
     expect(disk).toMatchObject({ subject: 'Disk', found: expect.stringMatching(/ free$/) });
     expect(await readdir(dir, { recursive: true })).toEqual(before);
   });
 
   it('that is not there yet is not created', async () => {
-    const [folder] = await checkDataFolder({ ...UNBOUNDED, dataDir: join(dir, 'a/b') });
+    const [folder] = await diagnosed(() => checkDataFolder({ ...UNBOUNDED, dataDir: join(dir, 'a/b') }));
     expect(folder).toMatchObject({ level: 'ok', found: expect.stringContaining('not there yet') });
     expect(await readdir(dir)).toEqual([]);
   });
@@ -48,7 +52,7 @@ describe('the data folder', () => {
     [{ clipsDays: 0, promptsDays: 0 }, 1024 * 1024 * GIB, 'warning', /more than the disk has/],
   ] as const)('is compared with its bounds: %j, %s bytes: %s', async (retention, maxDataBytes, level, found) => {
     await writeFile(join(dir, 'clip.mp4'), Buffer.alloc(5_000));
-    const all = await checkDataFolder({ dataDir: dir, retention, maxDataBytes });
+    const all = await diagnosed(() => checkDataFolder({ dataDir: dir, retention, maxDataBytes }));
     expect(all.at(-1)).toMatchObject({ subject: 'Retention', level, found: expect.stringMatching(found) });
   });
 });
@@ -63,7 +67,7 @@ describe('ffmpeg', () => {
 
   it('is shown with its version and the encoders that it needs', async () => {
     const path = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');
-    expect(await checkFfmpeg(path)).toEqual([
+    expect(await diagnosed(() => checkFfmpeg(path))).toEqual([
       expect.objectContaining({ level: 'ok', found: expect.stringMatching(/version \S+, with libx264 and aac$/) }),
     ]);
   });
@@ -72,7 +76,7 @@ describe('ffmpeg', () => {
     const path = await program(
       'echo "ffmpeg version 7.1 Copyright"; echo " A....D aac  AAC"; echo " V....D libx264rgb  H"',
     );
-    expect(await checkFfmpeg(path)).toEqual([
+    expect(await diagnosed(() => checkFfmpeg(path))).toEqual([
       expect.objectContaining({
         level: 'wrong',
         found: expect.stringContaining('version 7.1, lacks the encoder libx264:'),
@@ -81,8 +85,9 @@ describe('ffmpeg', () => {
   });
 
   it('that does not run is wrong, and a missing one is no error', async () => {
-    expect(await checkFfmpeg(await program('exit 3'))).toMatchObject([{ level: 'wrong' }]);
-    expect(await checkFfmpeg(null)).toMatchObject([{ level: 'warning' }]);
+    const path = await program('exit 3');
+    expect(await diagnosed(() => checkFfmpeg(path))).toMatchObject([{ level: 'wrong' }]);
+    expect(await diagnosed(() => checkFfmpeg(null))).toMatchObject([{ level: 'warning' }]);
   });
 });
 

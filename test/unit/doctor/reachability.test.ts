@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { runChecks } from '#src/doctor/diagnosis.ts';
 import { checkReachability, type Network } from '#src/doctor/reachability.ts';
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
@@ -29,7 +31,8 @@ function check({ pages = {}, address = '93.184.216.34', certificate, publicUrl =
     now: () => NOW_MS,
   };
   const links = publicUrl === '' ? {} : { links: { publicUrl, secret: 'secret' } };
-  return checkReachability({ http: HTTP, ...links }, network);
+  const run = () => checkReachability({ http: HTTP, ...links }, network);
+  return runChecks([{ subject: 'PUBLIC_URL', run }], systemClock, 60_000);
 }
 
 const RUNNING = { [`${LOCAL}/healthz`]: OK, [`${LOCAL}/readyz`]: '{"status":"ready"}' };

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock as clock } from '#src/clock.ts';
+import { runChecks } from '#src/doctor/diagnosis.ts';
 import { checkStore } from '#src/doctor/store.ts';
 import { openSqliteStore } from '#src/engine/store/sqlite/store.ts';
 import { serveRedis } from '#test/fakes/redis-house.ts';
 
 const logger = pino({ level: 'silent' });
-const check = (url: string) => checkStore(url, { clock, logger });
+const check = (url: string) =>
+  runChecks([{ subject: 'Store', run: () => checkStore(url, { clock, logger }) }], clock, 60_000);
 
 describe('SQLite', () => {
   let dir = '';

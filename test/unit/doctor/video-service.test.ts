@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '#src/clock.ts';
+import { runChecks } from '#src/doctor/diagnosis.ts';
 import { checkVideoService } from '#src/doctor/video-service.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -20,7 +21,8 @@ async function start(options: FakeVideoServiceOptions = {}): Promise<FakeVideoSe
 }
 
 function check({ baseUrl }: Pick<FakeVideoService, 'baseUrl'>, token = 'sk-fake-token-1234') {
-  return checkVideoService({ videoService: { baseUrl, token } }, deps);
+  const run = () => checkVideoService({ videoService: { baseUrl, token } }, deps);
+  return runChecks([{ subject: 'Video service', run }], systemClock, 60_000);
 }
 
 it('asks for one unknown task, and creates nothing', async () => {
@@ -54,5 +56,5 @@ it('reports a service that cannot be reached', async () => {
 });
 
 it('has nothing to ask without a service', async () => {
-  expect(await checkVideoService({}, deps)).toMatchObject([{ level: 'ok' }]);
+  expect(await checkVideoService({}, deps)).toMatchObject({ level: 'ok' });
 });
