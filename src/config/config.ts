@@ -80,24 +80,20 @@ export class ConfigError extends Error {
 const MAX_MS = 2_147_483_647;
 const milliseconds = (least: number, standard: number) => wholeNumber(least, MAX_MS).default(standard);
 
-function isBaseUrl(text: string): boolean {
-  try {
-    parseBaseUrl(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Returns a check whether a text is one that `parse` accepts. */
+const accepts =
+  (parse: (text: string) => unknown) =>
+  (text: string): boolean => {
+    try {
+      parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
 
-/** Returns whether a text is an address of chat completions that {@link completionsUrl} accepts. */
-function isEnhancerUrl(text: string): boolean {
-  try {
-    completionsUrl(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Variable that takes the bearer token of a service. */
+const bearerToken = text.regex(TOKEN, 'a token without blanks');
 
 /** A small model of OpenAI's own; another service needs the name of its own. */
 const ENHANCER_MODEL = 'gpt-4o-mini';
@@ -184,14 +180,16 @@ function mediaOf(env: MediaVariables & { readonly MEDIA_CACHE_BYTES: number }): 
 const Environment = z.object({
   VIDEO_API_BASE_URL: z
     .string()
-    .refine(isBaseUrl, 'an https:// address (http:// for loopback hosts alone) without /v1, password, ? and #')
+    .refine(
+      accepts(parseBaseUrl),
+      'an https:// address (http:// for loopback hosts alone) without /v1, password, ? and #',
+    )
     .optional()
     .meta({
       description: 'base of the video service, without `/v1`; HTTPS, or `http://` on loopback',
       unset: 'the embedded sandbox',
     }),
-  VIDEO_API_TOKEN: text
-    .regex(TOKEN, 'a token without blanks')
+  VIDEO_API_TOKEN: bearerToken
     .optional()
     .meta({ description: 'bearer token of the video service', unset: 'required with the base URL' }),
   MODEL_CATALOG: text.optional().meta({
@@ -201,7 +199,7 @@ const Environment = z.object({
   }),
   ENHANCER_URL: z
     .string()
-    .refine(isEnhancerUrl, 'an https:// address (http:// for loopback hosts alone) without password, ? and #')
+    .refine(accepts(completionsUrl), 'an https:// address (http:// for loopback hosts alone) without password, ? and #')
     .optional()
     .meta({
       description:
@@ -209,10 +207,7 @@ const Environment = z.object({
         '`…/chat/completions`; HTTPS, or `http://` on loopback. Each press sends it that prompt',
       unset: 'off',
     }),
-  ENHANCER_TOKEN: text
-    .regex(TOKEN, 'a token without blanks')
-    .optional()
-    .meta({ description: 'with `ENHANCER_URL`: bearer token', unset: 'none' }),
+  ENHANCER_TOKEN: bearerToken.optional().meta({ description: 'with `ENHANCER_URL`: bearer token', unset: 'none' }),
   ENHANCER_MODEL: text
     .optional()
     .meta({ description: 'with `ENHANCER_URL`: the model', unset: `\`${ENHANCER_MODEL}\`` }),
