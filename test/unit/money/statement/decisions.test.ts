@@ -24,6 +24,7 @@ let repository: TaskRepository;
 let audit: AuditTrail;
 let imports: StatementImports;
 let decisions: StatementDecisions;
+let events: unknown[];
 
 beforeEach(() => {
   store = new MemoryStore();
@@ -31,7 +32,9 @@ beforeEach(() => {
   repository = new TaskRepository(store, 'service');
   audit = new AuditTrail(store, clock);
   imports = new StatementImports(store, audit, clock);
-  decisions = new StatementDecisions({ store, imports, repository, audit, clock, logger: pino({ level: 'silent' }) });
+  events = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => void events.push(JSON.parse(line)) });
+  decisions = new StatementDecisions({ store, imports, repository, audit, clock, logger });
 });
 
 /** Claims and sends a task, and applies events to it. */
@@ -89,6 +92,7 @@ describe('booking all matches', () => {
     expect(await bookedOf(refunded)).toEqual(['refunded']);
     expect(await used()).toEqual({ held: 0n, settled: 600_000n, doubted: 0n });
     expect((await statement()).booking).toMatchObject({ endedAtMs: NOON_MS });
+    expect(events).toMatchObject([{ event: 'statement_booked', statement: ID, sends: 3 }]);
     const revisions = await Promise.all(
       [settled, doubt, refunded].map(async (id) => (await repository.get(id))?.revision),
     );
