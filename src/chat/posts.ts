@@ -90,24 +90,22 @@ export class Posts {
 
   /**
    * Posts a message, unless one was posted under its key; that one is edited, if it names a person who was forgotten.
-   * @returns whether it was posted by this call
    * @throws DailiesError, retryable, or the refusal of the last place where the post has no other destination
    */
-  async post(about: About, post: Post): Promise<boolean> {
+  async post(about: About, post: Post): Promise<void> {
     const posted = await this.find(about.task.id, post.key);
     if (posted !== undefined) {
       const { view } = post;
       const shown = [...pseudonymsIn(view)].toSorted().join(' ');
       if (shown !== '' && view.kind !== 'signed_off') await this.edit(about.task, posted, { view, shown }, true);
-      return false;
+      return;
     }
     const message = await this.#postAnywhere(about, post);
     const view = post.view.kind === 'approval' ? { view: post.view } : {};
     await this.record(about.task, { key: post.key, message, ...view });
-    if (message !== null) return true;
+    if (message !== null) return;
     const what = { event: 'notice_channel_gone', task: about.task.id, key: post.key };
     this.#options.logger.warn(what, 'skipped a notice: nobody takes it');
-    return true;
   }
 
   /**

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import {
+  atMost,
   type Change,
   collection,
   commitWithRetries,
@@ -9,7 +10,6 @@ import {
   type Store,
   type Versioned,
 } from '../engine/index.ts';
-import { DailiesError } from '../errors.ts';
 import { periodOf } from '../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../tasks/index.ts';
 import { keyOfMember, type MemberKey } from '../teams/index.ts';
@@ -246,11 +246,7 @@ export class CarriedSpend {
   /** Commits a change, which is read again after a concurrent one; nothing where there is none. */
   async #commit(doing: string, changeOf: () => Promise<Change | undefined>): Promise<void> {
     const attempt = async () => ({ change: await changeOf(), result: undefined });
-    const giveUp = () => {
-      const error = `${doing}: others changed it ${MAX_TRIES} times meanwhile`;
-      throw new DailiesError(error, { code: 'overloaded', retryable: true });
-    };
-    await commitWithRetries(this.#options.store, attempt, { tries: MAX_TRIES, giveUp });
+    await commitWithRetries(this.#options.store, attempt, atMost(MAX_TRIES, doing));
   }
 }
 

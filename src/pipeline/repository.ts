@@ -1,4 +1,4 @@
-import { type Attempt, type Change, commitWithRetries, type Store } from '../engine/index.ts';
+import { type Attempt, atMost, type Change, commitWithRetries, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import {
   type BudgetLimit,
@@ -182,10 +182,7 @@ export class TaskRepository {
       const isStale = known !== undefined && transition(known, event) === null;
       const attempt = async (number: number) =>
         this.#attempt(number === 1 && !isStale ? first : await this.get(id), event, also);
-      const giveUp = () => {
-        throw contended(`recording ${event.kind} of task ${id}`);
-      };
-      return await commitWithRetries(this.#store, attempt, { tries: MAX_TRIES, giveUp });
+      return await commitWithRetries(this.#store, attempt, atMost(MAX_TRIES, `recording ${event.kind} of task ${id}`));
     } catch (thrown) {
       const isTaken = thrown instanceof DailiesError && thrown.code === 'id_taken';
       if (!isTaken || event.kind !== 'accepted') throw thrown;
@@ -233,10 +230,7 @@ export class TaskRepository {
         },
       };
     };
-    const giveUp = () => {
-      throw contended(`deciding on request ${ids[0]}`);
-    };
-    return commitWithRetries(this.#store, attempt, { tries: MAX_TRIES, giveUp });
+    return commitWithRetries(this.#store, attempt, atMost(MAX_TRIES, `deciding on request ${ids[0]}`));
   }
 
   /** Returns what an event of a task changes; nothing where there is no task, or the event does not count in its state. */
@@ -357,13 +351,6 @@ function purchasesOf(tasks: readonly Task[]): readonly JointPurchase[] {
     if (first === undefined || price === undefined) return [];
     const purchase = { ...first.purchase, ...price };
     return [{ purchase, within: limitsOn(first.origin, purchase) }];
-  });
-}
-
-function contended(doing: string): DailiesError {
-  return new DailiesError(`${doing}: ${MAX_TRIES} attempts met another change, or a damaged record`, {
-    code: 'overloaded',
-    retryable: true,
   });
 }
 

@@ -1,3 +1,4 @@
+import { DailiesError } from '../../errors.ts';
 import type { Change, IndexWrite, Namespace, RecordWrite, Store, Versioned } from './store.ts';
 
 /** What one try of {@link commitWithRetries} makes of the records that it read. */
@@ -20,6 +21,15 @@ interface TryLimit<Result> {
   readonly tries: number;
   /** Called after the last try was refused. Returns the result, or throws. */
   readonly giveUp: () => Result;
+}
+
+/** Bounds the tries of {@link commitWithRetries}, which then rejects with `overloaded`. @param doing what it was about */
+export function atMost(tries: number, doing: string): TryLimit<never> {
+  const giveUp = (): never => {
+    const reason = `${tries} attempts met another change, or a damaged record`;
+    throw new DailiesError(`${doing}: ${reason}`, { code: 'overloaded', retryable: true });
+  };
+  return { tries, giveUp };
 }
 
 /**

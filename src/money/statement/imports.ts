@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import {
   type Attempt,
+  atMost,
   type Change,
   collection,
   commitWithRetries,
@@ -9,7 +10,6 @@ import {
   type Store,
   type Versioned,
 } from '../../engine/index.ts';
-import { DailiesError } from '../../errors.ts';
 import { type Person, withoutPerson } from '../../tasks/index.ts';
 import { type AuditEntry, type AuditTrail, keyOfTeam, type TeamKey } from '../../teams/index.ts';
 import type { Discrepancy, Match, MonthSummary } from './findings.ts';
@@ -155,11 +155,7 @@ export class StatementImports {
       const isKnown = async () => (await statementImports.get(this.#store, hash)) !== undefined;
       return { change: { records, index }, result: true, refused: async () => ((await isKnown()) ? false : undefined) };
     };
-    const giveUp = () => {
-      const doing = 'storing a statement: the audit log changed too often meanwhile';
-      throw new DailiesError(doing, { code: 'overloaded', retryable: true });
-    };
-    return commitWithRetries(this.#store, prepare, { tries: MAX_TRIES, giveUp });
+    return commitWithRetries(this.#store, prepare, atMost(MAX_TRIES, 'storing a statement'));
   }
 
   /** Returns a team's statements, the last imported first, and the number of all. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
 import {
+  atMost,
   type Change,
   collection,
   commitWithRetries,
@@ -9,7 +10,6 @@ import {
   type Store,
   type Versioned,
 } from '../../engine/index.ts';
-import { DailiesError } from '../../errors.ts';
 import type { Person } from '../../tasks/index.ts';
 import {
   type Actor,
@@ -89,11 +89,7 @@ export class AuditTrail {
       const records = await this.append(log, actor, entries);
       return { change: { ...change, records: [...change.records, ...records] }, result };
     };
-    const giveUp = () => {
-      const doing = `logging a change in ${nameOf(log)}: others changed it ${MAX_TRIES} times meanwhile`;
-      throw new DailiesError(doing, { code: 'overloaded', retryable: true });
-    };
-    return commitWithRetries(this.#store, attempt, { tries: MAX_TRIES, giveUp });
+    return commitWithRetries(this.#store, attempt, atMost(MAX_TRIES, `logging a change in ${nameOf(log)}`));
   }
 
   /**

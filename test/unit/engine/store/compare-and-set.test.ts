@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeRecord, commitWithRetries } from '#src/engine/store/compare-and-set.ts';
+import { atMost, changeRecord, commitWithRetries } from '#src/engine/store/compare-and-set.ts';
 import type { Change, Versioned } from '#src/engine/store/store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 
@@ -64,9 +64,12 @@ it('gives up after as many tries as are allowed', async () => {
     tried += 1;
     return { change: FIRST, result: 'done' };
   };
-  const giveUp = () => {
-    throw new Error('too many');
-  };
-  await expect(commitWithRetries(store, attempt, { tries: 4, giveUp })).rejects.toThrow('too many');
+  const given = commitWithRetries(store, attempt, atMost(4, 'counting'));
+  await expect(given).rejects.toMatchObject({
+    code: 'overloaded',
+    retryable: true,
+    message: expect.stringContaining('4'),
+  });
   expect(tried).toBe(4);
+  expect(await commitWithRetries(store, attempt, { tries: 2, giveUp: () => 'given up' })).toBe('given up');
 });
