@@ -25,7 +25,7 @@ const RUNS: readonly PlanOptions[] = [
 
 test.concurrent.each(RUNS)(
   'seed $seed on $store: nothing is lost, duplicated or wrong',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async (options) => {
     const done = await run(drawPlan(options));
     const grave = done.violations.filter(({ isWarning }) => isWarning !== true);

@@ -16,7 +16,7 @@ import { watchStandstill } from './standstill.ts';
 import { makeTrouble } from './troubles.ts';
 
 /** Timeout for everything to settle once all faults are over. */
-const REST_WITHIN_MS = 75_000;
+const REST_WITHIN_MS = 300_000;
 const LOOK_EVERY_MS = 300;
 
 /** Result of a run. */
