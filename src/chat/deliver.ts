@@ -146,7 +146,8 @@ export class Delivery {
     const delivery = await this.#read(task.id);
     const { handover, copies = 1, wantsMet = 0, ...rest } = delivery;
     const wants = isClip ? (task.wants ?? 0) : wantsMet;
-    const isBegun = copies > ((await this.#options.cards.get(task.id))?.copy ?? 1);
+    const before = await this.#options.cards.get(task.id);
+    const isBegun = copies > (before?.copy ?? 1);
     const { end } = endOf(task);
     const isMissed = isClip ? handover === undefined : end !== undefined && delivery.shown?.end !== end;
     if (!isBegun && !(isMissed && copies === 1) && wants <= wantsMet) {
@@ -158,9 +159,28 @@ export class Delivery {
     // Written first, so that a repeated attempt opens the same message and attaches the clip to it.
     await this.#write(task.id, { ...rest, copies: copy, wantsMet: wants });
     const presented = this.#options.cards.reopen(task, copy).then((card) => this.#present(task, card, lock));
-    if (await this.#unlessGone(task, presented)) return true;
+    if (await this.#unlessGone(task, presented)) {
+      if (before !== undefined && before.isGone !== true) await this.#showEarlier(task, before.message, lock);
+      return true;
+    }
     if (isClip) await this.#write(task.id, { ...(await this.#read(task.id)), handover: { kind: 'unshown' } });
     return false;
+  }
+
+  /**
+   * Shows an outcome in the message that refused it as well, where its replacement was posted beside it: the bot has its
+   * right again, and nothing else edits that message. Tried once.
+   */
+  async #showEarlier(task: Task, message: MessageRef, lock: MessageLock): Promise<void> {
+    const { cards, platformOf, viewOf, logger } = this.#options;
+    if ((await cards.get(task.id))?.message.channel !== message.channel) return;
+    const view = await viewOf(task, (await this.#read(task.id)).handover ?? null);
+    lock.assertHeld();
+    await platformOf(task)
+      .edit(message, task.origin, view, 'final')
+      .catch((err: unknown) => {
+        logger.warn({ event: 'message_kept', task: task.id, err }, 'the message that was replaced stays as it is');
+      });
   }
 
   /** Updates the task's own message, unless it looks so already, with the clip where there is one. */

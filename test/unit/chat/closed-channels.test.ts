@@ -5,6 +5,7 @@ import { plainText } from '#commands/ui/plain-text.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { SetKind, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { platformError } from '#test/fakes/platform.ts';
 import { ADA, BOB, CLIP, EVENTS, newTask, originOf } from '#test/fakes/tasks.ts';
 
 const SET = taskIdOf('fake:i1');
@@ -56,6 +57,27 @@ const settled = async (house: ChatHouse): Promise<readonly string[]> => {
 
 const filesIn = ({ platform }: ChatHouse, channel: string) =>
   platform.messages.filter(({ ref }) => ref.channel === channel).flatMap(({ files }) => files);
+
+it.each([
+  ['a clip', DONE],
+  ['an end without one', [EVENTS.failed]],
+] as const)('shows %s in both messages where the right that was refused is back', async (_what, events) => {
+  const house = new ChatHouse();
+  const id = await house.running();
+  for (const kind of ['attach', 'edit'] as const)
+    house.platform.fails(kind, 'before', platformError('missing_permission', { retryable: false }));
+  await house.happen(id, ...events);
+  await house.pass(60_000, 1_000);
+  const { messages } = house.platform;
+  expect(messages.map(({ ref }) => ref.channel)).toEqual([HERE, HERE]);
+  expect(messages.map(({ shown }) => shown.at(-1)?.view.buttons)).toEqual(
+    messages.map(() => messages.at(-1)?.shown.at(-1)?.view.buttons),
+  );
+  expect(messages.map(({ shown }) => shown.at(-1)?.view.phase)).toEqual(
+    messages.map(() => (events === DONE ? 'done' : 'failed')),
+  );
+  expect(messages.flatMap(({ files }) => files)).toHaveLength(events === DONE ? 1 : 0);
+});
 
 describe.each(['message_gone', 'missing_permission'] as const)('a channel that takes no message: %s', (code) => {
   it.each(KINDS)('sends the clips of a set to their requester, once each, also over a restart: %s', async (kind) => {
