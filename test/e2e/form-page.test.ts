@@ -42,6 +42,8 @@ test('the form orders takes in a style at the price that it shows, and options c
   });
   expect(violations).toEqual([]);
   await submit.click();
+  // Its answer may come after the message, and until then nothing can be typed below it.
+  await form.waitFor({ state: 'hidden' });
   await page.waitForSelector('article >> text=3 takes');
   const sent = () =>
     upstream.requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body) as object);
