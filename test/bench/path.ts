@@ -156,6 +156,42 @@ async function takeFunctions(session: Session): Promise<ReadonlyMap<string, read
   return files;
 }
 
+/** What ran for one order. */
+interface Figures extends Accesses {
+  readonly ran: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Measured orders, after one that warms up: what follows an order may begin before its end is seen, so that the least of
+ * each figure is printed. A person may have five in progress.
+ */
+const ORDERS = 4;
+
+function functionsOf({ ran }: Figures): number {
+  return [...ran.values()].reduce((sum, { length }) => sum + length, 0);
+}
+
+function print(
+  orders: readonly Figures[],
+  { json, functions: isDetailed }: { json: boolean; functions: boolean },
+): void {
+  const least = (figureOf: (one: Figures) => number): number => Math.min(...orders.map(figureOf));
+  const functions = least(functionsOf);
+  const [files, reads, commits] = [
+    least(({ ran }) => ran.size),
+    least((one) => one.reads),
+    least((one) => one.commits),
+  ];
+  if (json) {
+    process.stdout.write(JSON.stringify({ files, functions, reads, commits }));
+    return;
+  }
+  const shortest = orders.find((one) => functionsOf(one) === functions)?.ran ?? new Map<string, readonly string[]>();
+  for (const [file, names] of [...shortest].toSorted(([a], [b]) => a.localeCompare(b)))
+    process.stdout.write(`${String(names.length).padStart(4)} ${file}${isDetailed ? `: ${names.join(', ')}` : ''}\n`);
+  process.stdout.write(`${files} files, ${functions} functions, ${reads} reads, ${commits} commits\n`);
+}
+
 const { values } = parseArgs({
   options: { functions: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
 });
@@ -171,19 +207,14 @@ await inFolder(async (folder) => {
   await discord.botReady();
   await order(discord, app, 'a red fox running through snow, to warm up');
   await takeFunctions(session);
-  const before = { ...accesses };
-  await order(discord, app, 'a red fox running through snow');
-  const [reads, commits] = [accesses.reads - before.reads, accesses.commits - before.commits];
-  const files = await takeFunctions(session);
-  const functions = [...files.values()].reduce((sum, ran) => sum + ran.length, 0);
-  const listed = values.json ? [] : [...files].toSorted(([a], [b]) => a.localeCompare(b));
-  for (const [file, ran] of listed)
-    process.stdout.write(`${String(ran.length).padStart(4)} ${file}${values.functions ? `: ${ran.join(', ')}` : ''}\n`);
-  process.stdout.write(
-    values.json
-      ? JSON.stringify({ files: files.size, functions, reads, commits })
-      : `${files.size} files, ${functions} functions, ${reads} reads, ${commits} commits\n`,
-  );
+  const orders: Figures[] = [];
+  for (let count = 0; count < ORDERS; count += 1) {
+    const before = { ...accesses };
+    await order(discord, app, 'a red fox running through snow');
+    const [reads, commits] = [accesses.reads - before.reads, accesses.commits - before.commits];
+    orders.push({ reads, commits, ran: await takeFunctions(session) });
+  }
+  print(orders, values);
   await app.stop();
   await discord.close();
 });
