@@ -14,9 +14,9 @@ import {
 import { hasCode } from './attachment-plan.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform, PlatformLimits } from './platform.ts';
-import type { TaskView } from './view.ts';
+import type { Handover, TaskView } from './view.ts';
 
-export interface TaskMessageRecord {
+export interface CardRecord {
   readonly revision: number;
   readonly message: MessageRef;
   /** Highest percentage shown so far; a lower one is never shown. */
@@ -37,18 +37,38 @@ export interface TaskMessageRecord {
   readonly shown: string | null;
 }
 
-/** Options of {@link TaskMessages}. */
-interface TaskMessagesOptions {
+/** Options of {@link Cards}. */
+interface CardsOptions {
   readonly store: Store;
   readonly locks: MessageLocks;
-  readonly platformOf: (origin: Pick<Origin, 'platform'>) => Platform;
-  /** Returns the view of a message that is not posted yet. */
-  readonly firstView: (task: Task) => Promise<TaskView>;
-  /** Returns the origin to post a task's message for, such as below the card of its set. */
-  readonly placeOf: (task: Task) => Promise<Origin>;
+  readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
 }
 
-export const cards = collection<TaskId, TaskMessageRecord>({
+type Posted = Pick<CardSubject, 'id' | 'origin'>;
+
+/** What a card shows: a task, the tasks of a set, or a cut. */
+export interface CardSubject {
+  /** Of the task or the cut; of a set, its `setCardId`. */
+  readonly id: TaskId;
+  readonly origin: Origin;
+  /** It has ended, or needs a decision: where its channel refuses the card, the requester gets it. */
+  readonly isOutcome: boolean;
+  /**
+   * Returns its present view.
+   * @param handover how its file was delivered; `null`: it has none, or not yet
+   * @param card the card that shows it; absent: it is still to be posted
+   */
+  readonly view: (handover: Handover | null, card?: CardRecord) => Promise<TaskView>;
+  /** Returns the origin to post its card for, such as below the card of its set. */
+  readonly place: () => Promise<Origin>;
+}
+
+/** Returns whether a task has ended, or needs a decision. */
+export function isOutcome(task: Task): boolean {
+  return isEnded(task) || task.state === 'uncertain';
+}
+
+export const cardRecords = collection<TaskId, CardRecord>({
   name: 'cards',
   holds: 'the messages that show a task',
   kept: 'until the task’s content is removed',
@@ -74,57 +94,72 @@ const tasksOfMessages = collection<
   personal: 'with its task',
 });
 
-/** Maps each task to its one message, which is opened once and found again after a restart. */
-export class TaskMessages {
-  readonly #options: TaskMessagesOptions;
-  readonly #opening = new SingleFlight<TaskId, TaskMessageRecord>();
+/** Maps each subject to its one message, which is opened once and found again after a restart. */
+export class Cards {
+  readonly #options: CardsOptions;
+  readonly #opening = new SingleFlight<TaskId, CardRecord>();
 
-  constructor(options: TaskMessagesOptions) {
+  constructor(options: CardsOptions) {
     this.#options = options;
   }
 
-  get(task: TaskId): Promise<TaskMessageRecord | undefined> {
-    return cards.get(this.#options.store, task);
+  get(id: TaskId): Promise<CardRecord | undefined> {
+    return cardRecords.get(this.#options.store, id);
   }
 
-  /** Posts a task's message, or returns the existing one; concurrent calls post only one. */
-  open(task: Task): Promise<TaskMessageRecord> {
-    return this.#opening.run(task.id, async () => {
-      const known = await this.get(task.id);
-      return known ?? this.#options.locks.first(task.id, (lock) => this.#openFirst(task, lock));
+  /** Posts a card, or returns the existing one; concurrent calls post only one. */
+  open(subject: CardSubject): Promise<CardRecord> {
+    const { id } = subject;
+    return this.#opening.run(id, async () => {
+      const known = await this.get(id);
+      return known ?? this.#options.locks.first(id, (lock) => this.#openFirst(subject, lock));
     });
   }
 
   /** Posts a replacement for a deleted message, or returns it; calls with the same `copy` post only one. */
-  async reopen(task: Task, copy: number): Promise<TaskMessageRecord> {
-    const { store, firstView } = this.#options;
-    const view = await firstView(task);
-    const message = await this.#post(copyKey(task.id, copy), task, view);
-    const earlier = (await this.messages(task.id)).filter((one) => one.message !== message.message);
-    const record: TaskMessageRecord = { revision: 1, message, earlier, progress: view.progress, copy, shown: null };
-    await store.commit({ records: [cards.overwriting(task.id, record), messageWrite(task, message)] });
+  async reopen(subject: CardSubject, copy: number): Promise<CardRecord> {
+    const { id } = subject;
+    const view = await subject.view(null);
+    const message = await this.#post(copyKey(id, copy), subject, view);
+    const earlier = (await this.messages(id)).filter((one) => one.message !== message.message);
+    const record: CardRecord = { revision: 1, message, earlier, progress: view.progress, copy, shown: null };
+    const records = [cardRecords.overwriting(id, record), messageWrite(subject, message)];
+    await this.#options.store.commit({ records });
     return record;
   }
 
-  async gone(task: TaskId): Promise<void> {
-    const record = await this.get(task);
+  async gone(id: TaskId): Promise<void> {
+    const record = await this.get(id);
     if (record !== undefined && record.isGone !== true)
-      await cards.set(this.#options.store, task, { ...record, isGone: true });
+      await cardRecords.set(this.#options.store, id, { ...record, isGone: true });
   }
 
-  /** Returns every message that was opened for a task, oldest first; they may be deleted. */
-  async messages(task: TaskId): Promise<readonly MessageRef[]> {
-    const record = await this.get(task);
+  /** Returns every message that was opened for a subject, oldest first; they may be deleted. */
+  async messages(id: TaskId): Promise<readonly MessageRef[]> {
+    const record = await this.get(id);
     return record === undefined ? [] : [...(record.earlier ?? []), record.message];
   }
 
-  /** Returns whether a task's message already looks like `view`. */
-  isShown(card: TaskMessageRecord, task: Task, view: TaskView): boolean {
-    return card.shown === this.#fingerprint(task, view);
+  /** Returns whether a card already looks like `view`. */
+  isShown(card: CardRecord, subject: Posted, view: TaskView): boolean {
+    return card.shown === this.#fingerprint(subject, view);
   }
 
-  async shown(task: Task, view: TaskView): Promise<void> {
-    const record = await this.get(task.id);
+  /** Shows a view in a card, and records that. @throws DailiesError as {@link Platform.edit} */
+  async edit(
+    { id, origin }: Posted,
+    { message, view, lock }: { readonly message: MessageRef; readonly view: TaskView; readonly lock: MessageLock },
+    urgency: 'progress' | 'final' = 'final',
+  ): Promise<void> {
+    lock.assertHeld();
+    await this.#options.platformOf({ origin }).edit(message, origin, view, urgency);
+    await this.shown({ id, origin }, view);
+  }
+
+  /** Records that a card shows a view. */
+  async shown(subject: Posted, view: TaskView): Promise<void> {
+    const { id } = subject;
+    const record = await this.get(id);
     if (record === undefined) return;
     const isRunning = view.phase === 'running' || record.isRunning === true;
     const { retrying: _earlier, ...rest } = record;
@@ -136,71 +171,71 @@ export class TaskMessages {
       ...progressOf(view),
       isRunning,
       ...retrying,
-      shown: this.#fingerprint(task, view),
+      shown: this.#fingerprint(subject, view),
     };
     if (next.shown !== record.shown || next.progress !== record.progress)
-      await cards.set(this.#options.store, task.id, next);
+      await cardRecords.set(this.#options.store, id, next);
   }
 
   async taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
     return (await tasksOfMessages.get(this.#options.store, { platform, message }))?.task;
   }
 
-  /** Returns the writes that delete everything recorded about the messages of a task. */
-  async deletions({ id, origin }: Pick<Task, 'id' | 'origin'>): Promise<readonly RecordWrite[]> {
+  /** Returns the writes that delete everything recorded about the messages of a subject. */
+  async deletions({ id, origin }: Posted): Promise<readonly RecordWrite[]> {
     const { platform } = origin;
     const messages = await this.messages(id);
     return [
-      ...[cards, openings].map((kind) => kind.overwriting(id, null)),
+      ...[cardRecords, openings].map((kind) => kind.overwriting(id, null)),
       ...messages.map((message) => tasksOfMessages.overwriting({ platform, message }, null)),
     ];
   }
 
-  async #openFirst(task: Task, lock: MessageLock): Promise<TaskMessageRecord> {
-    const { store, firstView } = this.#options;
-    const known = await this.get(task.id);
+  async #openFirst(subject: CardSubject, lock: MessageLock): Promise<CardRecord> {
+    const { store } = this.#options;
+    const { id } = subject;
+    const known = await this.get(id);
     if (known !== undefined) return known;
-    const wasBegun = (await openings.get(store, task.id)) !== undefined;
-    if (!wasBegun) await openings.set(store, task.id, {});
-    const view = await firstView(task);
+    const wasBegun = (await openings.get(store, id)) !== undefined;
+    if (!wasBegun) await openings.set(store, id, {});
+    const view = await subject.view(null);
     lock.assertHeld();
-    const message = await this.#post(task.id, task, view);
+    const message = await this.#post(id, subject, view);
     // A message that was posted before a crash may show an older state.
-    const shown = wasBegun ? null : this.#fingerprint(task, view);
-    const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, shown };
+    const shown = wasBegun ? null : this.#fingerprint(subject, view);
+    const record: CardRecord = { revision: 1, message, progress: view.progress, shown };
     const isFirst = await store.commit({
       records: [
-        { ...cards.overwriting(task.id, record), expected: 'absent' },
-        openings.overwriting(task.id, null),
-        messageWrite(task, message),
+        { ...cardRecords.overwriting(id, record), expected: 'absent' },
+        openings.overwriting(id, null),
+        messageWrite(subject, message),
       ],
     });
     // A process that was suspended past its lease uses the record of the process that took over.
-    return (isFirst ? undefined : await this.get(task.id)) ?? record;
+    return (isFirst ? undefined : await this.get(id)) ?? record;
   }
 
   /**
-   * Posts a message of a task; one that its channel does not take goes to the requester by direct message.
+   * Posts a card; one that its channel does not take goes to the requester by direct message.
    * @throws DailiesError that of the channel, where the requester takes none either
    */
-  async #post(key: TaskId, task: Task, view: TaskView): Promise<MessageRef> {
-    const platform = this.#options.platformOf(task.origin);
+  async #post(key: TaskId, { origin, isOutcome: isOver, place }: CardSubject, view: TaskView): Promise<MessageRef> {
+    const platform = this.#options.platformOf({ origin });
     try {
-      return await platform.open(key, await this.#options.placeOf(task), view);
+      return await platform.open(key, await place(), view);
     } catch (thrown) {
-      const isOutcome = isEnded(task) || task.state === 'uncertain';
-      const isClosed = hasCode(thrown, 'message_gone') || (hasCode(thrown, 'missing_permission') && isOutcome);
+      const isClosed = hasCode(thrown, 'message_gone') || (hasCode(thrown, 'missing_permission') && isOver);
       if (!isClosed || !platform.limits.hasDirectMessages) throw thrown;
-      return this.#postDirectly(key, task, { view, refusal: thrown });
+      return this.#postDirectly(key, origin, { view, refusal: thrown });
     }
   }
 
   async #postDirectly(
     key: TaskId,
-    { origin: { replyTo: _replyTo, ...origin } }: Task,
+    { replyTo: _replyTo, ...origin }: Origin,
     { view, refusal }: { readonly view: TaskView; readonly refusal: unknown },
   ): Promise<MessageRef> {
-    const platform = this.#options.platformOf(origin);
+    const platform = this.#options.platformOf({ origin });
     const { team, channel: from, user } = origin;
     try {
       const channel = await platform.directChannel({ team, channel: from, address: origin.address }, user.id);
@@ -211,8 +246,8 @@ export class TaskMessages {
     }
   }
 
-  #fingerprint({ origin }: Task, view: TaskView): string {
-    const fingerprint = fingerprintOf(view, this.#options.platformOf(origin).limits);
+  #fingerprint({ origin }: Posted, view: TaskView): string {
+    const fingerprint = fingerprintOf(view, this.#options.platformOf({ origin }).limits);
     const isMoving = view.members !== undefined || MOVING.has(view.phase);
     return isMoving ? fingerprint : `${fingerprint} ${hash('sha256', JSON.stringify(view, withoutTimes), 'hex')}`;
   }
@@ -255,7 +290,7 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
 }
 
 /** Returns the percentages that the card of a set shows. */
-function progressOf({ members }: TaskView): Pick<TaskMessageRecord, 'progressOf'> {
+function progressOf({ members }: TaskView): Pick<CardRecord, 'progressOf'> {
   if (members === undefined) return {};
   const shown = members.flatMap(({ view: { task, progress } }) =>
     progress === null ? [] : [[task, progress] as const],
@@ -263,6 +298,6 @@ function progressOf({ members }: TaskView): Pick<TaskMessageRecord, 'progressOf'
   return { progressOf: Object.fromEntries(shown) };
 }
 
-function messageWrite({ id, origin }: Task, message: MessageRef): RecordWrite {
+function messageWrite({ id, origin }: Posted, message: MessageRef): RecordWrite {
   return tasksOfMessages.overwriting({ platform: origin.platform, message }, { task: id });
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Store, WorkQueue } from '../engine/index.ts';
+
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { Boards, type Cut, CutRepository } from '../orders/index.ts';
@@ -35,12 +36,21 @@ import type { Model } from '../videos/index.ts';
 import { ApprovalNotices } from './approval-notices.ts';
 import type { AttachmentPlanner, Links } from './attachment-plan.ts';
 import type { Audiences } from './audiences.ts';
+import { CardDelivery } from './card-delivery.ts';
+import { type CardRecord, type CardSubject, Cards, cardRecords, isOutcome } from './cards.ts';
 import { ComparisonRecords } from './comparisons/comparison-records.ts';
 import { Comparisons } from './comparisons/comparisons.ts';
 import { CompletionNotices } from './completion-notices.ts';
 import { Delivery, type DeliveryObserver } from './deliver.ts';
 import type { MessageLocks } from './message-lock.ts';
-import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
+import {
+  type MemberRights,
+  type MessageRef,
+  type MissingRight,
+  type Place,
+  type Platform,
+  platformIn,
+} from './platform.ts';
 import { Posts } from './posts.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { TaskRetraction } from './retraction.ts';
@@ -49,7 +59,6 @@ import { SetCards } from './sets/set-cards.ts';
 import { SetNotices } from './sets/set-notices.ts';
 import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { cards, type TaskMessageRecord, TaskMessages } from './task-messages.ts';
 import { SubmissionPause, TaskViews } from './task-views.ts';
 import { isPending, type TaskView } from './view.ts';
 
@@ -135,7 +144,7 @@ const MAX_PAUSED_EDITS = 200;
 /** {@link Chat} with its delivery, observers and lifecycle, for the wiring. */
 export class ChatEngine implements Chat {
   readonly #options: ChatOptions;
-  readonly #messages: TaskMessages;
+  readonly #cards: Cards;
   readonly #sets: SetCards;
   readonly #edits: ProgressEdits;
   readonly #delivery: Delivery;
@@ -154,17 +163,11 @@ export class ChatEngine implements Chat {
     const viewOf = (task: Task): Promise<TaskView> => this.view(task);
     const comparisonRecords = new ComparisonRecords(store, clock);
     this.#options = options;
-    this.#messages = new TaskMessages({
-      ...options,
-      platformOf: (origin) => this.#platformOf(origin),
-      firstView: async (task) =>
-        setOfCard(task.id) === null ? this.#views.kept(task, undefined, { handover: null }) : this.#sets.view(task),
-      placeOf: (task) => this.#sets.placeOf(task),
-    });
+    this.#cards = new Cards({ ...options, platformOf });
     const refresh = (set: TaskId): void => this.#edits.refresh(setCardId(set));
     this.comparisons = new Comparisons({ ...options, records: comparisonRecords, refresh });
     const posts = new Posts({ ...options, platformOf });
-    const messages = { ...options, cards: this.#messages, comparisons: this.comparisons, platformOf, posts };
+    const messages = { ...options, cards: this.#cards, comparisons: this.comparisons, platformOf, posts };
     this.#sets = new SetCards({
       ...messages,
       boards: new Boards(store),
@@ -172,14 +175,15 @@ export class ChatEngine implements Chat {
       viewOf: (task, progress) => this.#views.current(task, { progress }),
       progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
-    const shared = { ...messages, comparisonRecords, sets: this.#sets, viewOf };
+    const subjectOf = (task: Task): CardSubject => this.#subjectOf(task);
+    const shared = { ...messages, comparisonRecords, sets: this.#sets, viewOf, subjectOf };
     const approvals = new ApprovalNotices({ ...shared, admins: options.admins ?? [] });
     const edits = new ProgressEdits({ ...shared, getTask: (id) => this.#sets.get(id) });
     this.#pause = new SubmissionPause(options);
     this.#views = new TaskViews({
       ...options,
       pause: this.#pause,
-      messages: this.#messages,
+      messages: this.#cards,
       edits,
       reviewContext: createReviewContext(options),
       isComparisonShown: async (set) => (await comparisonRecords.get(set)) !== undefined,
@@ -189,12 +193,7 @@ export class ChatEngine implements Chat {
     this.#approvals = approvals;
     this.#edits = edits;
     this.retraction = new TaskRetraction({ ...shared, notices, approvals, edits });
-    this.#delivery = new Delivery({
-      ...shared,
-      edits,
-      notices,
-      viewOf: async (task, handover) => this.#views.kept(task, await this.#messages.get(task.id), { handover }),
-    });
+    this.#delivery = new Delivery({ ...shared, edits, notices, cardDelivery: new CardDelivery(shared) });
   }
 
   async show(id: TaskId): Promise<MessageRef> {
@@ -204,18 +203,18 @@ export class ChatEngine implements Chat {
       const gone = { code: 'message_gone', retryable: false } as const;
       throw new DailiesError(`showing task ${id}: its content was removed`, gone);
     }
-    return task.set === undefined ? (await this.#messages.open(task)).message : this.#sets.open(task.set);
+    return task.set === undefined ? (await this.#cards.open(this.#subjectOf(task))).message : this.#sets.open(task.set);
   }
 
   async messageOf(id: TaskId): Promise<MessageRef | undefined> {
-    const record = await this.#messages.get(id);
+    const record = await this.#cards.get(id);
     if (record !== undefined) return record.isGone === true ? undefined : record.message;
     const set = setOfCard(id) === null ? (await this.#options.repository.get(id))?.set : undefined;
     return set === undefined ? undefined : this.messageOf(setCardId(set.id));
   }
 
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
-    return this.#messages.taskOf(platform, message);
+    return this.#cards.taskOf(platform, message);
   }
 
   view(task: Task): Promise<TaskView> {
@@ -376,19 +375,26 @@ export class ChatEngine implements Chat {
     await Promise.all([this.#catchUp, this.#edits.stop()]);
   }
 
-  #platformOf({ platform }: Pick<Origin, 'platform'>): Platform {
-    const found = this.#options.platforms.get(platform);
-    if (found !== undefined) return found;
-    throw new DailiesError(`answering on ${platform}: that platform is not turned on`, {
-      code: 'platform_unavailable',
-      retryable: true,
-    });
+  /** Returns a task, or the stand-in of a set's card, as what its message shows. */
+  #subjectOf(task: Task): CardSubject {
+    if (setOfCard(task.id) !== null) return this.#sets.subjectOf(task);
+    return {
+      id: task.id,
+      origin: task.origin,
+      isOutcome: isOutcome(task),
+      view: (handover, card) => this.#views.kept(task, card, { handover }),
+      place: () => this.#sets.placeOf(task),
+    };
+  }
+
+  #platformOf(origin: Pick<Origin, 'platform'>): Platform {
+    return platformIn(this.#options.platforms, origin);
   }
 
   /** Schedules edits for the cards that show tasks in progress although all of their set have ended, or need a decision. */
   async #refreshOutdated(): Promise<void> {
     const { store, platforms } = this.#options;
-    for await (const page of cards.all(store)) {
+    for await (const page of cardRecords.all(store)) {
       for (const { key, value } of page) {
         if (this.#isStopping) return;
         const id = key as TaskId;
@@ -436,7 +442,7 @@ function createReviewContext({
 /** Returns whether the record of a message, which may be damaged, says that it shows something in progress. */
 function showsProgress(record: unknown): boolean {
   try {
-    const { shown, isGone } = record as TaskMessageRecord;
+    const { shown, isGone } = record as CardRecord;
     const [, phase] = JSON.parse(shown ?? '[]') as [state: unknown, phase: Phase];
     return isGone !== true && isPending(phase);
   } catch {

@@ -7,16 +7,16 @@ import { type Clips, deliverQueue, isWorthWaiting, notifyQueue, type TaskReposit
 import { backoffMs, FailureCounter } from '../retry.ts';
 import { comparisonOf, failureOf, type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
-import { type AttachmentPlanner, hasCode, presentFile, presentOutcome, unlessGone } from './attachment-plan.ts';
+import { unlessGone } from './attachment-plan.ts';
+import type { CardDelivery, Outcome } from './card-delivery.ts';
+import type { CardSubject, Cards } from './cards.ts';
 import type { Comparisons } from './comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from './completion-notices.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
-import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
 import { type DeliveryRecord, deliveryRecords } from './records.ts';
 import { hasOwnMessage, type SetCards } from './sets/set-cards.ts';
-import type { TaskMessageRecord, TaskMessages } from './task-messages.ts';
-import type { Handover, TaskView } from './view.ts';
+import type { Handover } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
@@ -42,16 +42,15 @@ interface DeliveryOptions {
   readonly repository: TaskRepository;
   readonly queue: WorkQueue;
   readonly store: Pick<Store, 'keyv'>;
-  readonly cards: TaskMessages;
+  readonly cards: Cards;
   readonly sets: Pick<SetCards, 'open' | 'update'>;
   readonly comparisons: Pick<Comparisons, 'heldForMs'>;
   readonly locks: MessageLocks;
   readonly edits: ProgressEdits;
   readonly clips: Pick<Clips, 'find'>;
-  readonly handing: AttachmentPlanner;
+  readonly cardDelivery: CardDelivery;
+  readonly subjectOf: (task: Task) => CardSubject;
   readonly notices: CompletionNotices;
-  readonly platformOf: (task: Task) => Platform;
-  readonly viewOf: (task: Task, handover: Handover | null) => Promise<TaskView>;
   readonly observer: DeliveryObserver;
   readonly clock: Clock;
   readonly random: () => number;
@@ -100,7 +99,8 @@ export class Delivery {
   }
 
   async #show(task: Task, lock: MessageLock): Promise<void> {
-    const isThere = (await this.#hasMessage(task)) ? await this.#showOwn(task, lock) : true;
+    const hasMessage = await this.#hasMessage(task);
+    const isThere = hasMessage ? await this.#options.cardDelivery.show(this.#outcomeOf(task), lock) : true;
     const card = task.set ?? task.takeOf;
     if (card !== undefined) await this.#options.sets.update(card);
     lock.assertHeld();
@@ -113,132 +113,19 @@ export class Delivery {
     return hasOwnMessage(task) || (await this.#options.cards.get(task.id)) !== undefined;
   }
 
-  /** Shows a task in its own message. @returns whether that exists. */
-  async #showOwn(task: Task, lock: MessageLock): Promise<boolean> {
-    const presented = this.#options.cards.open(task).then((card) => this.#present(task, card, lock));
-    if (await this.#unlessGone(task, presented)) return true;
-    return this.#presentAgain(task, lock);
-  }
-
-  /** Returns whether the message still existed and could be changed; records a deleted one. */
-  async #unlessGone(task: Task, presented: Promise<unknown>): Promise<boolean> {
-    try {
-      await presented;
-      return true;
-    } catch (thrown) {
-      if (!hasCode(thrown, 'message_gone')) throw thrown;
-      this.#options.logger.info(
-        { event: 'task_message_gone', task: task.id },
-        'the message of a task was deleted; keeping its clip',
-      );
-      // One that the bot may not change any more is still there.
-      if (!hasCode(thrown.cause, 'missing_permission')) await this.#options.cards.gone(task.id);
-      return false;
-    }
-  }
-
-  /**
-   * Shows an outcome in a replacement message, where the deleted one never had it (once) or a user requests the clip.
-   * @returns whether a message exists now.
-   */
-  async #presentAgain(task: Task, lock: MessageLock): Promise<boolean> {
-    const isClip = task.state === 'completed' && task.clip !== undefined;
-    const delivery = await this.#read(task.id);
-    const { handover, copies = 1, wantsMet = 0, ...rest } = delivery;
-    const wants = isClip ? (task.wants ?? 0) : wantsMet;
-    const before = await this.#options.cards.get(task.id);
-    const isBegun = copies > (before?.copy ?? 1);
-    const { end } = endOf(task);
-    const isMissed = isClip ? handover === undefined : end !== undefined && delivery.shown?.end !== end;
-    if (!isBegun && !(isMissed && copies === 1) && wants <= wantsMet) {
-      if (isClip && isMissed) await this.#write(task.id, { ...delivery, handover: { kind: 'unshown' } });
-      return false;
-    }
-    const copy = isBegun ? copies : copies + 1;
-    lock.assertHeld();
-    // Written first, so that a repeated attempt opens the same message and attaches the clip to it.
-    await this.#write(task.id, { ...rest, copies: copy, wantsMet: wants });
-    const presented = this.#options.cards.reopen(task, copy).then((card) => this.#present(task, card, lock));
-    if (await this.#unlessGone(task, presented)) {
-      if (before !== undefined && before.isGone !== true) await this.#showEarlier(task, before.message, lock);
-      return true;
-    }
-    if (isClip) await this.#write(task.id, { ...(await this.#read(task.id)), handover: { kind: 'unshown' } });
-    return false;
-  }
-
-  /**
-   * Shows an outcome in the message that refused it as well, where its replacement was posted beside it: the bot has its
-   * right again, and nothing else edits that message. Tried once.
-   */
-  async #showEarlier(task: Task, message: MessageRef, lock: MessageLock): Promise<void> {
-    const { cards, platformOf, viewOf, logger } = this.#options;
-    if ((await cards.get(task.id))?.message.channel !== message.channel) return;
-    const view = await viewOf(task, (await this.#read(task.id)).handover ?? null);
-    lock.assertHeld();
-    await platformOf(task)
-      .edit(message, task.origin, view, 'final')
-      .catch((err: unknown) => {
-        logger.warn({ event: 'message_kept', task: task.id, err }, 'the message that was replaced stays as it is');
-      });
-  }
-
-  /** Updates the task's own message, unless it looks so already, with the clip where there is one. */
-  async #present(task: Task, card: TaskMessageRecord, lock: MessageLock): Promise<void> {
-    const { message } = card;
-    const platform = this.#options.platformOf(task);
-    const delivery = await this.#read(task.id);
-    const isAsked = (task.wants ?? 0) > (delivery.wantsMet ?? 0);
-    const isWanted = delivery.handover?.kind === 'unshown' && isAsked;
-    const isHandedOver = task.state !== 'completed' || (delivery.handover !== undefined && !isWanted);
-    const clip = isHandedOver ? undefined : await this.#find(task);
-    if (clip === undefined) {
-      const view = await this.#options.viewOf(task, delivery.handover ?? null);
-      // The edit that somebody asked for tells whether the message is still there.
-      if (card.isGone !== true && !isAsked && this.#options.cards.isShown(card, task, view)) return;
-      lock.assertHeld();
-      if (task.state === 'requested') await platform.edit(message, task.origin, view, 'final');
-      else await presentOutcome(platform, { message, origin: task.origin, view });
-      return this.#options.cards.shown(task, view);
-    }
-    const { handing, viewOf, cards } = this.#options;
-    const { handover, view } = await presentFile({
+  /** Returns what a task's own message shows at its end. */
+  #outcomeOf(task: Task): Outcome {
+    const { subjectOf, notices } = this.#options;
+    const file = {
       task,
-      message,
-      clip,
-      lock,
-      platform,
-      handing,
-      refused: delivery,
-      viewOf: (form) => viewOf(task, form),
-      attach: (shown, file, kind) => this.#attach(task, { message, view: shown, file, kind }),
-      shown: (shown) => cards.shown(task, shown),
-      remember: async (refused) => this.#write(task.id, { ...(await this.#read(task.id)), ...refused }),
-    });
-    lock.assertHeld();
-    const wantsMet = isWanted ? { wantsMet: task.wants ?? 0 } : {};
-    await this.#write(task.id, { ...(await this.#read(task.id)), handover, ...wantsMet });
-    await cards.shown(task, view);
-  }
-
-  /** Attaches the clip to a task's message; where the clip's own message mentions the requester, no notice follows. */
-  async #attach(
-    task: Task,
-    shown: {
-      readonly message: MessageRef;
-      readonly view: TaskView;
-      readonly file: Clip;
-      readonly kind: Handover['kind'];
-    },
-  ): Promise<void> {
-    const { message, view, file, kind } = shown;
-    const platform = this.#options.platformOf(task);
-    const { mentionsWithFile } = platform.limits;
-    const notice = mentionsWithFile ? await this.#options.notices.withFile(task, { message, handover: kind }) : null;
-    const texts = { name: fileNameOf(task), description: typedPrompt(task.request) };
-    const upload = notice === null ? { ...file, ...texts } : { ...file, ...texts, notice };
-    const isNotified = await platform.attach(message, task.origin, view, upload);
-    if (isNotified) await this.#options.notices.sentWithFile(task);
+      name: fileNameOf(task),
+      description: typedPrompt(task.request),
+      find: () => this.#find(task),
+      notice: (shown) => notices.withFile(task, shown),
+      notified: () => notices.sentWithFile(task),
+    } satisfies Outcome['file'];
+    const hasFile = task.state === 'completed' && task.clip !== undefined;
+    return { ...subjectOf(task), ...endOf(task), wants: task.wants ?? 0, ...(hasFile ? { file } : {}) };
   }
 
   /** Returns the clip of a task; records a permanently lost one, so that its requester is notified. */

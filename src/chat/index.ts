@@ -5,12 +5,11 @@ export {
   type Fitter,
   hasCode,
   type Links,
-  presentFile,
-  presentOutcome,
-  type RefusedUploads,
   withFreshLink,
 } from './attachment-plan.ts';
 export { Audiences } from './audiences.ts';
+export { CardDelivery, type Outcome } from './card-delivery.ts';
+export { Cards } from './cards.ts';
 export { type Chat, ChatEngine } from './chat.ts';
 export {
   type ModelRecord,
@@ -27,11 +26,12 @@ export {
   type Place,
   type Platform,
   type PlatformLimits,
+  platformIn,
   taskOfKey,
   type Upload,
 } from './platform.ts';
-export { isAskedOf } from './records.ts';
-export type { RetractionCount } from './retraction.ts';
+export { type DeliveryRecord, deliveryRecords, isAskedOf } from './records.ts';
+export { type RetractionCount, retractMessage } from './retraction.ts';
 export { setCardId, setOfCard } from './sets/set-view.ts';
 export { PlatformStarter } from './start-platforms.ts';
 export {
@@ -40,7 +40,6 @@ export {
   type Subscriptions,
   subscriptionKey,
 } from './subscriptions.ts';
-export { TaskMessages } from './task-messages.ts';
 export {
   type BarChart,
   type BudgetAlert,

@@ -1,3 +1,4 @@
+import { DailiesError } from '../errors.ts';
 import type { Audience, Origin, Person, TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice } from './notices/views.ts';
@@ -194,6 +195,14 @@ export interface Platform {
   start(): Promise<void>;
   /** Stops accepting interactions and drains those in flight. Sending still works until the process ends. */
   stop(): Promise<void>;
+}
+
+/** Returns the platform of a message. @throws DailiesError `platform_unavailable`, retryable, where it is not turned on */
+export function platformIn(platforms: ReadonlyMap<string, Platform>, { platform }: Pick<Origin, 'platform'>): Platform {
+  const found = platforms.get(platform);
+  if (found !== undefined) return found;
+  const code = { code: 'platform_unavailable', retryable: true } as const;
+  throw new DailiesError(`posting on ${platform}: that platform is not turned on`, code);
 }
 
 /** File to upload to a platform. */

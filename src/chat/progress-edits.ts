@@ -4,10 +4,10 @@ import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { isContentRemoved, retryFingerprint, type StepRetry, sinceMs, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamTask } from '../videos/index.ts';
+import type { CardSubject, Cards } from './cards.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { Platform } from './platform.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
-import type { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 
 /** Live state of a running task between its state changes. Kept in memory, one for each polled task. */
@@ -23,12 +23,14 @@ interface Live {
 
 /** Options of {@link ProgressEdits}. */
 interface ProgressEditsOptions {
-  readonly cards: TaskMessages;
+  readonly cards: Cards;
   readonly locks: MessageLocks;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly getTask: (id: TaskId) => Promise<Task | undefined>;
   readonly platformOf: (task: Task) => Platform;
+  /** Returns what the message of a task, or of a set by its stand-in, shows. */
+  readonly subjectOf: (task: Task) => CardSubject;
   readonly viewOf: (task: Task) => Promise<TaskView>;
   /** Age at which a task is overdue, in milliseconds. */
   readonly deadlineMs: number;
@@ -182,7 +184,7 @@ export class ProgressEdits {
         if ((await cards.get(id)) === undefined) return { isShown: true, pauseMs: 0 };
       }
       intervalMs = Math.max(intervalMs, this.#options.platformOf(task).limits.editIntervalMs);
-      await cards.open(task);
+      await cards.open(this.#options.subjectOf(task));
       const edited = await locks.run(id, 'message', (lock) => this.#editLocked(id, lock, intervalMs));
       return edited ?? { isShown: false, pauseMs: Math.max(intervalMs, LOCKED_RETRY_MS) };
     } catch (thrown) {
@@ -196,7 +198,7 @@ export class ProgressEdits {
   }
 
   async #editLocked(id: TaskId, lock: MessageLock, intervalMs: number): Promise<EditResult> {
-    const { cards, locks, getTask, platformOf, viewOf, deadlineMs } = this.#options;
+    const { cards, locks, getTask, viewOf, deadlineMs } = this.#options;
     // The previous holder of the lock may have changed the task and shown it.
     const [task, card] = await Promise.all([getTask(id), cards.get(id)]);
     if (task === undefined || card === undefined || !task.presented || isContentRemoved(task))
@@ -206,9 +208,7 @@ export class ProgressEdits {
     if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, deadlineMs);
     if (cards.isShown(card, task, view)) return { isShown: true, pauseMs: 0 };
     if (!(await locks.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
-    lock.assertHeld();
-    await platformOf(task).edit(card.message, task.origin, view, 'progress');
-    await cards.shown(task, view);
+    await cards.edit(task, { message: card.message, view, lock }, 'progress');
     return { isShown: true, pauseMs: intervalMs };
   }
 }

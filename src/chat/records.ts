@@ -7,12 +7,14 @@ import type { Handover } from './view.ts';
 
 const WITH_THE_CONTENT = 'until the task’s content is removed';
 
-/** Delivery of a task's outcome. */
+/** Delivery of the outcome of a task, or of a cut. */
 export interface DeliveryRecord extends RefusedUploads {
   /** Form in which the clip was delivered. Absent: not yet. */
   readonly handover?: Handover;
-  /** Number of messages opened for the task, deleted ones included. Default 1. */
+  /** Number of messages opened for it, deleted ones included. Default 1. */
   readonly copies?: number;
+  /** A message that never had the outcome was replaced, since nobody asked for the file last. Absent: no. */
+  readonly isReplaced?: true;
   /** Number of the task's `wants` that were fulfilled. Default 0. */
   readonly wantsMet?: number;
   /** Revision of the task that was shown last, whether a message still existed to show it, and the key of its end, if any. */
@@ -21,7 +23,7 @@ export interface DeliveryRecord extends RefusedUploads {
 
 export const deliveryRecords = collection<TaskId, DeliveryRecord>({
   name: 'deliveries',
-  holds: 'how far the outcome of a task is delivered',
+  holds: 'how far the outcome of a task, or of a cut, is delivered',
   kept: WITH_THE_CONTENT,
   personal: 'with its task',
 });

@@ -4,6 +4,7 @@ import type { Logger } from '../logger.ts';
 import { boardRecords } from '../orders/index.ts';
 import { isContentRemoved, type Origin, type RemovalReason, type SetPlace, type Task } from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
+import type { Cards } from './cards.ts';
 import type { ComparisonRecords } from './comparisons/comparison-records.ts';
 import type { CompletionNotices } from './completion-notices.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
@@ -13,12 +14,11 @@ import type { ProgressEdits } from './progress-edits.ts';
 import { deliveryRecords, retractions, setNotices } from './records.ts';
 import type { SetCards } from './sets/set-cards.ts';
 import { setCardId } from './sets/set-view.ts';
-import type { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 
 /** Options of {@link TaskRetraction}. */
 interface TaskRetractionOptions {
-  readonly cards: TaskMessages;
+  readonly cards: Cards;
   readonly notices: CompletionNotices;
   readonly approvals: ApprovalNotices;
   readonly sets: Pick<SetCards, 'get' | 'cardOf' | 'change'>;
@@ -119,14 +119,16 @@ export class TaskRetraction {
 
   async #retractAll(task: Task, reason: RemovalReason, lock: MessageLock): Promise<RetractionCount> {
     const messages = await this.messagesOf(task);
-    const { store } = this.#options;
+    const { store, logger } = this.#options;
+    const platform = this.#options.platformOf(task);
     const ended = [...((await retractions.get(store, task.id)) ?? [])];
     const isEnded = (one: MessageRef): boolean =>
       ended.some(({ channel, message }) => channel === one.channel && message === one.message);
     for (const message of messages.filter((one) => !isEnded(one))) {
       lock.assertHeld();
       try {
-        ended.push({ ...message, isKept: await this.#isKept(task, message, reason) });
+        const isRetracted = await retractMessage({ platform, logger }, task, message, reason);
+        ended.push({ ...message, isKept: !isRetracted });
       } catch (thrown) {
         if (ended.length > 0) await retractions.set(store, task.id, ended);
         throw thrown;
@@ -136,25 +138,31 @@ export class TaskRetraction {
     return { retracted: ended.length - kept, kept };
   }
 
-  /** Retracts a message. @returns whether it stays as it is. */
-  async #isKept(task: Task, message: MessageRef, reason: RemovalReason): Promise<boolean> {
-    try {
-      await this.#options.platformOf(task).retract(message, task.origin, { kind: 'removed', reason });
-      return false;
-    } catch (thrown) {
-      const err = asDailiesError(thrown, `retracting a message of task ${task.id}`);
-      if (err.retryable) throw err;
-      this.#options.logger.warn(
-        { event: 'message_kept', task: task.id, err },
-        'a message of a removed task stays: the bot may not change it',
-      );
-      return true;
-    }
-  }
-
   async #ownDeletions(task: Task): Promise<readonly RecordWrite[]> {
     const kinds = [deliveryRecords, taskPosts, retractions];
     const deleted = kinds.map((kind) => kind.overwriting(task.id, null));
     return [...deleted, ...(await this.#options.cards.deletions(task))];
+  }
+}
+
+/**
+ * Retracts a message of a task, or of a cut. @returns `false`: it stays as it is, since the bot may not change it
+ * @throws DailiesError retryable
+ */
+export async function retractMessage(
+  { platform, logger }: { readonly platform: Pick<Platform, 'retract'>; readonly logger: Logger },
+  { id, origin }: Pick<Task, 'id' | 'origin'>,
+  message: MessageRef,
+  reason: RemovalReason,
+): Promise<boolean> {
+  try {
+    await platform.retract(message, origin, { kind: 'removed', reason });
+    return true;
+  } catch (thrown) {
+    const err = asDailiesError(thrown, `retracting a message of task ${id}`);
+    if (err.retryable) throw err;
+    const about = { event: 'message_kept', task: id, err };
+    logger.warn(about, 'a message of a removed task stays: the bot may not change it');
+    return false;
   }
 }

@@ -12,16 +12,16 @@ import {
 } from '../tasks/index.ts';
 import type { Model } from '../videos/index.ts';
 import { type Links, withFreshLink } from './attachment-plan.ts';
+import type { CardRecord, Cards } from './cards.ts';
 import type { ProgressEdits } from './progress-edits.ts';
 import { deliveryRecords } from './records.ts';
 import type { ReviewContext } from './reviews.ts';
-import type { TaskMessageRecord, TaskMessages } from './task-messages.ts';
 import { type Handover, standingIn, type TaskView, type ViewContext, viewOf } from './view.ts';
 
 /** Options of {@link TaskViews}. */
 interface TaskViewsOptions {
   readonly store: Pick<Store, 'keyv'>;
-  readonly messages: Pick<TaskMessages, 'get'>;
+  readonly messages: Pick<Cards, 'get'>;
   readonly edits: Pick<ProgressEdits, 'liveOf'>;
   /** Returns whether the clips of a comparison are in the chat, by the id of its set. */
   readonly isComparisonShown: (set: TaskId) => Promise<boolean>;
@@ -40,8 +40,7 @@ interface TaskViewsOptions {
 }
 
 /** What a message showed before. */
-type ShownBefore = Pick<TaskMessageRecord, 'progress' | 'retrying' | 'isRunning'> &
-  Partial<Pick<TaskMessageRecord, 'message'>>;
+type ShownBefore = Pick<CardRecord, 'progress' | 'retrying' | 'isRunning'> & Partial<Pick<CardRecord, 'message'>>;
 
 /** Views of tasks, with what their messages showed before and what this process knows of their progress. */
 export class TaskViews {

@@ -1,11 +1,10 @@
-import type { Handover, RefusedUploads } from '../chat/index.ts';
 import { type Change, collection, pagesOf, type RecordWrite, type Store, type Versioned } from '../engine/index.ts';
 import { cutIdOf as idOfClips, type ShotDifference } from '../media/index.ts';
 import { isoOf } from '../period.ts';
 import type { Origin, Task, TaskId } from '../tasks/index.ts';
 
 /** Record of a cut: one file of several clips, and its message. */
-export interface Cut extends Versioned, RefusedUploads {
+export interface Cut extends Versioned {
   readonly id: TaskId;
   readonly tasks: readonly TaskId[];
   /** Who asked for it first, and where its message is. */
@@ -19,18 +18,10 @@ export interface Cut extends Versioned, RefusedUploads {
   readonly file?: { readonly bytes: number; readonly seconds: number };
   /** Set in `failed`. */
   readonly failure?: CutFailure;
-  /** Number of attempts that failed for a reason that may pass. Default 0. */
-  readonly failures?: number;
   /** `false` while its outcome is not in the chat. */
   readonly presented: boolean;
   /** One of its clips has expired: only its messages are left, which a later deletion has to find. Absent: no. */
   readonly isExpired?: true;
-  /** Form in which the file was delivered. Absent: not yet. */
-  readonly handover?: Handover;
-  /** Number of messages opened for it, deleted ones included. Default 1. */
-  readonly copies?: number;
-  /** Its message was deleted before the outcome was in it, and has been posted again. Absent: no. */
-  readonly isPostedAgain?: true;
 }
 
 /** Index of the cuts whose outcome is not in the chat yet, by the time of the request. */
@@ -93,9 +84,9 @@ export class CutRepository {
     return { records: [record], index: [...index, this.#open(cut)] };
   }
 
-  /** Returns the change of a cut that was read and changed; the commit is refused where it has changed meanwhile. */
-  changeOf(cut: Cut): Change {
-    return { records: [cutRecords.replacing(cut.id, cut, cut)], index: [this.#open(cut)] };
+  /** Returns the change of a cut that was read and changed, with `also`; refused where it has changed meanwhile. */
+  changeOf(cut: Cut, also: readonly RecordWrite[] = []): Change {
+    return { records: [cutRecords.replacing(cut.id, cut, cut), ...also], index: [this.#open(cut)] };
   }
 
   /** Writes a cut that was read and changed. @returns the new record; `null` where another process changed it meanwhile. */

@@ -1,4 +1,3 @@
-import { copyKey } from '#src/chat/task-messages.ts';
 import { isCutId } from '#src/orders/cut.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Kept, Shown } from './history.ts';
@@ -23,19 +22,17 @@ export interface ChatMessage {
 /** Words of the notice about a set. @see commands/sentences/cards/set-card.ts */
 const OF_SET = /\byour \d+ (?:takes|shots|clips to compare) of /u;
 
-type Record = { readonly message?: { readonly message: string } } | undefined;
-
 /** Converts the messages of a chat to the form that the checker reads. */
 export function shownIn(chat: Chat, messages: readonly ChatMessage[], kept: Kept): readonly Shown[] {
   const { tasks, cuts, cards } = kept;
-  const refOf = (id: string): string | undefined => (cards.get(id) as Record)?.message?.message;
+  const refOf = (id: string): string | undefined => cards.get(id)?.message.message;
   const own = [...tasks.values()].filter(({ origin }) => origin.platform === chat);
   const ofCuts = [...cuts.values()].filter(({ origin }) => origin.platform === chat);
   return [
     ...own.flatMap((task) => ofTask(task, messages, refOf(task.id))),
     ...setsIn(own).flatMap(([first]) => (first === undefined ? [] : ofSet(first, messages, refOf(cardOf(first.id))))),
-    ...ofCuts.flatMap(({ id, copies = 1 }) => {
-      const refs = Array.from({ length: copies }, (_, at) => refOf(copyKey(id, at + 1)));
+    ...ofCuts.flatMap(({ id }) => {
+      const refs = [...(cards.get(id)?.earlier?.map(({ message }) => message) ?? []), refOf(id)];
       return messages.filter((message) => refs.includes(message.id)).map((one) => ({ ...shownOf(one, id), cut: id }));
     }),
   ];

@@ -410,6 +410,7 @@ test('recognizes a mention for a submission that was taken back later', () => {
   const [shown] = shownOf([{ ...said, mentions: ['ana'], attachments: [], buttons: [] }], {
     tasks: new Map([[refused.id, refused]]),
     cuts: new Map(),
+    cards: new Map(),
   });
   expect([refused.sends, shown?.end]).toEqual([0, 'uncertain:1']);
 });
@@ -425,12 +426,11 @@ test('tells the messages to the approvers from the mention of a denial', () => {
   ].map((key) => {
     return { ...said, id: messageIdOf('notice', key), mentions: ['ana'], attachments: [], buttons: [] };
   });
-  expect(shownOf(messages, { tasks: new Map([[denied.id, denied]]), cuts: new Map() }).map(({ end }) => end)).toEqual([
-    null,
-    null,
-    'declined:0',
-    '?',
-  ]);
+  expect(
+    shownOf(messages, { tasks: new Map([[denied.id, denied]]), cuts: new Map(), cards: new Map() }).map(
+      ({ end }) => end,
+    ),
+  ).toEqual([null, null, 'declined:0', '?']);
 });
 
 test('an approved task is as old as its approval in the index of its state', () => {

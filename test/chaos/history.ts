@@ -1,3 +1,4 @@
+import type { CardRecord } from '#src/chat/cards.ts';
 import type { ComparisonRecord } from '#src/chat/comparisons/comparison-records.ts';
 import type { SumParts } from '#src/engine/store/store.ts';
 import type { BoardRecord } from '#src/orders/board.ts';
@@ -189,7 +190,7 @@ export interface Kept {
   readonly tasks: ReadonlyMap<string, Task>;
   /** By `task#send`. */
   readonly ledger: ReadonlyMap<string, LedgerEntry>;
-  readonly cards: ReadonlyMap<string, unknown>;
+  readonly cards: ReadonlyMap<string, CardRecord>;
   readonly cuts: ReadonlyMap<string, Cut>;
   readonly boards: ReadonlyMap<string, BoardRecord>;
   readonly comparisons: ReadonlyMap<string, ComparisonRecord>;

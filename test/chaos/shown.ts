@@ -1,5 +1,5 @@
 import { messageIdOf } from '#adapters/playground/interactions.ts';
-import { copyKey } from '#src/chat/task-messages.ts';
+import { copyKey } from '#src/chat/cards.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Kept, Shown } from './history.ts';
 import type { Message } from './playground.ts';
@@ -8,7 +8,10 @@ import { cardOf, setsIn } from './sets.ts';
 const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain', 'disowned', 'declined'] as const;
 
 /** Converts the playground's messages to the form that the checker reads. */
-export function shownOf(messages: readonly Message[], { tasks, cuts }: Pick<Kept, 'tasks' | 'cuts'>): readonly Shown[] {
+export function shownOf(
+  messages: readonly Message[],
+  { tasks, cuts, cards }: Pick<Kept, 'tasks' | 'cuts' | 'cards'>,
+): readonly Shown[] {
   const ends = new Map<string, string>();
   /** Messages that ask the approvers, or remind them, and mention them; they report no end. */
   const asks = new Set<string>();
@@ -33,8 +36,11 @@ export function shownOf(messages: readonly Message[], { tasks, cuts }: Pick<Kept
   const reports = ({ id, task, asked, mentions }: Message): boolean =>
     task === null && asked === null && mentions.length > 0 && !asks.has(id) && !reviews.has(id);
   const cutMessages = new Map(
-    [...cuts].flatMap(([id, { copies = 1 }]) =>
-      Array.from({ length: copies }, (_, at) => [messageIdOf('task', copyKey(id as TaskId, at + 1)), id] as const),
+    [...cuts.keys()].flatMap((id) =>
+      Array.from(
+        { length: cards.get(id)?.copy ?? 1 },
+        (_, at) => [messageIdOf('task', copyKey(id as TaskId, at + 1)), id] as const,
+      ),
     ),
   );
   const reviews = new Map(

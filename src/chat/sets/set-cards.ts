@@ -13,11 +13,11 @@ import {
   type TaskId,
 } from '../../tasks/index.ts';
 import { hasCode, unlessGone } from '../attachment-plan.ts';
+import { type CardSubject, type Cards, isOutcome } from '../cards.ts';
 import { comparisonViewOf } from '../comparisons/comparison-view.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import type { MessageLock, MessageLocks } from '../message-lock.ts';
 import type { MessageRef, Platform } from '../platform.ts';
-import type { TaskMessages } from '../task-messages.ts';
 import { type BoardCut, type SetMember, standingIn, type TaskView } from '../view.ts';
 import { boardViewOf, declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
 
@@ -26,7 +26,7 @@ interface SetCardsOptions {
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly boards: Pick<Boards, 'get'>;
   readonly cuts: Pick<CutRepository, 'among'>;
-  readonly cards: TaskMessages;
+  readonly cards: Cards;
   readonly locks: MessageLocks;
   readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
   /** Returns the view of a task. `progress`: the highest percentage that the card showed. */
@@ -134,8 +134,14 @@ export class SetCards {
     return { message: shown.message, isJoining: !cut.presented, isCurrent: cut.id === current };
   }
 
+  /** Returns a card as what its message shows, given its stand-in. */
+  subjectOf(card: Task): CardSubject {
+    const { id, origin } = card;
+    return { id, origin, isOutcome: isOutcome(card), view: () => this.view(card), place: async () => origin };
+  }
+
   async open(place: SetPlace): Promise<MessageRef> {
-    return (await this.#options.cards.open(await this.cardOf(place))).message;
+    return (await this.#options.cards.open(this.subjectOf(await this.cardOf(place)))).message;
   }
 
   /** Shows the present state on a card; a deleted card stays deleted. @throws DailiesError as {@link change} */
@@ -144,7 +150,7 @@ export class SetCards {
     await this.change(setCardId(place.id), async (lock) => {
       const card = await this.cardOf(place);
       if (isContentRemoved(card)) return;
-      const record = await cards.open(card).catch(unlessGone);
+      const record = await cards.open(this.subjectOf(card)).catch(unlessGone);
       if (record === undefined || record.isGone === true) return;
       const view = await this.view(card);
       if (!cards.isShown(record, card, view)) await this.#edit(card, record.message, { view, lock });
@@ -160,11 +166,11 @@ export class SetCards {
     let isNew = false;
     await this.change(setCardId(place.id), async (lock) => {
       const card = await this.cardOf(place);
-      const { message, copy = 1, isGone } = await cards.open(card);
+      const { message, copy = 1, isGone } = await cards.open(this.subjectOf(card));
       const isThere = isGone !== true && (await this.#edit(card, message, { view: await this.view(card), lock }));
       if (isThere) return;
       lock.assertHeld();
-      await cards.reopen(card, copy + 1);
+      await cards.reopen(this.subjectOf(card), copy + 1);
       isNew = true;
     });
     return isNew;
@@ -176,11 +182,9 @@ export class SetCards {
     message: MessageRef,
     { view, lock }: { readonly view: TaskView; readonly lock: MessageLock },
   ): Promise<boolean> {
-    const { cards, platformOf } = this.#options;
-    lock.assertHeld();
+    const { cards } = this.#options;
     try {
-      await platformOf(card).edit(message, card.origin, view, 'final');
-      await cards.shown(card, view);
+      await cards.edit(card, { message, view, lock });
       return true;
     } catch (thrown) {
       // Its clips go to its requester, and do not wait for a card that the bot may not change any more.

@@ -9,12 +9,12 @@ import {
   typedPrompt,
 } from '../../tasks/index.ts';
 import { unlessGone } from '../attachment-plan.ts';
+import type { Cards } from '../cards.ts';
 import type { Comparisons } from '../comparisons/comparisons.ts';
 import { type CompletionNotices, endKey, endPhaseOf } from '../completion-notices.ts';
 import type { MessageLock, MessageLocks } from '../message-lock.ts';
 import type { EndNotice, SetOutcome } from '../notices/views.ts';
 import { deliveryRecords, setNotices } from '../records.ts';
-import type { TaskMessages } from '../task-messages.ts';
 import { isPending, type TaskView } from '../view.ts';
 import type { SetCards } from './set-cards.ts';
 import { isSettled } from './set-view.ts';
@@ -24,7 +24,7 @@ interface SetNoticesOptions {
   readonly store: Pick<Store, 'keyv'>;
   readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open' | 'view'>;
   readonly comparisons: Pick<Comparisons, 'entries' | 'recordOf'>;
-  readonly cards: Pick<TaskMessages, 'get'>;
+  readonly cards: Pick<Cards, 'get'>;
   readonly locks: MessageLocks;
   readonly viewOf: (task: Task) => Promise<TaskView>;
 }

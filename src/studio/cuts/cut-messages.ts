@@ -1,30 +1,32 @@
 import {
   type AttachmentPlanner,
+  CardDelivery,
+  Cards,
+  type DeliveryRecord,
+  deliveryRecords,
   type Handover,
   hasCode,
   type Links,
   type MessageLock,
   type MessageLocks,
   type MessageRef,
+  type Outcome,
   type Platform,
-  presentFile,
-  presentOutcome,
+  platformIn,
+  retractMessage,
   standingIn,
-  TaskMessages,
   type TaskView,
   viewOf,
   withFreshLink,
 } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
 import type { RecordWrite, Store } from '../../engine/index.ts';
-import { asDailiesError, DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { fileNameOf } from '../../media/index.ts';
 import type { Cut, CutRepository } from '../../orders/index.ts';
 import type { TaskRepository } from '../../pipeline/index.ts';
 import {
   isContentRemoved,
-  type Origin,
   type RemovalReason,
   type Task,
   type TaskId,
@@ -52,48 +54,47 @@ const LOCKED_RETRY_MS = 1_000;
 /** Messages of cuts: one each, which ends with the file, delivered like a clip. */
 export class CutMessages {
   readonly #options: CutMessagesOptions;
-  readonly #messages: TaskMessages;
+  readonly #cards: Cards;
+  readonly #delivery: CardDelivery;
 
   constructor(options: CutMessagesOptions) {
-    this.#options = options;
-    this.#messages = new TaskMessages({
+    const shared = {
       ...options,
-      platformOf: (origin) => this.#platformOf(origin),
-      firstView: async ({ id }) => this.#view(await this.#cutOf(id)),
-      placeOf: async ({ origin }) => origin,
-    });
+      platformOf: ({ origin }: Pick<Cut, 'origin'>) => platformIn(this.#options.platforms, origin),
+    };
+    this.#options = options;
+    this.#cards = new Cards(shared);
+    this.#delivery = new CardDelivery({ ...shared, cards: this.#cards });
   }
 
   async open(cut: Cut): Promise<MessageRef> {
-    const [task, record] = await Promise.all([this.#standIn(cut), this.#messages.get(cut.id)]);
-    const { copies = 1 } = cut;
-    if (copies <= (record?.copy ?? 1)) return (await this.#messages.open(task)).message;
-    return (await this.#messages.reopen(task, copies)).message;
+    return (await this.#delivery.open(await this.#outcomeOf(cut))).message;
   }
 
   /** Returns the message of a cut, unless it has none or that is known to be deleted. */
   async of(id: TaskId): Promise<MessageRef | undefined> {
-    const record = await this.#messages.get(id);
+    const record = await this.#cards.get(id);
     return record?.isGone === true ? undefined : record?.message;
   }
 
   /** Shows a delivered cut as it is, with a new link where it has one. @returns whether its message still exists. */
   async isThere(cut: Cut): Promise<boolean> {
-    const message = await this.of(cut.id);
-    if (message === undefined || cut.handover?.kind === 'unshown') return false;
+    const [card, delivery] = await Promise.all([this.#cards.get(cut.id), this.#deliveryOf(cut)]);
+    if (card === undefined || card.isGone === true || delivery.handover?.kind === 'unshown') return false;
     try {
-      const view = await this.#view(cut);
-      await this.#platformOf(cut.origin).edit(message, cut.origin, view, 'final');
+      const { view } = await this.#outcomeOf(cut);
+      const shown = await view(delivery.handover ?? null, card);
+      await platformIn(this.#options.platforms, cut.origin).edit(card.message, cut.origin, shown, 'final');
       return true;
     } catch (thrown) {
       if (!hasCode(thrown, 'message_gone')) throw thrown;
-      await this.#messages.gone(cut.id);
+      await this.#cards.gone(cut.id);
       return false;
     }
   }
 
   /**
-   * Shows the outcome of a cut in its message, with the file. One that was deleted before is posted again, once.
+   * Shows the outcome of a cut in its message, with the file.
    * @param find returns the file; `null` where it has to be made first.
    * @returns the delay until the next attempt in milliseconds; `null` once the outcome is in the chat.
    */
@@ -102,33 +103,34 @@ export class CutMessages {
     return shown === null ? LOCKED_RETRY_MS : shown.dueInMs;
   }
 
+  /** Returns the write by which the next message of a cut is another one, where it is posted again. */
+  async reopening(cut: Cut): Promise<RecordWrite> {
+    const [card, { copies = 1 }] = await Promise.all([this.#cards.get(cut.id), this.#deliveryOf(cut)]);
+    return deliveryRecords.overwriting(cut.id, { copies: Math.max(card?.copy ?? 1, copies) + 1 });
+  }
+
+  /** Returns the write that forgets how a cut was delivered, but not how many messages it had. */
+  async undelivered(cut: Cut): Promise<RecordWrite> {
+    const { copies = 1 } = await this.#deliveryOf(cut);
+    return deliveryRecords.overwriting(cut.id, { copies });
+  }
+
   /** Retracts every message of a cut, or deletes what the adapter stores of an expired one. May be repeated. */
-  async retract({ id, origin }: Cut, reason: RemovalReason): Promise<void> {
-    const platform = this.#platformOf(origin);
-    const view = { kind: 'removed', reason } as const;
+  async retract(cut: Cut, reason: RemovalReason): Promise<void> {
+    const { id, origin } = cut;
+    const platform = platformIn(this.#options.platforms, origin);
     await this.#options.locks.runOrThrow(id, 'message', async (lock) => {
-      for (const message of await this.#messages.messages(id)) {
+      for (const message of await this.#cards.messages(id)) {
         lock.assertHeld();
-        if (reason === 'expired') await platform.expire(message, view);
-        else await this.#retractOne(id, () => platform.retract(message, origin, view));
+        if (reason === 'expired') await platform.expire(message, { kind: 'removed', reason });
+        else await retractMessage({ ...this.#options, platform }, cut, message, reason);
       }
     });
   }
 
   /** Returns the writes that delete what is recorded about the messages of a cut. */
-  deletions(cut: Cut): Promise<readonly RecordWrite[]> {
-    return this.#messages.deletions(cut);
-  }
-
-  async #retractOne(id: TaskId, retract: () => Promise<void>): Promise<void> {
-    try {
-      await retract();
-    } catch (thrown) {
-      const err = asDailiesError(thrown, `retracting a message of cut ${id}`);
-      if (err.retryable) throw err;
-      const about = { event: 'message_kept', task: id, err };
-      this.#options.logger.warn(about, 'a message of a removed cut stays: the bot may not change it');
-    }
+  async deletions(cut: Cut): Promise<readonly RecordWrite[]> {
+    return [deliveryRecords.overwriting(cut.id, null), ...(await this.#cards.deletions(cut))];
   }
 
   async #show(
@@ -136,117 +138,41 @@ export class CutMessages {
     find: (cut: Cut) => Promise<Clip | null>,
     lock: MessageLock,
   ): Promise<{ readonly dueInMs: number | null }> {
-    const cut = await this.#options.cuts.get(id);
+    const { cuts } = this.#options;
+    const cut = await cuts.get(id);
     if (cut === undefined || cut.presented || cut.state === 'joining') return { dueInMs: null };
     const clip = cut.state === 'failed' ? undefined : await find(cut);
     if (clip === null) return { dueInMs: 0 };
-    try {
-      const message = await this.open(cut);
-      if (clip === undefined) await this.#edit(cut, { message, handover: null, lock });
-      const delivered = clip === undefined ? cut : await this.#present(cut, { message, clip, lock });
-      const written = await this.#options.cuts.write({ ...delivered, presented: true });
-      return { dueInMs: written === null ? 0 : null };
-    } catch (thrown) {
-      if (!hasCode(thrown, 'message_gone')) throw thrown;
-      await this.#messages.gone(id);
-      return this.#presentAgain(cut);
-    }
+    await this.#delivery.show(await this.#outcomeOf(cut, clip), lock);
+    return { dueInMs: (await cuts.write({ ...cut, presented: true })) === null ? 0 : null };
   }
 
-  /** Has a message posted again that never had the outcome, once. */
-  async #presentAgain(cut: Cut): Promise<{ readonly dueInMs: number | null }> {
-    const { cuts, logger } = this.#options;
-    logger.info({ event: 'cut_message_gone', cut: cut.id }, 'the message of a cut was deleted');
-    const current = (await cuts.get(cut.id)) ?? cut;
-    if (cut.isPostedAgain === true) {
-      await cuts.write({ ...current, presented: true, handover: { kind: 'unshown' } });
-      return { dueInMs: null };
-    }
-    await cuts.write({ ...current, copies: (current.copies ?? 1) + 1, isPostedAgain: true });
-    return { dueInMs: 0 };
-  }
-
-  /**
-   * Attaches the file of a cut to its message, or a link. @returns the cut with its handover, which is not stored yet.
-   * @throws DailiesError, `message_gone` among them
-   */
-  async #present(
-    cut: Cut,
-    { message, clip, lock }: { readonly message: MessageRef; readonly clip: Clip; readonly lock: MessageLock },
-  ): Promise<Cut> {
-    const { cuts, handing } = this.#options;
-    const platform = this.#platformOf(cut.origin);
-    const shots = await this.#shotsOf(cut);
+  /** Returns what the message of a cut shows. @param clip its file, to deliver. Absent: none */
+  async #outcomeOf(cut: Cut, clip?: Clip): Promise<Outcome> {
+    const { repository, clock, links } = this.#options;
+    const found = await Promise.all(cut.tasks.map((id) => repository.get(id)));
+    const shots = found.filter((task) => task !== undefined);
     const task = standInOf(cut, shots);
     const prompts = shots.flatMap((shot) => (isContentRemoved(shot) ? [] : [typedPrompt(shot.request)]));
     const texts = { name: fileNameOf(task), description: prompts.join(' · ') };
-    let current = cut;
-    const { handover, view } = await presentFile({
-      task,
-      message,
-      clip,
-      lock,
-      platform,
-      handing,
-      refused: cut,
-      viewOf: (form) => this.#view(cut, form),
-      attach: async (shown, file) => void (await platform.attach(message, cut.origin, shown, { ...file, ...texts })),
-      shown: (shown) => this.#messages.shown(task, shown),
-      remember: async (refused) => {
-        const written = await cuts.write({ ...current, ...refused });
-        if (written === null) throw changedMeanwhile(cut.id);
-        current = written;
+    return {
+      id: cut.id,
+      origin: cut.origin,
+      isOutcome: cut.state !== 'joining',
+      view: async (form, card) => {
+        const handover = await withFreshLink(form, () => links.forClip(task));
+        const view = cutViewOf(cut, shots, { nowMs: clock.now(), handover });
+        return { ...view, ...standingIn(card?.message, cut.origin) };
       },
-    });
-    await this.#messages.shown(task, view);
-    return { ...current, handover };
+      place: async () => cut.origin,
+      end: cut.state,
+      ...(clip === undefined ? {} : { file: { task, ...texts, find: async () => clip } }),
+    };
   }
 
-  async #edit(
-    cut: Cut,
-    shown: { readonly message: MessageRef; readonly handover: Handover | null; readonly lock: MessageLock },
-  ): Promise<void> {
-    const view = await this.#view(cut, shown.handover);
-    shown.lock.assertHeld();
-    await presentOutcome(this.#platformOf(cut.origin), { message: shown.message, origin: cut.origin, view });
-    await this.#messages.shown(await this.#standIn(cut), view);
+  async #deliveryOf({ id }: Cut): Promise<DeliveryRecord> {
+    return (await deliveryRecords.get(this.#options.store, id)) ?? {};
   }
-
-  /** @param handover default: that of an earlier delivery, with a new link. */
-  async #view(cut: Cut, handover?: Handover | null): Promise<TaskView> {
-    const shots = await this.#shotsOf(cut);
-    const fresh = async () => this.#options.links.forClip(standInOf(cut, shots));
-    const current = handover === undefined ? await withFreshLink(cut.handover ?? null, fresh) : handover;
-    const view = cutViewOf(cut, shots, { nowMs: this.#options.clock.now(), handover: current });
-    return { ...view, ...standingIn((await this.#messages.get(cut.id))?.message, cut.origin) };
-  }
-
-  async #standIn(cut: Cut): Promise<Task> {
-    return standInOf(cut, await this.#shotsOf(cut));
-  }
-
-  async #shotsOf({ tasks }: Cut): Promise<readonly Task[]> {
-    const found = await Promise.all(tasks.map((id) => this.#options.repository.get(id)));
-    return found.filter((task) => task !== undefined);
-  }
-
-  async #cutOf(id: TaskId): Promise<Cut> {
-    const cut = await this.#options.cuts.get(id);
-    if (cut !== undefined) return cut;
-    throw new DailiesError(`showing cut ${id}: it was removed`, { code: 'message_gone', retryable: false });
-  }
-
-  #platformOf({ platform }: Pick<Origin, 'platform'>): Platform {
-    const found = this.#options.platforms.get(platform);
-    if (found !== undefined) return found;
-    const code = { code: 'platform_unavailable', retryable: true } as const;
-    throw new DailiesError(`showing a cut on ${platform}: that platform is not turned on`, code);
-  }
-}
-
-function changedMeanwhile(id: TaskId): DailiesError {
-  const code = { code: 'platform_unavailable', retryable: true } as const;
-  return new DailiesError(`delivering cut ${id}: its record was changed meanwhile`, code);
 }
 
 /** States in which a cut is shown. */

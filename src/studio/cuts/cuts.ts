@@ -175,12 +175,13 @@ export class Cuts {
     const { id } = known;
     const isHere = known.origin.channel === origin.channel && (await this.#messages.isThere(known));
     if (isHere && known.state === 'joined') return { result: { kind: 'there', message: await this.#messages.of(id) } };
-    const { handover: _, failure: _failure, failures: _failures, isPostedAgain: _again, ...rest } = known;
+    const { failure: _, ...rest } = known;
     const state = known.state === 'failed' ? 'joining' : known.state;
-    const moved = isHere ? {} : { origin, copies: (known.copies ?? 1) + 1 };
+    const moved = isHere ? {} : { origin };
     const requestedAtMs = this.#options.clock.now();
+    const delivery = await (isHere ? this.#messages.undelivered(known) : this.#messages.reopening(known));
     return {
-      change: this.#cuts.changeOf({ ...rest, ...moved, state, requestedAtMs, presented: false }),
+      change: this.#cuts.changeOf({ ...rest, ...moved, state, requestedAtMs, presented: false }, [delivery]),
       result: isHere ? { kind: 'again', message: await this.#messages.of(id) } : { kind: 'accepted', cut: id },
       committed: () => this.#schedule(id),
     };
@@ -288,8 +289,9 @@ export class Cuts {
    */
   async #removalOf(cut: Cut, reason: RemovalReason): Promise<Change> {
     if (reason !== 'expired') return this.#cuts.removalOf(cut, await this.#messages.deletions(cut));
-    const { file: _, failure: _failure, handover: _handover, ...rest } = cut;
-    return this.#cuts.changeOf({ ...rest, state: 'failed', presented: true, isExpired: true });
+    const { file: _, failure: _failure, ...rest } = cut;
+    const expired: Cut = { ...rest, state: 'failed', presented: true, isExpired: true };
+    return this.#cuts.changeOf(expired, [await this.#messages.undelivered(cut)]);
   }
 
   /** Deletes files of cuts that were removed while a process was killed, and partial files. */

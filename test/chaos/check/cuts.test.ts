@@ -56,6 +56,7 @@ function wrong({ cut = {}, files = [FILE], messages = [MESSAGE], pressed = [PRES
   const store = {
     tasks: new Map(tasks.map((task) => [task.id, task])),
     cuts: new Map([[ID, { ...CUT, ...cut }]]),
+    cards: new Map(),
   } as unknown as Kept;
   return checkCuts({ store, made: MADE, cutFiles: files, messages, pressed }).map(({ name }) => name);
 }

@@ -2,7 +2,7 @@ import { type Cut, cutIdOf } from '#src/orders/cut.ts';
 import type { CutFile, History, Kept, Shown, Violation } from '../history.ts';
 
 type CutHistory = Pick<History, 'made' | 'pressed' | 'messages' | 'cutFiles'> & {
-  readonly store: Pick<Kept, 'tasks' | 'cuts'>;
+  readonly store: Pick<Kept, 'tasks' | 'cuts' | 'cards'>;
 };
 
 /** Failures that are right: the clip was deleted meanwhile, or the disk is full. */
@@ -21,7 +21,10 @@ export function checkCuts(history: CutHistory): readonly Violation[] {
   return [
     ...lost.map(({ task, message }) => ({ name: 'lost cut', what: `${task}: no message ${message}` })),
     ...cutFiles.flatMap((file) => wrongFile(file, history)),
-    ...[...store.cuts.values()].flatMap((cut) => [...unasked(cut, history), ...wrongMessages(cut, messages)]),
+    ...[...store.cuts.values()].flatMap((cut) => [
+      ...unasked(cut, history),
+      ...wrongMessages(cut, store.cards.get(cut.id)?.copy ?? 1, messages),
+    ]),
   ];
 }
 
@@ -57,8 +60,9 @@ function unasked({ id, tasks }: Cut, { store, pressed }: CutHistory): readonly V
   return isAsked ? [] : [{ name: 'cut nobody asked for', what: `${id} of ${[...sets].join(', ')}` }];
 }
 
-function wrongMessages(cut: Cut, messages: readonly Shown[]): readonly Violation[] {
-  const { id, state, presented, copies = 1, failure, file, isExpired } = cut;
+/** @param copies messages that were opened for it */
+function wrongMessages(cut: Cut, copies: number, messages: readonly Shown[]): readonly Violation[] {
+  const { id, state, presented, failure, file, isExpired } = cut;
   const own = messages.filter((message) => message.cut === id);
   const what = `${id} is ${state} ${failure?.code ?? ''}, with ${own.length} messages`;
   if (isExpired === true) return [];

@@ -1,0 +1,207 @@
+import type { Store } from '../engine/index.ts';
+import type { Logger } from '../logger.ts';
+import type { Task } from '../tasks/index.ts';
+import type { Clip } from '../videos/index.ts';
+import {
+  type AttachmentPlanner,
+  hasCode,
+  presentFile,
+  presentOutcome,
+  type RefusedUploads,
+} from './attachment-plan.ts';
+import type { CardRecord, CardSubject, Cards } from './cards.ts';
+import type { MessageLock } from './message-lock.ts';
+import type { MessageRef, Platform, Upload } from './platform.ts';
+import { type DeliveryRecord, deliveryRecords } from './records.ts';
+import type { Handover, TaskView } from './view.ts';
+
+/** What a card shows at its end. */
+export interface Outcome extends CardSubject {
+  /** Key of an end without a file, by which a message is known to have shown it. Absent: nobody is notified of it. */
+  readonly end?: string;
+  /** The file that it ends with. Absent: none. */
+  readonly file?: OutcomeFile;
+  /** How often it was asked for after its card was deleted. Default 0. */
+  readonly wants?: number;
+}
+
+interface OutcomeFile extends Pick<Upload, 'name' | 'description'> {
+  /** The task of the clip; of a cut, its stand-in. */
+  readonly task: Task;
+  /** Returns the file; `undefined`: it was removed. @throws DailiesError where it cannot be brought here now */
+  readonly find: () => Promise<Clip | undefined>;
+  /** Returns the notice for the file's own message; `null`: none. Default: none. */
+  readonly notice?: (shown: {
+    readonly message: MessageRef;
+    readonly handover: Handover['kind'];
+  }) => Promise<NonNullable<Upload['notice']> | null>;
+  /** Called once the notice was posted with the file. */
+  readonly notified?: () => Promise<void>;
+}
+
+type FoundFile = OutcomeFile & { readonly clip: Clip };
+
+/** Options of {@link CardDelivery}. */
+export interface CardDeliveryOptions {
+  readonly store: Pick<Store, 'keyv'>;
+  readonly cards: Cards;
+  readonly handing: AttachmentPlanner;
+  readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
+  readonly logger: Logger;
+}
+
+/** Card that shows an outcome, under its lock. */
+interface Showing {
+  readonly outcome: Outcome;
+  readonly card: CardRecord;
+  readonly lock: MessageLock;
+}
+
+/**
+ * Shows outcomes in their cards, with the file where there is one. A card that was deleted before, or refuses it, is
+ * replaced once, and again where somebody asks for that. Every step is recorded, so that a repeated attempt goes on.
+ */
+export class CardDelivery {
+  readonly #options: CardDeliveryOptions;
+
+  constructor(options: CardDeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the card of an outcome, or the replacement that was begun. */
+  async open(outcome: Outcome): Promise<CardRecord> {
+    const { cards } = this.#options;
+    const [{ copies = 1 }, card] = await Promise.all([this.#read(outcome), cards.get(outcome.id)]);
+    return card === undefined || copies <= (card.copy ?? 1) ? cards.open(outcome) : cards.reopen(outcome, copies);
+  }
+
+  /** Shows an outcome, unless it is shown already. @returns whether a message shows it. @throws DailiesError */
+  async show(outcome: Outcome, lock: MessageLock): Promise<boolean> {
+    if (await this.#isShown(outcome, lock)) return true;
+    const before = await this.#options.cards.get(outcome.id);
+    if (await this.#replaces(outcome, lock)) {
+      if (await this.#isShown(outcome, lock)) {
+        if (before !== undefined && before.isGone !== true) await this.#showEarlier(outcome, before.message, lock);
+        return true;
+      }
+    }
+    const delivery = await this.#read(outcome);
+    const isUnshown = outcome.file !== undefined && delivery.handover === undefined;
+    if (isUnshown) await this.#write(outcome, { ...delivery, handover: { kind: 'unshown' } });
+    return false;
+  }
+
+  /** Shows an outcome in its card. @returns whether that still existed and could be changed; a deleted one is recorded */
+  async #isShown(outcome: Outcome, lock: MessageLock): Promise<boolean> {
+    try {
+      await this.#present({ outcome, card: await this.open(outcome), lock });
+      return true;
+    } catch (thrown) {
+      if (!hasCode(thrown, 'message_gone')) throw thrown;
+      this.#options.logger.info(
+        { event: 'task_message_gone', task: outcome.id },
+        'the message of a task was deleted; keeping its clip',
+      );
+      // One that the bot may not change any more is still there.
+      if (!hasCode(thrown.cause, 'missing_permission')) await this.#options.cards.gone(outcome.id);
+      return false;
+    }
+  }
+
+  /**
+   * Begins a replacement of a card that never had the outcome, once, or where somebody asks for the file.
+   * @returns whether it did
+   */
+  async #replaces(outcome: Outcome, lock: MessageLock): Promise<boolean> {
+    const { file, end, wants = 0 } = outcome;
+    const { handover, copies = 1, wantsMet = 0, isReplaced, ...rest } = await this.#read(outcome);
+    const isWanted = file !== undefined && wants > wantsMet;
+    const isMissed = file === undefined ? end !== undefined && rest.shown?.end !== end : handover === undefined;
+    if (!isWanted && (!isMissed || isReplaced === true)) return false;
+    lock.assertHeld();
+    // Written first, so that a repeated attempt opens the same message and attaches the file to it.
+    const met = isWanted ? { wantsMet: wants } : { wantsMet, isReplaced: true as const };
+    await this.#write(outcome, { ...rest, ...met, copies: copies + 1 });
+    return true;
+  }
+
+  /**
+   * Shows an outcome in the message that refused it as well, where its replacement was posted beside it: the bot has its
+   * right again, and nothing else edits that message. Tried once.
+   */
+  async #showEarlier(outcome: Outcome, message: MessageRef, lock: MessageLock): Promise<void> {
+    const { cards, platformOf, logger } = this.#options;
+    const card = await cards.get(outcome.id);
+    if (card?.message.channel !== message.channel) return;
+    const view = await outcome.view((await this.#read(outcome)).handover ?? null, card);
+    lock.assertHeld();
+    await platformOf(outcome)
+      .edit(message, outcome.origin, view, 'final')
+      .catch((err: unknown) => {
+        logger.warn({ event: 'message_kept', task: outcome.id, err }, 'the message that was replaced stays as it is');
+      });
+  }
+
+  /** Shows an outcome in a card, unless it looks so already, with the file where that is still to be delivered. */
+  async #present({ outcome, card, lock }: Showing): Promise<void> {
+    const { cards, platformOf } = this.#options;
+    const { file, wants = 0 } = outcome;
+    const delivery = await this.#read(outcome);
+    const isAsked = wants > (delivery.wantsMet ?? 0);
+    const isWanted = delivery.handover?.kind === 'unshown' && isAsked;
+    const clip = delivery.handover === undefined || isWanted ? await file?.find() : undefined;
+    if (file !== undefined && clip !== undefined) {
+      const { handover, view } = await this.#deliver({ outcome, card, lock }, { ...file, clip }, delivery);
+      lock.assertHeld();
+      const met = isWanted ? { wantsMet: wants } : {};
+      await this.#write(outcome, { ...(await this.#read(outcome)), handover, ...met });
+      return cards.shown(outcome, view);
+    }
+    const view = await outcome.view(delivery.handover ?? null, card);
+    // The edit that somebody asked for tells whether the message is still there.
+    if (card.isGone !== true && !isAsked && cards.isShown(card, outcome, view)) return;
+    if (!outcome.isOutcome) return cards.edit(outcome, { message: card.message, view, lock });
+    lock.assertHeld();
+    await presentOutcome(platformOf(outcome), { message: card.message, origin: outcome.origin, view });
+    await cards.shown(outcome, view);
+  }
+
+  /** Delivers a file in a card: attached, as a smaller copy, or by a link. @returns the form, and the view, as {@link presentFile} does */
+  #deliver({ outcome, card, lock }: Showing, file: FoundFile, refused: RefusedUploads) {
+    const { cards, handing, platformOf } = this.#options;
+    const { task, clip } = file;
+    return presentFile({
+      task,
+      message: card.message,
+      clip,
+      lock,
+      platform: platformOf(outcome),
+      handing,
+      refused,
+      viewOf: (form) => outcome.view(form, card),
+      attach: (shown, fitted, kind) => this.#attach({ outcome, card, lock }, { ...file, clip: fitted }, shown, kind),
+      shown: (shown) => cards.shown(outcome, shown),
+      remember: async (more) => this.#write(outcome, { ...(await this.#read(outcome)), ...more }),
+    });
+  }
+
+  async #attach(
+    { outcome, card: { message } }: Showing,
+    { clip, name, description, notice, notified }: FoundFile,
+    view: TaskView,
+    handover: Handover['kind'],
+  ): Promise<void> {
+    const platform = this.#options.platformOf(outcome);
+    const withFile = platform.limits.mentionsWithFile ? await notice?.({ message, handover }) : null;
+    const upload = { ...clip, name, description, ...(withFile ? { notice: withFile } : {}) };
+    if (await platform.attach(message, outcome.origin, view, upload)) await notified?.();
+  }
+
+  async #read({ id }: Outcome): Promise<DeliveryRecord> {
+    return (await deliveryRecords.get(this.#options.store, id)) ?? {};
+  }
+
+  async #write({ id }: Outcome, record: DeliveryRecord): Promise<void> {
+    await deliveryRecords.set(this.#options.store, id, record);
+  }
+}
