@@ -75,14 +75,6 @@ export const cardRecords = collection<TaskId, CardRecord>({
   personal: 'with its task',
 });
 
-/** Markers kept while the first message is being opened: a message found then may be an earlier attempt's. */
-const openings = collection<TaskId, object>({
-  name: 'openings',
-  holds: 'which tasks a message is being posted for',
-  kept: 'until it is posted',
-  personal: 'with its task',
-});
-
 const tasksOfMessages = collection<
   { readonly platform: string; readonly message: MessageRef },
   { readonly task: TaskId }
@@ -186,7 +178,7 @@ export class Cards {
     const { platform } = origin;
     const messages = await this.messages(id);
     return [
-      ...[cardRecords, openings].map((kind) => kind.overwriting(id, null)),
+      cardRecords.overwriting(id, null),
       ...messages.map((message) => tasksOfMessages.overwriting({ platform, message }, null)),
     ];
   }
@@ -196,20 +188,15 @@ export class Cards {
     const { id } = subject;
     const known = await this.get(id);
     if (known !== undefined) return known;
-    const wasBegun = (await openings.get(store, id)) !== undefined;
-    if (!wasBegun) await openings.set(store, id, {});
     const view = await subject.view(null);
     lock.assertHeld();
     const message = await this.#post(id, subject, view);
-    // A message that was posted before a crash may show an older state.
-    const shown = wasBegun ? null : this.#fingerprint(subject, view);
+    // A message that was posted before a crash may show an older state, if there is one.
+    const { limits } = this.#options.platformOf(subject);
+    const shown = isFirstView(view, limits) ? this.#fingerprint(subject, view) : null;
     const record: CardRecord = { revision: 1, message, progress: view.progress, shown };
     const isFirst = await store.commit({
-      records: [
-        { ...cardRecords.overwriting(id, record), expected: 'absent' },
-        openings.overwriting(id, null),
-        messageWrite(subject, message),
-      ],
+      records: [{ ...cardRecords.overwriting(id, record), expected: 'absent' }, messageWrite(subject, message)],
     });
     // A process that was suspended past its lease uses the record of the process that took over.
     return (isFirst ? undefined : await this.get(id)) ?? record;
@@ -265,6 +252,15 @@ function directKey(key: TaskId): TaskId {
 
 /** Phases in which {@link fingerprintOf} alone counts; in the others, a message may change in anything, but not by time. */
 const MOVING: ReadonlySet<TaskView['phase']> = new Set(['queued', 'running', 'fetching']);
+
+/** Returns whether nothing that looks different can have been shown before a view. */
+function isFirstView(
+  { state, phase, retrying, members = [] }: TaskView,
+  limits: Pick<PlatformLimits, 'showsState'>,
+): boolean {
+  const isFirst = state === 'claimed' || state === 'requested' || (phase === 'queued' && !limits.showsState);
+  return isFirst && retrying === null && members.every(({ view }) => isFirstView(view, limits));
+}
 
 function withoutTimes(key: string, value: unknown): unknown {
   return key === 'nowMs' || key === 'remindedAtMs' ? undefined : value;

@@ -159,7 +159,7 @@ export class ChatEngine implements Chat {
 
   constructor(options: ChatOptions) {
     const { store, clock } = options;
-    const platformOf = ({ origin }: Pick<Task, 'origin'>): Platform => this.#platformOf(origin);
+    const platformOf = ({ origin }: Pick<Task, 'origin'>): Platform => platformIn(options.platforms, origin);
     const viewOf = (task: Task): Promise<TaskView> => this.view(task);
     const comparisonRecords = new ComparisonRecords(store, clock);
     this.#options = options;
@@ -175,8 +175,7 @@ export class ChatEngine implements Chat {
       viewOf: (task, progress) => this.#views.current(task, { progress }),
       progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
-    const subjectOf = (task: Task): CardSubject => this.#subjectOf(task);
-    const shared = { ...messages, comparisonRecords, sets: this.#sets, viewOf, subjectOf };
+    const shared = { ...messages, comparisonRecords, sets: this.#sets, viewOf, subjectOf: this.#subjectOf };
     const approvals = new ApprovalNotices({ ...shared, admins: options.admins ?? [] });
     const edits = new ProgressEdits({ ...shared, getTask: (id) => this.#sets.get(id) });
     this.#pause = new SubmissionPause(options);
@@ -376,7 +375,7 @@ export class ChatEngine implements Chat {
   }
 
   /** Returns a task, or the stand-in of a set's card, as what its message shows. */
-  #subjectOf(task: Task): CardSubject {
+  readonly #subjectOf = (task: Task): CardSubject => {
     if (setOfCard(task.id) !== null) return this.#sets.subjectOf(task);
     return {
       id: task.id,
@@ -385,7 +384,7 @@ export class ChatEngine implements Chat {
       view: (handover, card) => this.#views.kept(task, card, { handover }),
       place: () => this.#sets.placeOf(task),
     };
-  }
+  };
 
   #platformOf(origin: Pick<Origin, 'platform'>): Platform {
     return platformIn(this.#options.platforms, origin);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fingerprintOf } from '#src/chat/cards.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
@@ -60,6 +61,21 @@ describe('the message of a task', () => {
       expect(next.platform.view.state).toBe('polling');
     },
   );
+
+  it('shows the end where the process that posted it died before it was recorded', async () => {
+    const house = new ChatHouse();
+    house.platform.dies('open', 'after');
+    await house.repository.claim(newTask());
+    void house.chat.show(id);
+    await house.pass(0);
+    // Nothing of the dead process shows these.
+    const unobserved = new TaskRepository(house.store);
+    for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.failed]) await unobserved.record(id, event);
+    const next = await house.restart();
+    await next.pass(10_000);
+    expect(next.platform.messages).toHaveLength(1);
+    expect(next.platform.view.phase).toBe('failed');
+  });
 
   it('is unchanged when a process resumes that was suspended while opening it', async () => {
     const shared = new SharedStore();

@@ -65,7 +65,7 @@ async function delivered() {
 
 /** The keys of all records about the messages and deliveries of tasks. */
 async function leftIn(store: ChatHouse['store']): Promise<readonly string[]> {
-  const namespaces = ['cards', 'messages', 'openings', 'deliveries', 'posts', 'retractions', 'removals', 'ledger'];
+  const namespaces = ['cards', 'messages', 'deliveries', 'posts', 'retractions', 'removals', 'ledger'];
   const pages = namespaces.map((namespace) => Array.fromAsync(store.contents.records(namespace)));
   return (await Promise.all(pages)).flat(2).map(({ key }) => key);
 }

@@ -50,7 +50,6 @@ const NAMED: Readonly<Record<string, Named>> = {
   ledger: {},
   drafts: {},
   cards: OF_HER_CLIP,
-  openings: { absent: 'deleted once the message is posted' },
   messages: OF_HER_CLIP,
   deliveries: OF_HER_CLIP,
   set_notices: { absent: 'she ordered no set that has ended' },
