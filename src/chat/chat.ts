@@ -160,7 +160,7 @@ export class ChatEngine implements Chat {
   constructor(options: ChatOptions) {
     const { store, clock } = options;
     const platformOf = ({ origin }: Pick<Task, 'origin'>): Platform => platformIn(options.platforms, origin);
-    const viewOf = (task: Task): Promise<TaskView> => this.view(task);
+    const viewOf = (task: Task, card?: CardRecord): Promise<TaskView> => this.view(task, card);
     const comparisonRecords = new ComparisonRecords(store, clock);
     this.#options = options;
     this.#cards = new Cards({ ...options, platformOf });
@@ -172,7 +172,7 @@ export class ChatEngine implements Chat {
       ...messages,
       boards: new Boards(store),
       cuts: new CutRepository(store),
-      viewOf: (task, progress) => this.#views.current(task, { progress }),
+      viewOf: (task, progress) => this.#views.current(task, { before: { progress } }),
       progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
     const shared = { ...messages, comparisonRecords, sets: this.#sets, viewOf, subjectOf: this.#subjectOf };
@@ -216,8 +216,9 @@ export class ChatEngine implements Chat {
     return this.#cards.taskOf(platform, message);
   }
 
-  view(task: Task): Promise<TaskView> {
-    return setOfCard(task.id) === null ? this.#views.current(task) : this.#sets.view(task);
+  view(task: Task, card?: CardRecord): Promise<TaskView> {
+    if (setOfCard(task.id) !== null) return this.#sets.view(task);
+    return this.#views.current(task, card === undefined ? {} : { card });
   }
 
   async setView(place: SetPlace): Promise<TaskView> {

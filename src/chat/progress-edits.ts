@@ -4,7 +4,7 @@ import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { isContentRemoved, retryFingerprint, type StepRetry, sinceMs, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamTask } from '../videos/index.ts';
-import type { CardSubject, Cards } from './cards.ts';
+import type { CardRecord, CardSubject, Cards } from './cards.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { Platform } from './platform.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
@@ -31,7 +31,7 @@ interface ProgressEditsOptions {
   readonly platformOf: (task: Task) => Platform;
   /** Returns what the message of a task, or of a set by its stand-in, shows. */
   readonly subjectOf: (task: Task) => CardSubject;
-  readonly viewOf: (task: Task) => Promise<TaskView>;
+  readonly viewOf: (task: Task, card: CardRecord) => Promise<TaskView>;
   /** Age at which a task is overdue, in milliseconds. */
   readonly deadlineMs: number;
   /** Minimum time between two edits of one message, in milliseconds; a platform may require more. */
@@ -203,7 +203,7 @@ export class ProgressEdits {
     const [task, card] = await Promise.all([getTask(id), cards.get(id)]);
     if (task === undefined || card === undefined || !task.presented || isContentRemoved(task))
       return { isShown: true, pauseMs: 0 };
-    const view = await viewOf(task);
+    const view = await viewOf(task, card);
     const live = this.#lives.get(id);
     if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, deadlineMs);
     if (cards.isShown(card, task, view)) return { isShown: true, pauseMs: 0 };

@@ -50,14 +50,18 @@ export class TaskViews {
     this.#options = options;
   }
 
-  /** Returns the present view of a task. @param before used where the task has no message of its own */
-  async current(task: Task, before?: ShownBefore): Promise<TaskView> {
-    const [message, delivery, isHeld] = await Promise.all([
-      this.#options.messages.get(task.id),
-      deliveryRecords.get(this.#options.store, task.id),
+  /**
+   * Returns the present view of a task.
+   * @param known its card, if that was read already; `before` is used where it has none
+   */
+  async current(task: Task, known: { card?: CardRecord; before?: ShownBefore } = {}): Promise<TaskView> {
+    const [card, delivery, isHeld] = await Promise.all([
+      known.card ?? this.#options.messages.get(task.id),
+      // No other task has a file.
+      task.state === 'completed' ? deliveryRecords.get(this.#options.store, task.id) : undefined,
       this.#isHeld(task),
     ]);
-    return this.kept(task, message ?? before, { handover: delivery?.handover ?? null, isHeld });
+    return this.kept(task, card ?? known.before, { handover: delivery?.handover ?? null, isHeld });
   }
 
   /** Returns the view of a task with the time until which its clip is kept. */

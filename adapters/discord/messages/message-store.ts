@@ -130,10 +130,10 @@ export class MessageStore {
     return discordMessages.get(this.#store, id);
   }
 
-  /** Creates the record of a task's message, unless another replica already did. */
-  async opened(record: Omit<MessageRecord, 'revision'>): Promise<void> {
+  /** Creates the record of a task's message. @returns `false`: another replica already did */
+  opened(record: Omit<MessageRecord, 'revision'>): Promise<boolean> {
     const { task, channel, message } = record;
-    await this.#store.commit({
+    return this.#store.commit({
       records: [
         discordMessages.replacing(message, undefined, record),
         discordValues.replacing(`task:${task}`, undefined, { channel, message }),

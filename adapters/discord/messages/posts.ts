@@ -95,14 +95,14 @@ export class TaskPosts {
     const answer = token === null || mustReply ? null : await this.#answerWith(token, first.body);
     const ref = answer ?? (await this.#postOwn(task, origin, first));
     if (token !== null && mustReply) await this.#removeAnswer(token);
-    await records.opened({
+    const isFirst = await records.opened({
       task,
       ...ref,
       token: answer === null ? null : token,
       clip: null,
       shown: hasBot ? null : first.body.components,
     });
-    return (await records.ofTask(task)) ?? ref;
+    return (isFirst ? undefined : await records.ofTask(task)) ?? ref;
   }
 
   /** Edits a task's message. @returns the message as Discord returns it. @throws DailiesError */
