@@ -94,6 +94,29 @@ describe('replicas on one Redis', () => {
     expect(begun.filter((step) => step === 'poll a')).toHaveLength(2);
   });
 
+  it('do not run a job a third time that ends while another replica schedules it', async () => {
+    const [one, other] = [await replica(), await replica()];
+    const bull = other.queue.queues().find(({ name }) => name === 'poll');
+    if (bull === undefined) throw new TypeError('there is no such queue');
+    const add = bull.add.bind(bull);
+    // Whatever is added arrives after the first run has ended.
+    bull.add = async (...args) => {
+      await expect.poll(async () => (await bull.getJob('t-a'))?.isActive()).not.toBe(true);
+      return add(...args);
+    };
+    one.start({ poll: one.byHand }).plan('poll', 'a');
+    await one.beginning(1);
+    await other.start({ poll: other.byHand }).plan('poll', 'a').plan('fetch', 'b').beginning(1);
+    const runs = (): number => begun.filter((step) => step === 'poll a').length;
+    one.end('a');
+    await expect.poll(runs).toBe(2);
+    for (const each of [one, other]) each.end('a');
+    // Its schedule is complete once it counts as missing.
+    const missing = { queue: 'poll', ids: ['a'], atMs: Date.now() + HOUR_MS } as const;
+    await expect.poll(async () => (await other.queue.ensure(missing)) === 1 || runs() > 2).toBe(true);
+    expect(runs()).toBe(2);
+  });
+
   it('pause a queue for all replicas', async () => {
     const [one, other] = [await replica(), (await replica()).start()];
     one.queue.pause('poll', 5_000);

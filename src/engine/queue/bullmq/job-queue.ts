@@ -232,24 +232,26 @@ export class BullmqJobQueue {
       running.againAtMs = atMs;
       return true;
     }
-    const place = await this.#put(id, atMs);
-    // A job with the same due time may be the one just added: Redis looks after it adds if it had lost the script.
+    const before = await this.#placeOf(id);
+    if (before.kind === 'running') return false;
+    // One that starts from here on reads the current record.
+    const place = before.kind === 'absent' ? await this.#put(id, atMs) : before;
     const isOther = place.kind === 'delayed' && place.atMs !== Math.floor(atMs) && (!hasWaited || place.atMs > atMs);
-    const isEarlier = place.kind === 'due' && !hasWaited && atMs > this.#at.clock.now();
+    const isEarlier = before.kind === 'due' && !hasWaited && atMs > this.#at.clock.now();
     if (isOther || isEarlier) await this.#replace(id, atMs);
-    return place.kind !== 'running';
+    return true;
   }
 
-  /** Adds a job unless it exists. @returns its place before. */
-  async #put(id: string, atMs: number): Promise<JobPlace> {
+  async #placeOf(id: string): Promise<JobPlace> {
     const { link } = this.#at;
-    return link.calls.call('planning a step', async () => {
-      // Pipelined in order on one connection: a job that was found is not added.
-      const found = look(link.queues, this.queue, [jobIdOf(id)]);
-      const added = this.queue.add(this.#name, { atMs }, this.#opts(id, atMs));
-      const [[place]] = await Promise.all([found, added]);
-      return place ?? { kind: 'absent' };
-    });
+    const [place] = await link.calls.call('looking for a job', () => look(link.queues, this.queue, [jobIdOf(id)]));
+    return place ?? { kind: 'absent' };
+  }
+
+  /** Adds a job, unless another process has just done so. @returns its place */
+  async #put(id: string, atMs: number): Promise<JobPlace> {
+    await this.add([{ id, atMs }]);
+    return this.#placeOf(id);
   }
 
   /** Replaces a job that has not started; one that starts meanwhile reads the current record. */
