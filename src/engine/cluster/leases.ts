@@ -100,7 +100,9 @@ interface Acquisition {
 
 class RenewedLease implements Lease {
   readonly #acquisition: Acquisition;
-  readonly #ended = new AbortController();
+  /** Made when somebody asks for the signal: an abort makes an error with a stack trace, at the end of every lease. */
+  #controller: AbortController | null = null;
+  #isEnded = false;
   #untilMs: number;
   #timer: CancelTimer = () => undefined;
 
@@ -119,12 +121,14 @@ class RenewedLease implements Lease {
   }
 
   get signal(): AbortSignal {
-    return this.#ended.signal;
+    this.#controller ??= new AbortController();
+    if (this.#isEnded) this.#controller.abort();
+    return this.#controller.signal;
   }
 
   isHeld(marginMs = 0): boolean {
-    if (!this.#ended.signal.aborted && this.#acquisition.clock.monotonic() >= this.#untilMs) this.#end();
-    return !this.#ended.signal.aborted && this.#acquisition.clock.monotonic() + marginMs < this.#untilMs;
+    if (!this.#isEnded && this.#acquisition.clock.monotonic() >= this.#untilMs) this.#end();
+    return !this.#isEnded && this.#acquisition.clock.monotonic() + marginMs < this.#untilMs;
   }
 
   async release(): Promise<void> {
@@ -151,7 +155,7 @@ class RenewedLease implements Lease {
       if (isRenewed) this.#untilMs = Math.max(this.#untilMs, askedAtMs + ttlMs);
       else this.#end();
       // The response arrived after it expired here: without this, it would be blocked until it expires in the backend.
-      if (isRenewed && this.#ended.signal.aborted) await backend.drop(name, token);
+      if (isRenewed && this.#isEnded) await backend.drop(name, token);
     } catch {
       if (this.isHeld()) this.#renewLater(RETRIES);
     }
@@ -159,7 +163,8 @@ class RenewedLease implements Lease {
 
   #end(): void {
     this.#timer();
-    this.#ended.abort();
+    this.#isEnded = true;
+    this.#controller?.abort();
   }
 }
 
