@@ -155,6 +155,21 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     if (code === 'missing_permission') expect(await house.chat.messageOf(id)).toEqual(house.platform.only.ref);
   });
 
+  it('sends nobody the note of a review of one’s own clip', async () => {
+    const house = new ChatHouse({ reviewRules: async () => ({ reviewIn: [HERE] }) });
+    const id = await house.done();
+    house.platform.notices.splice(0);
+    close(house, code);
+    const note = { text: 'Too dark.' };
+    await house.happen(id, {
+      kind: 'review',
+      decision: { kind: 'changes_requested', by: ADA, atMs: 0, note },
+      after: 0,
+    });
+    expect(await settled(house)).toEqual([]);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
   it('sends a clip whose card is there to its requester', async () => {
     const house = new ChatHouse();
     const id = await house.running();

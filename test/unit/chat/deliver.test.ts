@@ -328,6 +328,19 @@ describe('a deleted message', () => {
     expect((await house.chat.view(await house.record(id))).handover).toEqual({ kind: 'attached' });
   });
 
+  it('is not replaced twice by an attempt that is repeated', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    house.platform.only.isDeleted = true;
+    house.platform.fails('attach', 'before', platformError('message_gone', { retryable: false }));
+    house.platform.fails('attach', 'before', platformError('platform_unavailable'));
+    await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, EVENTS.fetched);
+    for (const message of house.platform.messages) message.isDeleted = true;
+    await house.pass(600_000, 60_000);
+    expect(house.platform.messages).toHaveLength(2);
+    expect((await house.chat.view(await house.record(id))).handover).toEqual({ kind: 'unshown' });
+  });
+
   it('is not replaced after the clip was posted until a user requests the clip', async () => {
     const house = new ChatHouse();
     const id = await house.done();

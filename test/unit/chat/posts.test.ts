@@ -68,6 +68,30 @@ describe('a post', () => {
     expect(await posted()).toHaveLength(2);
   });
 
+  it('is posted nowhere once another process holds the lock', async () => {
+    const { platform, about, posts, posted } = begin();
+    const view = reviewNotice({ by: BEN });
+    let held = 0;
+    const lock = {
+      assertHeld(): void {
+        held -= 1;
+        if (held < 0) throw platformError('platform_unavailable');
+      },
+    };
+    const post = {
+      key: KEY,
+      view,
+      mention: null,
+      places: placesNear(about.task.origin, null),
+      otherwise: 'requester',
+    } as const;
+    await expect(posts.post({ ...about, lock }, post)).rejects.toMatchObject({ code: 'platform_unavailable' });
+    held = 1;
+    platform.fails('notify', 'before', refused('message_gone'), KEY);
+    await expect(posts.post({ ...about, lock }, post)).rejects.toMatchObject({ code: 'platform_unavailable' });
+    expect([platform.notices, await posted()]).toEqual([[], []]);
+  });
+
   it('is not posted elsewhere because of a failure that may pass', async () => {
     const { platform, post, posted } = begin();
     platform.fails('notify', 'before', platformError('platform_unavailable'));
