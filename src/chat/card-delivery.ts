@@ -81,7 +81,7 @@ export class CardDelivery {
     const before = await this.#options.cards.get(outcome.id);
     if (await this.#replaces(outcome, lock)) {
       if (await this.#isShown(outcome, lock)) {
-        if (before !== undefined && before.isGone !== true) await this.#showEarlier(outcome, before.message, lock);
+        if (before !== undefined && before.isGone !== true) await this.#showEarlier(outcome, before, lock);
         return true;
       }
     }
@@ -126,17 +126,15 @@ export class CardDelivery {
   }
 
   /**
-   * Shows an outcome in the message that refused it as well, where its replacement was posted beside it: the bot has its
-   * right again, and nothing else edits that message. Tried once.
+   * Shows an outcome in the message that refused it as well: the bot may have its right again, and nothing else edits that
+   * message. Tried once.
    */
-  async #showEarlier(outcome: Outcome, message: MessageRef, lock: MessageLock): Promise<void> {
-    const { cards, platformOf, logger } = this.#options;
-    const card = await cards.get(outcome.id);
-    if (card?.message.channel !== message.channel) return;
-    const view = await outcome.view((await this.#read(outcome)).handover ?? null, card);
+  async #showEarlier(outcome: Outcome, before: CardRecord, lock: MessageLock): Promise<void> {
+    const { platformOf, logger } = this.#options;
+    const view = await outcome.view((await this.#read(outcome)).handover ?? null, before);
     lock.assertHeld();
     await platformOf(outcome)
-      .edit(message, outcome.origin, view, 'final')
+      .edit(before.message, outcome.origin, view, 'final')
       .catch((err: unknown) => {
         logger.warn({ event: 'message_kept', task: outcome.id, err }, 'the message that was replaced stays as it is');
       });

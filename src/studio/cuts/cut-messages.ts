@@ -105,8 +105,8 @@ export class CutMessages {
 
   /** Returns the write by which the next message of a cut is another one, where it is posted again. */
   async reopening(cut: Cut): Promise<RecordWrite> {
-    const [card, { copies = 1 }] = await Promise.all([this.#cards.get(cut.id), this.#deliveryOf(cut)]);
-    return deliveryRecords.overwriting(cut.id, { copies: Math.max(card?.copy ?? 1, copies) + 1 });
+    const { copies = 1 } = await this.#deliveryOf(cut);
+    return deliveryRecords.overwriting(cut.id, { copies: copies + 1 });
   }
 
   /** Returns the write that forgets how a cut was delivered, but not how many messages it had. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
+import { deliveryRecords } from '#src/chat/records.ts';
 import { DailiesError, overloaded } from '#src/errors.ts';
 import { ShotError, ShotsDifferError } from '#src/media/join/joiner.ts';
 import { openBucket } from '#src/storage/bucket.ts';
@@ -315,11 +316,15 @@ describe('a removal', () => {
       expect(await house.cuts.tasksOf(other)).toEqual([second, third]);
       // The message of an expired one is found by a later deletion, which ends the other as well.
       if (reason === 'expired') {
+        // Its link leads nowhere.
+        expect(await deliveryRecords.get(house.house.store, id)).toEqual({ copies: 1 });
         await house.cuts.removeWith(second, 'deleted');
         expect(retracted.map(({ ref }) => ref)).toEqual(house.messages.map(({ ref }) => ref));
       }
-      const dump = JSON.stringify(await Array.fromAsync(house.house.store.contents.records('cuts')));
-      expect(dump).not.toContain(id);
+      for (const kind of ['cuts', 'cards', 'messages', 'deliveries'] as const) {
+        const dump = JSON.stringify(await Array.fromAsync(house.house.store.contents.records(kind)));
+        expect(dump).not.toContain(id);
+      }
     },
   );
 
