@@ -262,3 +262,15 @@ describe('a removal that is cut off', () => {
     expect(await leftIn(house.store)).toEqual([]);
   });
 });
+
+it('ends a removal whose task is not there', async () => {
+  const { house, id, steps, remover, broken, remove } = await delivered();
+  broken.add(`file ${id}`);
+  await remove(DELETED);
+  await house.store.keyv('tasks').delete(id);
+  broken.clear();
+  await remover.complete([id]);
+  expect(steps).toEqual([]);
+  expect(await house.store.keyv('removals').get(id)).toBeUndefined();
+  expect(await house.store.scan(REMOVALS)).toEqual([]);
+});
