@@ -30,7 +30,7 @@ import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { distance } from '../input/closest-match.ts';
 import { optionValue } from '../input/options.ts';
-import { type BotPorts, refused } from '../input/subcommand.ts';
+import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
 import { type Forbidden, forbiddenOrder } from '../policy/rules-here.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentences } from '../sentences/refusals.ts';
@@ -244,7 +244,7 @@ async function decideOn(
 ): Promise<{ readonly placed: Placed } | Pick<Order, 'approval' | 'isUnasked'>> {
   const { draft: confirmed, ask, ...identity } = ordering;
   const isConfirmed = confirmed !== undefined;
-  const rules = await ports.spendingRules(caller, price.currency);
+  const rules = await ports.spendingRules(caller, price.currency, await ports.settings.get(teamOf(caller)));
   const decision = decideSpending(price, rules, isConfirmed, orderedBy(checked));
   const repriced = isConfirmed ? null : priceDifference(ports, caller, { price, checked });
   // The claim refuses it, without a question before; it must not buy if a budget is raised meanwhile.

@@ -23,22 +23,29 @@ async function rulesIn(ports: Pick<BotPorts, 'settings'>, caller: Caller, place:
   return rulesAt(policy, place);
 }
 
-/** Returns the ports with the catalog as the policy allows it where the caller is, and the team’s styles. Rejects with `store_unavailable`. */
+/**
+ * Returns the ports with the catalog as the policy allows it where the caller is, the team’s styles, and the settings that
+ * say so: they are not read again. Rejects with `store_unavailable`.
+ */
 export async function withPolicy(ports: BotPorts, caller: Caller): Promise<BotPorts> {
   return underPolicy(ports, caller, await ports.settings.get(teamOf(caller)));
 }
 
 /** As {@link withPolicy}, for the settings of the caller's team. */
-export function underPolicy(
-  ports: BotPorts,
-  caller: Caller,
-  { policy = NO_POLICY, styles = [] }: Pick<TeamSettings, 'policy' | 'styles'>,
-): BotPorts {
+export function underPolicy(given: BotPorts, caller: Caller, team: TeamSettings): BotPorts {
+  const ports = withSettings(given, team);
+  const { policy = NO_POLICY, styles = [] } = team;
   const rules = valueRules(rulesAt(policy, caller));
   const isWhole = Object.keys(rules).length === 0;
   if (isWhole && styles.length === 0) return ports;
   const allowed = (catalog: Catalog) => (isWhole ? catalog : allowedCatalog(catalog, rules));
   return { ...ports, catalog: () => ({ ...allowed(ports.catalog()), styles }) };
+}
+
+/** Returns the ports with the settings of the caller's team as they were read: what an order is judged by is one reading. */
+export function withSettings(ports: BotPorts, team: TeamSettings): BotPorts {
+  const { settings } = ports;
+  return { ...ports, settings: { get: async () => team, change: (...change) => settings.change(...change) } };
 }
 
 /** Refusal of an order by a policy. */
