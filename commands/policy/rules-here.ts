@@ -8,7 +8,7 @@ import {
   type TeamSettings,
   valueRules,
 } from '#src/teams/index.ts';
-import { type Catalog, type PolicyRefusal, policyRefusals, type VideoRequest } from '#src/videos/index.ts';
+import type { Catalog, PolicyRefusal } from '#src/videos/index.ts';
 import type { Caller, OptionFields, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
@@ -48,32 +48,6 @@ export function withSettings(ports: BotPorts, team: TeamSettings): BotPorts {
   return { ...ports, settings: { get: async () => team, change: (...change) => settings.change(...change) } };
 }
 
-/** Refusal of an order by a policy. */
-export interface Forbidden {
-  /** Values that are not allowed; empty if the caller may not create clips at all. */
-  readonly refusals: readonly PolicyRefusal[];
-  /** Why the caller may not create clips. */
-  readonly sentence?: string;
-}
-
-/**
- * Checks an order against the policy of the caller's channel: the one check that every order passes. The claim checks the
- * values again.
- * @param requests all clips of the order.
- * @returns `null` if it is allowed. Rejects with `store_unavailable`.
- */
-export async function forbiddenOrder(
-  ports: BotPorts,
-  caller: Caller,
-  requests: readonly VideoRequest[],
-): Promise<Forbidden | null> {
-  const rules = await rulesIn(ports, caller, caller);
-  const sentence = await creationRefusal(ports, caller, rules);
-  if (sentence !== null) return { refusals: [], sentence };
-  const refusals = policyRefusals(valueRules(rules), requests);
-  return refusals.length === 0 ? null : { refusals };
-}
-
 /** Returns the reply to a purchase that the policy does not allow. */
 export function forbiddenReply({ fields }: Pick<Caller, 'fields'>, refusals: readonly PolicyRefusal[]): Reply {
   return refused(...refusalSentences(refusals, fields));
@@ -81,10 +55,7 @@ export function forbiddenReply({ fields }: Pick<Caller, 'fields'>, refusals: rea
 
 /** Returns why the caller may not create clips here; `null` if they may. Rejects with `store_unavailable`. */
 export async function mayNotCreateHere(ports: BotPorts, caller: Caller): Promise<string | null> {
-  return creationRefusal(ports, caller, await rulesIn(ports, caller, caller));
-}
-
-async function creationRefusal(ports: BotPorts, caller: Caller, { create }: PolicyRules): Promise<string | null> {
+  const { create } = await rulesIn(ports, caller, caller);
   if (create === undefined || create === 'any' || caller.mayAdminister) return null;
   const { isAmong, unread } = await membershipIn(ports, caller, create);
   return isAmong ? null : mayNotCreate(create, caller.fields, unread);

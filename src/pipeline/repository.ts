@@ -1,4 +1,13 @@
-import { type Attempt, atMost, type Change, commitWithRetries, type Store } from '../engine/index.ts';
+import {
+  type Attempt,
+  atMost,
+  type Change,
+  commitWithRetries,
+  type IndexWrite,
+  type RecordWrite,
+  type Store,
+  type SumWrite,
+} from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import {
   type BudgetLimit,
@@ -324,12 +333,14 @@ function moveOf(before: Task, event: TaskEvent) {
   return { before, after: moved === null ? null : recount(moved), kind: event.kind };
 }
 
-function merged(changes: readonly Change[]): Change {
-  return {
-    records: changes.flatMap(({ records }) => records),
-    index: changes.flatMap(({ index = [] }) => index),
-    sums: changes.flatMap(({ sums = [] }) => sums),
-  };
+function merged(changes: readonly Change[]) {
+  const all = { records: [] as RecordWrite[], index: [] as IndexWrite[], sums: [] as SumWrite[] };
+  for (const { records, index = [], sums = [] } of changes) {
+    all.records.push(...records);
+    all.index.push(...index);
+    all.sums.push(...sums);
+  }
+  return all;
 }
 
 /** Purchases of one currency and month, as one, with the limits that it has to keep within. */
