@@ -5,7 +5,6 @@ import { draftOfOrder, namesIn, orderDefaults, priceFingerprint, withNames } fro
 import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Reply } from '../bot-port.ts';
 import { distance } from '../input/closest-match.ts';
-import { teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { DISCARDED, type OfferReason } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentences } from '../sentences/refusals.ts';
@@ -75,7 +74,7 @@ async function policy(order: OrderContext): Promise<Stopping | null> {
   const sentence = await mayNotCreateHere(ports, caller);
   if (sentence !== null) return async () => ({ sentences: [sentence] });
   const requests = clipsOf(checked).map(({ request }) => request);
-  const refusals = refusedBy(await ports.settings.get(teamOf(caller)), caller, requests);
+  const refusals = refusedBy(order.settings, caller, requests);
   return refusals.length === 0 ? null : () => refuseByPolicy(order, refusals);
 }
 
@@ -105,7 +104,7 @@ async function references(order: OrderContext): Promise<Stopping | null> {
 async function spending(order: OrderContext): Promise<Stopping | null> {
   const { ports, caller, checked, price, ordered, ordering } = order;
   const isConfirmed = ordering.draft !== undefined;
-  const rules = await ports.spendingRules(caller, price.currency, await ports.settings.get(teamOf(caller)));
+  const rules = await ports.spendingRules(caller, price.currency, order.settings);
   const decision = decideSpending(price, rules, isConfirmed, ordered);
   const repriced = isConfirmed ? null : priceDifference(order);
   // The claim refuses it, without a question before; it must not buy if a budget is raised meanwhile.

@@ -47,6 +47,7 @@ interface Surroundings {
 export class OrderContext {
   readonly #given: GivenOrder;
   readonly caller: Caller;
+  readonly settings: TeamSettings;
   readonly ordering: Ordering;
   /** The ports, which read the settings of the team and the budgets once. */
   readonly ports: BotPorts;
@@ -70,6 +71,7 @@ export class OrderContext {
     const rules = new Map<string, Promise<SpendingRules>>();
     this.#given = given;
     this.caller = caller;
+    this.settings = settings;
     this.ordering = ordering;
     this.ports = {
       ...withSettings(ports, settings),
@@ -102,9 +104,9 @@ export class OrderContext {
     return this.#surroundings;
   }
 
-  /** Returns the order with the budgets to be read anew, for the time after its submission. */
-  afresh(): OrderContext {
-    return new OrderContext({ ...this.#given, checked: this.checked });
+  /** Returns the order as it is after its submission: by these settings, and with the budgets to be read anew. */
+  afresh(settings: TeamSettings): OrderContext {
+    return new OrderContext({ ...this.#given, settings, checked: this.checked });
   }
 }
 

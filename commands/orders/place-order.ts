@@ -10,7 +10,14 @@ import { shotOf } from '../storyboard/chain.ts';
 import { GATES, type Stop } from './gates.ts';
 import { OrderContext, type Ordering } from './order-context.ts';
 import { refuseOverBudget } from './over-budget.ts';
-import { type Refusal, refuseByPolicy, refuseOverLimit, refusePaused, refuseUnasked } from './refused-orders.ts';
+import {
+  type Refusal,
+  refuseByPolicy,
+  refuseOutdated,
+  refuseOverLimit,
+  refusePaused,
+  refuseUnasked,
+} from './refused-orders.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or what stopped it, by a code. */
 type Placed =
@@ -37,12 +44,15 @@ export async function placeOrder(
     ports.logger.debug({ event: 'order_stopped', platform, channel, code: name }, 'order stopped by a gate');
     return { ok: false, code: name, ...(await stop()) };
   }
-  const submission = await ports.tasks.submit(await submissionOf(order));
-  return submission.ok ? submission : { ok: false, code: 'claim', ...(await refusedBy(order.afresh(), submission)) };
+  const submission = await ports.tasks.submit(await submissionOf(order), settings);
+  if (submission.ok) return submission;
+  const now = order.afresh('outdated' in submission ? submission.outdated : settings);
+  return { ok: false, code: 'claim', ...(await refusedBy(now, submission)) };
 }
 
 /** Returns why the claim refused an order, with the remedies. */
 function refusedBy(order: OrderContext, submission: Extract<Submission, { readonly ok: false }>): Promise<Refusal> {
+  if ('outdated' in submission) return refuseOutdated(order, submission);
   if ('over' in submission) return refuseOverBudget(order, submission.over);
   if ('paused' in submission) return refusePaused(order, submission.paused);
   if ('forbidden' in submission) return refuseByPolicy(order, submission.forbidden);

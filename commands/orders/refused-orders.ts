@@ -72,6 +72,19 @@ export async function refuseUnasked(order: OrderContext): Promise<Refusal> {
   return { sentences: [BUDGET_CHANGED, ...sentences], buttons };
 }
 
+const SETTINGS_CHANGED = 'The team’s settings changed just now. Nothing was bought; try again.';
+
+/** Refuses an order that was judged by settings that have changed: by what they refuse now, if anything. */
+export async function refuseOutdated(
+  order: OrderContext,
+  { paused, forbidden }: { readonly paused: PauseInEffect | null; readonly forbidden: readonly PolicyRefusal[] },
+): Promise<Refusal> {
+  if (paused !== null) return refusePaused(order, paused);
+  if (forbidden.length > 0) return refuseByPolicy(order, forbidden);
+  const { sentences, buttons } = await keepRefused(order, 'again');
+  return { sentences: [SETTINGS_CHANGED, ...sentences], buttons };
+}
+
 /** Refuses an order over a limit; lists the caller's undecided tasks that count, with their buttons. */
 export async function refuseOverLimit(order: OrderContext, limit: LimitReached): Promise<Refusal> {
   const { ports, caller } = order;

@@ -4,6 +4,7 @@ import {
   type Change,
   commitWithRetries,
   type IndexWrite,
+  isAsExpected,
   type RecordWrite,
   type Store,
   type SumWrite,
@@ -72,8 +73,18 @@ type SetClaim =
 export type Refusal =
   | { readonly limit: LimitReached }
   | { readonly over: OverBudget }
+  /** A record that it was judged by has changed. */
+  | { readonly outdated: true }
   /** Nothing refuses it now, but its requester was not asked (`Order.isUnasked`). */
   | { readonly isUnasked: true };
+
+/** Conditions of a claim. */
+interface ClaimOptions {
+  /** As in `Order.isUnasked`: stores nothing, and only returns why. Default: false. */
+  readonly isUnasked?: boolean | undefined;
+  /** Records that the order was judged by, as they were read: the commit compares them. Default: none. */
+  readonly judgedBy?: readonly RecordWrite[];
+}
 
 /** Events by which a person adds spend: only these are refused over a budget. */
 const PURCHASES: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'approve']);
@@ -123,9 +134,12 @@ export class TaskRepository {
   /**
    * Stores the tasks of one order, all of them or none, as {@link claim} does; they count as one towards the limits on the
    * number of tasks. The first one guards the others: no other order has their ids.
-   * @param isUnasked as in `Order.isUnasked`: stores nothing, and only returns why
    */
-  async claimAll(claimed: readonly Task[], limits = NO_LIMITS, isUnasked = false): Promise<SetClaim> {
+  async claimAll(
+    claimed: readonly Task[],
+    limits = NO_LIMITS,
+    { isUnasked = false, judgedBy = [] }: ClaimOptions = {},
+  ): Promise<SetClaim> {
     const [first] = claimed;
     if (first === undefined) throw new TypeError('claiming an order without a task');
     const counted = claimed.map(recount);
@@ -138,6 +152,8 @@ export class TaskRepository {
     const refused = async (): Promise<SetClaim | undefined> => {
       const known = await this.get(first.id);
       if (known !== undefined) return { kind: 'known', task: known };
+      for (const record of judgedBy)
+        if (!(await isAsExpected(this.#store, record))) return { kind: 'refused', outdated: true };
       const room = await roomWithin(this.#store, boundsOf(limits, first), first.createdAtMs);
       if ('reached' in room) return { kind: 'refused', limit: room.reached };
       bounds = room.bounds;
@@ -150,7 +166,12 @@ export class TaskRepository {
       const { tasks, ...versions } = await numbered(this.#store, counted, root);
       const change = merged(tasks.map((task) => toChange(null, task)));
       return {
-        change: { ...change, within, bounds: [...bounds.map(({ bound }) => bound), ...versions.bounds] },
+        change: {
+          ...change,
+          records: [...change.records, ...judgedBy],
+          within,
+          bounds: [...bounds.map(({ bound }) => bound), ...versions.bounds],
+        },
         result: { kind: 'taken', task: tasks[0] ?? first, tasks },
         committed: () => {
           for (const task of tasks) this.#notify(task, 'claimed', null);

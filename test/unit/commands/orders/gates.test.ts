@@ -5,6 +5,7 @@ import { GATES } from '#commands/orders/gates.ts';
 import { orderKey } from '#commands/orders/offers.ts';
 import { placeOrder } from '#commands/orders/place-order.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { pauseAt } from '#src/teams/team-settings.ts';
 import { LAST_FRAME } from '#src/videos/chain.ts';
 import { checkRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
@@ -82,6 +83,24 @@ it.each(names)('the gate %s passes an order that was claimed before', async (nam
   await prepare?.(house, caller);
   const task = first.ok ? first.task : null;
   expect(await place(house, caller, request)).toEqual({ ok: true, task, isNew: false });
+});
+
+it.each([
+  ['a setting', {}, 'The team’s settings changed just now. Nothing was bought; try again.'],
+  ['a pause', { pause: { reason: 'enough', by: ADMIN.person, atMs: 0 } }, 'Grace paused spending: enough.'],
+])('%s that changed before the claim refuses it; its button confirms by the new rules', async (_name, patch, said) => {
+  const house = new BotHouse(CATALOG);
+  const above = { amount: '0.10', currency: 'USD' };
+  const submit = vi.spyOn(house.tasks, 'submit').mockImplementationOnce(async () => {
+    house.rules = { confirmAbove: above, budgets: [] };
+    const outdated = await house.settings.change(TEAM, ADMIN, { confirmAbove: above, ...patch });
+    return { ok: false, outdated, paused: pauseAt(outdated, house.clock.now()), forbidden: [] };
+  });
+  const placed = await place(house, ada());
+  expect(placed).toMatchObject({ ok: false, code: 'claim', buttons: [{ label: 'Try again · $0.20' }] });
+  expect('sentences' in placed && placed.sentences.join(' ')).toContain(said);
+  expect('sentences' in placed && placed.sentences.join(' ')).toContain('above $0.10');
+  expect(submit.mock.lastCall?.[1]).toMatchObject({ revision: 0 });
 });
 
 it('judges an order by one reading of the settings, the budgets and the draft', async () => {
