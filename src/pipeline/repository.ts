@@ -370,19 +370,20 @@ interface JointPurchase {
   readonly within: readonly BudgetLimit[];
 }
 
-/** Returns what the tasks of an order buy together, by currency; nothing while they wait for an approval. */
+/** Returns what the tasks of one order buy together, by currency; nothing while they wait for an approval. */
 function purchasesOf(tasks: readonly Task[]): readonly JointPurchase[] {
-  const bought = tasks.flatMap(({ origin, money }) => {
+  const bought = tasks.flatMap(({ money }) => {
     const purchase = money?.sends.at(-1);
-    return purchase?.counted === undefined ? [] : [{ origin, purchase }];
+    return purchase?.counted === undefined ? [] : [purchase];
   });
-  const groups = Map.groupBy(bought, ({ purchase }) => `${purchase.period}:${purchase.currency}`);
+  const groups = Map.groupBy(bought, ({ period, currency }) => `${period}:${currency}`);
+  const [task] = tasks;
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
-    const [price] = total(group.map(({ purchase }) => purchase));
-    if (first === undefined || price === undefined) return [];
-    const purchase = { ...first.purchase, ...price };
-    return [{ purchase, within: limitsOn(first.origin, purchase) }];
+    const [price] = total(group);
+    if (task === undefined || first === undefined || price === undefined) return [];
+    const purchase = { ...first, ...price };
+    return [{ purchase, within: limitsOn(task.origin, purchase) }];
   });
 }
 
