@@ -126,7 +126,8 @@ async function lookAround({ ports, caller, checked, key }: OrderContext): Promis
   const [lacking, audience, unreachable] = await Promise.all([
     missingRight(ports, caller),
     ports.chat.audienceAt(platform, { team, channel, address }),
-    unreachableIn(ports, clips),
+    // Takes, and the clips of a comparison, have the same media.
+    unreachableIn(ports, checked.storyboard === undefined ? clips.slice(0, 1) : clips),
   ]);
   return { clips, lacking, audience, unreachable };
 }
@@ -136,14 +137,13 @@ export function clipsOf({ request, model, takes, storyboard, compared }: Accepte
   return compared ?? storyboard?.shots ?? Array.from({ length: takes }, () => ({ request, model }));
 }
 
-/** Checks the hosts of the reference media of all clips; each problem names its line. */
+/** Checks the hosts of the reference media of clips; each problem names the line of its clip. */
 async function unreachableIn(
   { checkReferences }: BotPorts,
   clips: readonly OrderedClip[],
 ): Promise<readonly Refusal[]> {
-  const isRepeated = clips.every(({ line }) => line === undefined);
   const found = await Promise.all(
-    (isRepeated ? clips.slice(0, 1) : clips).map(async ({ request, line }) =>
+    clips.map(async ({ request, line }) =>
       (await checkReferences(request)).map((refusal) => (line === undefined ? refusal : { ...refusal, line })),
     ),
   );

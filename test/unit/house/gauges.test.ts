@@ -28,8 +28,8 @@ const CEILINGS = {
   sweepers: 2,
   'loops of compare-and-set': 2,
   'terms of the glossary': 79,
-  'files of one create': 132,
-  'functions of one create': 705,
+  'files of one create': 131,
+  'functions of one create': 704,
   'reads of one create': 25,
   'commits of one create': 7,
 } as const;

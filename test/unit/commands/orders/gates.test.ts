@@ -103,6 +103,17 @@ it.each([
   expect(submit.mock.lastCall?.[1]).toMatchObject({ revision: 0 });
 });
 
+it('checks the reference media of every shot, also where a storyboard is repeated, whose shots are on no lines', async () => {
+  const house = new BotHouse(CATALOG);
+  const shotOf = (host: string) => ({ prompt: 'a red fox', seconds: 4, image: [`https://${host}/1.png`] });
+  house.checkReferences = async ({ media: { image } }) =>
+    image.some((url) => url.includes('gone'))
+      ? [{ reason: 'unknown_host', option: 'image', given: 'gone.example' }]
+      : [];
+  const placed = await place(house, ada(), { shots: [shotOf('there.example'), shotOf('gone.example')] });
+  expect(placed).toMatchObject({ ok: false, code: 'references' });
+});
+
 it('judges an order by one reading of the settings, the budgets and the draft', async () => {
   const house = new BotHouse(CATALOG);
   const [settings, budgets, drafts] = [
