@@ -7,11 +7,11 @@ import type { Reply } from '../bot-port.ts';
 import { distance } from '../input/closest-match.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { DISCARDED, type OfferReason } from '../sentences/offers.ts';
-import { missingRightSentence, refusalSentences } from '../sentences/refusals.ts';
+import { missingRightSentence } from '../sentences/refusals.ts';
 import { resolveChain } from '../storyboard/chain.ts';
 import { askToSpend, offerLate, offerRequest } from './offers.ts';
 import { clipsOf, type OrderContext } from './order-context.ts';
-import { keepRefused, type Refusal, refuseByPolicy, refusePaused } from './refused-orders.ts';
+import { keepRefused, type Refusal, refusePaused, refuseValues } from './refused-orders.ts';
 import { decideSpending, isOverHardLimit } from './spending.ts';
 
 /** What stops an order: a refusal, or a question whose answer places it. */
@@ -75,7 +75,7 @@ async function policy(order: OrderContext): Promise<Stopping | null> {
   if (sentence !== null) return async () => ({ sentences: [sentence] });
   const requests = clipsOf(checked).map(({ request }) => request);
   const refusals = refusedBy(order.settings, caller, requests);
-  return refusals.length === 0 ? null : () => refuseByPolicy(order, refusals);
+  return refusals.length === 0 ? null : () => refuseValues(order, refusals);
 }
 
 async function rights(order: OrderContext): Promise<Stopping | null> {
@@ -90,11 +90,7 @@ async function rights(order: OrderContext): Promise<Stopping | null> {
 
 async function references(order: OrderContext): Promise<Stopping | null> {
   const { unreachable } = await order.surroundings();
-  if (unreachable.length === 0) return null;
-  return async () => {
-    const { buttons } = await keepRefused(order, 'fix');
-    return { sentences: refusalSentences(unreachable, order.caller.fields), buttons };
-  };
+  return unreachable.length === 0 ? null : () => refuseValues(order, unreachable);
 }
 
 /**

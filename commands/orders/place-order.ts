@@ -12,11 +12,11 @@ import { OrderContext, type Ordering } from './order-context.ts';
 import { refuseOverBudget } from './over-budget.ts';
 import {
   type Refusal,
-  refuseByPolicy,
   refuseOutdated,
   refuseOverLimit,
   refusePaused,
   refuseUnasked,
+  refuseValues,
 } from './refused-orders.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or what stopped it, by a code. */
@@ -55,7 +55,7 @@ function refusedBy(order: OrderContext, submission: Extract<Submission, { readon
   if ('outdated' in submission) return refuseOutdated(order, submission);
   if ('over' in submission) return refuseOverBudget(order, submission.over);
   if ('paused' in submission) return refusePaused(order, submission.paused);
-  if ('forbidden' in submission) return refuseByPolicy(order, submission.forbidden);
+  if ('forbidden' in submission) return refuseValues(order, submission.forbidden);
   return 'isUnasked' in submission ? refuseUnasked(order) : refuseOverLimit(order, submission.limit);
 }
 

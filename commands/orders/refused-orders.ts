@@ -1,7 +1,7 @@
 import type { ButtonAction, TaskView } from '#src/chat/index.ts';
 import { formatPrice, type LimitReached, type Price } from '#src/tasks/index.ts';
 import type { PauseInEffect } from '#src/teams/index.ts';
-import type { PolicyRefusal } from '#src/videos/index.ts';
+import type { Refusal as ValueRefusal } from '#src/videos/index.ts';
 import { teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
@@ -52,37 +52,35 @@ function againButton(id: string, price: Price): CardButton {
   return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };
 }
 
-/** Refuses an order by the values that a policy does not allow, with **Fix it**: others may be allowed. */
-export async function refuseByPolicy(order: OrderContext, refusals: readonly PolicyRefusal[]): Promise<Refusal> {
+/** Refuses an order by values of its request, with **Fix it**. */
+export async function refuseValues(order: OrderContext, refusals: readonly ValueRefusal[]): Promise<Refusal> {
   const { buttons } = await keepRefused(order, 'fix');
   return { sentences: refusalSentences(refusals, order.caller.fields), buttons };
 }
 
-export async function refusePaused(order: OrderContext, pause: PauseInEffect): Promise<Refusal> {
+/** Refuses an order for a reason that passes, with **Try again**. */
+async function refuseForNow(order: OrderContext, reason: string): Promise<Refusal> {
   const { sentences, buttons } = await keepRefused(order, 'again');
-  return { sentences: [pausedSentence(pause), ...sentences], buttons };
+  return { sentences: [reason, ...sentences], buttons };
 }
 
-/** Refuses an order over a budget that was raised before the order was placed. */
-const BUDGET_CHANGED = 'A budget changed just now. Nothing was bought; try again.';
+export function refusePaused(order: OrderContext, pause: PauseInEffect): Promise<Refusal> {
+  return refuseForNow(order, pausedSentence(pause));
+}
 
 /** Refuses an order that was not asked about, since it was over a budget that has been raised meanwhile. */
-export async function refuseUnasked(order: OrderContext): Promise<Refusal> {
-  const { sentences, buttons } = await keepRefused(order, 'again');
-  return { sentences: [BUDGET_CHANGED, ...sentences], buttons };
+export function refuseUnasked(order: OrderContext): Promise<Refusal> {
+  return refuseForNow(order, 'A budget changed just now. Nothing was bought; try again.');
 }
 
-const SETTINGS_CHANGED = 'The team’s settings changed just now. Nothing was bought; try again.';
-
 /** Refuses an order that was judged by settings that have changed: by what they refuse now, if anything. */
-export async function refuseOutdated(
+export function refuseOutdated(
   order: OrderContext,
-  { paused, forbidden }: { readonly paused: PauseInEffect | null; readonly forbidden: readonly PolicyRefusal[] },
+  { paused, forbidden }: { readonly paused: PauseInEffect | null; readonly forbidden: readonly ValueRefusal[] },
 ): Promise<Refusal> {
   if (paused !== null) return refusePaused(order, paused);
-  if (forbidden.length > 0) return refuseByPolicy(order, forbidden);
-  const { sentences, buttons } = await keepRefused(order, 'again');
-  return { sentences: [SETTINGS_CHANGED, ...sentences], buttons };
+  if (forbidden.length > 0) return refuseValues(order, forbidden);
+  return refuseForNow(order, 'The team’s settings changed just now. Nothing was bought; try again.');
 }
 
 /** Refuses an order over a limit; lists the caller's undecided tasks that count, with their buttons. */
@@ -91,8 +89,8 @@ export async function refuseOverLimit(order: OrderContext, limit: LimitReached):
   const { platform, channel } = caller;
   ports.limitReached(limit);
   ports.logger.info({ event: 'order_limit_reached', platform, channel, limit }, 'order limit reached');
+  if (limit.kind !== 'open') return refuseForNow(order, limitSentence(limit));
   const again = await keepRefused(order, 'again');
-  if (limit.kind !== 'open') return { ...again, sentences: [limitSentence(limit), ...again.sentences] };
   const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, MAX_OPEN_READ);
   const counted = open.filter(({ origin }) => limit.of === 'person' || origin.channel === caller.channel);
   const undecided = counted.filter(({ state, leftBy }) => state === 'uncertain' && leftBy === undefined);
