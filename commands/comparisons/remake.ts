@@ -14,7 +14,7 @@ import {
 } from '#src/tasks/index.ts';
 import { checkAgain, draftOfRequest } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
-import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
 import { draftOf } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decideSpending } from '../orders/spending.ts';
@@ -54,7 +54,8 @@ export async function orderBlindRetry(
   const { upTo } = place;
   // The catalog has changed: what it costs now would have to be told.
   if (!checked.ok || isAbove(priceOf(checked.model, checked.request.seconds), upTo)) return refused(BLIND_UNTIL_REVEAL);
-  const { paused, ...rules } = await ports.spendingRules(caller, upTo.currency);
+  const settings = await ports.settings.get(teamOf(caller));
+  const { paused, ...rules } = await ports.spendingRules(caller, upTo.currency, settings);
   if (paused !== undefined) return refused(pausedSentence(paused));
   const decision = decideSpending(upTo, rules, true);
   if (decision.kind === 'request_approval') return refused(REMAKE_NEEDS_APPROVAL);

@@ -2,21 +2,19 @@ import type { Clock } from '#src/clock.ts';
 import type { BudgetRepository, CarriedSpend } from '#src/money/index.ts';
 import { periodOf } from '#src/period.ts';
 import { amountOf } from '#src/tasks/index.ts';
-import { pauseAt, type TeamSettingsRepository } from '#src/teams/index.ts';
+import { pauseAt } from '#src/teams/index.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';
 
 interface RuleSources {
-  readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly budgets: Pick<BudgetRepository, 'limits'>;
   readonly carried: Pick<CarriedSpend, 'restore'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Creates the reader of the thresholds, pause and budgets that apply to an order. */
-export function createSpendingRules({ settings, budgets, carried, clock }: RuleSources): ReadSpendingRules {
-  return async (spender, currency) => {
-    const team = await settings.get(spender);
-    const { timeZone, confirmAbove, approveAbove } = team;
+export function createSpendingRules({ budgets, carried, clock }: RuleSources): ReadSpendingRules {
+  return async (spender, currency, settings) => {
+    const { timeZone, confirmAbove, approveAbove } = settings;
     const nowMs = clock.now();
     const period = periodOf(nowMs, timeZone);
     await carried.restore(spender);
@@ -26,7 +24,7 @@ export function createSpendingRules({ settings, budgets, carried, clock }: RuleS
     return {
       confirmAbove,
       approveAbove,
-      paused: pauseAt(team, nowMs) ?? undefined,
+      paused: pauseAt(settings, nowMs) ?? undefined,
       budgets: limits.map(({ scope, hard, soft, currencies, spend: { held, settled, doubted, extra } }) => ({
         scope,
         period,

@@ -11,7 +11,8 @@ import { removedSentence } from '../sentences/removal.ts';
 import { shortId } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
 import { offerOf, refuseRequest } from './offers.ts';
-import { type Asked, placedReply, placeOrder } from './place-order.ts';
+import type { Asked } from './order-context.ts';
+import { placedReply, placeOrder } from './place-order.ts';
 import { orderedBy, orderPrice } from './what-fits.ts';
 
 /** Reply to a button of a request that is no longer stored. */

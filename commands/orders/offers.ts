@@ -2,7 +2,7 @@ import { type Draft, type NewDraft, taskIdOf } from '#src/pipeline/index.ts';
 import { type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
 import { checkRequest, draftOfRequest, namesIn, type RequestDraft, withStyle } from '#src/videos/index.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
-import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
+import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import {
   DISCARDED,
@@ -184,7 +184,7 @@ function unknownNames(ports: BotPorts, { request }: Draft, { kind }: OfferReason
 type Priced = Pick<OfferedClip, 'price' | 'ordered'>;
 
 async function offerNote(ports: BotPorts, caller: Caller, order: Priced): Promise<readonly Line[]> {
-  const { paused, ...rules } = await ports.spendingRules(caller, order.price.currency);
+  const { paused, ...rules } = await rulesFor(ports, caller, order.price.currency);
   const pause: readonly Line[] = paused === undefined ? [] : [[{ untrusted: pausedSentence(paused) }]];
   return [...pause, ...noteOf(order, rules).map((sentence) => [sentence])];
 }
@@ -194,8 +194,12 @@ async function offerNote(ports: BotPorts, caller: Caller, order: Priced): Promis
  * none.
  */
 export async function spendingNote(ports: BotPorts, caller: Caller, order: Priced): Promise<readonly string[]> {
-  const { paused: _, ...rules } = await ports.spendingRules(caller, order.price.currency);
+  const { paused: _, ...rules } = await rulesFor(ports, caller, order.price.currency);
   return noteOf(order, rules);
+}
+
+async function rulesFor(ports: BotPorts, caller: Caller, currency: string): Promise<SpendingRules> {
+  return ports.spendingRules(caller, currency, await ports.settings.get(teamOf(caller)));
 }
 
 function noteOf({ price, ordered }: Priced, rules: Omit<SpendingRules, 'paused'>): readonly string[] {

@@ -21,44 +21,30 @@ import { formatReset, monthName } from '../sentences/money/months.ts';
 import { clipsCost, type Ordered } from '../sentences/ordered.ts';
 import { askButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
-import { draftOf, orderKey, spendingNote } from './offers.ts';
-import { keepRefused, type Refusal, type RefusedOrder } from './send-again.ts';
+import { spendingNote } from './offers.ts';
+import type { OrderContext } from './order-context.ts';
+import { keepRefused, type Refusal } from './refused-orders.ts';
 import { type Accepted, orderedBy, orderPrice, whatFits } from './what-fits.ts';
 
 /**
  * Refuses an order over a budget; saves it and, under the same key, the cheaper form that would fit, each with a button
  * that buys it. Only one of the two becomes a task.
  */
-export async function refuseOverBudget(
-  ports: BotPorts,
-  caller: Caller,
-  over: OverBudget,
-  order: RefusedOrder,
-): Promise<Refusal> {
-  const fit = fitOf(ports, over, order.checked);
-  const again = await keepRefused(ports, caller, order, 'again');
-  const cheaper = fit === null || again.buttons.length === 0 ? [] : await cheaperButtons(ports, caller, fit, order);
-  const { checked } = order;
-  const purchase = { origin: caller, model: checked.model.name, ordered: orderedBy(checked), fit };
+export async function refuseOverBudget(order: OrderContext, over: OverBudget): Promise<Refusal> {
+  const { ports, caller, checked, ordered } = order;
+  const fit = fitOf(ports, over, checked);
+  const again = await keepRefused(order, 'again');
+  const cheaper = fit === null || again.buttons.length === 0 ? [] : await cheaperButtons(order, fit);
+  const purchase = { origin: caller, model: checked.model.name, ordered, fit };
   const sentence = await overBudgetWords(ports, caller, over, purchase);
-  const ask = again.buttons.length === 0 ? [] : askButtons(caller, over, order);
+  const ask = again.buttons.length === 0 ? [] : askButtons(order, over);
   return { sentences: [sentence, ...again.sentences], buttons: [...cheaper, ...again.buttons, ...ask] };
 }
 
 /** Returns the button that asks for an approval; none for what an approver cannot grant. */
-function askButtons(
-  caller: Caller,
-  { scope, missingCurrency }: OverBudget,
-  { checked, ordering: { draft, key = orderKey(caller) } }: RefusedOrder,
-): readonly CardButton[] {
+function askButtons({ draft, price }: OrderContext, { scope, missingCurrency }: OverBudget): readonly CardButton[] {
   if (scope === 'deployment' || missingCurrency === true) return [];
-  const price = orderPrice(checked);
-  return [askButton(askButtonId(draft?.id ?? taskIdOf(key), price), price)];
-}
-
-/** Returns the button of a refusal that asks for an approval instead. */
-function askButton(id: string, price: Price): CardButton {
-  return { id, label: `Ask for approval · ${formatPrice(price)}`, style: 'plain' };
+  return [{ id: askButtonId(draft.id, price), label: `Ask for approval · ${formatPrice(price)}`, style: 'plain' }];
 }
 
 /** Refused purchase: the place and person of its task, and the cheaper form of its request that would fit. */
@@ -157,17 +143,14 @@ function cheaperOrder(fit: Accepted, { model, ordered }: Pick<RefusedPurchase, '
 
 /** Saves the cheaper form of a refused order, unless buying it takes a confirmation of its own. */
 async function cheaperButtons(
-  ports: BotPorts,
-  caller: Caller,
+  { ports, caller, checked, draft }: OrderContext,
   fit: Accepted,
-  { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
 ): Promise<readonly CardButton[]> {
   const price = orderPrice(fit);
   if ((await spendingNote(ports, caller, { price, ordered: orderedBy(fit) })).length > 0) return [];
   const request = draftOfRequest(fit.request, fit.takes);
-  const whole = confirmed ?? draftOf(caller, { ...identity, request });
-  const id = taskIdOf(`${whole.key}#fit`);
-  await ports.drafts.save({ ...whole, id, request });
+  const id = taskIdOf(`${draft.key}#fit`);
+  await ports.drafts.save({ ...draft, id, request });
   const cheaper = cheaperOrder(fit, { model: checked.model.name, ordered: orderedBy(checked) });
   return [cheaperButton(orderButtonId(id, price), cheaper)];
 }

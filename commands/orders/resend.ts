@@ -8,7 +8,7 @@ import {
   type Task,
 } from '#src/tasks/index.ts';
 import { approversFor, refusedBy } from '#src/teams/index.ts';
-import { checkAgain, type PolicyRefusal } from '#src/videos/index.ts';
+import { checkAgain } from '#src/videos/index.ts';
 import { approvableBy } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
@@ -43,10 +43,11 @@ export async function sendAgain(
     return decide(ports, caller, task, 'again', async () => ({ done: false, task }));
   const checked = checkAgain(ports.catalog(), task.request);
   if (!checked.ok) return refused(...refusalSentences(checked.refusals, caller.fields));
-  const forbidden = await forbiddenAgain(ports, task);
+  const settings = await ports.settings.get(origin);
+  const forbidden = refusedBy(settings, origin, [task.request]);
   if (forbidden.length > 0) return forbiddenReply(caller, forbidden);
   const price = priceOf(checked.model, checked.request.seconds);
-  const rules = await ports.spendingRules(origin, price.currency);
+  const rules = await ports.spendingRules(origin, price.currency, settings);
   const needed = decideSpending(price, rules, true);
   if (needed.kind === 'paused') return refused(pausedSentence(needed.pause));
   if (needed.kind === 'request_approval') {
@@ -61,14 +62,6 @@ export async function sendAgain(
   if (question !== null) return ask({ kind: 'spending', price });
   const decided = await ports.tasks.resubmit(task.id, caller.user, { afterSends, price });
   return decisionReply(ports, caller, task, 'again', decided);
-}
-
-/** Returns why a task may not be sent again, by the policy of its channel. Rejects with `store_unavailable`. */
-async function forbiddenAgain(
-  { settings }: Pick<BotPorts, 'settings'>,
-  { origin, request }: Task,
-): Promise<readonly PolicyRefusal[]> {
-  return refusedBy(await settings.get(origin), origin, [request]);
 }
 
 /** Refuses **Send again** above the threshold of approvals to a person who may not approve it. Plain text with user input. */

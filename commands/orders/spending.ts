@@ -1,5 +1,5 @@
 import { amountLeft, isAbove, type Price } from '#src/tasks/index.ts';
-import type { PauseInEffect } from '#src/teams/index.ts';
+import type { PauseInEffect, TeamSettings } from '#src/teams/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 
@@ -34,8 +34,12 @@ export interface SpendingRules {
 
 type Spender = Pick<Caller, 'platform' | 'team' | 'channel' | 'parentChannel' | 'user'>;
 
-/** Reads the rules that apply to an order in a currency. Rejects with `store_unavailable`. */
-export type ReadSpendingRules = (spender: Spender, currency: string) => Promise<SpendingRules>;
+/** Reads the rules that apply to an order in a currency, by the settings of its team. Rejects with `store_unavailable`. */
+export type ReadSpendingRules = (
+  spender: Spender,
+  currency: string,
+  settings: Pick<TeamSettings, 'timeZone' | 'confirmAbove' | 'approveAbove' | 'pause'>,
+) => Promise<SpendingRules>;
 
 export const NO_SPENDING_RULES: SpendingRules = { budgets: [] };
 

@@ -8,7 +8,7 @@ import {
   type TeamSettings,
   valueRules,
 } from '#src/teams/index.ts';
-import { type Catalog, type PolicyRefusal, policyRefusals, type VideoRequest } from '#src/videos/index.ts';
+import type { Catalog, PolicyRefusal } from '#src/videos/index.ts';
 import type { Caller, OptionFields, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
@@ -23,17 +23,18 @@ async function rulesIn(ports: Pick<BotPorts, 'settings'>, caller: Caller, place:
   return rulesAt(policy, place);
 }
 
-/** Returns the ports with the catalog as the policy allows it where the caller is, and the team’s styles. Rejects with `store_unavailable`. */
+/**
+ * Returns the ports with the catalog as the policy allows it where the caller is, the team’s styles, and the settings that
+ * say so: they are not read again. Rejects with `store_unavailable`.
+ */
 export async function withPolicy(ports: BotPorts, caller: Caller): Promise<BotPorts> {
   return underPolicy(ports, caller, await ports.settings.get(teamOf(caller)));
 }
 
 /** As {@link withPolicy}, for the settings of the caller's team. */
-export function underPolicy(
-  ports: BotPorts,
-  caller: Caller,
-  { policy = NO_POLICY, styles = [] }: Pick<TeamSettings, 'policy' | 'styles'>,
-): BotPorts {
+export function underPolicy(given: BotPorts, caller: Caller, team: TeamSettings): BotPorts {
+  const ports = withSettings(given, team);
+  const { policy = NO_POLICY, styles = [] } = team;
   const rules = valueRules(rulesAt(policy, caller));
   const isWhole = Object.keys(rules).length === 0;
   if (isWhole && styles.length === 0) return ports;
@@ -41,30 +42,10 @@ export function underPolicy(
   return { ...ports, catalog: () => ({ ...allowed(ports.catalog()), styles }) };
 }
 
-/** Refusal of an order by a policy. */
-export interface Forbidden {
-  /** Values that are not allowed; empty if the caller may not create clips at all. */
-  readonly refusals: readonly PolicyRefusal[];
-  /** Why the caller may not create clips. */
-  readonly sentence?: string;
-}
-
-/**
- * Checks an order against the policy of the caller's channel: the one check that every order passes. The claim checks the
- * values again.
- * @param requests all clips of the order.
- * @returns `null` if it is allowed. Rejects with `store_unavailable`.
- */
-export async function forbiddenOrder(
-  ports: BotPorts,
-  caller: Caller,
-  requests: readonly VideoRequest[],
-): Promise<Forbidden | null> {
-  const rules = await rulesIn(ports, caller, caller);
-  const sentence = await creationRefusal(ports, caller, rules);
-  if (sentence !== null) return { refusals: [], sentence };
-  const refusals = policyRefusals(valueRules(rules), requests);
-  return refusals.length === 0 ? null : { refusals };
+/** Returns the ports with the settings of the caller's team as they were read: what an order is judged by is one reading. */
+export function withSettings(ports: BotPorts, team: TeamSettings): BotPorts {
+  const { settings } = ports;
+  return { ...ports, settings: { get: async () => team, change: (...change) => settings.change(...change) } };
 }
 
 /** Returns the reply to a purchase that the policy does not allow. */
@@ -74,10 +55,7 @@ export function forbiddenReply({ fields }: Pick<Caller, 'fields'>, refusals: rea
 
 /** Returns why the caller may not create clips here; `null` if they may. Rejects with `store_unavailable`. */
 export async function mayNotCreateHere(ports: BotPorts, caller: Caller): Promise<string | null> {
-  return creationRefusal(ports, caller, await rulesIn(ports, caller, caller));
-}
-
-async function creationRefusal(ports: BotPorts, caller: Caller, { create }: PolicyRules): Promise<string | null> {
+  const { create } = await rulesIn(ports, caller, caller);
   if (create === undefined || create === 'any' || caller.mayAdminister) return null;
   const { isAmong, unread } = await membershipIn(ports, caller, create);
   return isAmong ? null : mayNotCreate(create, caller.fields, unread);

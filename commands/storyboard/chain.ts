@@ -1,9 +1,10 @@
-import { taskIdOf } from '#src/pipeline/index.ts';
 import { isInProgress, shotBefore } from '#src/studio/index.ts';
 import { awaitsFrame, hasClip, type SetPlace, type TaskId } from '#src/tasks/index.ts';
 import { unchained, unframed, type VideoRequest } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
+import type { OrderContext } from '../orders/order-context.ts';
+import type { Refusal } from '../orders/refused-orders.ts';
 import type { Accepted } from '../orders/what-fits.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { CHAINED_ELSEWHERE, chainNeeds } from '../sentences/studio/chain.ts';
@@ -27,31 +28,17 @@ export async function shotOf(
   return isTheirs ? { takeOf } : {};
 }
 
-/** Order whose chained clips are resolved, or why they cannot be ordered. */
-type Chained = { readonly checked: Accepted } | { readonly refusal: string };
-
 /**
  * Resolves the chained clips of an order: another take of a shot gets a frame of its own, from the clip before; any other retry
- * is a clip of its own, with the frame that the original had as an ordinary image. An order that was claimed before is
- * never refused.
+ * is a clip of its own, with the frame that the original had as an ordinary image. Refuses what cannot be chained.
  */
-export async function resolveChain(
-  ports: BotPorts,
-  caller: Caller,
-  checked: Accepted,
-  { key, retryOf }: { readonly key: string; readonly retryOf: TaskId | undefined },
-): Promise<Chained> {
-  const { request, storyboard } = checked;
-  if (orderedIn(checked).every(({ chain }) => chain === undefined)) return { checked };
-  const chained = storyboard === undefined ? await resolveRetry(ports, caller, checked, retryOf) : { checked };
-  const isShot = 'checked' in chained && orderedIn(chained.checked).some(({ chain }) => chain !== undefined);
-  const needs = isShot ? (notChainedHere(ports) ?? chained) : chained;
-  if ('checked' in needs || (await ports.tasks.get(taskIdOf(key))) === undefined) return needs;
-  return { checked: { ...checked, request: unframed(request) } };
-}
-
-function notChainedHere({ frames }: BotPorts): { readonly refusal: string } | null {
-  return frames.missing.length > 0 ? { refusal: chainNeeds(frames.missing) } : null;
+export async function resolveChain(order: OrderContext): Promise<(() => Promise<Refusal>) | null> {
+  if (orderedIn(order.checked).every(({ chain }) => chain === undefined)) return null;
+  const broken = order.checked.storyboard === undefined ? await resolveRetry(order) : null;
+  const isShot = orderedIn(order.checked).some(({ chain }) => chain !== undefined);
+  const { missing } = order.ports.frames;
+  const refusal = broken ?? (isShot && missing.length > 0 ? chainNeeds(missing) : null);
+  return refusal === null ? null : async () => ({ sentences: [refusal] });
 }
 
 function orderedIn({ request, storyboard }: Accepted): readonly VideoRequest[] {
@@ -62,24 +49,23 @@ function orderedIn({ request, storyboard }: Accepted): readonly VideoRequest[] {
 const NO_SHOT_BEFORE =
   'image: @last-frame is the last frame of the shot before, so it works in /video storyboard only.';
 
-/** Resolves a clip that is ordered alone. Of another take, the shot before has to have a clip, or one in progress. */
-async function resolveRetry(
-  ports: BotPorts,
-  caller: Caller,
-  checked: Accepted,
-  retryOf: TaskId | undefined,
-): Promise<Chained> {
+/**
+ * Resolves a clip that is ordered alone. Of another take, the shot before has to have a clip, or one in progress.
+ * @returns why it cannot be ordered; `null` if it can
+ */
+async function resolveRetry(order: OrderContext): Promise<string | null> {
+  const { ports, caller, checked, ordering } = order;
   const { request } = checked;
-  if (retryOf === undefined) return { refusal: NO_SHOT_BEFORE };
-  const { takeOf } = await shotOf(ports, caller, retryOf);
+  order.checked = { ...checked, request: unframed(request) };
+  if (ordering.retryOf === undefined) return NO_SHOT_BEFORE;
+  const { takeOf } = await shotOf(ports, caller, ordering.retryOf);
   if (takeOf === undefined) {
-    if (awaitsFrame(request)) return { refusal: CHAINED_ELSEWHERE };
-    return { checked: { ...checked, request: unchained(request) } };
+    if (awaitsFrame(request)) return CHAINED_ELSEWHERE;
+    order.checked = { ...checked, request: unchained(request) };
+    return null;
   }
   const before = await shotBefore(ports.boards, takeOf);
-  if (before === undefined || !(hasClip(before.chosen) || isInProgress(before)))
-    return { refusal: chainBroken(takeOf.at - 1) };
-  return { checked: { ...checked, request: unframed(request) } };
+  return before === undefined || !(hasClip(before.chosen) || isInProgress(before)) ? chainBroken(takeOf.at - 1) : null;
 }
 
 /** Refuses another take of a shot while the shot before has no clip. */

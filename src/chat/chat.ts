@@ -160,7 +160,7 @@ export class ChatEngine implements Chat {
   constructor(options: ChatOptions) {
     const { store, clock } = options;
     const platformOf = ({ origin }: Pick<Task, 'origin'>): Platform => platformIn(options.platforms, origin);
-    const viewOf = (task: Task, card?: CardRecord): Promise<TaskView> => this.view(task, card);
+    const viewOf = this.view.bind(this);
     const comparisonRecords = new ComparisonRecords(store, clock);
     this.#options = options;
     this.#cards = new Cards({ ...options, platformOf });

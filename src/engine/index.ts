@@ -25,7 +25,14 @@ export {
   recordKinds,
 } from './records/collection.ts';
 export { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
-export { type Attempt, atMost, changeRecord, commitWithRetries, type RecordEdit } from './store/compare-and-set.ts';
+export {
+  type Attempt,
+  atMost,
+  changeRecord,
+  commitWithRetries,
+  isAsExpected,
+  type RecordEdit,
+} from './store/compare-and-set.ts';
 export { assertNotMigrating, type Digest, migrate, type Part } from './store/migrate/migration.ts';
 export { openConfiguredStore, openStore } from './store/open.ts';
 export { pagesOf } from './store/pages.ts';

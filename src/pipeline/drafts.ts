@@ -95,10 +95,14 @@ export class Drafts {
   /**
    * Stores a draft for 24 hours and overwrites an earlier one of the same id; a discarded draft stays discarded, except
    * that of a task's Retry, which every press requests anew.
+   * @param read the earlier one, where the caller has just read it. Default: it is read.
    * @returns the stored draft and the earlier one.
    */
-  async save(given: NewDraft): Promise<{ readonly draft: Draft; readonly before: Draft | undefined }> {
-    const before = await this.get(given.id);
+  async save(
+    given: NewDraft,
+    read = this.get(given.id),
+  ): Promise<{ readonly draft: Draft; readonly before: Draft | undefined }> {
+    const before = await read;
     const isFinal = before?.isDiscarded === true && !isOfRetry(given);
     const discarded = isFinal ? { isDiscarded: true } : {};
     const draft: Draft = { ...given, ...discarded, createdAtMs: before?.createdAtMs ?? this.#clock.now() };

@@ -1,4 +1,14 @@
-import { type Attempt, atMost, type Change, commitWithRetries, type Store } from '../engine/index.ts';
+import {
+  type Attempt,
+  atMost,
+  type Change,
+  commitWithRetries,
+  type IndexWrite,
+  isAsExpected,
+  type RecordWrite,
+  type Store,
+  type SumWrite,
+} from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import {
   type BudgetLimit,
@@ -63,8 +73,18 @@ type SetClaim =
 export type Refusal =
   | { readonly limit: LimitReached }
   | { readonly over: OverBudget }
+  /** A record that it was judged by has changed. */
+  | { readonly outdated: true }
   /** Nothing refuses it now, but its requester was not asked (`Order.isUnasked`). */
   | { readonly isUnasked: true };
+
+/** Conditions of a claim. */
+interface ClaimOptions {
+  /** As in `Order.isUnasked`: stores nothing, and only returns why. Default: false. */
+  readonly isUnasked?: boolean | undefined;
+  /** Records that the order was judged by, as they were read: the commit compares them. Default: none. */
+  readonly judgedBy?: readonly RecordWrite[];
+}
 
 /** Events by which a person adds spend: only these are refused over a budget. */
 const PURCHASES: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'approve']);
@@ -114,9 +134,12 @@ export class TaskRepository {
   /**
    * Stores the tasks of one order, all of them or none, as {@link claim} does; they count as one towards the limits on the
    * number of tasks. The first one guards the others: no other order has their ids.
-   * @param isUnasked as in `Order.isUnasked`: stores nothing, and only returns why
    */
-  async claimAll(claimed: readonly Task[], limits = NO_LIMITS, isUnasked = false): Promise<SetClaim> {
+  async claimAll(
+    claimed: readonly Task[],
+    limits = NO_LIMITS,
+    { isUnasked = false, judgedBy = [] }: ClaimOptions = {},
+  ): Promise<SetClaim> {
     const [first] = claimed;
     if (first === undefined) throw new TypeError('claiming an order without a task');
     const counted = claimed.map(recount);
@@ -129,6 +152,8 @@ export class TaskRepository {
     const refused = async (): Promise<SetClaim | undefined> => {
       const known = await this.get(first.id);
       if (known !== undefined) return { kind: 'known', task: known };
+      for (const record of judgedBy)
+        if (!(await isAsExpected(this.#store, record))) return { kind: 'refused', outdated: true };
       const room = await roomWithin(this.#store, boundsOf(limits, first), first.createdAtMs);
       if ('reached' in room) return { kind: 'refused', limit: room.reached };
       bounds = room.bounds;
@@ -141,7 +166,12 @@ export class TaskRepository {
       const { tasks, ...versions } = await numbered(this.#store, counted, root);
       const change = merged(tasks.map((task) => toChange(null, task)));
       return {
-        change: { ...change, within, bounds: [...bounds.map(({ bound }) => bound), ...versions.bounds] },
+        change: {
+          ...change,
+          records: [...change.records, ...judgedBy],
+          within,
+          bounds: [...bounds.map(({ bound }) => bound), ...versions.bounds],
+        },
         result: { kind: 'taken', task: tasks[0] ?? first, tasks },
         committed: () => {
           for (const task of tasks) this.#notify(task, 'claimed', null);
@@ -324,12 +354,14 @@ function moveOf(before: Task, event: TaskEvent) {
   return { before, after: moved === null ? null : recount(moved), kind: event.kind };
 }
 
-function merged(changes: readonly Change[]): Change {
-  return {
-    records: changes.flatMap(({ records }) => records),
-    index: changes.flatMap(({ index = [] }) => index),
-    sums: changes.flatMap(({ sums = [] }) => sums),
-  };
+function merged(changes: readonly Change[]) {
+  const all = { records: [] as RecordWrite[], index: [] as IndexWrite[], sums: [] as SumWrite[] };
+  for (const { records, index = [], sums = [] } of changes) {
+    all.records.push(...records);
+    all.index.push(...index);
+    all.sums.push(...sums);
+  }
+  return all;
 }
 
 /** Purchases of one currency and month, as one, with the limits that it has to keep within. */
@@ -338,19 +370,20 @@ interface JointPurchase {
   readonly within: readonly BudgetLimit[];
 }
 
-/** Returns what the tasks of an order buy together, by currency; nothing while they wait for an approval. */
+/** Returns what the tasks of one order buy together, by currency; nothing while they wait for an approval. */
 function purchasesOf(tasks: readonly Task[]): readonly JointPurchase[] {
-  const bought = tasks.flatMap(({ origin, money }) => {
+  const bought = tasks.flatMap(({ money }) => {
     const purchase = money?.sends.at(-1);
-    return purchase?.counted === undefined ? [] : [{ origin, purchase }];
+    return purchase?.counted === undefined ? [] : [purchase];
   });
-  const groups = Map.groupBy(bought, ({ purchase }) => `${purchase.period}:${purchase.currency}`);
+  const groups = Map.groupBy(bought, ({ period, currency }) => `${period}:${currency}`);
+  const [task] = tasks;
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
-    const [price] = total(group.map(({ purchase }) => purchase));
-    if (first === undefined || price === undefined) return [];
-    const purchase = { ...first.purchase, ...price };
-    return [{ purchase, within: limitsOn(first.origin, purchase) }];
+    const [price] = total(group);
+    if (task === undefined || first === undefined || price === undefined) return [];
+    const purchase = { ...first, ...price };
+    return [{ purchase, within: limitsOn(task.origin, purchase) }];
   });
 }
 

@@ -21,12 +21,12 @@ import {
 } from '../tasks/index.ts';
 import {
   AuditTrail,
-  type Bought,
   DEFAULT_SETTINGS,
   type PauseInEffect,
   type PurchaseNow,
   purchaseAt,
   type Surface,
+  settingsUnchanged,
   type TeamSettings,
 } from '../teams/index.ts';
 import type { PolicyRefusal, UpstreamId, VideoService } from '../videos/index.ts';
@@ -54,11 +54,13 @@ interface OpenScope {
  */
 export type Submission =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
-  | ({ readonly ok: false } & Refusal)
+  | ({ readonly ok: false } & Exclude<Refusal, { readonly outdated: true }>)
   /** Spending of the team is paused. */
   | { readonly ok: false; readonly paused: PauseInEffect }
   /** The team's policy does not allow it, not any more. */
-  | { readonly ok: false; readonly forbidden: readonly PolicyRefusal[] };
+  | { readonly ok: false; readonly forbidden: readonly PolicyRefusal[] }
+  /** The settings of the team have changed since it was judged by them: to these, with what they refuse. */
+  | ({ readonly ok: false; readonly outdated: TeamSettings } & Pick<PurchaseNow, 'paused' | 'forbidden'>);
 
 /** Another submission of an uncertain task, which is a purchase of its own. */
 interface Resubmission {
@@ -86,8 +88,9 @@ export interface TaskService {
   /**
    * Claims the order's key and schedules its submission, or the request for its approval; of a set, all tasks or none. An
    * order whose key was claimed before is never refused.
+   * @param settings those of the team by which the order was judged: it is refused where they have changed. Default: they are read.
    */
-  submit(order: Order): Promise<Submission>;
+  submit(order: Order, settings?: TeamSettings): Promise<Submission>;
   get(id: TaskId): Promise<Task | undefined>;
   /**
    * Returns a team's task by id (the caller checks who may see it), or by a prefix of its id (at least 4 characters)
@@ -168,16 +171,20 @@ class Service implements TaskService {
     this.#audit = new AuditTrail(options.store, options.clock);
   }
 
-  async submit(order: Order): Promise<Submission> {
+  async submit(order: Order, read?: TeamSettings): Promise<Submission> {
     const { repository, queue, clock, limits = NO_LIMITS, refunds } = this.#options;
     const id = taskIdOf(order.key);
     await this.#assertClaimable(id, order);
-    const { purchase, paused, forbidden } = await this.#purchase(order);
+    const { origin, isUnasked } = order;
+    const settings = read ?? (await this.#settingsOf(origin));
+    const { purchase, paused, forbidden } = purchaseAt(clock.now(), order, settings);
     const isRefused = paused !== null || forbidden.length > 0;
     if (isRefused && (await this.get(id)) === undefined)
       return { ok: false, ...(paused === null ? { forbidden } : { paused }) };
-    const claim = await repository.claimAll(tasksOf(order, purchase, refunds), limits, order.isUnasked);
+    const conditions = { isUnasked, judgedBy: [settingsUnchanged(origin, settings)] };
+    const claim = await repository.claimAll(tasksOf(order, purchase, refunds), limits, conditions);
     if (claim.kind === 'refused') {
+      if ('outdated' in claim) return this.#outdated(order);
       const { kind: _kind, ...refusal } = claim;
       return { ok: false, ...refusal };
     }
@@ -225,7 +232,9 @@ class Service implements TaskService {
   async resubmit(id: TaskId, by: Person, { afterSends, price }: Resubmission): Promise<Decision> {
     const task = await this.get(id);
     if (task === undefined) throw missing(id);
-    const { purchase, paused, forbidden } = await this.#purchase({ origin: task.origin, request: task.request, price });
+    const { origin, request } = task;
+    const settings = await this.#settingsOf(origin);
+    const { purchase, paused, forbidden } = purchaseAt(this.#options.clock.now(), { origin, request, price }, settings);
     if (paused !== null) return { done: false, task, paused };
     if (forbidden.length > 0) return { done: false, task, forbidden };
     await Promise.all([this.#options.assertWritable?.(), this.#options.restoreSpend?.(task.origin)]);
@@ -270,11 +279,15 @@ class Service implements TaskService {
     return task.set === undefined ? [task] : readTasks(this.#options.store, memberIds(task.set));
   }
 
-  /** Returns a purchase at this moment, and what refuses it. Rejects while the settings cannot be read. */
-  async #purchase(bought: Bought): Promise<PurchaseNow> {
-    const { platform, team } = bought.origin;
-    const settings = (await this.#options.settingsOf?.({ platform, team })) ?? DEFAULT_SETTINGS;
-    return purchaseAt(this.#options.clock.now(), bought, settings);
+  async #settingsOf({ platform, team }: Origin): Promise<TeamSettings> {
+    return (await this.#options.settingsOf?.({ platform, team })) ?? DEFAULT_SETTINGS;
+  }
+
+  /** Refuses an order whose team has changed its settings since it was judged by them. */
+  async #outdated(order: Order): Promise<Submission> {
+    const outdated = await this.#settingsOf(order.origin);
+    const { paused, forbidden } = purchaseAt(this.#options.clock.now(), order, outdated);
+    return { ok: false, outdated, paused, forbidden };
   }
 
   #load(entries: readonly IndexEntry[]): Promise<readonly Task[]> {

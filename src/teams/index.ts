@@ -26,7 +26,7 @@ export {
   rulesAt,
   valueRules,
 } from './policy/policy.ts';
-export { type Bought, type PurchaseNow, purchaseAt, refusedBy } from './policy/purchase-check.ts';
+export { type PurchaseNow, purchaseAt, refusedBy } from './policy/purchase-check.ts';
 export { MAX_IMAGES, type ReferenceImage, References, referenceNameOf } from './references.ts';
 export {
   DEFAULT_SETTINGS,
@@ -39,6 +39,7 @@ export {
   keyOfTeam,
   type PauseInEffect,
   pauseAt,
+  settingsUnchanged,
   type TeamKey,
   TeamSettingsRepository,
 } from './team-settings.ts';

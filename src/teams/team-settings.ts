@@ -1,4 +1,4 @@
-import { collection, type Store } from '../engine/index.ts';
+import { collection, type RecordWrite, type Store } from '../engine/index.ts';
 import { isoOf } from '../period.ts';
 import type { AuditTrail } from './audit/audit.ts';
 import type { Actor } from './audit/audit-entry.ts';
@@ -51,6 +51,11 @@ const teamSettings = collection<TeamKey, TeamSettings>({
     ],
   },
 });
+
+/** Returns the precondition of a commit that the settings of a team are still those that were read. */
+export function settingsUnchanged(team: TeamKey, read: TeamSettings): RecordWrite {
+  return teamSettings.comparing(team, read.revision === 0 ? undefined : read);
+}
 
 /** Reads and changes the settings of teams. */
 export class TeamSettingsRepository {

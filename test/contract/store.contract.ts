@@ -105,6 +105,19 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await store.commit(write('nobody', { revision: 1 }, 0))).toBe(false);
       });
 
+      it('compares a record without a value, and leaves it as it is', async () => {
+        const there = { revision: 2, name: 'a' };
+        await store.commit(write('a', there));
+        const beside = (key: string, expected: 'absent' | number): Change => ({
+          records: [...write('b', { revision: 1 }).records, { namespace: NAMESPACE, key, expected }],
+        });
+        for (const refused of [beside('a', 1), beside('a', 'absent'), beside('c', 1)])
+          expect(await store.commit(refused)).toBe(false);
+        expect(await read('b')).toBeUndefined();
+        for (const done of [beside('a', 2), beside('c', 'absent')]) expect(await store.commit(done)).toBe(true);
+        expect([await read('a'), await read('b'), await read('c')]).toEqual([there, { revision: 1 }, undefined]);
+      });
+
       it('treats an expired record as absent', async () => {
         await store.keyv(NAMESPACE).set('a', { revision: 1 }, 40);
         await vi.waitFor(

@@ -1,12 +1,14 @@
 import { declarations } from '#commands/registry.ts';
 import { commandTable, optionTable } from './commands.ts';
 import { variableTable } from './configuration.ts';
+import { gateTable } from './gates.ts';
 import { withSection } from './generated.ts';
 import { parityTable } from './parity.ts';
 import { recordTable } from './privacy.ts';
 
 /** Documents with generated sections, by path, with the text of each section. */
 const SECTIONS: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
+  'docs/architecture.md': () => ({ gates: gateTable() }),
   'docs/commands.md': () => ({
     commands: commandTable({ isAdministrative: false }),
     administration: commandTable({ isAdministrative: true }),

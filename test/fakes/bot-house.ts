@@ -192,9 +192,9 @@ export class BotHouse implements BotPorts {
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
   /** Thresholds and budgets of the team; its pause is that of its settings. */
   rules: SpendingRules = NO_SPENDING_RULES;
-  readonly spendingRules: BotPorts['spendingRules'] = async (spender) => ({
+  readonly spendingRules: BotPorts['spendingRules'] = async (_spender, _currency, settings) => ({
     ...this.rules,
-    paused: (await this.#pauseOf(spender)) ?? undefined,
+    paused: pauseAt(settings, this.clock.now()) ?? undefined,
   });
   /** Links to the gallery that were created; `null` once it has no address. */
   galleryLinks: Opener[] | null = [];

@@ -139,6 +139,7 @@ export class MemoryStore implements Store {
       if (!(await this.#isAffordable(limit))) return false;
     }
     for (const { namespace, key, value } of records) {
+      if (value === undefined) continue;
       const keyv = this.keyv(namespace);
       await (value === null ? keyv.delete(key) : keyv.set(key, structuredClone(value)));
     }

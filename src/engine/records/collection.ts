@@ -66,6 +66,8 @@ export interface Collection<Key, Value extends object> extends Required<Collecti
    * @param next `null` deletes it; its revision is counted here
    */
   replacing(of: Key, before: Versioned | undefined, next: Omit<Value, 'revision'> | null): RecordWrite;
+  /** Returns the precondition of a commit that the record is still the one that was read. @param read as in {@link replacing} */
+  comparing(of: Key, read: Versioned | undefined): RecordWrite;
   /** Returns the write that puts a value, or with `null` nothing, in place of whatever is there. */
   overwriting(of: Key, value: Value | null): RecordWrite;
   /** Changes a record by compare-and-set. @see changeRecord */
@@ -108,6 +110,7 @@ export function collection<Key, Value extends object>(
       value: next === null ? null : { ...next, revision: (before?.revision ?? 0) + 1 },
       expected: before?.revision ?? 'absent',
     }),
+    comparing: (of, read) => ({ namespace, key: key(of), expected: read?.revision ?? 'absent' }),
     overwriting: (of, value) => ({ namespace, key: key(of), value, expected: 'any' }),
     change: (store, of, edit) => changeRecord(store, { namespace, key: key(of) }, edit),
   };

@@ -56,6 +56,15 @@ export async function commitWithRetries<Result>(
   }
 }
 
+/** Returns whether a record is still the one that a commit expects. */
+export async function isAsExpected(
+  store: Pick<Store, 'keyv'>,
+  { namespace, key, expected }: RecordWrite,
+): Promise<boolean> {
+  const found = await store.keyv(namespace).get<Versioned>(key);
+  return expected === (found === undefined ? 'absent' : found.revision);
+}
+
 /** What an edit makes of a record. */
 export interface RecordEdit<Value extends Versioned, Result> {
   /** The next value; `null` deletes the record. Absent: it stays as it is. */

@@ -13,12 +13,12 @@ export interface Versioned {
   readonly revision: number;
 }
 
-/** One record to write in a {@link Change}. */
+/** One record to write, or only to compare, in a {@link Change}. */
 export interface RecordWrite {
   readonly namespace: Namespace;
   readonly key: string;
-  /** The new value, JSON; `null` deletes the record. */
-  readonly value: object | null;
+  /** The new value, JSON; `null` deletes the record. Absent: the record stays as it is. */
+  readonly value?: object | null;
   /**
    * Precondition of the change: `'absent'` no record, a number a record with exactly this `revision`, `'any'` none.
    */

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
-import { limitSentence } from '#commands/orders/send-again.ts';
+import { limitSentence } from '#commands/orders/refused-orders.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';

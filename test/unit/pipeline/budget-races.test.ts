@@ -60,7 +60,7 @@ test('an order that was not asked about, since a budget refused it, is not claim
   const task = newTask();
   const key = `team:${task.origin.platform}:${task.origin.team}`;
   await store.keyv('budgets').set(key, { revision: 1, hard: { USD: '0' }, soft: {} });
-  const claim = (): Promise<unknown> => repository.claimAll([task], undefined, true);
+  const claim = (): Promise<unknown> => repository.claimAll([task], undefined, { isUnasked: true });
   expect(await claim()).toMatchObject({ kind: 'refused', over: { scope: 'team' } });
   await store.keyv('budgets').set(key, { revision: 2, hard: { USD: '99000000' }, soft: {} });
   expect(await claim()).toEqual({ kind: 'refused', isUnasked: true });

@@ -1,12 +1,15 @@
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
-import { DEFAULT_SETTINGS } from '#src/teams/settings-schema.ts';
+import { AuditTrail } from '#src/teams/audit/audit.ts';
+import { DEFAULT_SETTINGS, type SettingsPatch } from '#src/teams/settings-schema.ts';
+import { TeamSettingsRepository } from '#src/teams/team-settings.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, orderOf, originOf, PURCHASE } from '#test/fakes/tasks.ts';
@@ -423,6 +426,57 @@ describe('where a policy does not allow the clip', () => {
     const set = { kind: 'takes', more: [{ request: order.request, price: order.price }] } as const;
     expect(await house.service.submit({ ...hen, set })).toEqual({ ok: false, forbidden: [refusal] });
     expect(await house.service.submit(hen)).toMatchObject({ ok: true });
+  });
+});
+
+describe('where the settings change after an order was judged by them', () => {
+  async function judged() {
+    const store = new MemoryStore();
+    const clock = new ManualClock(NOON_MS);
+    const settings = new TeamSettingsRepository(store, new AuditTrail(store, clock));
+    const house = new TaskHouse({ store, clock, settingsOf: (team) => settings.get(team) }).start();
+    const { origin } = orderOf();
+    const change = (patch: SettingsPatch) => settings.change(origin, { person: BOB, surface: 'command' }, patch);
+    return { house, change, read: () => settings.get(origin) };
+  }
+  const pause = { reason: 'over the plan', by: BOB, atMs: NOON_MS };
+
+  it.each([
+    ['a pause', { pause }, { paused: { ...pause, timeZone: 'UTC' }, forbidden: [] }],
+    [
+      'a policy',
+      { policy: { team: { words: ['fox'] }, channels: {} } },
+      { paused: null, forbidden: [{ reason: 'forbidden_words', option: 'prompt', words: ['fox'] }] },
+    ],
+    ['another setting', { approveAbove: { amount: '0', currency: 'USD' } }, { paused: null, forbidden: [] }],
+  ] as const)('%s refuses it, and nothing is claimed', async (_name, patch, refusal) => {
+    const { house, change, read } = await judged();
+    const before = await read();
+    const outdated = await change(patch);
+    expect(await house.service.submit(orderOf(), before)).toEqual({ ok: false, outdated, ...refusal });
+    expect(await house.store.count('history:fake:T1')).toBe(0);
+  });
+
+  it('the claim itself compares them: a change right before its commit refuses it', async () => {
+    const { house, change, read } = await judged();
+    const commit = house.store.commit.bind(house.store);
+    const spy = vi.spyOn(house.store, 'commit').mockImplementationOnce(async (claim) => {
+      await change({ pause });
+      return commit(claim);
+    });
+    expect(await house.service.submit(orderOf(), await read())).toMatchObject({ ok: false, paused: { by: BOB } });
+    expect(await house.store.count('history:fake:T1')).toBe(0);
+    spy.mockRestore();
+    await change({ pause: null });
+    expect(await house.service.submit(orderOf(), await read())).toMatchObject({ ok: true, isNew: true });
+  });
+
+  it('an order that was claimed before returns its task', async () => {
+    const { house, change, read } = await judged();
+    const before = await read();
+    const id = await house.order();
+    await change({ pause });
+    expect(await house.service.submit(orderOf(), before)).toMatchObject({ ok: true, isNew: false, task: { id } });
   });
 });
 

@@ -94,7 +94,7 @@ class RedisStore implements Store {
     const records = change.records.map(({ namespace, key, expected, value }) => ({
       key: this.#recordKey(namespace, key),
       expected,
-      envelope: value === null ? null : serialize({ value }),
+      envelope: value && serialize({ value }),
     }));
     const [bounds, entries] = [inRedis(change.bounds ?? []), inRedis(change.index ?? [])];
     const sums = additionsOf({ sums: (change.sums ?? []).map(({ sum, add }) => ({ sum: SUMS + sum, add })) });

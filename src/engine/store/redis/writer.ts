@@ -17,7 +17,7 @@ const PROBE_TTL_MS = 60_000;
  * budgets. ARGV: the number of records, bounds, index entries and sums; for each record its precondition and its
  * envelope; for each bound the lowest score that counts and the number of entries it stays below; for each index entry
  * its member and its score; for each sum the amounts to add to its four parts; for each limit its currency, the amount
- * that the change itself uses and the number of its budgets. An empty string deletes.
+ * that the change itself uses and the number of its budgets. An empty string deletes; as an envelope, `=` keeps the record.
  *
  * Lua's numbers are doubles, so amounts are added by HINCRBY, which is exact in 64 bits, and only compared in Lua: a
  * limit is at most 10^15, everything up to 2^53 (9 * 10^15) is exact there, and what is above stays above when rounded.
@@ -77,7 +77,8 @@ end
 for i = 1, firstSum do
   local first, second = ARGV[2 * i + 3], ARGV[2 * i + 4]
   if i <= records then
-    if second == '' then redis.call('DEL', KEYS[i]) else redis.call('SET', KEYS[i], second) end
+    if second == '' then redis.call('DEL', KEYS[i])
+    elseif second ~= '=' then redis.call('SET', KEYS[i], second) end
   elseif i > records + bounds then
     if second == '' then redis.call('ZREM', KEYS[i], first) else redis.call('ZADD', KEYS[i], second, first) end
   end
@@ -95,8 +96,8 @@ const SCRIPT_SHA = createHash('sha1').update(SCRIPT).digest('hex');
 interface RedisRecordWrite {
   readonly key: string;
   readonly expected: 'absent' | 'any' | number;
-  /** The value as serialized by Keyv; `null` deletes. */
-  readonly envelope: string | null;
+  /** The value as serialized by Keyv; `null` deletes. `undefined`: the record is only compared. */
+  readonly envelope: string | null | undefined;
 }
 
 /** One change. Names of indexes, sums and budgets are full keys in Redis. */
@@ -226,7 +227,7 @@ function scriptOf({ records, bounds, entries, sums, limits }: RedisChange): { ke
     ],
     arguments: [
       ...[records.length, bounds.length, entries.length, sums.size].map(String),
-      ...records.flatMap(({ expected, envelope }) => [String(expected), envelope ?? '']),
+      ...records.flatMap(({ expected, envelope = '=' }) => [String(expected), envelope ?? '']),
       ...bounds.flatMap(({ min, below }) => [min === undefined ? '-inf' : String(min), String(below)]),
       ...entries.flatMap(({ member, score }) => [member, score === null ? '' : String(score)]),
       ...[...sums.values()].flatMap((parts) => SUM_PARTS.map((part) => String(parts[part]))),

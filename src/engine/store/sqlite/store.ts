@@ -196,7 +196,7 @@ class SqliteStore implements Store {
       namespace,
       key,
       expected,
-      envelope: value === null ? null : serialize({ value }),
+      envelope: value && serialize({ value }),
     }));
     const { index = [], bounds = [] } = change;
     const sums = additionsOf(change);

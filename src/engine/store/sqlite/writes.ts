@@ -7,8 +7,8 @@ import { readSum, selectSum } from './reads.ts';
 
 /** A record to write, with its value serialized. */
 export interface SqliteRecordWrite extends Pick<RecordWrite, 'namespace' | 'key' | 'expected'> {
-  /** The value as serialized by Keyv; `null` deletes. */
-  readonly envelope: string | null;
+  /** The value as serialized by Keyv; `null` deletes. `undefined`: the record is only compared. */
+  readonly envelope: string | null | undefined;
   /** Expiry in ms since the epoch; without it, the record does not expire. */
   readonly expiresAtMs?: number;
 }
@@ -226,6 +226,7 @@ export class SqliteWrites {
   }
 
   #setRecord({ namespace, key, envelope, expiresAtMs }: SqliteRecordWrite): void {
+    if (envelope === undefined) return;
     if (envelope === null) this.#delete.run(namespace, key);
     else this.#put.run(namespace, key, envelope, expiresAtMs ?? null);
   }

@@ -1,30 +1,24 @@
 import type { ButtonAction, TaskView } from '#src/chat/index.ts';
-import type { Draft } from '#src/pipeline/index.ts';
 import { formatPrice, type LimitReached, type Price } from '#src/tasks/index.ts';
 import type { PauseInEffect } from '#src/teams/index.ts';
-import { type Checked, draftOfOrder } from '#src/videos/index.ts';
-import type { Caller } from '../bot-port.ts';
-import { type BotPorts, teamOf } from '../input/subcommand.ts';
+import type { Refusal as ValueRefusal } from '#src/videos/index.ts';
+import { teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { taskButton } from '../sentences/cards/task-card.ts';
 import { count, formatDuration, shorten } from '../sentences/format.ts';
 import { fixButton } from '../sentences/offers.ts';
+import { refusalSentences } from '../sentences/refusals.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
-import { draftOf, type OrderIdentity, spendingNote } from './offers.ts';
-import { orderedBy, orderPrice } from './what-fits.ts';
-
-/** Order with a request that the catalog accepts, and the draft that it confirms, if any. */
-export interface RefusedOrder {
-  readonly checked: Extract<Checked, { readonly ok: true }>;
-  readonly ordering: OrderIdentity & { readonly draft?: Draft };
-}
+import { spendingNote } from './offers.ts';
+import type { OrderContext } from './order-context.ts';
 
 /** Reasons for refusing an order, with the remedies. */
 export interface Refusal {
   readonly sentences: readonly string[];
-  readonly buttons: readonly CardButton[];
+  /** Remedies, such as **Try again**: the request is saved as a draft. Absent: it is not. */
+  readonly buttons?: readonly CardButton[];
 }
 
 /** Largest number of undecided tasks that a refusal lists. */
@@ -37,20 +31,14 @@ const MAX_OPEN_READ = 100;
  * @param way `again`: the request is valid, and the button buys it; `fix`: the button opens it in a form.
  * @returns the button, with the sentences of the confirmation that it gives; neither if the request could not be saved.
  */
-export async function keepRefused(
-  ports: BotPorts,
-  caller: Caller,
-  { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
-  way: 'again' | 'fix',
-): Promise<Refusal> {
+export async function keepRefused(order: OrderContext, way: 'again' | 'fix'): Promise<Required<Refusal>> {
+  const { ports, caller, checked, price, ordered } = order;
   try {
-    const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfOrder(checked) });
-    const { draft } = await ports.drafts.save(kept);
+    const { draft } = await ports.drafts.save(order.draft);
     // A comparison has no form.
     if (way === 'fix' && checked.compared !== undefined) return { sentences: [], buttons: [] };
     if (way === 'fix') return { sentences: [], buttons: [fixButton(draftButtonId('fix', draft.id))] };
-    const price = orderPrice(checked);
-    const sentences = await spendingNote(ports, caller, { price, ordered: orderedBy(checked) });
+    const sentences = await spendingNote(ports, caller, { price, ordered });
     return { sentences, buttons: [againButton(orderButtonId(draft.id, price), price)] };
   } catch (thrown) {
     const { platform } = caller;
@@ -64,34 +52,45 @@ function againButton(id: string, price: Price): CardButton {
   return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };
 }
 
-export async function refusePaused(
-  ports: BotPorts,
-  caller: Caller,
-  pause: PauseInEffect,
-  order: RefusedOrder,
-): Promise<Refusal> {
-  const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
-  return { sentences: [pausedSentence(pause), ...sentences], buttons };
+/** Refuses an order by values of its request, with **Fix it**. */
+export async function refuseValues(order: OrderContext, refusals: readonly ValueRefusal[]): Promise<Refusal> {
+  const { buttons } = await keepRefused(order, 'fix');
+  return { sentences: refusalSentences(refusals, order.caller.fields), buttons };
 }
 
-/** Refuses an order over a budget that was raised before the order was placed. */
-const BUDGET_CHANGED = 'A budget changed just now. Nothing was bought; try again.';
+/** Refuses an order for a reason that passes, with **Try again**. */
+async function refuseForNow(order: OrderContext, reason: string): Promise<Refusal> {
+  const { sentences, buttons } = await keepRefused(order, 'again');
+  return { sentences: [reason, ...sentences], buttons };
+}
+
+export function refusePaused(order: OrderContext, pause: PauseInEffect): Promise<Refusal> {
+  return refuseForNow(order, pausedSentence(pause));
+}
 
 /** Refuses an order that was not asked about, since it was over a budget that has been raised meanwhile. */
-export async function refuseUnasked(ports: BotPorts, caller: Caller, order: RefusedOrder): Promise<Refusal> {
-  const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
-  return { sentences: [BUDGET_CHANGED, ...sentences], buttons };
+export function refuseUnasked(order: OrderContext): Promise<Refusal> {
+  return refuseForNow(order, 'A budget changed just now. Nothing was bought; try again.');
+}
+
+/** Refuses an order that was judged by settings that have changed: by what they refuse now, if anything. */
+export function refuseOutdated(
+  order: OrderContext,
+  { paused, forbidden }: { readonly paused: PauseInEffect | null; readonly forbidden: readonly ValueRefusal[] },
+): Promise<Refusal> {
+  if (paused !== null) return refusePaused(order, paused);
+  if (forbidden.length > 0) return refuseValues(order, forbidden);
+  return refuseForNow(order, 'The team’s settings changed just now. Nothing was bought; try again.');
 }
 
 /** Refuses an order over a limit; lists the caller's undecided tasks that count, with their buttons. */
-export async function refuseOverLimit(
-  ports: BotPorts,
-  caller: Caller,
-  limit: LimitReached,
-  order: RefusedOrder,
-): Promise<Refusal> {
-  const again = await keepRefused(ports, caller, order, 'again');
-  if (limit.kind !== 'open') return { ...again, sentences: [limitSentence(limit), ...again.sentences] };
+export async function refuseOverLimit(order: OrderContext, limit: LimitReached): Promise<Refusal> {
+  const { ports, caller } = order;
+  const { platform, channel } = caller;
+  ports.limitReached(limit);
+  ports.logger.info({ event: 'order_limit_reached', platform, channel, limit }, 'order limit reached');
+  if (limit.kind !== 'open') return refuseForNow(order, limitSentence(limit));
+  const again = await keepRefused(order, 'again');
   const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, MAX_OPEN_READ);
   const counted = open.filter(({ origin }) => limit.of === 'person' || origin.channel === caller.channel);
   const undecided = counted.filter(({ state, leftBy }) => state === 'uncertain' && leftBy === undefined);
