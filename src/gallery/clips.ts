@@ -7,6 +7,7 @@ import {
   holdsWords,
   isBlind,
   isVisible,
+  type Origin,
   readTasks,
   sharedIndex,
   type Task,
@@ -83,7 +84,8 @@ export class GalleryClips {
         this.#options.store,
         batch.map(({ member }) => member),
       )) {
-        if (isClip(task) && !isBlind(task) && this.#isSurelyVisible(task, scope) && fits(task)) found.push(task);
+        // The indexes hold nothing else; the rule itself is checked besides.
+        if (isClip(task) && this.isShown(scope, task) && fits(task)) found.push(task);
         if (found.length > limit) return pageOf(found.slice(0, limit));
       }
       last = batch.at(-1) ?? last;
@@ -99,10 +101,9 @@ export class GalleryClips {
     return task !== undefined && this.isShown(scope, task) ? task : undefined;
   }
 
-  isShown({ platform, team, viewer }: ViewScope, task: Task): boolean {
-    if (task.origin.platform !== platform || task.origin.team !== team) return false;
+  isShown(scope: ViewScope, task: Task): boolean {
     // A clip of a comparison is shown after the reveal.
-    return !isBlind(task) && isVisible(task.origin, viewer);
+    return !isBlind(task) && isPlaceVisible(scope, task.origin);
   }
 
   /** Returns a task of the team that the viewer may see and that has a clip. @throws `store_unavailable` */
@@ -188,12 +189,11 @@ export class GalleryClips {
     }
     if (batch.length > 0) yield batch;
   }
+}
 
-  /** Checks the rule itself besides the indexes. */
-  #isSurelyVisible({ origin }: Task, { platform, team, viewer }: ViewScope): boolean {
-    if (origin.platform !== platform || origin.team !== team) return false;
-    return isVisible(origin, viewer);
-  }
+/** Returns whether the viewer may see what was requested there. */
+export function isPlaceVisible({ platform, team, viewer }: ViewScope, origin: Origin): boolean {
+  return origin.platform === platform && origin.team === team && isVisible(origin, viewer);
 }
 
 export interface PageRequest {
