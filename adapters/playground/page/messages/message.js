@@ -149,13 +149,13 @@ function Request({ message }) {
 }
 
 function commandOf({ isShot, isCompared }) {
-  if (isShot === true) return 'storyboard';
-  return isCompared === true ? 'compare' : 'create';
+  if (isShot) return 'storyboard';
+  return isCompared ? 'compare' : 'create';
 }
 
 function howAsked({ clip, asked }) {
   if (clip !== null)
-    return html`used <code class="unbroken">${clip.isRetry === true ? 'Retry' : `/video ${commandOf(clip)}`}</code>`;
+    return html`used <code class="unbroken">${clip.isRetry ? 'Retry' : `/video ${commandOf(clip)}`}</code>`;
   const what = html`<code class="unbroken">${asked.what}</code>`;
   if (asked.how === 'reaction') return html`reacted with ${what}`;
   if (asked.what.startsWith('/')) return html`used ${what}`;
