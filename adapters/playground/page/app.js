@@ -1,11 +1,10 @@
-import { render } from 'preact';
+import { html, render } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { openGallery, read } from './api.js';
 import { useBoard } from './board.js';
 import { Composer } from './composer/composer.js';
 import { useOutbox } from './composer/outbox.js';
 import { FormDialog } from './form.js';
-import { html } from './html.js';
 import { CloseIcon } from './icons.js';
 import { Log } from './messages/log.js';
 import { requesterOf } from './messages/rows.js';

@@ -1,8 +1,8 @@
+import { html } from 'htm/preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { decodedText, notText } from '#src/http/shared-page/decoded-text.js';
 import { act, newId } from './api.js';
 import { modelOf, priceOfTakes } from './composer/order.js';
-import { html } from './html.js';
 
 /** Dialog with a form of the bot, opened by a command or from a `message`. Keeps the input until the bot accepts it. */
 export function FormDialog({ form, models, user, channel, onForm, onAnswer, onClose }) {

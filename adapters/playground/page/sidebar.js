@@ -1,5 +1,5 @@
+import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { html } from './html.js';
 import { Initials } from './people.js';
 
 /** Always listed, so that there is a second channel to send notifications to. */

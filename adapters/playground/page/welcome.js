@@ -1,5 +1,5 @@
+import { html } from 'htm/preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { html } from './html.js';
 
 /** Command that a first visitor can try as the manager. */
 const BUDGET_EXAMPLE = '/video budget team 0.50 USD';

@@ -1,6 +1,6 @@
+import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { read } from '../api.js';
-import { html } from '../html.js';
 import { SendIcon } from '../icons.js';
 import { keep, recall } from '../storage.js';
 import { complete, offered } from './completion.js';

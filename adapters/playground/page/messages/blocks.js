@@ -1,4 +1,4 @@
-import { html } from '../html.js';
+import { html } from 'htm/preact';
 import { Line } from './card.js';
 
 /** Text of a card, block by block. */

@@ -1,4 +1,4 @@
-import { html } from '../html.js';
+import { html } from 'htm/preact';
 import { Emoji } from '../icons.js';
 import { elapsed, relativeTime, Time, useSeconds } from '../time.js';
 import { isPending } from './phases.js';

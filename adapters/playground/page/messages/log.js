@@ -1,5 +1,5 @@
+import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import { html } from '../html.js';
 import { DownIcon } from '../icons.js';
 import { Initials } from '../people.js';
 import { Message } from './message.js';

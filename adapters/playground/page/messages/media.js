@@ -1,5 +1,5 @@
+import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
-import { html } from '../html.js';
 import { DownloadIcon, FilmIcon, PlayIcon } from '../icons.js';
 import { elapsed } from '../time.js';
 import { isPending, PENDING_WORDS } from './phases.js';

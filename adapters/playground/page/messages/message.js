@@ -1,6 +1,6 @@
+import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { act, newId } from '../api.js';
-import { html } from '../html.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
 import { Time, useSeconds } from '../time.js';
