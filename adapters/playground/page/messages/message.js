@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
-import { act, newId } from '../api.js';
+import { newId } from '#src/http/shared-page/new-id.js';
+import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
 import { Time, useSeconds } from '../time.js';
