@@ -68,7 +68,7 @@ function Gallery({ session, onEnded, onLeft }) {
   return html`
     <header class="top">
       <img src="/gallery/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b>
-      <span class="who">You are <bdi>${session.user.name}</bdi></span>
+      <span class="who truncated quiet">You are <bdi>${session.user.name}</bdi></span>
       <button type="button" class="button" aria-haspopup="dialog" onClick=${() => setSetting(true)}>Your defaults</button>
       <button type="button" class="button" onClick=${left}>Leave</button>
     </header>

@@ -129,7 +129,7 @@ function Facts({ clip, session, onFilter, onSeek }) {
       html`<button type="button" class="plain-link" onClick=${() => onFilter({ channel: clip.channel })}>${session.platform === 'playground' ? `#${clip.channel}` : 'All clips of its channel'}</button>`,
     ],
   ];
-  return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt class="small">${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 /** What should change, with a button that shows the moment in the player. */

@@ -38,7 +38,7 @@ export function Filters({ filters, facets, session, onFilters }) {
       event.preventDefault();
       onFilters({ ...filters, text });
     }}>
-      <label class="field wide"><span>Search prompts <kbd>/</kbd></span>
+      <label class="field wide small"><span>Search prompts <kbd>/</kbd></span>
         <input type="search" ref=${search} value=${text} maxlength="200" autocomplete="off" placeholder="red fox"
           onInput=${(event) => setText(event.currentTarget.value)} /></label>
       <${Choice} label="Person" none="Everyone" value=${filters.person} onChoose=${set('person')}
@@ -58,13 +58,13 @@ export function Filters({ filters, facets, session, onFilters }) {
 }
 
 function Day({ label, value, onChoose }) {
-  return html`<label class="field"><span>${label}</span><input type="date" value=${value} onChange=${(event) => onChoose(event.currentTarget.value)} /></label>`;
+  return html`<label class="field small"><span>${label}</span><input type="date" value=${value} onChange=${(event) => onChoose(event.currentTarget.value)} /></label>`;
 }
 
 /** Field for one of some `choices`, pairs of a value and its words, or for `none` of them, the empty value. */
 export function Choice({ label, none, value, choices, onChoose }) {
   return html`
-    <label class="field"><span>${label}</span>
+    <label class="field small"><span>${label}</span>
       <select value=${value} onChange=${(event) => onChoose(event.currentTarget.value)}>
         <option value="" selected=${value === ''}>${none}</option>
         ${choices.map(([key, words]) => html`<option key=${key} value=${key} selected=${key === value}>${words}</option>`)}

@@ -73,7 +73,7 @@ function Pending({ entry, onAgain, onDiscard }) {
     <div class=${`message pending ${hasFailed ? 'failed' : ''}`}>
       <span class="avatar"><${Initials} name=${entry.user} /></span>
       <div class="body">
-        <header><b class="author" dir="auto">${entry.user}</b></header>
+        <header class="small"><b class="author" dir="auto">${entry.user}</b></header>
         <p class="pending-text" dir="auto">${entry.text}</p>
         ${
           hasFailed

@@ -54,7 +54,7 @@ function File({ file, message: { clip, task } }) {
       `
       }
       ${contentType.startsWith('image/') && html`<img class="picture" src=${url} alt=${description} />`}
-      <figcaption>
+      <figcaption class="small">
         <a class="download" href=${`${url}?download`} download=${name}><${DownloadIcon} /><span>${name}</span></a>
         <span class="size">${size(bytes)}</span>
       </figcaption>

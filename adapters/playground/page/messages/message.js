@@ -58,7 +58,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
         ${
           !isCompact &&
           html`
-          <header>
+          <header class="small">
             <b class="author">${message.author}</b><span class="badge">bot</span>
             <${Stamp} timeMs=${message.createdAtMs} />
           </header>
@@ -71,7 +71,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
         ${
           isPrivate &&
           html`
-          <footer class="only-you"><${EyeIcon} /> Only you can see this ·${' '}
+          <footer class="only-you small"><${EyeIcon} /> Only you can see this ·${' '}
             <button type="button" class="plain-link" onClick=${() => act('dismissals', { user, message: message.id })}>Dismiss</button>
           </footer>
         `
@@ -145,7 +145,7 @@ function Request({ message }) {
   const whose = requesterOf(message);
   if (whose === undefined) return null;
   return html`
-    <p class="request"><${Initials} name=${whose} /><b dir="auto">${whose}</b> ${' '}<span>${howAsked(message)}</span></p>
+    <p class="request small"><${Initials} name=${whose} /><b dir="auto">${whose}</b> ${' '}<span class="truncated">${howAsked(message)}</span></p>
   `;
 }
 
@@ -167,8 +167,8 @@ function ReplyLine({ message, original, onJump }) {
   const target = { channel: message.replyChannel, message: message.replyTo };
   const words = original?.clip?.prompt ?? original?.text.split('\n')[0] ?? `a message in #${message.replyChannel}`;
   return html`
-    <button type="button" class="reply-line" onClick=${() => onJump(target)}>
-      <${ReplyIcon} /><span class="reply-words" dir="auto"><span class="sr">In reply to </span>${words}</span>
+    <button type="button" class="reply-line small" onClick=${() => onJump(target)}>
+      <${ReplyIcon} /><span class="truncated" dir="auto"><span class="sr">In reply to </span>${words}</span>
     </button>
   `;
 }
