@@ -11,15 +11,15 @@ import { Log } from './messages/log.js';
 import { requesterOf } from './messages/rows.js';
 import { spoken } from './messages/spoken.js';
 import { Sidebar } from './sidebar.js';
+import { keepUser, recallUser } from './storage.js';
 import { Connect, Welcome } from './welcome.js';
 
-const USER_KEY = 'dailies.user';
 const MANAGER = 'operator';
 const PEOPLE = ['ada', 'sam', MANAGER];
 const NO_SETUP = { commands: [], models: [], isEmbeddedService: true };
 
 function App() {
-  const [user, setUser] = useState(rememberedUser);
+  const [user, setUser] = useState(() => recallUser() ?? PEOPLE[0]);
   const channel = useFragment(channelIn);
   const [form, setForm] = useState(null);
   const [isConnecting, setConnecting] = useState(false);
@@ -33,7 +33,7 @@ function App() {
   const [jumpTo, jump] = useJumps(board, channel, setTrouble);
   const orders = useOrders(board, { user, channel, onForm: setForm, onJump: jump });
 
-  useEffect(() => remember(user), [user]);
+  useEffect(() => keepUser(user), [user]);
   // An error message of a lost connection is dismissed once it is back.
   useEffect(() => {
     if (board.connection === 'live') setTrouble('');
@@ -219,16 +219,6 @@ function requestersOf(messages) {
 
 function peopleIn(messages, user) {
   return [...new Set([...PEOPLE, user, ...requestersOf(messages)])].slice(0, 30);
-}
-
-/** Returns the user of this window; a new window starts with the one chosen last. */
-function rememberedUser() {
-  return sessionStorage.getItem(USER_KEY) ?? localStorage.getItem(USER_KEY) ?? PEOPLE[0];
-}
-
-function remember(user) {
-  sessionStorage.setItem(USER_KEY, user);
-  localStorage.setItem(USER_KEY, user);
 }
 
 const root = document.getElementById('app');
