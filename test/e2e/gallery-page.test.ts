@@ -181,6 +181,8 @@ test('the page fits 360 pixels and the dark scheme, without violations of axe', 
 
 test('defaults that a person sets there are those of their next order', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } }, 'dora');
+  await page.click('.card >> nth=0');
+  await page.waitForSelector('main.clip video');
   await page.click('button:has-text("Your defaults")');
   await page.selectOption('dialog select >> nth=1', '6');
   await page.waitForSelector('dialog >> text=Saved.');
@@ -188,6 +190,8 @@ test('defaults that a person sets there are those of their next order', TIMEOUT,
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.waitForSelector('dialog', { state: 'detached' });
+  // It closed the dialog alone: the clip behind it is still shown.
+  expect(new URL(page.url()).hash).toMatch(/^#\/clip\//);
   const order = answered(await dailies.interact('/video create a red kite', { user: 'dora' }));
   expect((await dailies.message(order)).text).toContain('6 s');
   expect(complaints).toEqual([]);

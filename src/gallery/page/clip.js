@@ -20,8 +20,10 @@ export function ClipPage({ id, session, onEnded, onBack, onFilter, onDeleted }) 
   const [isUnplayable, setUnplayable] = useState(false);
   useEffect(() => setUnplayable(false), [id]);
   useEffect(() => title.current?.focus(), [clip === null, error === '', id]);
-  useListener('keydown', (event) => {
-    if (event.key === 'Escape' && !event.defaultPrevented && document.fullscreenElement === null) onBack();
+  useListener('keydown', ({ key, target, defaultPrevented }) => {
+    // It closes a dialog, or the full screen, first.
+    const isTaken = defaultPrevented || document.fullscreenElement !== null || target.closest('dialog') !== null;
+    if (key === 'Escape' && !isTaken) onBack();
   });
   /** Finds out why: the session has ended, the clip was deleted meanwhile, or this browser cannot play it. */
   const onUnplayable = () => {
