@@ -4,7 +4,7 @@ import { closeDialog, Dialog } from '#src/http/shared-page/dialog.js';
 /** Command that a first visitor can try as the manager. */
 const BUDGET_EXAMPLE = '/video budget team 0.50 USD';
 
-export const EXAMPLE = '/video create a red fox running through snow, cinematic';
+const EXAMPLE = '/video create a red fox running through snow, cinematic';
 
 export function Welcome({ channel, isEmbeddedService, onExample, onManage, onConnect }) {
   return html`
