@@ -167,6 +167,12 @@ test(
 test('the page fits 360 pixels and the dark scheme, without violations of axe', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } });
   expect(await overflow(page)).toBeLessThanOrEqual(0);
+  const wideFields = await page.evaluate(() =>
+    [...document.querySelectorAll('.filters :is(input, select)')].filter(
+      (field) => field.getBoundingClientRect().width > (field.closest('label')?.getBoundingClientRect().width ?? 0),
+    ),
+  );
+  expect(wideFields).toHaveLength(0);
   expect(await violations(page)).toEqual([]);
   await page.selectOption('.filters select >> nth=0', { label: 'ada (you)' });
   await page.fill('.filters input[type=search]', 'no such clip');
