@@ -100,7 +100,7 @@ function cursorOf(text: string | undefined): Cursor | null {
 }
 
 function summaryOf(task: ClipTask, catalog: Catalog) {
-  const { id, request, origin, price, createdAtMs, retryOf, clip } = task;
+  const { id, request, origin, price, createdAtMs, retryOf } = task;
   // A retry of a shot is a further take of it.
   const set = task.takeOf ?? task.set;
   const { seconds, aspectRatio, resolution, style } = request;
@@ -116,7 +116,6 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
     price: formatPrice(price),
     by: origin.user.name,
     createdAtMs,
-    bytes: clip.bytes,
     isRetry: retryOf !== undefined,
     version: versionOf(task),
     review: reviewOf(task),
@@ -128,13 +127,13 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
 function reviewOf(task: ClipTask) {
   const last = lastDecision(task);
   if (last === undefined) return null;
-  const { kind: state, by, atMs, note } = last;
+  const { kind: state, by, note } = last;
   const at = note?.atSeconds === undefined ? null : formatTimecode(note.atSeconds);
-  return { state, by: by.name, atMs, note: note === undefined ? null : { ...note, at } };
+  return { state, by: by.name, note: note === undefined ? null : { ...note, at } };
 }
 
 async function detailOf({ scope, session }: Entered, task: ClipTask, { access, clips, catalog }: GalleryOptions) {
-  const { request, origin, endedAtMs } = task;
+  const { request, origin } = task;
   const { before, after } = await clips.takesOf(scope, task);
   const checked = checkAgain(catalog(), request);
   const price = checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
@@ -147,7 +146,6 @@ async function detailOf({ scope, session }: Entered, task: ClipTask, { access, c
     by: origin.user.name,
     byId: origin.user.id,
     channel: origin.channel,
-    endedAtMs: endedAtMs ?? null,
     references: references.filter(({ count }) => count > 0),
     startsFrom: startOf(task),
     before: before.map(takeOf),

@@ -79,7 +79,7 @@ function Gallery({ session, onEnded, onLeft }) {
       <p class="notice" role="status">${notice}</p>
       <${Filters} filters=${filters} facets=${facets} session=${session} onFilters=${onFilters} />
       ${filters.set !== '' && html`<${SetOverview} id=${filters.set} onEnded=${onEnded} />`}
-      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} onRetry=${more} />
+      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} />
     </main>
   `;
 }
