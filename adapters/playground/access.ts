@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { bearerOf, escapeHtml, isSameSecret, NOTE_STYLE, type WrongTokens } from '#src/http/index.ts';
+import {
+  acceptForms,
+  bearerOf,
+  cookieOf,
+  isFromOtherOrigin,
+  isFromOtherSite,
+  isRead,
+  isSameSecret,
+  sendNotePage,
+  setCookie,
+  type WrongTokens,
+} from '#src/http/index.ts';
 import { isLoopbackHost } from '#src/videos/index.ts';
 
 export interface GuardOptions {
@@ -60,15 +71,13 @@ export class Guard {
 
   /** Registers the route that the form of the access page posts to. */
   addEntrance(http: FastifyInstance): void {
-    http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
-      done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
-    );
+    acceptForms(http);
     http.post(ACCESS_PATH, { bodyLimit: 4_096 }, async (request, reply) => {
       const { accessToken } = this.#options;
       const { token } = accessForm.parse(request.body ?? {});
       if (accessToken !== null && isSameSecret(token, accessToken)) return this.#setCookie(request, reply, accessToken);
       await this.#options.wrongTokens.note();
-      return sendAccessPage(reply.code(401), { sentence: WRONG_TOKEN, asksForToken: accessToken !== null });
+      return sendAccessPage(reply.code(401), WRONG_TOKEN, accessToken === null ? '' : TOKEN_FORM);
     });
   }
 
@@ -88,21 +97,18 @@ export class Guard {
     return publicUrl === null ? local : [...local, publicUrl.host];
   }
 
-  #wrongOrigin({ headers, method, url }: FastifyRequest): Refusal | undefined {
-    const site = headers['sec-fetch-site'];
+  #wrongOrigin(request: FastifyRequest): Refusal | undefined {
+    const { headers, method, url } = request;
     // A link from another site may open the page: that is a read.
     const isVisit = method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && pathOf(url) === '/';
-    const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none' && !isVisit;
-    const { origin } = headers;
-    const isForeignOrigin = origin !== undefined && hostOf(origin) !== headers.host?.toLowerCase();
-    if (!isForeignSite && !isForeignOrigin) return undefined;
+    const isForeignSite = isFromOtherSite(request) && !isVisit;
+    if (!isForeignSite && !isFromOtherOrigin(request, null)) return undefined;
     return { status: 403, error: 'This playground takes calls from its own page only.' };
   }
 
   #wrongType(request: FastifyRequest): Refusal | undefined {
-    const { headers, method } = request;
-    if (method === 'GET' || method === 'HEAD' || isAccessForm(request)) return undefined;
-    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+    if (isRead(request) || isAccessForm(request)) return undefined;
+    const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
     if (type === 'application/json') return undefined;
     return { status: 415, error: 'Send JSON, with the header content-type: application/json.' };
   }
@@ -112,21 +118,20 @@ export class Guard {
     const { accessToken } = this.#options;
     if (accessToken === null)
       return this.#isFromOutside(request) ? refuse(request, reply, { status: 401, error: NEEDS_TOKEN }) : undefined;
-    const { headers, url } = request;
+    const { url } = request;
     const isPage = request.method === 'GET' && pathOf(url) === '/';
     const inQuery = new URL(url, 'http://page').searchParams.get('token');
     if (isPage && inQuery !== null && isSameSecret(inQuery, accessToken))
       return this.#setCookie(request, reply, accessToken);
     const bearer = bearerOf(request);
     if (isSameSecret(bearer, accessToken)) return undefined;
-    const cookie = cookieOf(headers.cookie ?? '', COOKIE);
+    const cookie = cookieOf(request, COOKIE);
     if (cookie !== undefined && isSameSecret(cookie, cookieValue(accessToken))) return undefined;
     const isWrong = bearer !== '' || cookie !== undefined || (isPage && inQuery !== null);
     if (isWrong) await this.#options.wrongTokens.note();
-    const asksForToken = true;
     if (isBrowsing(request)) {
       const sentence = isPage && inQuery !== null ? WRONG_TOKEN : ENTER_TOKEN;
-      return sendAccessPage(reply.code(401), { sentence, asksForToken });
+      return sendAccessPage(reply.code(401), sentence, TOKEN_FORM);
     }
     const error = 'This playground needs its access token: open it as /?token=…, or send it as a bearer token.';
     return refuse(request, reply, { status: 401, error });
@@ -145,14 +150,10 @@ export class Guard {
   }
 
   #setCookie({ headers }: FastifyRequest, reply: FastifyReply, accessToken: string): FastifyReply {
-    return reply.header('set-cookie', this.#cookie(headers.host, accessToken)).redirect('/', 303);
-  }
-
-  #cookie(host: string | undefined, accessToken: string): string {
     const { publicUrl } = this.#options;
-    const isSecure = publicUrl?.protocol === 'https:' && publicUrl.host === host?.toLowerCase();
-    const lifetime = `Max-Age=${COOKIE_SECONDS}`;
-    return `${COOKIE}=${cookieValue(accessToken)}; Path=/; ${lifetime}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+    const isSecure = publicUrl?.protocol === 'https:' && publicUrl.host === headers.host?.toLowerCase();
+    const scope = { path: '/', maxAgeSeconds: COOKIE_SECONDS, sameSite: 'Strict', isSecure } as const;
+    return setCookie(reply, { name: COOKIE, value: cookieValue(accessToken), ...scope }).redirect('/', 303);
   }
 }
 
@@ -164,7 +165,7 @@ function isAccessForm({ method, url }: FastifyRequest): boolean {
 function refuse(request: FastifyRequest, reply: FastifyReply, { status, error }: Refusal): FastifyReply {
   reply.code(status);
   if (status === 401) reply.header('www-authenticate', 'Bearer');
-  return isBrowsing(request) ? sendAccessPage(reply, { sentence: error, asksForToken: false }) : reply.send({ error });
+  return isBrowsing(request) ? sendAccessPage(reply, error) : reply.send({ error });
 }
 
 /** Returns a hash of the token: cookies are shared by all ports of a host, so the token itself must not leak. */
@@ -172,75 +173,25 @@ function cookieValue(accessToken: string): string {
   return createHash('sha256').update(`${COOKIE}:${accessToken}`).digest('base64url');
 }
 
-function cookieOf(header: string, name: string): string | undefined {
-  const pairs = header.split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-}
-
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '';
 }
 
-/** Returns the host of an Origin header; `null` (a sandboxed page) has none. */
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
-}
-
 const ACCESS_PATH = '/playground/access';
 
-/** Page shown to a browser that is not (yet) authorized to see the chat page. */
-interface AccessPage {
-  /** Plain text; escaped here. */
-  readonly sentence: string;
-  /** True: the page has a field for the access token. */
-  readonly asksForToken: boolean;
-}
-
-/** The referrer policy lets browsers send the origin with the form, which the access check validates. */
-const HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(NOTE_STYLE).digest('base64')}'`,
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cache-control': 'no-store',
-  'referrer-policy': 'same-origin',
-} as const;
-
-/** Returns whether a request is a page load in a browser, which accepts HTML. */
-function isBrowsing({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
-  return (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true;
-}
-
-/** Sends a page with a field for the access token, or with the reason for the refusal alone. */
-function sendAccessPage(reply: FastifyReply, page: AccessPage): FastifyReply {
-  return reply.headers(HEADERS).send(accessPage(page));
-}
-
-function accessPage({ sentence, asksForToken }: AccessPage): string {
-  const form = `
+const TOKEN_FORM = `
 <form method="post" action="${ACCESS_PATH}">
 <label for="token">Access token</label>
 <input id="token" name="token" type="password" required autofocus autocomplete="current-password" aria-describedby="why">
 <button>Open</button>
 </form>`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Dailies</title>
-<style>${NOTE_STYLE}</style>
-</head>
-<body>
-<main>
-<h1>Dailies</h1>
-<p id="why"${asksForToken ? ' role="status"' : ''}>${escapeHtml(sentence)}</p>${asksForToken ? form : ''}
-</main>
-</body>
-</html>
-`;
+
+/** Returns whether a request is a page load in a browser, which accepts HTML. */
+function isBrowsing(request: FastifyRequest): boolean {
+  return isRead(request) && request.headers.accept?.includes('text/html') === true;
+}
+
+/** Sends the page shown to a browser that is not (yet) authorized to see the chat page. @param form default: none */
+function sendAccessPage(reply: FastifyReply, sentence: string, form = ''): FastifyReply {
+  return sendNotePage(reply.header('cache-control', 'no-store'), { title: 'Dailies', sentence, form });
 }

@@ -24,7 +24,6 @@ import { AttachmentFolder } from './files.ts';
 import { InteractionHandler, messageIdOf } from './interactions.ts';
 import { type MessageExpiryOptions, messageExpiry } from './message-expiry.ts';
 import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
-import { keptCard } from './render.ts';
 import { ResponseCache } from './response-cache.ts';
 import { expireMessage, forgetPerson, retractMessage } from './retraction.ts';
 import { addRoutes } from './routes.ts';
@@ -158,7 +157,7 @@ class Playground implements Adapter {
       channel: place.channel,
       replyTo,
       visibleTo: onlyFor?.id ?? null,
-      card: keptCard(cardOf(view, mention)),
+      card: cardOf(view, mention),
       attachments: files.map(({ name, description, contentType, bytes }) => ({
         name,
         description,
@@ -174,7 +173,7 @@ class Playground implements Adapter {
   }
 
   expire({ message }: MessageRef, view: TaskView | RemovedView): Promise<void> {
-    const fields = view.kind === 'task' ? viewFields(view) : { card: keptCard(cardOf(view)), clip: null, asked: null };
+    const fields = view.kind === 'task' ? viewFields(view) : { card: cardOf(view), clip: null, asked: null };
     return expireMessage({ messages: this.#messages, files: this.#files }, message, fields);
   }
 
@@ -250,7 +249,7 @@ class Playground implements Adapter {
 }
 
 function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'> {
-  const card = keptCard(cardOf(view));
+  const card = cardOf(view);
   if (view.kind !== 'task') return { card, task: null, state: null, progress: null, clip: null };
   const { members, cut } = view;
   if (cut !== undefined) return { card, task: null, state: null, progress: null, clip: null };

@@ -4,12 +4,11 @@ import type { Bot, Caller, Command, Form, Reply, Suggestion } from '#commands/bo
 import { type Placement, type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
-import { type Card, type CardButton, linesOf } from '#commands/ui/card.ts';
-import { DailiesError } from '#src/errors.ts';
+import { buttonsOf, type Card, type CardButton, linesOf } from '#commands/ui/card.ts';
+import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog } from '#src/videos/index.ts';
 import { type InteractionKind, type Message, type MessageStore, maySee } from './message-store.ts';
-import { buttonsIn, type KeptCard, keptCard } from './render.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';
 import {
   type commandsQuery,
@@ -83,7 +82,7 @@ export class InteractionHandler {
   press({ id, user, message, button }: z.output<typeof pressBody>): Promise<CachedResponse> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
-      const pressed = buttonsIn(found.card).find((offered) => offered.id === button);
+      const pressed = buttonsOf(found.card).find((offered) => offered.id === button);
       // The button id comes from the client: one that is not in the message replaces nothing.
       const inPlace = pressed !== undefined && isAnsweredInPlace(pressed.id);
       const interaction: Interaction = {
@@ -195,21 +194,14 @@ class PageResponder implements Responder {
 
   async show(card: Card, placement: Placement): Promise<void> {
     const { message } = this.#interaction;
-    const kept = keptCard(card);
     if (placement !== 'in-place' || message === null) {
-      this.response = accepted(await this.#post(kept, placement !== 'public'));
+      this.response = accepted(await this.#post(card, placement !== 'public'));
       return;
     }
-    const change = (current: Message): Message => ({ ...current, card: kept, edits: current.edits + 1 });
-    const isThere = await this.#options.messages.change(message.id, change).then(
-      () => true,
-      (thrown: unknown) => {
-        if (thrown instanceof DailiesError && thrown.code === 'message_gone') return false;
-        throw thrown;
-      },
-    );
+    const change = (current: Message): Message => ({ ...current, card, edits: current.edits + 1 });
+    const isThere = await this.#options.messages.changeIfThere(message.id, change);
     // The question whether to delete a clip quotes it, and goes with it.
-    this.response = accepted(isThere ? message.id : await this.#post(kept, true));
+    this.response = accepted(isThere ? message.id : await this.#post(card, true));
   }
 
   offer({ card, private: own = card }: ReplyOf<'offer'>): Promise<void> {
@@ -242,7 +234,7 @@ class PageResponder implements Responder {
   }
 
   /** Posts a response. @returns the id of its message, which is the same for the same interaction. */
-  async #post(card: KeptCard, isPrivate: boolean): Promise<string> {
+  async #post(card: Card, isPrivate: boolean): Promise<string> {
     const { kind, caller, label, message } = this.#interaction;
     const posted = await this.#options.messages.post({
       id: messageIdOf(kind, caller.interaction),
@@ -257,7 +249,7 @@ class PageResponder implements Responder {
 }
 
 /** Returns a card of plain text, such as a refusal; keeps its line breaks. */
-function sentenceCard(sentence: string, buttons: readonly CardButton[] = []): KeptCard {
+function sentenceCard(sentence: string, buttons: readonly CardButton[] = []): Card {
   return { lines: sentence.split('\n').map((line) => [line]), progress: null, buttons };
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { CardButton } from '#commands/ui/card.ts';
+import { type Block, blocksOf, buttonsOf, type Card, type CardButton, type Line, linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import type { Clock } from '#src/clock.ts';
 import { collection, type IndexEntry, type IndexWrite, type Store, type Versioned } from '#src/engine/index.ts';
@@ -7,7 +7,6 @@ import { DailiesError } from '#src/errors.ts';
 import type { Phase, TaskId, TaskState } from '#src/tasks/index.ts';
 import type { AspectRatio } from '#src/videos/index.ts';
 import { LiveUpdates } from './live-updates.ts';
-import { buttonsIn, type KeptCard } from './render.ts';
 import type { messagesQuery } from './schema.ts';
 
 const BOT_NAME = 'Dailies';
@@ -18,12 +17,12 @@ export interface ClipFacts {
   readonly prompt: string;
   readonly aspectRatio: AspectRatio | null;
   readonly by: string;
-  /** True for a retry of another task; absent in older records. */
-  readonly isRetry?: boolean;
+  /** It is a retry of another task. */
+  readonly isRetry: boolean;
   /** It is a shot of a storyboard, or the storyboard itself. */
-  readonly isShot?: boolean;
-  /** It is a clip of a comparison; absent in older records. */
-  readonly isCompared?: boolean;
+  readonly isShot: boolean;
+  /** It is a clip of a comparison. */
+  readonly isCompared: boolean;
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
   /** Time the card was rendered. The card's elapsed time is as of then, and the page counts on from it. */
@@ -50,9 +49,9 @@ export interface Message extends Versioned {
   readonly replyTo: { readonly channel: string; readonly message: string } | null;
   /** The only user who sees it (ephemeral); `null`: everyone. */
   readonly visibleTo: string | null;
-  /** Interaction it responds to, such as `/video list`; `null` where the card shows it. Older records lack `how`. */
-  readonly asked: { readonly user: string; readonly what: string; readonly how?: InteractionKind } | null;
-  readonly card: KeptCard;
+  /** Interaction it responds to, such as `/video list`; `null` where the card shows it. */
+  readonly asked: { readonly user: string; readonly what: string; readonly how: InteractionKind } | null;
+  readonly card: Card;
   readonly task: TaskId | null;
   /** Tasks of a set, of which this is the card. Absent: none. */
   readonly tasks?: readonly Pick<Message, 'task' | 'state' | 'progress'>[];
@@ -76,7 +75,12 @@ export const playgroundMessages = collection<string, Message>({
 type NewMessage = Pick<Message, 'id' | 'channel' | 'card'> & Partial<Omit<Message, 'revision' | 'order'>>;
 
 /** Message as sent over HTTP: the fields of the public API, and more that the page needs. */
-export interface WireMessage extends Omit<Message, 'replyTo' | 'attachments'> {
+export interface WireMessage extends Omit<Message, 'card' | 'replyTo' | 'attachments'> {
+  /** `blocks` are its layout, `lines` the same as plain lines. */
+  readonly card: Pick<Card, 'progress' | 'buttons'> & {
+    readonly blocks: readonly Block[];
+    readonly lines: readonly Line[];
+  };
   readonly replyTo: string | null;
   readonly replyChannel: string | null;
   readonly text: string;
@@ -238,21 +242,27 @@ export class MessageStore {
     return message;
   }
 
+  /** As {@link changeIfThere}. @throws DailiesError `message_gone` when there is none. */
+  async change(id: string, change: (message: Message) => Message): Promise<void> {
+    if (await this.changeIfThere(id, change)) return;
+    throw new DailiesError(`changing message ${id}: there is none`, { code: 'message_gone', retryable: false });
+  }
+
   /**
    * Updates a message with `change`, by compare-and-set; writes nothing if `change` returns the same object.
-   * @throws DailiesError `message_gone` when there is none.
+   * @returns whether there is one
    */
-  async change(id: string, change: (message: Message) => Message): Promise<Message> {
+  async changeIfThere(id: string, change: (message: Message) => Message): Promise<boolean> {
     let isChanged = false;
-    const message = await playgroundMessages.change<Message>(this.#store, id, (current) => {
-      if (!isObject(current)) throw messageGone(id);
+    const message = await playgroundMessages.change<Message | null>(this.#store, id, (current) => {
+      if (!isObject(current)) return { result: null };
       const changed = change(current);
       isChanged = changed !== current;
       if (!isChanged) return { result: current };
       return { value: changed, result: { ...changed, revision: current.revision + 1 } };
     });
-    if (isChanged) this.updates.publish({ kind: 'message', message });
-    return message;
+    if (message !== null && isChanged) this.updates.publish({ kind: 'message', message });
+    return message !== null;
   }
 
   /** Removes a message if it exists. */
@@ -295,22 +305,25 @@ export function maySee(message: Pick<Message, 'visibleTo'>, user: string): boole
 
 /** Returns the message as sent over HTTP. */
 export function toWire(message: Message): WireMessage {
+  const { progress, buttons } = message.card;
+  const lines = linesOf(message.card);
   return {
     ...message,
+    card: { blocks: blocksOf(message.card), lines, progress, buttons },
     replyTo: message.replyTo?.message ?? null,
     replyChannel: message.replyTo?.channel ?? null,
-    text: plainText(message.card.lines),
-    mentions: mentionsOf(message.card),
+    text: plainText(lines),
+    mentions: mentionsIn(lines),
     attachments: message.attachments.map((attachment) => ({
       ...attachment,
       url: `/playground/files/${message.id}/${encodeURIComponent(attachment.name)}`,
     })),
-    buttons: buttonsIn(message.card),
+    buttons: buttonsOf(message.card),
   };
 }
 
-/** Returns the ids of the users a card mentions. */
-function mentionsOf({ lines }: Pick<KeptCard, 'lines'>): readonly string[] {
+/** Returns the ids of the users whom lines mention. */
+function mentionsIn(lines: readonly Line[]): readonly string[] {
   return lines.flat().flatMap((part) => (typeof part === 'object' && 'mention' in part ? [part.mention.id] : []));
 }
 
@@ -331,8 +344,4 @@ const EMPTY = {
 /** Names the index of the messages of a channel; scores are their {@link Message.order}, about their times in ms. */
 export function messagesIndex(channel: string): string {
   return `playground:${channel}`;
-}
-
-function messageGone(id: string): DailiesError {
-  return new DailiesError(`changing message ${id}: there is none`, { code: 'message_gone', retryable: false });
 }

@@ -1,14 +1,12 @@
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { shortId } from '#commands/ui/buttons.ts';
-import { withoutDirection } from '#commands/ui/card.ts';
+import { type Card, linesOf, withoutDirection } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import type { MessageRef, RemovedView } from '#src/chat/index.ts';
-import { DailiesError } from '#src/errors.ts';
 import { type Person, withoutPerson } from '#src/tasks/index.ts';
 import type { AttachmentFolder } from './files.ts';
 import { type Message, type MessageStore, maySee } from './message-store.ts';
-import { type KeptCard, keptCard } from './render.ts';
 
 /** Options of {@link retractMessage}. */
 interface RetractionOptions {
@@ -30,7 +28,7 @@ export async function retractMessage(
 ): Promise<void> {
   const message = await messages.get(id);
   if (message === undefined) return;
-  const card = keptCard(cardOf(view));
+  const card = cardOf(view);
   // Before the message itself, whose record a repeated attempt compares them with.
   await retractCopies(messages, message, card);
   for (const { name } of message.attachments) await files.remove(id, name);
@@ -48,7 +46,7 @@ export async function expireMessage(
   await changeOnce(messages, id, { ...fields, attachments: [] });
 }
 
-async function retractCopies(messages: MessageStore, original: Message, card: KeptCard): Promise<void> {
+async function retractCopies(messages: MessageStore, original: Message, card: Card): Promise<void> {
   if (original.task === null) return;
   for await (const page of messages.all()) {
     for (const message of page.filter((one) => unlessDamaged(() => isCopy(one, original)) === true)) {
@@ -61,7 +59,7 @@ async function retractCopies(messages: MessageStore, original: Message, card: Ke
 /** Returns whether a message shows the task of another one, besides messages of tasks themselves. */
 function isCopy(message: Message, { id, task, clip }: Message): boolean {
   if (task === null || message.task !== null) return false;
-  const text = `${plainText(message.card.lines)}\n${message.asked?.what ?? ''}`;
+  const text = `${plainText(linesOf(message.card))}\n${message.asked?.what ?? ''}`;
   const isQuoted = clip !== null && quotes(text, clip.prompt);
   if (message.visibleTo === null) return message.replyTo?.message === id && isQuoted;
   if (JSON.stringify(message.card).includes(task) || text.includes(shortId(task))) return true;
@@ -74,7 +72,7 @@ function quotes(text: string, prompt: string): boolean {
   return line !== '' && text.replace(/\s+/gu, ' ').includes(beginning(line, QUOTED_LENGTH).trim());
 }
 
-function replace(messages: MessageStore, id: string, card: KeptCard): Promise<void> {
+function replace(messages: MessageStore, id: string, card: Card): Promise<void> {
   const empty = { asked: null, task: null, state: null, progress: null, clip: null, attachments: [] };
   return changeOnce(messages, id, { card, ...empty });
 }
@@ -84,7 +82,7 @@ async function changeOnce(messages: MessageStore, id: string, wanted: Partial<Me
   const isSame = (current: Message): boolean => JSON.stringify({ ...current, ...wanted }) === JSON.stringify(current);
   const change = (current: Message): Message =>
     isSame(current) ? current : { ...current, ...wanted, edits: current.edits + 1 };
-  await unlessGone(messages.change(id, change));
+  await messages.changeIfThere(id, change);
 }
 
 /** Files that name the people of the team; a new one can be requested at any time. */
@@ -111,7 +109,7 @@ export async function forgetPerson(
       const named = message.attachments.filter(({ name }) => NAMES_PEOPLE.test(name));
       for (const { name } of named) await files.remove(message.id, name);
       if (other !== message)
-        await unlessGone(messages.change(message.id, (current) => withoutUser(current, person, pseudonym)));
+        await messages.changeIfThere(message.id, (current) => withoutUser(current, person, pseudonym));
     }
   }
 }
@@ -145,14 +143,5 @@ function unlessDamaged<Read>(read: () => Read): Read | undefined {
     return read();
   } catch {
     return undefined;
-  }
-}
-
-/** Resolves once a change is done, also if the message was removed meanwhile. */
-async function unlessGone(change: Promise<unknown>): Promise<void> {
-  try {
-    await change;
-  } catch (thrown) {
-    if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
   }
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AdapterDeps } from '#commands/adapter.ts';
 import { sentenceOf } from '#commands/sentences/errors.ts';
 import { DailiesError } from '#src/errors.ts';
-import { sendFile } from '#src/http/index.ts';
+import { dispositionOf, sendFile } from '#src/http/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
@@ -137,10 +137,7 @@ function addFiles(http: FastifyInstance, options: RouteOptions): void {
     const isShown = SHOWN.test(attachment.contentType) && !attachment.contentType.includes('svg');
     void reply
       .type(isShown ? attachment.contentType : 'application/octet-stream')
-      .header(
-        'content-disposition',
-        `${isShown ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(name)}`,
-      )
+      .header('content-disposition', dispositionOf(name, !isShown))
       .header('cache-control', 'private, max-age=31536000, immutable');
     return sendFile(request, reply, join(files.path, files.fileName(message, name)));
   });

@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@bull-board/fastify';
 import basicAuth from '@fastify/basic-auth';
 import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
-import { bearerOf, isSameSecret, type WrongTokens } from '../http/index.ts';
+import { bearerOf, isRead, isSameSecret, type WrongTokens } from '../http/index.ts';
 
 const PATH = '/board';
 
@@ -67,7 +67,7 @@ export async function serveBoard(http: FastifyInstance, { queues, token, wrongTo
           );
       });
       board.addHook('onRequest', async (request, reply) => {
-        if (request.method === 'GET' || request.method === 'HEAD') return;
+        if (isRead(request)) return;
         await reply.code(405).header('allow', 'GET, HEAD').send({ error: 'This dashboard is read-only.' });
       });
       await board.register(pages.registerPlugin());

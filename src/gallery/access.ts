@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../bounded-map.ts';
-import type { Place, Platform } from '../chat/index.ts';
+import type { MemberRights, Place, Platform } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
 import { collection, type PersonalFacts, type Store } from '../engine/index.ts';
 import type { Origin, Person, Viewer } from '../tasks/index.ts';
@@ -12,9 +12,9 @@ const LINK_TTL_MS = 10 * 60_000;
 export const SESSION_TTL_MS = 12 * 3_600_000;
 /** Interval between two checks that the person of a session is still a member of the team. */
 const MEMBERSHIP_MS = 3_600_000;
-/** Interval between two checks that the person may still view the channel in which the link was requested. */
-const CHANNEL_MS = 60_000;
-/** Sessions whose checks are remembered; a session beyond them is checked again. */
+/** Time for which the rights of a person in a channel are remembered. */
+const RIGHTS_MS = 60_000;
+/** Checks that are remembered; what is beyond them is checked again. */
 const MAX_REMEMBERED = 10_000;
 const KEY_BYTES = 32;
 /** A key of {@link KEY_BYTES} in base64url. */
@@ -85,10 +85,8 @@ export class GalleryAccess {
   readonly #options: GalleryAccessOptions;
   /** Time of the last check of membership by session, by the monotonic clock. */
   readonly #checkedAt = new BoundedMap<string, number>(MAX_REMEMBERED);
-  readonly #channels = new BoundedMap<string, { readonly atMs: number; readonly isVisible: boolean }>(MAX_REMEMBERED);
-
-  /** Whether the person manages a channel, by session and channel. */
-  readonly #managed = new BoundedMap<string, { readonly atMs: number; readonly isManaged: boolean }>(MAX_REMEMBERED);
+  /** By session and channel. */
+  readonly #rights = new BoundedMap<string, { readonly atMs: number; readonly rights: MemberRights }>(MAX_REMEMBERED);
 
   constructor(options: GalleryAccessOptions) {
     this.#options = options;
@@ -146,7 +144,8 @@ export class GalleryAccess {
    */
   async viewerOf(session: GallerySession): Promise<Viewer> {
     const { user, channel, isExternal } = session;
-    return { user: user.id, channel: (await this.#seesChannel(session)) ? channel : '', isExternal };
+    const rights = await this.#rightsAt(session, placeOf(session));
+    return { user: user.id, channel: rights?.view === true ? channel : '', isExternal };
   }
 
   /**
@@ -155,18 +154,9 @@ export class GalleryAccess {
    */
   async mayDelete(session: GallerySession, { user, team, channel, address }: Origin): Promise<boolean> {
     if (user.id === session.user.id || isAmong(this.#options.admins, session.platform, session.user.id)) return true;
-    const nowMs = this.#options.clock.monotonic();
-    const key = `${session.id}:${channel}`;
-    const known = this.#managed.get(key);
-    if (known !== undefined && nowMs - known.atMs < CHANNEL_MS) return known.isManaged;
-    const platform = this.#options.platforms.get(session.platform);
-    if (platform === undefined) return false;
-    const place = { team, channel, address: platform.lastingAddress(address) };
-    const rights = await platform.rights(place, session.user.id).catch(() => undefined);
-    if (rights === undefined) return false;
-    const isManaged = rights.view && rights.manage;
-    this.#managed.set(key, { atMs: nowMs, isManaged });
-    return isManaged;
+    const lasting = this.#options.platforms.get(session.platform)?.lastingAddress(address) ?? {};
+    const rights = await this.#rightsAt(session, { team, channel, address: lasting });
+    return rights?.view === true && rights.manage;
   }
 
   async #isStillMember(session: GallerySession): Promise<boolean> {
@@ -185,15 +175,16 @@ export class GalleryAccess {
     return isMember;
   }
 
-  async #seesChannel(session: GallerySession): Promise<boolean> {
+  /** Returns the rights of the person at a place; `undefined` while the platform does not respond. */
+  async #rightsAt(session: GallerySession, place: Place): Promise<MemberRights | undefined> {
     const nowMs = this.#options.clock.monotonic();
-    const known = this.#channels.get(session.id);
-    if (known !== undefined && nowMs - known.atMs < CHANNEL_MS) return known.isVisible;
+    const key = `${session.id}:${place.channel}`;
+    const known = this.#rights.get(key);
+    if (known !== undefined && nowMs - known.atMs < RIGHTS_MS) return known.rights;
     const platform = this.#options.platforms.get(session.platform);
-    const rights = await platform?.rights(placeOf(session), session.user.id).catch(() => undefined);
-    if (rights === undefined) return false;
-    this.#channels.set(session.id, { atMs: nowMs, isVisible: rights.view });
-    return rights.view;
+    const rights = await platform?.rights(place, session.user.id).catch(() => undefined);
+    if (rights !== undefined) this.#rights.set(key, { atMs: nowMs, rights });
+    return rights;
   }
 
   /** Returns a record unless it has expired. */

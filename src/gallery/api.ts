@@ -12,20 +12,9 @@ import {
   versionOf,
 } from '../tasks/index.ts';
 import { type Catalog, checkAgain, MEDIA_KINDS, titleOf } from '../videos/index.ts';
-import type { GalleryAccess } from './access.ts';
-import { type ClipFilter, type ClipTask, type Cursor, type GalleryClips, isClip } from './clips.ts';
-import { type Entered, type EnteredRoute, GALLERY_PATH, sessionKeyOf, tokenOf } from './requests.ts';
-import type { GallerySets } from './sets.ts';
-
-/** Options of {@link addApi}. */
-export interface ApiOptions {
-  readonly access: Pick<GalleryAccess, 'mayDelete'>;
-  readonly clips: GalleryClips;
-  readonly sets: Pick<GallerySets, 'page'>;
-  readonly catalog: () => Catalog;
-  /** Whether pictures of clips can be made. */
-  readonly hasPosters: boolean;
-}
+import { type ClipFilter, type ClipTask, type Cursor, isClip } from './clips.ts';
+import { type Entered, type EnteredRoute, GALLERY_PATH, idOf, sessionKeyOf, tokenOf } from './requests.ts';
+import type { GalleryOptions } from './routes.ts';
 
 const PAGE = 24;
 const SHORT_PROMPT = 240;
@@ -48,8 +37,8 @@ const pageQuery = z.object({
 });
 
 /** Adds the JSON API: the session, pages of clips, one clip, and the values of the filters. */
-export function addApi(http: FastifyInstance, route: EnteredRoute, options: ApiOptions): void {
-  const { clips, sets, catalog, hasPosters } = options;
+export function addApi(http: FastifyInstance, route: EnteredRoute, options: GalleryOptions): void {
+  const { clips, sets, catalog, posters } = options;
   const api = `${GALLERY_PATH}/api`;
   http.get(
     `${api}/session`,
@@ -58,7 +47,7 @@ export function addApi(http: FastifyInstance, route: EnteredRoute, options: ApiO
       platform: session.platform,
       channel: viewer.channel === '' ? null : viewer.channel,
       token: tokenOf(sessionKeyOf(request)),
-      hasPosters,
+      hasPosters: posters.isOn,
     })),
   );
   http.get(
@@ -75,11 +64,10 @@ export function addApi(http: FastifyInstance, route: EnteredRoute, options: ApiO
       };
     }),
   );
-  http.get<{ Params: { id: string } }>(
+  http.get(
     `${api}/clips/:id`,
     route(async (entered, request, reply) => {
-      const { id } = request.params as { readonly id: string };
-      const task = await clips.findClip(entered.scope, id);
+      const task = await clips.findClip(entered.scope, idOf(request));
       if (task === undefined)
         return reply.code(404).send({ error: 'There is no such clip, or it is not here any more.' });
       return detailOf(entered, task, options);
@@ -112,7 +100,7 @@ function cursorOf(text: string | undefined): Cursor | null {
 }
 
 function summaryOf(task: ClipTask, catalog: Catalog) {
-  const { id, request, origin, price, createdAtMs, retryOf, clip } = task;
+  const { id, request, origin, price, createdAtMs, retryOf } = task;
   // A retry of a shot is a further take of it.
   const set = task.takeOf ?? task.set;
   const { seconds, aspectRatio, resolution, style } = request;
@@ -128,7 +116,6 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
     price: formatPrice(price),
     by: origin.user.name,
     createdAtMs,
-    bytes: clip.bytes,
     isRetry: retryOf !== undefined,
     version: versionOf(task),
     review: reviewOf(task),
@@ -140,13 +127,13 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
 function reviewOf(task: ClipTask) {
   const last = lastDecision(task);
   if (last === undefined) return null;
-  const { kind: state, by, atMs, note } = last;
+  const { kind: state, by, note } = last;
   const at = note?.atSeconds === undefined ? null : formatTimecode(note.atSeconds);
-  return { state, by: by.name, atMs, note: note === undefined ? null : { ...note, at } };
+  return { state, by: by.name, note: note === undefined ? null : { ...note, at } };
 }
 
-async function detailOf({ scope, session }: Entered, task: ClipTask, { access, clips, catalog }: ApiOptions) {
-  const { request, origin, endedAtMs } = task;
+async function detailOf({ scope, session }: Entered, task: ClipTask, { access, clips, catalog }: GalleryOptions) {
+  const { request, origin } = task;
   const { before, after } = await clips.takesOf(scope, task);
   const checked = checkAgain(catalog(), request);
   const price = checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
@@ -159,7 +146,6 @@ async function detailOf({ scope, session }: Entered, task: ClipTask, { access, c
     by: origin.user.name,
     byId: origin.user.id,
     channel: origin.channel,
-    endedAtMs: endedAtMs ?? null,
     references: references.filter(({ count }) => count > 0),
     startsFrom: startOf(task),
     before: before.map(takeOf),

@@ -8,10 +8,9 @@ import { z } from 'zod';
 import { fileNameOf } from '../media/index.ts';
 import { typedPrompt } from '../tasks/index.ts';
 import { type Catalog, titleOf } from '../videos/index.ts';
-import type { ApiOptions } from './api.ts';
 import type { ClipTask } from './clips.ts';
 import { type EnteredRoute, GALLERY_PATH } from './requests.ts';
-import type { FileOptions } from './routes.ts';
+import type { GalleryOptions } from './routes.ts';
 
 /** Clips and bytes of one download at most. */
 const MAX_CLIPS = 200;
@@ -36,11 +35,8 @@ interface Entry {
   readonly name: string | null;
 }
 
-/** Options of {@link addBulk}. */
-type BulkOptions = Pick<FileOptions, 'clips' | 'fileOf'> & Pick<ApiOptions, 'catalog'>;
-
 /** Adds the download of several clips as one archive, not compressed, with a table of them. */
-export function addBulk(http: FastifyInstance, route: EnteredRoute, options: BulkOptions): void {
+export function addBulk(http: FastifyInstance, route: EnteredRoute, options: GalleryOptions): void {
   const { clips } = options;
   const running = new Set<string>();
   http.get(
@@ -73,7 +69,7 @@ export function addBulk(http: FastifyInstance, route: EnteredRoute, options: Bul
 }
 
 /** Returns an archive that is made while it is read. A failure ends it early; the browser reports it as failed. */
-function archiveOf(tasks: readonly ClipTask[], options: BulkOptions, signal: AbortSignal): Readable {
+function archiveOf(tasks: readonly ClipTask[], options: GalleryOptions, signal: AbortSignal): Readable {
   const zip = new ZipFile();
   const stream = zip.outputStream as Readable;
   zip.on('error', (thrown: Error) => stream.destroy(thrown));
@@ -88,7 +84,7 @@ function archiveOf(tasks: readonly ClipTask[], options: BulkOptions, signal: Abo
 async function fill(
   zip: ZipFile,
   tasks: readonly ClipTask[],
-  { fileOf, catalog, signal }: BulkOptions & { readonly signal: AbortSignal },
+  { fileOf, catalog, signal }: GalleryOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const entries: Entry[] = [];
   for (const [at, task] of tasks.entries()) {
@@ -110,7 +106,7 @@ async function fill(
 /** Opens the file of a clip, which may be downloaded again from the service; `null` where it is missing. */
 async function opened(
   task: ClipTask,
-  fileOf: FileOptions['fileOf'],
+  fileOf: GalleryOptions['fileOf'],
 ): Promise<{ readonly file: FileHandle; readonly bytes: number } | null> {
   const clip = await fileOf(task).catch(() => undefined);
   const file = clip === undefined ? null : await open(clip.path).catch(() => null);

@@ -14,9 +14,9 @@ import { PersonalDefaults } from '../teams/index.ts';
 import { type Catalog, type Clip, isLoopbackHost } from '../videos/index.ts';
 import { GalleryAccess, type Opener } from './access.ts';
 import { type ClipTask, GalleryClips } from './clips.ts';
-import { OPEN_PATH } from './open-page.ts';
 import type { PressInGallery } from './orders.ts';
 import { Posters } from './posters.ts';
+import { OPEN_PATH } from './requests.ts';
 import { type GalleryOptions, serveGallery } from './routes.ts';
 import { GallerySets } from './sets.ts';
 
@@ -99,7 +99,6 @@ function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl
     cutFileOf: (id) => cuts.find(id),
     posters,
     clipLinks,
-    hasPosters: posters.isOn,
     catalog,
     defaults: new PersonalDefaults(store),
     clock,

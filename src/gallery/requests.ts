@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isSameSecret } from '../http/index.ts';
+import { cookieOf, isRead, isSameSecret, setCookie } from '../http/index.ts';
 import type { Viewer } from '../tasks/index.ts';
 import { type GalleryAccess, type GallerySession, SESSION_TTL_MS } from './access.ts';
 import type { ViewScope } from './clips.ts';
 
 /** Path under which everything of the gallery is served, and to which its cookie is sent. */
 export const GALLERY_PATH = '/gallery';
+/** Path of a link, and of its redemption. */
+export const OPEN_PATH = `${GALLERY_PATH}/open`;
 /** Request header with the token of {@link tokenOf}. */
 const TOKEN_HEADER = 'x-gallery-token';
 const COOKIE = 'dailies_gallery';
 
 /** Returns the key of the session in a request's cookie; empty without one. */
-export function sessionKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
-  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1) ?? '';
+export function sessionKeyOf(request: Pick<FastifyRequest, 'headers'>): string {
+  return cookieOf(request, COOKIE) ?? '';
 }
 
 /** Sets the cookie of a session; with an empty key, removes it. @param isSecure whether the gallery is served by HTTPS */
-export function setCookie(reply: FastifyReply, key: string, isSecure: boolean): FastifyReply {
-  const seconds = key === '' ? 0 : SESSION_TTL_MS / 1_000;
-  const attributes = `Path=${GALLERY_PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
-  return reply.header('set-cookie', `${COOKIE}=${key}; ${attributes}`);
+export function setSession(reply: FastifyReply, key: string, isSecure: boolean): FastifyReply {
+  const maxAgeSeconds = key === '' ? 0 : SESSION_TTL_MS / 1_000;
+  return setCookie(reply, { name: COOKIE, value: key, path: GALLERY_PATH, maxAgeSeconds, sameSite: 'Lax', isSecure });
 }
 
 /**
@@ -30,6 +30,16 @@ export function setCookie(reply: FastifyReply, key: string, isSecure: boolean): 
  */
 export function tokenOf(sessionKey: string): string {
   return createHash('sha256').update(`gallery-token:${sessionKey}`).digest('base64url');
+}
+
+/** Returns the id in the path of a request. */
+export function idOf({ params }: Pick<FastifyRequest, 'params'>): string {
+  return (params as { readonly id: string }).id;
+}
+
+/** Returns whether a request asks for a file to save, not to show. */
+export function isDownload({ query }: Pick<FastifyRequest, 'query'>): boolean {
+  return (query as { readonly download?: string }).download !== undefined;
 }
 
 function hasToken(request: Pick<FastifyRequest, 'headers'>): boolean {
@@ -58,8 +68,7 @@ export function createEnteredRoute(access: GalleryAccess): EnteredRoute {
   return (handler) => async (request, reply) => {
     const session = await access.session(sessionKeyOf(request));
     if (session === null) return reply.code(401).send({ error: NO_SESSION });
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (!isRead && !hasToken(request)) return reply.code(403).send({ error: NO_TOKEN });
+    if (!isRead(request) && !hasToken(request)) return reply.code(403).send({ error: NO_TOKEN });
     const viewer = await access.viewerOf(session);
     const { platform, team } = session;
     return handler({ session, viewer, scope: { platform, team, viewer } }, request, reply);

@@ -1,18 +1,29 @@
-import { access } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
-import { servePage, WrongTokens } from '../http/index.ts';
+import {
+  acceptForms,
+  dispositionOf,
+  escapeHtml,
+  isFromOtherOrigin,
+  isFromOtherSite,
+  isRead,
+  sendFile,
+  sendNotePage,
+  servePage,
+  WrongTokens,
+} from '../http/index.ts';
 import type { Logger } from '../logger.ts';
-import { type ClipLinks, fileNameOf } from '../media/index.ts';
+import { type ClipLinks, fileNameOf, fileToSend } from '../media/index.ts';
 import type { Cut, Shot } from '../orders/index.ts';
 import type { Cuts } from '../studio/index.ts';
 import { typedPrompt } from '../tasks/index.ts';
 import type { MemberKey, PersonalDefaults } from '../teams/index.ts';
 import {
   ASPECT_RATIOS,
+  type Catalog,
   type Clip,
   checkDefaults,
   type Defaults,
@@ -21,19 +32,37 @@ import {
   SETTINGS,
 } from '../videos/index.ts';
 import type { GalleryAccess, GallerySession } from './access.ts';
-import { type ApiOptions, addApi } from './api.ts';
+import { addApi } from './api.ts';
 import { addBulk } from './bulk.ts';
 import { type ClipTask, type GalleryClips, isClip } from './clips.ts';
-import { OPEN_PATH, sendNote, sendOpenPage } from './open-page.ts';
 import type { PressInGallery } from './orders.ts';
 import type { Posters } from './posters.ts';
-import { createEnteredRoute, type EnteredRoute, GALLERY_PATH, sessionKeyOf, setCookie } from './requests.ts';
+import {
+  createEnteredRoute,
+  type EnteredRoute,
+  GALLERY_PATH,
+  idOf,
+  isDownload,
+  OPEN_PATH,
+  sessionKeyOf,
+  setSession,
+} from './requests.ts';
 import type { GallerySets, VisibleSet } from './sets.ts';
 
-/** Options of {@link serveGallery}. */
-export interface GalleryOptions extends ApiOptions, FileOptions, PressOptions, DefaultsOptions, SetRouteOptions {
+/** Parts behind the routes of the gallery. */
+export interface GalleryOptions {
   readonly access: GalleryAccess;
+  readonly clips: GalleryClips;
   readonly sets: GallerySets;
+  readonly catalog: () => Catalog;
+  readonly defaults: Pick<PersonalDefaults, 'get' | 'change'>;
+  /** Returns the file of a task's clip; rejects where it cannot be had, and logs why. */
+  readonly fileOf: (task: ClipTask) => Promise<Clip | undefined>;
+  /** Returns the file of a cut; rejects with a retryable error while it is made again. */
+  readonly cutFileOf: Cuts['find'];
+  readonly posters: Posters;
+  readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
+  readonly press: PressInGallery;
   /** Address of the HTTP server from outside; `null`: none. */
   readonly publicUrl: URL | null;
   readonly clock: Clock;
@@ -42,15 +71,10 @@ export interface GalleryOptions extends ApiOptions, FileOptions, PressOptions, D
   readonly countWrongToken?: ConstructorParameters<typeof WrongTokens>[0]['counted'];
 }
 
-/** Headers of every response: nothing of the gallery is indexed, stored by a cache, or embedded by another site. */
-const HEADERS = {
-  'cache-control': 'private, no-store',
-  'x-robots-tag': 'noindex, nofollow',
-  'x-content-type-options': 'nosniff',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const;
+/** Headers of every response besides those of the page: nothing of the gallery is indexed, or stored by a cache. */
+const HEADERS = { 'cache-control': 'private, no-store', 'x-robots-tag': 'noindex, nofollow' } as const;
 
+const TITLE = 'Dailies gallery';
 const ENDED = 'This link has been used, or is older than 10 minutes. Send /video gallery in the chat for a new one.';
 const FOREIGN = 'The gallery takes requests from its own pages only.';
 
@@ -65,8 +89,8 @@ export async function serveGallery(http: FastifyInstance, options: GalleryOption
     scope.addContentTypeParser('application/json', { parseAs: 'string' }, scope.getDefaultJsonParser('error', 'error'));
     scope.addHook('onRequest', async (request, reply) => {
       reply.headers(HEADERS);
-      const isRead = request.method === 'GET' || request.method === 'HEAD';
-      if (!isRead && isForeign(request, options.publicUrl)) return reply.code(403).send({ error: FOREIGN });
+      const isForeign = isFromOtherSite(request) || isFromOtherOrigin(request, options.publicUrl);
+      if (isForeign && !isRead(request)) return reply.code(403).send({ error: FOREIGN });
       return undefined;
     });
     scope.setErrorHandler((thrown, _request, reply) => sendError(thrown, reply, options.logger));
@@ -84,42 +108,44 @@ export async function serveGallery(http: FastifyInstance, options: GalleryOption
   });
 }
 
-/**
- * Returns whether a request comes from a page of another origin, by the headers that browsers add themselves.
- * @param publicUrl address of this server from outside, whose proxy may not pass its Host on; `null`: none
- * @see https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
- */
-function isForeign({ headers }: Pick<FastifyRequest, 'headers'>, publicUrl: URL | null): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
-  const { origin, host } = headers;
-  if (origin === undefined) return false;
-  const from = URL.canParse(origin) ? new URL(origin).host : '';
-  return from === '' || (from !== host?.toLowerCase() && from !== publicUrl?.host);
-}
-
 /** Adds the page of a link, and its redemption. */
 function addOpening(http: FastifyInstance, options: GalleryOptions): void {
   const { access, publicUrl, clock, logger, countWrongToken } = options;
   const wrongLinks = new WrongTokens({ entrance: 'gallery', clock, logger, counted: countWrongToken });
   const isSecure = publicUrl?.protocol === 'https:';
-  http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
-    done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
-  );
+  acceptForms(http);
   http.get(OPEN_PATH, async (request, reply) => {
     const { key } = openQuery.parse(request.query);
     const opener = await access.openerOf(key);
-    return opener === null ? sendNote(reply.code(410), ENDED) : sendOpenPage(reply, key, opener.user.name);
+    return opener === null ? sendEnded(reply) : sendOpenPage(reply, key, opener.user.name);
   });
   http.post(OPEN_PATH, { bodyLimit: 4_096 }, async (request, reply) => {
     const session = await access.redeem(openQuery.parse(request.body ?? {}).key);
     if (session === null) {
       await wrongLinks.note();
-      return sendNote(reply.code(410), ENDED);
+      return sendEnded(reply);
     }
     await access.end(sessionKeyOf(request));
-    return setCookie(reply, session, isSecure).redirect(GALLERY_PATH, 303);
+    return setSession(reply, session, isSecure).redirect(GALLERY_PATH, 303);
   });
+}
+
+/**
+ * Sends the page of a link: a button, because the previews of chats open links as well, and would use it up.
+ * @param name of the person who requested it, so that no one opens another one's gallery unawares
+ */
+function sendOpenPage(reply: FastifyReply, key: string, name: string): FastifyReply {
+  const sentence = `This opens the clips that ${name} may see, for 12 hours. The link works once.`;
+  const form = `
+<form method="post" action="${OPEN_PATH}">
+<input type="hidden" name="key" value="${escapeHtml(key)}">
+<button>Open the gallery as ${escapeHtml(name)}</button>
+</form>`;
+  return sendNotePage(reply, { title: TITLE, sentence, form });
+}
+
+function sendEnded(reply: FastifyReply): FastifyReply {
+  return sendNotePage(reply.code(410), { title: TITLE, sentence: ENDED });
 }
 
 function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {
@@ -135,17 +161,12 @@ function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): Fastif
   return reply.code(500).send({ error: 'Something went wrong here. The log of the bot says what.' });
 }
 
-/** Options of {@link addSets}. */
-interface SetRouteOptions {
-  readonly sets: GallerySets;
-}
-
 /** Adds what the page shows above the clips of a set: a board's order, and its cuts. */
-function addSets(http: FastifyInstance, route: EnteredRoute, { sets }: SetRouteOptions): void {
-  http.get<{ Params: { id: string } }>(
+function addSets(http: FastifyInstance, route: EnteredRoute, { sets }: GalleryOptions): void {
+  http.get(
     `${GALLERY_PATH}/api/sets/:id`,
     route(async ({ scope }, request, reply) => {
-      const { id } = request.params as { readonly id: string };
+      const id = idOf(request);
       const set = await sets.find(scope, id);
       if (set === undefined) return reply.code(404).send({ error: 'There are no clips of this order.' });
       const { kind, of } = set.board.place;
@@ -173,13 +194,6 @@ function cutOf({ id, tasks, file, origin, requestedAtMs }: Cut) {
   return { id, shots: tasks.length, bytes, seconds, by: origin.user.name, requestedAtMs };
 }
 
-/** Options of {@link addPresses}. */
-interface PressOptions {
-  readonly access: GalleryAccess;
-  readonly clips: GalleryClips;
-  readonly press: PressInGallery;
-}
-
 const pressBody = z.object({
   id: z.string().regex(/^[0-9a-f]{32}$/),
   task: z.string().max(100),
@@ -197,7 +211,7 @@ const pressBody = z.object({
 });
 
 /** Adds the changes: a press on the page of a clip, and the end of the session. */
-function addPresses(http: FastifyInstance, route: EnteredRoute, { access, clips, press }: PressOptions): void {
+function addPresses(http: FastifyInstance, route: EnteredRoute, { access, clips, press }: GalleryOptions): void {
   http.post(
     `${GALLERY_PATH}/api/presses`,
     { bodyLimit: 4_096 },
@@ -213,14 +227,9 @@ function addPresses(http: FastifyInstance, route: EnteredRoute, { access, clips,
     { bodyLimit: 4_096 },
     route(async (_entered, request, reply) => {
       await access.end(sessionKeyOf(request));
-      return setCookie(reply, '', false).send({ ended: true });
+      return setSession(reply, '', false).send({ ended: true });
     }),
   );
-}
-
-/** Options of {@link addDefaults}. */
-interface DefaultsOptions extends Pick<ApiOptions, 'catalog'> {
-  readonly defaults: Pick<PersonalDefaults, 'get' | 'change'>;
 }
 
 /** Changed values; `null` removes one. */
@@ -233,7 +242,7 @@ const patchBody = z.strictObject({
 const NOT_OFFERED = 'This is not offered any more. Reload the page.';
 
 /** Adds the person's defaults: model, length and aspect ratio of their orders that name none, with the choices for them. */
-function addDefaults(http: FastifyInstance, route: EnteredRoute, { defaults, catalog }: DefaultsOptions): void {
+function addDefaults(http: FastifyInstance, route: EnteredRoute, { defaults, catalog }: GalleryOptions): void {
   const path = `${GALLERY_PATH}/api/defaults`;
   http.get(
     path,
@@ -278,18 +287,6 @@ function choicesOf(model: Model) {
   return { name: model.name, title: model.title, ...Object.fromEntries(settings) };
 }
 
-/** Options of {@link addFiles}. */
-export interface FileOptions {
-  readonly clips: GalleryClips;
-  /** Returns the file of a task's clip; rejects where it cannot be had, and logs why. */
-  readonly fileOf: (task: ClipTask) => Promise<Clip | undefined>;
-  readonly sets: Pick<GallerySets, 'findCut'>;
-  /** Returns the file of a cut; rejects with a retryable error while it is made again. */
-  readonly cutFileOf: Cuts['find'];
-  readonly posters: Posters;
-  readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
-}
-
 const GONE = 'This clip is not here any more.';
 const NOT_NOW = 'This clip could not be brought here just now. Try again in a moment.';
 
@@ -297,73 +294,49 @@ const NOT_NOW = 'This clip could not be brought here just now. Try again in a mo
 function addFiles(
   http: FastifyInstance,
   route: EnteredRoute,
-  { clips, sets, fileOf, cutFileOf, posters, clipLinks }: FileOptions,
+  { clips, sets, fileOf, cutFileOf, posters, clipLinks }: GalleryOptions,
 ): void {
-  http.get<{ Params: { id: string }; Querystring: { download?: string } }>(
+  http.get(
     `${GALLERY_PATH}/clips/:id`,
     route(async ({ scope }, request, reply) => {
-      const task = await clips.findClip(scope, idOf(request.params));
-      const isDownload = (request.query as { readonly download?: string }).download !== undefined;
-      const elsewhere = task === undefined ? null : await clipLinks.redirectFor(task.id, isDownload);
+      const task = await clips.findClip(scope, idOf(request));
+      if (task === undefined) return sendClip(request, reply, undefined);
+      const elsewhere = await clipLinks.redirectFor(task.id, isDownload(request));
       if (elsewhere !== null) return reply.redirect(elsewhere, 302);
-      const file = task === undefined ? undefined : await fileOf(task).catch(failureOf);
-      const name = task === undefined ? '' : fileNameOf(task);
-      return sendClip(reply, typeof file === 'object' ? { ...file, name } : file, isDownload);
+      const file = await fileToSend(fileOf(task));
+      return sendClip(request, reply, typeof file === 'object' ? { ...file, name: fileNameOf(task) } : file);
     }),
   );
-  http.get<{ Params: { id: string }; Querystring: { download?: string } }>(
+  http.get(
     `${GALLERY_PATH}/cuts/:id`,
     route(async ({ scope }, request, reply) => {
-      const cut = await sets.findCut(scope, idOf(request.params));
-      const file = cut === undefined ? undefined : await cutFileOf(cut.id).catch(failureOf);
-      return sendClip(reply, file, (request.query as { readonly download?: string }).download !== undefined);
+      const cut = await sets.findCut(scope, idOf(request));
+      return sendClip(request, reply, cut === undefined ? undefined : await fileToSend(cutFileOf(cut.id)));
     }),
   );
-  http.get<{ Params: { id: string } }>(
+  http.get(
     `${GALLERY_PATH}/posters/:id`,
     route(async ({ scope }, request, reply) => {
-      const task = await clips.findClip(scope, idOf(request.params));
+      const task = await clips.findClip(scope, idOf(request));
       const path = task === undefined ? null : await posters.of(task.id, () => fileOf(task).catch(() => undefined));
       if (path === null) return reply.code(404).send({ error: 'There is no picture of this clip.' });
-      return sendFile(reply.type('image/jpeg'), path);
+      return sendFile(request, reply.type('image/jpeg').headers(UNTRUSTED), path);
     }),
   );
 }
+
+/** Headers of a file: its content never runs as a page of this origin. */
+const UNTRUSTED = { 'content-security-policy': 'sandbox' } as const;
 
 /** Sends a clip or a cut, or why it is not sent. */
 async function sendClip(
+  request: FastifyRequest,
   reply: FastifyReply,
   file: (Clip & { readonly name: string }) | 'gone' | 'not_now' | undefined,
-  isDownload: boolean,
 ): Promise<FastifyReply> {
   if (file === 'not_now') return reply.code(503).header('retry-after', '10').send({ error: NOT_NOW });
-  if (file === undefined || file === 'gone' || !(await exists(file.path))) return reply.code(404).send({ error: GONE });
-  const name = encodeURIComponent(file.name.toWellFormed());
-  void reply
-    .type(file.contentType)
-    .header('content-disposition', `${isDownload ? 'attachment' : 'inline'}; filename*=UTF-8''${name}`);
-  return sendFile(reply, file.path);
-}
-
-/** Sends a file as it is; its content never runs as a page of this origin. */
-function sendFile(reply: FastifyReply, path: string): FastifyReply {
-  void reply.header('content-security-policy', 'sandbox');
-  return reply.sendFile(basename(path), dirname(path), { contentType: false, cacheControl: false });
-}
-
-function idOf(params: unknown): string {
-  return (params as { readonly id: string }).id;
-}
-
-function failureOf(thrown: unknown): 'gone' | 'not_now' {
-  const code = thrown instanceof DailiesError ? thrown.code : null;
-  return code === 'gone' || code === 'task_unknown' ? 'gone' : 'not_now';
-}
-
-/** Returns whether a file still exists; it may have been cleaned up. */
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+  if (file === undefined || file === 'gone') return reply.code(404).send({ error: GONE });
+  const disposition = dispositionOf(file.name, isDownload(request));
+  void reply.type(file.contentType).header('content-disposition', disposition).headers(UNTRUSTED);
+  return sendFile(request, reply, file.path);
 }

@@ -1,13 +1,14 @@
 import type { Board, Boards, Cut } from '../orders/index.ts';
 import type { TaskRepository } from '../pipeline/index.ts';
 import type { Cuts } from '../studio/index.ts';
-import { isVisible, type Task, type TaskId } from '../tasks/index.ts';
+import type { Task, TaskId } from '../tasks/index.ts';
 import {
   type ClipFilter,
   type ClipPage,
   fitsFilter,
   type GalleryClips,
   isClip,
+  isPlaceVisible,
   type PageRequest,
   pageOf,
   type ViewScope,
@@ -64,21 +65,15 @@ export class GallerySets {
   async cutsOf(scope: ViewScope, { tasks }: VisibleSet): Promise<readonly Cut[]> {
     const clips = [...tasks.values()].filter(isClip).map(({ id }) => id);
     const cuts = await this.#options.cuts.madeOf(clips);
-    return cuts.filter((cut) => this.#isPlaceVisible(scope, cut));
+    return cuts.filter((cut) => isPlaceVisible(scope, cut.origin));
   }
 
   /** Returns a cut, unless the viewer may not see it or one of its clips. @throws `store_unavailable` */
   async findCut(scope: ViewScope, id: string): Promise<Cut | undefined> {
     const { cuts, clips } = this.#options;
     const cut = await cuts.get(id);
-    if (cut === undefined || !this.#isPlaceVisible(scope, cut)) return undefined;
+    if (cut === undefined || !isPlaceVisible(scope, cut.origin)) return undefined;
     const shown = await Promise.all(cut.tasks.map((task) => clips.find(scope, task)));
     return shown.includes(undefined) ? undefined : cut;
-  }
-
-  /** Returns whether the viewer may see what was requested where the cut was. */
-  #isPlaceVisible({ platform, team, viewer }: ViewScope, { origin }: Cut): boolean {
-    if (origin.platform !== platform || origin.team !== team) return false;
-    return isVisible(origin, viewer);
   }
 }

@@ -1,5 +1,7 @@
-/** Style of a page with a sentence and at most one form. */
-export const NOTE_STYLE = `
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+
+const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
 body { display: grid; min-height: 90vh; place-items: center; margin: 1rem }
 main { width: min(24rem, 100%); overflow-wrap: anywhere }
@@ -9,6 +11,50 @@ input, button { box-sizing: border-box; width: 100%; font: inherit; padding: .6r
 button { margin-top: 1rem; border: 0; background: #3b5bdb; color: #fff; font-weight: 600; cursor: pointer }
 :focus-visible { outline: 3px solid #748ffc; outline-offset: 2px }
 `;
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  // Browsers send the origin with the form, which is checked; with no-referrer they would send "null".
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+} as const;
+
+/** Page with a sentence and at most one form. */
+interface NotePage {
+  readonly title: string;
+  /** Plain text; escaped here. */
+  readonly sentence: string;
+  /** HTML below the sentence, whose id is `why`. Default: none. */
+  readonly form?: string;
+}
+
+/** Sends a page that runs no script; its headers keep its address, with the key or token there, on this server. */
+export function sendNotePage(reply: FastifyReply, { title, sentence, form = '' }: NotePage): FastifyReply {
+  return reply.headers(HEADERS).send(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+<p id="why" role="status">${escapeHtml(sentence)}</p>${form}
+</main>
+</body>
+</html>
+`);
+}
 
 /** Escapes a text for HTML, in elements and quoted attributes. */
 export function escapeHtml(text: string): string {

@@ -3,6 +3,11 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+/** Returns the `content-disposition` of a file with this name. @see https://www.rfc-editor.org/rfc/rfc6266 */
+export function dispositionOf(name: string, isDownload: boolean): string {
+  return `${isDownload ? 'attachment' : 'inline'}; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`;
+}
+
 /**
  * Sends a file that never changes, with Range and a validator of its name and size. The usual ones have the time of the file:
  * that of a clip tells when it was finished, and so which model made it.

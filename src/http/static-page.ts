@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DailiesError } from '../errors.ts';
 
-/** Libraries of the pages, served from `node_modules`. */
+/** Libraries of the pages as their scripts import them, and where they are in `node_modules`. */
 const VENDOR = {
-  'preact.js': 'preact/dist/preact.module.js',
-  'hooks.js': 'preact/hooks/dist/hooks.module.js',
-  'htm.js': 'htm/dist/htm.module.js',
-  'htm-preact.js': 'htm/preact/index.module.js',
+  preact: 'preact/dist/preact.module.js',
+  'preact/hooks': 'preact/hooks/dist/hooks.module.js',
+  htm: 'htm/dist/htm.module.js',
+  'htm/preact': 'htm/preact/index.module.js',
 } as const;
 
-/** Files that the pages share: the style of colours and elements. */
+/** Files that the pages share: the style of colours and elements, and scripts, which are imported by the name below. */
 const SHARED_FOLDER = join(import.meta.dirname, 'shared-page');
+const SHARED_NAME = '#src/http/shared-page/';
 
 interface StaticPage {
-  /** Absolute path of its files; `index.html` is the page. */
+  /** Absolute path of its files. `index.html` is the page, to whose head its scripts are added; `app.js` is their start. */
   readonly folder: string;
   readonly path: string;
   /** Path below which its files are, in `page/`, and its libraries, in `vendor/`; such as `/playground/`. */
@@ -30,8 +31,10 @@ interface StaticPage {
 /** Serves a page, its files and its libraries, under a content security policy that allows no other script. */
 export async function servePage(http: FastifyInstance, page: StaticPage): Promise<void> {
   const { folder, path, prefix, mediaOrigin } = page;
-  const html = readFileSync(join(folder, 'index.html'), 'utf8');
-  const headers = pageHeaders(html, mediaOrigin);
+  const importMap = importMapOf(prefix);
+  const scripts = scriptsOf(folder, prefix, importMap);
+  const html = readFileSync(join(folder, 'index.html'), 'utf8').replace('</head>', `${scripts}\n</head>`);
+  const headers = pageHeaders(importMap, mediaOrigin);
   http.addHook('onSend', async (_request, reply) => {
     for (const [header, value] of Object.entries(headers)) if (!reply.hasHeader(header)) reply.header(header, value);
   });
@@ -40,16 +43,36 @@ export async function servePage(http: FastifyInstance, page: StaticPage): Promis
   http.get(path, (_request, reply) => reply.type('text/html; charset=utf-8').send(html));
   for (const [name, module] of Object.entries(VENDOR)) {
     const { folder: home, file } = installed(module);
-    http.get(`${prefix}vendor/${name}`, (_request, reply) => reply.sendFile(file, home));
+    http.get(vendorPath(prefix, name), (_request, reply) => reply.sendFile(file, home));
   }
+}
+
+function vendorPath(prefix: string, name: string): string {
+  return `${prefix}vendor/${name.replace('/', '-')}.js`;
+}
+
+function importMapOf(prefix: string): string {
+  const vendor = Object.keys(VENDOR).map((name) => [name, vendorPath(prefix, name)]);
+  return JSON.stringify({ imports: { ...Object.fromEntries(vendor), [SHARED_NAME]: `${prefix}page/` } });
+}
+
+/** Returns the elements that load the scripts of a page: all at once, since each would be found in the one before. */
+function scriptsOf(folder: string, prefix: string, importMap: string): string {
+  const own = [folder, SHARED_FOLDER].flatMap((cwd) => globSync('**/*.js', { cwd }));
+  const paths = own.filter((name) => name !== 'app.js').map((name) => `${prefix}page/${name.split(sep).join('/')}`);
+  const vendor = Object.keys(VENDOR).map((name) => vendorPath(prefix, name));
+  return [
+    `<script type="importmap">${importMap}</script>`,
+    ...[...paths, ...vendor].map((path) => `<link rel="modulepreload" href="${path}" />`),
+    `<script type="module" src="${prefix}page/app.js"></script>`,
+  ].join('\n');
 }
 
 /**
  * Returns the headers of a page's responses. The one inline script of the page is its import map, which browsers accept
  * inline only; the policy allows it by its hash, and no other script.
  */
-function pageHeaders(html: string, mediaOrigin: string | null): Readonly<Record<string, string>> {
-  const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
+function pageHeaders(importMap: string, mediaOrigin: string | null): Readonly<Record<string, string>> {
   const hash = createHash('sha256').update(importMap).digest('base64');
   const policy = {
     'default-src': "'none'",

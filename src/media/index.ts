@@ -10,5 +10,5 @@ export type { LibraryFiles } from './library-files.ts';
 export { deleteOldest } from './oldest-files.ts';
 export { deleteAbandonedParts } from './partial-files.ts';
 export { type FileDescription, Relay, type RelayedFile, relayIdIn } from './relay.ts';
-export { serveMedia } from './routes.ts';
+export { fileToSend, serveMedia } from './routes.ts';
 export { isTextFile, readTextFile } from './text-file.ts';

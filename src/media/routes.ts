@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DailiesError } from '../errors.ts';
-import { sendFile } from '../http/index.ts';
+import { dispositionOf, sendFile } from '../http/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { SignedLinks } from './clip-links.ts';
 
@@ -38,13 +38,13 @@ export async function serveMedia(http: FastifyInstance, { links, find, redirectF
         // The address is signed for GET.
         const elsewhere = verdict === 'valid' && method === 'GET' ? await redirectFor(params.id) : null;
         if (elsewhere !== null) return reply.header('cache-control', 'no-store').redirect(elsewhere, 302);
-        const file = verdict === 'valid' ? await find(params.id).catch(failureOf) : undefined;
+        const file = verdict === 'valid' ? await fileToSend(find(params.id)) : undefined;
         if (file === 'gone') return reply.code(410).send({ error: GONE });
         if (file === 'not_now') return reply.code(503).header('retry-after', RETRY_SECONDS).send({ error: NOT_NOW });
-        if (file === undefined || !(await exists(file.path))) return reply.code(404).send({ error: 'Not found.' });
+        if (file === undefined) return reply.code(404).send({ error: 'Not found.' });
         void reply
           .type(file.contentType)
-          .header('content-disposition', `inline; filename*=UTF-8''${encodeURIComponent(file.name.toWellFormed())}`)
+          .header('content-disposition', dispositionOf(file.name, false))
           .header('cache-control', 'private, max-age=3600')
           // A relayed picture may be an SVG with scripts, and the playground has the same origin.
           .header('content-security-policy', 'sandbox')
@@ -55,15 +55,20 @@ export async function serveMedia(http: FastifyInstance, { links, find, redirectF
   });
 }
 
-function failureOf(thrown: unknown): 'gone' | 'not_now' {
-  const code = thrown instanceof DailiesError ? thrown.code : null;
-  return code === 'gone' || code === 'task_unknown' ? 'gone' : 'not_now';
-}
-
-/** Returns whether the file still exists; it may have been cleaned up. */
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
+/**
+ * Waits for the file of a clip that a route is to send.
+ * @returns `gone` where it is for good, `not_now` where it may be had later; `undefined` for none, also if it was cleaned up
+ */
+export async function fileToSend<File extends Clip>(
+  found: Promise<File | undefined>,
+): Promise<File | 'gone' | 'not_now' | undefined> {
+  const file = await found.catch((thrown: unknown) => {
+    const code = thrown instanceof DailiesError ? thrown.code : null;
+    return code === 'gone' || code === 'task_unknown' ? 'gone' : 'not_now';
+  });
+  if (typeof file !== 'object') return file;
+  return access(file.path).then(
+    () => file,
+    () => undefined,
   );
 }

@@ -24,4 +24,4 @@ export {
   type TaskServiceOptions,
 } from './task-service.ts';
 export { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
-export type { VisibleScope } from './visible-history.ts';
+export { type VisibleScope, visibleEntries } from './visible-history.ts';

@@ -38,7 +38,7 @@ import { ensureOpenTasks } from './reconcile.ts';
 import type { FurtherWrites, Refusal, TaskRepository } from './repository.ts';
 import { memberIds, taskIdOf } from './task-ids.ts';
 import { countAttempt } from './upstream-ids.ts';
-import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
+import { type HistoryPage, type VisibleScope, visiblePage } from './visible-history.ts';
 
 /** Scope of open tasks. Default: the whole team's; `channel` takes precedence over `user`. */
 interface OpenScope {
@@ -206,13 +206,13 @@ class Service implements TaskService {
     const exact = await this.get(id as TaskId);
     if (exact?.origin.platform === platform && exact.origin.team === team) return exact;
     if (id.length < MIN_PREFIX_LENGTH) return undefined;
-    const latest = await visibleEntries(this.#options.store, scope, { offset: 0, limit: MAX_SEARCHED });
+    const latest = await visiblePage(this.#options.store, scope, { offset: 0, limit: MAX_SEARCHED });
     const [only, another] = latest.filter(({ member }) => member.startsWith(id));
     return only === undefined || another !== undefined ? undefined : this.get(only.member as TaskId);
   }
 
   async history(scope: VisibleScope, page: HistoryPage): Promise<readonly Task[]> {
-    return this.#load(await visibleEntries(this.#options.store, scope, page));
+    return this.#load(await visiblePage(this.#options.store, scope, page));
   }
 
   async open({ platform, team, channel, user }: OpenScope, limit: number): Promise<readonly Task[]> {

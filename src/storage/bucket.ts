@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { DailiesError } from '../errors.ts';
+import { dispositionOf } from '../http/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { BucketAddress } from './bucket-address.ts';
 import type { LinkedFile, StorageLink } from './clip-storage.ts';
@@ -96,9 +97,7 @@ export async function openBucket(address: BucketAddress, now: () => number): Pro
 }
 
 function headersOf({ name, contentType, isDownload = false }: LinkedFile) {
-  const kind = isDownload ? 'attachment' : 'inline';
-  const disposition = `${kind}; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`;
-  return { ResponseContentType: contentType, ResponseContentDisposition: disposition };
+  return { ResponseContentType: contentType, ResponseContentDisposition: dispositionOf(name, isDownload) };
 }
 
 const silent = (): void => undefined;

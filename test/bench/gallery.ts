@@ -85,7 +85,6 @@ async function measure(folder: string): Promise<void> {
     cutFileOf: NO_CUTS.find,
     catalog: () => parseCatalog(sandboxCatalog),
     defaults: new PersonalDefaults(store),
-    hasPosters: false,
     posters: new Posters({ folder, takePicture: null, isRemoved: async () => false }),
     fileOf: async ({ clip }) => clip,
     clipLinks: SERVED_HERE,

@@ -167,6 +167,12 @@ test(
 test('the page fits 360 pixels and the dark scheme, without violations of axe', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } });
   expect(await overflow(page)).toBeLessThanOrEqual(0);
+  const wideFields = await page.evaluate(() =>
+    [...document.querySelectorAll('.filters :is(input, select)')].filter(
+      (field) => field.getBoundingClientRect().width > (field.closest('label')?.getBoundingClientRect().width ?? 0),
+    ),
+  );
+  expect(wideFields).toHaveLength(0);
   expect(await violations(page)).toEqual([]);
   await page.selectOption('.filters select >> nth=0', { label: 'ada (you)' });
   await page.fill('.filters input[type=search]', 'no such clip');
@@ -181,6 +187,8 @@ test('the page fits 360 pixels and the dark scheme, without violations of axe', 
 
 test('defaults that a person sets there are those of their next order', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } }, 'dora');
+  await page.click('.card >> nth=0');
+  await page.waitForSelector('main.clip video');
   await page.click('button:has-text("Your defaults")');
   await page.selectOption('dialog select >> nth=1', '6');
   await page.waitForSelector('dialog >> text=Saved.');
@@ -188,6 +196,8 @@ test('defaults that a person sets there are those of their next order', TIMEOUT,
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.waitForSelector('dialog', { state: 'detached' });
+  // It closed the dialog alone: the clip behind it is still shown.
+  expect(new URL(page.url()).hash).toMatch(/^#\/clip\//);
   const order = answered(await dailies.interact('/video create a red kite', { user: 'dora' }));
   expect((await dailies.message(order)).text).toContain('6 s');
   expect(complaints).toEqual([]);

@@ -86,7 +86,6 @@ export class GalleryHouse {
       cutFileOf: NO_CUTS.find,
       catalog: () => CATALOG,
       defaults: new PersonalDefaults(this.store),
-      hasPosters: false,
       posters: new Posters({ folder: '/nowhere', takePicture: null, isRemoved: async () => false }),
       fileOf: async ({ clip }) => clip,
       clipLinks: SERVED_HERE,

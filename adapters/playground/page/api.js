@@ -1,8 +1,3 @@
-/** Returns a new idempotency key for an interaction: a retry under the same key is handled once. */
-export function newId() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 /** Retries stop after this long; a later success could surprise the user, and cost money. */
 const RETRY_FOR_MS = 60_000;
 const FIRST_BACKOFF_MS = 500;

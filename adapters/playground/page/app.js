@@ -1,26 +1,26 @@
-import { render } from 'preact';
+import { html, render } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useFragment, useListener } from '#src/http/shared-page/events.js';
 import { openGallery, read } from './api.js';
 import { useBoard } from './board.js';
 import { Composer } from './composer/composer.js';
 import { useOutbox } from './composer/outbox.js';
 import { FormDialog } from './form.js';
-import { html } from './html.js';
 import { CloseIcon } from './icons.js';
 import { Log } from './messages/log.js';
 import { requesterOf } from './messages/rows.js';
 import { spoken } from './messages/spoken.js';
 import { Sidebar } from './sidebar.js';
+import { keepUser, recallUser } from './storage.js';
 import { Connect, Welcome } from './welcome.js';
 
-const USER_KEY = 'dailies.user';
 const MANAGER = 'operator';
 const PEOPLE = ['ada', 'sam', MANAGER];
 const NO_SETUP = { commands: [], models: [], isEmbeddedService: true };
 
 function App() {
-  const [user, setUser] = useState(rememberedUser);
-  const { channel, goTo } = useChannel();
+  const [user, setUser] = useState(() => recallUser() ?? PEOPLE[0]);
+  const channel = useFragment(channelIn);
   const [form, setForm] = useState(null);
   const [isConnecting, setConnecting] = useState(false);
   const [trouble, setTrouble] = useState('');
@@ -30,10 +30,10 @@ function App() {
   const setup = useSetup(board.connection, { user, channel }, reply);
   const { users, known } = useKnown(board, user);
   const toBox = () => box.current?.focus();
-  const [jumpTo, jump] = useJumps(board, { channel, goTo, onMissing: setTrouble });
+  const [jumpTo, jump] = useJumps(board, channel, setTrouble);
   const orders = useOrders(board, { user, channel, onForm: setForm, onJump: jump });
 
-  useEffect(() => remember(user), [user]);
+  useEffect(() => keepUser(user), [user]);
   // An error message of a lost connection is dismissed once it is back.
   useEffect(() => {
     if (board.connection === 'live') setTrouble('');
@@ -106,20 +106,6 @@ function useKnown({ messages, channels }, user) {
   return { users, known };
 }
 
-/** Returns the channel in the URL's fragment, and a function that changes it. */
-function useChannel() {
-  const [channel, setChannel] = useState(channelOfAddress);
-  useEffect(() => {
-    const follow = () => setChannel(channelOfAddress());
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, []);
-  const goTo = (name) => {
-    location.hash = encodeURIComponent(name);
-  };
-  return { channel, goTo };
-}
-
 /** Holds the messages being sent; one that is refused returns to the composer as a draft. */
 function useOrders(board, { user, channel, onForm, onJump }) {
   const [refusal, setRefusal] = useState('');
@@ -145,7 +131,7 @@ function useOrders(board, { user, channel, onForm, onJump }) {
 }
 
 /** Scrolls to a message; switches the channel and loads the page around it if needed. */
-function useJumps(board, { channel, goTo, onMissing }) {
+function useJumps(board, channel, onMissing) {
   const [target, setTarget] = useState(null);
   useEffect(() => {
     if (target === null || target.channel !== channel || !board.isLoaded || target.isAnswer) return;
@@ -187,40 +173,40 @@ function useSetup(connection, { user, channel }, reply) {
 }
 
 function useTitle(channel, latest, user) {
+  const title = `#${channel} · Dailies`;
   useEffect(() => {
     const isUnseen = document.hidden && latest?.mentions.includes(user);
-    document.title = `${isUnseen ? '● ' : ''}#${channel} · Dailies`;
-    const seen = () => {
-      if (!document.hidden) document.title = `#${channel} · Dailies`;
-    };
-    document.addEventListener('visibilitychange', seen);
-    return () => document.removeEventListener('visibilitychange', seen);
+    document.title = `${isUnseen ? '● ' : ''}${title}`;
   }, [channel, latest, user]);
+  const onVisible = () => {
+    if (!document.hidden) document.title = title;
+  };
+  useListener('visibilitychange', onVisible, document);
 }
 
 /** Focuses the message box on a printable key pressed outside of any input, as chat clients do. */
 function useTypingAnywhere(box) {
-  useEffect(() => {
-    const onKeyDown = (event) => {
-      const { key, target, ctrlKey, metaKey, altKey } = event;
-      if (ctrlKey || metaKey || altKey || event.isComposing || [...key].length !== 1) return;
-      if (!(target instanceof Element) || target.closest('input, textarea, select, video, dialog') !== null) return;
-      // The space bar activates a focused button.
-      if (key === ' ' && target.closest('button, a') !== null) return;
-      box.current?.focus();
-    };
-    addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
-  }, []);
+  useListener('keydown', (event) => {
+    const { key, target, ctrlKey, metaKey, altKey } = event;
+    if (ctrlKey || metaKey || altKey || event.isComposing || [...key].length !== 1) return;
+    if (!(target instanceof Element) || target.closest('input, textarea, select, video, dialog') !== null) return;
+    // The space bar activates a focused button.
+    if (key === ' ' && target.closest('button, a') !== null) return;
+    box.current?.focus();
+  });
 }
 
 /** Valid channel name: at most 60 characters, none of them invisible. */
 const CHANNEL = /^[^\p{C}\u2028\u2029]{1,60}$/u;
 
+function goTo(channel) {
+  location.hash = encodeURIComponent(channel);
+}
+
 /** Returns the channel in the URL's fragment; `general` if that is missing or invalid. */
-function channelOfAddress() {
+function channelIn(fragment) {
   try {
-    const name = decodeURIComponent(location.hash.slice(1)).trim();
+    const name = decodeURIComponent(fragment.slice(1)).trim();
     return CHANNEL.test(name) ? name : 'general';
   } catch {
     return 'general';
@@ -233,16 +219,6 @@ function requestersOf(messages) {
 
 function peopleIn(messages, user) {
   return [...new Set([...PEOPLE, user, ...requestersOf(messages)])].slice(0, 30);
-}
-
-/** Returns the user of this window; a new window starts with the one chosen last. */
-function rememberedUser() {
-  return sessionStorage.getItem(USER_KEY) ?? localStorage.getItem(USER_KEY) ?? PEOPLE[0];
-}
-
-function remember(user) {
-  sessionStorage.setItem(USER_KEY, user);
-  localStorage.setItem(USER_KEY, user);
 }
 
 const root = document.getElementById('app');

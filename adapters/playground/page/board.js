@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useReducer } from 'preact/hooks';
+import { useListener } from '#src/http/shared-page/events.js';
 import { connectionReturned, read, readMessages } from './api.js';
 import { keep, recall } from './storage.js';
 
@@ -205,12 +206,8 @@ export function useBoard(user, channel) {
   const board = useMemo(() => new Board(user, channel, () => changed(undefined)), [user, channel]);
   useEffect(() => {
     board.connect();
-    const leave = () => document.hidden && board.leave();
-    document.addEventListener('visibilitychange', leave);
-    return () => {
-      document.removeEventListener('visibilitychange', leave);
-      board.close();
-    };
+    return () => board.close();
   }, [board]);
+  useListener('visibilitychange', () => document.hidden && board.leave(), document);
   return board;
 }

@@ -1,23 +1,24 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { html } from 'htm/preact';
+import { useRef, useState } from 'preact/hooks';
 import { decodedText, notText } from '#src/http/shared-page/decoded-text.js';
-import { act, newId } from './api.js';
+import { closeDialog, Dialog } from '#src/http/shared-page/dialog.js';
+import { newId } from '#src/http/shared-page/new-id.js';
+import { act } from './api.js';
 import { modelOf, priceOfTakes } from './composer/order.js';
-import { html } from './html.js';
 
 /** Dialog with a form of the bot, opened by a command or from a `message`. Keeps the input until the bot accepts it. */
 export function FormDialog({ form, models, user, channel, onForm, onAnswer, onClose }) {
-  const dialog = useRef(null);
   const pending = useRef(null);
   const isOrder = ['prompt', 'model'].every((one) => form.fields.some(({ name }) => name === one)) && models.length > 0;
   const [values, setValues] = useState(() => filledIn(form, isOrder));
   const [trouble, setTrouble] = useState({ sentence: '', problems: [] });
   const [isSending, setSending] = useState(false);
   const model = isOrder ? modelOf(values.model, models) : undefined;
-  useLayoutEffect(() => dialog.current?.showModal(), []);
 
   const submit = async (event) => {
     event.preventDefault();
     if (isSending) return;
+    const shown = event.currentTarget;
     const sent = model === undefined ? values : orderValues(values, model);
     const entered = JSON.stringify(sent);
     if (pending.current?.entered !== entered) pending.current = { id: newId(), entered };
@@ -30,7 +31,7 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
     if (!answer.ok) {
       setTrouble({ sentence: answer.error, problems: answer.problems });
       const [first] = answer.problems;
-      if (first !== undefined) dialog.current?.querySelector(`[name="${first.field}"]`)?.focus();
+      if (first !== undefined) shown.querySelector(`[name="${first.field}"]`)?.focus();
       return;
     }
     onClose();
@@ -43,9 +44,8 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
   const isAtFields = trouble.problems.length > 0 && trouble.problems.every(isAtField);
 
   return html`
-    <dialog class="form" ref=${dialog} onClose=${onClose} aria-labelledby="form-title">
+    <${Dialog} kind="form" title=${form.title} onClose=${onClose}>
       <form onSubmit=${submit} novalidate=${isOrder}>
-        <h2 id="form-title">${form.title}</h2>
         ${fields.map(
           (field) => html`
           <${Field} key=${field.name} field=${field} value=${values[field.name] ?? ''} problem=${problemOf(field.name, trouble)}
@@ -55,11 +55,11 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
         ${model && html`<p class="small price" role="status">${priceOf(values, model)?.priceInFull}</p>`}
         <p class="trouble" role="alert">${isAtFields ? '' : trouble.sentence}</p>
         <div class="buttons end">
-          <button type="button" class="button plain" onClick=${() => dialog.current?.close()}>Close</button>
+          <button type="button" class="button plain" onClick=${closeDialog}>Close</button>
           <button type="submit" class="button primary" aria-disabled=${isSending} aria-busy=${isSending}>${submitLabel(form, values, model)}</button>
         </div>
       </form>
-    </dialog>
+    <//>
   `;
 }
 

@@ -1,4 +1,4 @@
-import { html } from './html.js';
+import { html } from 'htm/preact';
 
 const icon = (path) => () =>
   html`

@@ -1,4 +1,4 @@
-import { html } from './html.js';
+import { html } from 'htm/preact';
 
 /** Avatar of a user: the initials, in a colour derived from the name. */
 export function Initials({ name }) {

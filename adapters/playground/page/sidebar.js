@@ -1,5 +1,5 @@
+import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { html } from './html.js';
 import { Initials } from './people.js';
 
 /** Always listed, so that there is a second channel to send notifications to. */
@@ -27,7 +27,7 @@ export function Sidebar({ channel, channels, unread, user, users, onChannel, onU
           (name) => html`
           <button type="button" key=${name} class=${`channel ${unread.has(name) ? 'unread' : ''}`}
             aria-current=${name === channel ? 'page' : undefined} onClick=${() => onChannel(name)}>
-            <span class="hash" aria-hidden="true">#</span><span class="channel-name">${name}</span>
+            <span class="hash" aria-hidden="true">#</span><span class="truncated">${name}</span>
             ${unread.has(name) && html`<span class="dot"><span class="sr">unread</span></span>`}
           </button>
         `,
@@ -53,7 +53,7 @@ function UserSwitch({ user, users, onUser, onGallery, onConnect }) {
   return html`
     <div class="user" onKeyDown=${(event) => event.key === 'Escape' && setOpen(false)}>
       <button type="button" class="user-button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
-        <${Initials} name=${user} /><span class="sr">You are </span><span class="user-name">${user}</span><span class="sr">. Change who you are</span>
+        <${Initials} name=${user} /><span class="sr">You are </span><span class="user-name truncated">${user}</span><span class="sr">. Change who you are</span>
         <span class="caret" aria-hidden="true">▾</span>
       </button>
       ${

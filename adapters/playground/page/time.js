@@ -1,5 +1,5 @@
+import { html } from 'htm/preact';
 import { useEffect, useReducer } from 'preact/hooks';
-import { html } from './html.js';
 
 const listeners = new Set();
 setInterval(() => {

@@ -1,10 +1,10 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { html } from './html.js';
+import { html } from 'htm/preact';
+import { closeDialog, Dialog } from '#src/http/shared-page/dialog.js';
 
 /** Command that a first visitor can try as the manager. */
 const BUDGET_EXAMPLE = '/video budget team 0.50 USD';
 
-export const EXAMPLE = '/video create a red fox running through snow, cinematic';
+const EXAMPLE = '/video create a red fox running through snow, cinematic';
 
 export function Welcome({ channel, isEmbeddedService, onExample, onManage, onConnect }) {
   return html`
@@ -67,11 +67,8 @@ const GUIDES = [
 
 /** Dialog with the steps to connect each platform and a video service. */
 export function Connect({ onClose }) {
-  const dialog = useRef(null);
-  useLayoutEffect(() => dialog.current?.showModal(), []);
   return html`
-    <dialog class="form connect" ref=${dialog} onClose=${onClose} aria-labelledby="connect-title">
-      <h2 id="connect-title">Connect Discord or Slack</h2>
+    <${Dialog} kind="form connect" title="Connect Discord or Slack" onClose=${onClose}>
       <p class="quiet">Settings are environment variables; docs/configuration.md lists all of them.</p>
       ${GUIDES.map(
         ({ title, steps }) => html`
@@ -81,7 +78,7 @@ export function Connect({ onClose }) {
         </section>
       `,
       )}
-      <div class="buttons end"><button type="button" class="button primary" onClick=${() => dialog.current?.close()}>Close</button></div>
-    </dialog>
+      <div class="buttons end"><button type="button" class="button primary" onClick=${closeDialog}>Close</button></div>
+    <//>
   `;
 }

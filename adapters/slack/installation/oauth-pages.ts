@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DailiesError } from '#src/errors.ts';
+import { escapeHtml } from '#src/http/index.ts';
 
 /** Headers of a static page that loads nothing and cannot be framed. */
 const HEADERS = {
@@ -67,8 +68,4 @@ function send(response: ServerResponse, { status, title, sentence }: Page): void
 </body>
 </html>
 `);
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

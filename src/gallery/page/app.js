@@ -1,5 +1,6 @@
 import { html, render } from 'htm/preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useFragment } from '#src/http/shared-page/events.js';
 import { enter, leave, readClips, readFacets } from './api.js';
 import { ClipPage } from './clip.js';
 import { DefaultsDialog } from './defaults.js';
@@ -27,7 +28,7 @@ function App() {
 function Gallery({ session, onEnded, onLeft }) {
   const [filters, setFilters] = useState(filtersOfAddress);
   const [facets, setFacets] = useState(NO_FACETS);
-  const clip = useClipOfAddress();
+  const clip = useFragment(clipIn);
   const [list, more, forget] = useClips(filters, onEnded);
   const [isSetting, setSetting] = useState(false);
   /** What happened to the clip that was shown last. */
@@ -67,7 +68,7 @@ function Gallery({ session, onEnded, onLeft }) {
   return html`
     <header class="top">
       <img src="/gallery/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b>
-      <span class="who">You are <bdi>${session.user.name}</bdi></span>
+      <span class="who truncated quiet">You are <bdi>${session.user.name}</bdi></span>
       <button type="button" class="button" aria-haspopup="dialog" onClick=${() => setSetting(true)}>Your defaults</button>
       <button type="button" class="button" onClick=${left}>Leave</button>
     </header>
@@ -78,21 +79,14 @@ function Gallery({ session, onEnded, onLeft }) {
       <p class="notice" role="status">${notice}</p>
       <${Filters} filters=${filters} facets=${facets} session=${session} onFilters=${onFilters} />
       ${filters.set !== '' && html`<${SetOverview} id=${filters.set} onEnded=${onEnded} />`}
-      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} onRetry=${more} />
+      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} />
     </main>
   `;
 }
 
 /** Returns the id in the fragment `#/clip/…`; `null` for none. */
-function useClipOfAddress() {
-  const read = () => /^#\/clip\/([\w-]{1,100})$/.exec(location.hash)?.[1] ?? null;
-  const [clip, setClip] = useState(read);
-  useEffect(() => {
-    const follow = () => setClip(read());
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, []);
-  return clip;
+function clipIn(fragment) {
+  return /^#\/clip\/([\w-]{1,100})$/.exec(fragment)?.[1] ?? null;
 }
 
 /** Loads the clips that match the filters. @returns the list, a function that loads its next page, and one that leaves a clip out. */

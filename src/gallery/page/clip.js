@@ -1,5 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useListener } from '#src/http/shared-page/events.js';
+import { newId } from '#src/http/shared-page/new-id.js';
 import { press, readClip } from './api.js';
 import { placeIn, REVIEWS } from './grid.js';
 
@@ -18,7 +20,11 @@ export function ClipPage({ id, session, onEnded, onBack, onFilter, onDeleted }) 
   const [isUnplayable, setUnplayable] = useState(false);
   useEffect(() => setUnplayable(false), [id]);
   useEffect(() => title.current?.focus(), [clip === null, error === '', id]);
-  useEscape(onBack);
+  useListener('keydown', ({ key, target, defaultPrevented }) => {
+    // It closes a dialog, or the full screen, first.
+    const isTaken = defaultPrevented || document.fullscreenElement !== null || target.closest('dialog') !== null;
+    if (key === 'Escape' && !isTaken) onBack();
+  });
   /** Finds out why: the session has ended, the clip was deleted meanwhile, or this browser cannot play it. */
   const onUnplayable = () => {
     setUnplayable(true);
@@ -125,7 +131,7 @@ function Facts({ clip, session, onFilter, onSeek }) {
       html`<button type="button" class="plain-link" onClick=${() => onFilter({ channel: clip.channel })}>${session.platform === 'playground' ? `#${clip.channel}` : 'All clips of its channel'}</button>`,
     ],
   ];
-  return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt class="small">${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 /** What should change, with a button that shows the moment in the player. */
@@ -178,11 +184,6 @@ function Orders({ clip, onEnded, onOrdered, onDeleted }) {
   `;
 }
 
-/** Returns a new idempotency key: a press repeated under it counts once. */
-function newId() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 function Takes({ clip }) {
   if (clip.before.length + clip.after.length === 0) return null;
   const all = [
@@ -201,15 +202,4 @@ function Takes({ clip }) {
       )}
     </ol>
   `;
-}
-
-/** Returns to the grid on Escape. */
-function useEscape(onBack) {
-  useEffect(() => {
-    const onKeyDown = (event) => {
-      if (event.key === 'Escape' && !event.defaultPrevented && document.fullscreenElement === null) onBack();
-    };
-    addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
-  }, [onBack]);
 }

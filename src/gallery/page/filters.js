@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useListener } from '#src/http/shared-page/events.js';
 
 /** Names of the filters, as in the page's address. */
 const FILTERS = ['text', 'person', 'model', 'channel', 'set', 'from', 'to'];
@@ -30,37 +31,42 @@ export function Filters({ filters, facets, session, onFilters }) {
     return () => clearTimeout(timer);
   }, [text]);
   useSlash(search);
-  const set = (name) => (event) => onFilters({ ...filters, [name]: event.currentTarget.value });
+  const set = (name) => (value) => onFilters({ ...filters, [name]: value });
   const isFiltered = FILTERS.some((name) => filters[name] !== '');
   return html`
     <form class="filters" role="search" onSubmit=${(event) => {
       event.preventDefault();
       onFilters({ ...filters, text });
     }}>
-      <label class="field wide"><span>Search prompts <kbd>/</kbd></span>
+      <label class="field wide small"><span>Search prompts <kbd>/</kbd></span>
         <input type="search" ref=${search} value=${text} maxlength="200" autocomplete="off" placeholder="red fox"
           onInput=${(event) => setText(event.currentTarget.value)} /></label>
-      <${Choice} label="Person" all="Everyone" value=${filters.person} onChange=${set('person')}
+      <${Choice} label="Person" none="Everyone" value=${filters.person} onChoose=${set('person')}
         choices=${withChosen(peopleOf(facets, session), filters.person)} />
-      <${Choice} label="Model" all="All models" value=${filters.model} onChange=${set('model')}
+      <${Choice} label="Model" none="All models" value=${filters.model} onChoose=${set('model')}
         choices=${withChosen(
           facets.models.map(({ name, title }) => [name, title]),
           filters.model,
         )} />
-      <${Choice} label="Channel" all="All channels" value=${filters.channel} onChange=${set('channel')}
+      <${Choice} label="Channel" none="All channels" value=${filters.channel} onChoose=${set('channel')}
         choices=${withChosen(channelsOf(facets, session), filters.channel, 'One channel')} />
-      <label class="field"><span>From</span><input type="date" value=${filters.from} onChange=${set('from')} /></label>
-      <label class="field"><span>To</span><input type="date" value=${filters.to} onChange=${set('to')} /></label>
+      <${Day} label="From" value=${filters.from} onChoose=${set('from')} />
+      <${Day} label="To" value=${filters.to} onChoose=${set('to')} />
       ${isFiltered && html`<button type="button" class="button" onClick=${() => onFilters(NO_FILTERS)}>Clear filters</button>`}
     </form>
   `;
 }
 
-function Choice({ label, all, value, choices, onChange }) {
+function Day({ label, value, onChoose }) {
+  return html`<label class="field small"><span>${label}</span><input type="date" value=${value} onChange=${(event) => onChoose(event.currentTarget.value)} /></label>`;
+}
+
+/** Field for one of some `choices`, pairs of a value and its words, or for `none` of them, the empty value. */
+export function Choice({ label, none, value, choices, onChoose }) {
   return html`
-    <label class="field"><span>${label}</span>
-      <select value=${value} onChange=${onChange}>
-        <option value="">${all}</option>
+    <label class="field small"><span>${label}</span>
+      <select value=${value} onChange=${(event) => onChoose(event.currentTarget.value)}>
+        <option value="" selected=${value === ''}>${none}</option>
         ${choices.map(([key, words]) => html`<option key=${key} value=${key} selected=${key === value}>${words}</option>`)}
       </select></label>
   `;
@@ -83,14 +89,10 @@ function withChosen(choices, chosen, words = chosen) {
 
 /** Focuses the search field on `/`, unless the user is typing. */
 function useSlash(field) {
-  useEffect(() => {
-    const onKeyDown = (event) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.target instanceof Element && event.target.closest('input, select, textarea') !== null) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
-  }, []);
+  useListener('keydown', (event) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target instanceof Element && event.target.closest('input, select, textarea') !== null) return;
+    event.preventDefault();
+    field.current?.focus();
+  });
 }

@@ -10,7 +10,7 @@ export const REVIEWS = { signed_off: 'signed off', changes_requested: 'changes r
 const MAX_TOGETHER = 200;
 
 /** Grid of clips, in pages. Arrow keys move between its clips. */
-export function Grid({ list, hasPosters, onMore, onRetry }) {
+export function Grid({ list, hasPosters, onMore }) {
   const { clips, next, searchedToMs, isLoading, error } = list;
   return html`
     ${clips.length > 1 && html`<p class="together">${partsOf(clips).map(({ label, ids }) => html`<a class="button" key=${label} href=${`/gallery/zip?ids=${ids}`} download>${label}</a>`)}</p>`}
@@ -21,9 +21,13 @@ export function Grid({ list, hasPosters, onMore, onRetry }) {
       ${!isLoading && error === '' && clips.length === 0 && next === null && html`<p class="empty">${list.isFiltered ? 'No clips match these filters.' : 'No clips yet. Those made in the chat appear here.'}</p>`}
       ${!isLoading && error === '' && searchedToMs !== null && html`<p class="quiet">Searched back to ${DAY.format(searchedToMs)}.</p>`}
     </div>
-    ${!isLoading && error !== '' && html`<button type="button" class="button more" onClick=${onRetry}>Try again</button>`}
-    ${!isLoading && error === '' && next !== null && html`<button type="button" class="button more" onClick=${onMore}>${searchedToMs === null ? 'Load more' : 'Continue'}</button>`}
+    ${!isLoading && (error !== '' || next !== null) && html`<button type="button" class="button more" onClick=${onMore}>${moreWords(list)}</button>`}
   `;
+}
+
+function moreWords({ error, searchedToMs }) {
+  if (error !== '') return 'Try again';
+  return searchedToMs === null ? 'Load more' : 'Continue';
 }
 
 /** Returns the downloads of the clips that are shown: one, or several of as many as the server allows. */

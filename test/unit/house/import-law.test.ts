@@ -109,6 +109,7 @@ describe('import rules', () => {
     ['the queue using the store', 'src/engine/queue/a.ts', `import '../store/redis/b.ts';`],
     ['an inner door', 'src/doctor/a.ts', `import '../engine/store/redis/index.ts';`],
     ['tests using each other', 'test/unit/a.test.ts', `import '#test/fakes/a.ts'; import '../fakes/b.ts';`],
+    ['a page script using what pages share', 'src/x/page/a.js', `import '#src/http/shared-page/b.js';`],
     ['a page script', 'adapters/x/page/a.js', `import { h } from 'preact'; import './b.js'; import('/c.js');`],
   ])('allow %s', (_what, path, source) => {
     expect(check({ [path]: source })).toEqual([]);

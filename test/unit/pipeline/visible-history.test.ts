@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { visibleEntries } from '#src/pipeline/visible-history.ts';
+import { visiblePage } from '#src/pipeline/visible-history.ts';
 import type { Audience, Person, TaskId } from '#src/tasks/task.ts';
 import { isVisible, type Viewer } from '#src/tasks/visibility.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -45,7 +45,7 @@ describe('the list of visible tasks', () => {
     user?: string,
     page = { offset: 0, limit: 1_000 },
   ): Promise<readonly string[]> =>
-    (await visibleEntries(store, { ...scope, viewer, user }, page)).map(({ member }) => member);
+    (await visiblePage(store, { ...scope, viewer, user }, page)).map(({ member }) => member);
 
   it('fills its pages, newest first, past hidden tasks', async () => {
     for (let round = 0; round < 20; round += 1) {

@@ -1,6 +1,6 @@
+import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { read } from '../api.js';
-import { html } from '../html.js';
 import { SendIcon } from '../icons.js';
 import { keep, recall } from '../storage.js';
 import { complete, offered } from './completion.js';
@@ -178,8 +178,8 @@ function Offers({ offers, selected, onPick }) {
 function Hint({ completion: { hint, options }, onOption }) {
   if (hint === null && options.length === 0) return null;
   return html`
-    <div class="hint">
-      ${hint !== null && html`<span class="hint-text" title=${`${hint.title} ${hint.text}`}><b>${hint.title}</b> ${hint.text}</span>`}
+    <div class="hint small">
+      ${hint !== null && html`<span class="truncated" title=${`${hint.title} ${hint.text}`}><b>${hint.title}</b> ${hint.text}</span>`}
       <span class="chips">
         ${options.map(
           (option) => html`

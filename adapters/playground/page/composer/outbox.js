@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
-import { act, newId } from '../api.js';
+import { newId } from '#src/http/shared-page/new-id.js';
+import { act } from '../api.js';
 
 /** A sent message stays in the log for at most this long after its response, until the response message arrives. */
 const RESPONSE_TIMEOUT_MS = 5_000;

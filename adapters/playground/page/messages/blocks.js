@@ -1,12 +1,11 @@
-import { html } from '../html.js';
+import { html } from 'htm/preact';
 import { Line } from './card.js';
 
-/** Text of a card, block by block. A message of a version without blocks has lines alone. */
+/** Text of a card, block by block. */
 export function Blocks({ card, clip, busy, onJump, onPress }) {
-  const blocks = card.blocks ?? card.lines.map((line) => ({ kind: 'text', line }));
   return html`
     <div class="card">
-      ${blocks.map((block, index) => html`<${Block} key=${index} block=${block} clip=${clip} busy=${busy} onJump=${onJump} onPress=${onPress} />`)}
+      ${card.blocks.map((block, index) => html`<${Block} key=${index} block=${block} clip=${clip} busy=${busy} onJump=${onJump} onPress=${onPress} />`)}
     </div>
   `;
 }

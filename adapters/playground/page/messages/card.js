@@ -1,10 +1,7 @@
-import { html } from '../html.js';
+import { html } from 'htm/preact';
 import { Emoji } from '../icons.js';
 import { elapsed, relativeTime, Time, useSeconds } from '../time.js';
 import { isPending } from './phases.js';
-
-/** Emoji by the codes used in the bot's texts. */
-const EMOJI = { ':repeat:': '🔁', ':x:': '❌' };
 
 /** Emoji in the bot's texts, drawn since not every font has them. */
 const EMOJI_IN_TEXT = /(🔁|❌)/u;
@@ -26,8 +23,7 @@ function Part({ part, clip, onJump }) {
   if ('atSeconds' in part)
     return html`<button type="button" class="plain-link" aria-label=${`Show the clip at ${part.strong}`} onClick=${() => onJump(part)}>${part.strong}</button>`;
   if ('strong' in part) return html`<strong class="untrusted">${shownText(part.strong)}</strong>`;
-  if ('code' in part)
-    return part.code in EMOJI ? html`<${Emoji} emoji=${EMOJI[part.code]} />` : html`<${Code} text=${part.code} />`;
+  if ('code' in part) return html`<${Code} text=${part.code} />`;
   if ('timeMs' in part) return html`<${Moment} timeMs=${part.timeMs} />`;
   if ('person' in part) return html`<bdi class="person">${shownText(part.person.name)}</bdi>`;
   if ('group' in part) return html`<bdi class="mention">${shownText(part.group.name)}</bdi>`;

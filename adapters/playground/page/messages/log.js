@@ -1,5 +1,5 @@
+import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import { html } from '../html.js';
 import { DownIcon } from '../icons.js';
 import { Initials } from '../people.js';
 import { Message } from './message.js';
@@ -73,7 +73,7 @@ function Pending({ entry, onAgain, onDiscard }) {
     <div class=${`message pending ${hasFailed ? 'failed' : ''}`}>
       <span class="avatar"><${Initials} name=${entry.user} /></span>
       <div class="body">
-        <header><b class="author" dir="auto">${entry.user}</b></header>
+        <header class="small"><b class="author" dir="auto">${entry.user}</b></header>
         <p class="pending-text" dir="auto">${entry.text}</p>
         ${
           hasFailed

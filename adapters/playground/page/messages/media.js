@@ -1,5 +1,5 @@
+import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
-import { html } from '../html.js';
 import { DownloadIcon, FilmIcon, PlayIcon } from '../icons.js';
 import { elapsed } from '../time.js';
 import { isPending, PENDING_WORDS } from './phases.js';
@@ -54,7 +54,7 @@ function File({ file, message: { clip, task } }) {
       `
       }
       ${contentType.startsWith('image/') && html`<img class="picture" src=${url} alt=${description} />`}
-      <figcaption>
+      <figcaption class="small">
         <a class="download" href=${`${url}?download`} download=${name}><${DownloadIcon} /><span>${name}</span></a>
         <span class="size">${size(bytes)}</span>
       </figcaption>

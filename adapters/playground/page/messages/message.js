@@ -1,6 +1,7 @@
+import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
-import { act, newId } from '../api.js';
-import { html } from '../html.js';
+import { newId } from '#src/http/shared-page/new-id.js';
+import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
 import { Time, useSeconds } from '../time.js';
@@ -57,7 +58,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
         ${
           !isCompact &&
           html`
-          <header>
+          <header class="small">
             <b class="author">${message.author}</b><span class="badge">bot</span>
             <${Stamp} timeMs=${message.createdAtMs} />
           </header>
@@ -70,7 +71,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
         ${
           isPrivate &&
           html`
-          <footer class="only-you"><${EyeIcon} /> Only you can see this ·${' '}
+          <footer class="only-you small"><${EyeIcon} /> Only you can see this ·${' '}
             <button type="button" class="plain-link" onClick=${() => act('dismissals', { user, message: message.id })}>Dismiss</button>
           </footer>
         `
@@ -144,18 +145,18 @@ function Request({ message }) {
   const whose = requesterOf(message);
   if (whose === undefined) return null;
   return html`
-    <p class="request"><${Initials} name=${whose} /><b dir="auto">${whose}</b> ${' '}<span>${howAsked(message)}</span></p>
+    <p class="request small"><${Initials} name=${whose} /><b dir="auto">${whose}</b> ${' '}<span class="truncated">${howAsked(message)}</span></p>
   `;
 }
 
 function commandOf({ isShot, isCompared }) {
-  if (isShot === true) return 'storyboard';
-  return isCompared === true ? 'compare' : 'create';
+  if (isShot) return 'storyboard';
+  return isCompared ? 'compare' : 'create';
 }
 
 function howAsked({ clip, asked }) {
   if (clip !== null)
-    return html`used <code class="unbroken">${clip.isRetry === true ? 'Retry' : `/video ${commandOf(clip)}`}</code>`;
+    return html`used <code class="unbroken">${clip.isRetry ? 'Retry' : `/video ${commandOf(clip)}`}</code>`;
   const what = html`<code class="unbroken">${asked.what}</code>`;
   if (asked.how === 'reaction') return html`reacted with ${what}`;
   if (asked.what.startsWith('/')) return html`used ${what}`;
@@ -166,8 +167,8 @@ function ReplyLine({ message, original, onJump }) {
   const target = { channel: message.replyChannel, message: message.replyTo };
   const words = original?.clip?.prompt ?? original?.text.split('\n')[0] ?? `a message in #${message.replyChannel}`;
   return html`
-    <button type="button" class="reply-line" onClick=${() => onJump(target)}>
-      <${ReplyIcon} /><span class="reply-words" dir="auto"><span class="sr">In reply to </span>${words}</span>
+    <button type="button" class="reply-line small" onClick=${() => onJump(target)}>
+      <${ReplyIcon} /><span class="truncated" dir="auto"><span class="sr">In reply to </span>${words}</span>
     </button>
   `;
 }

@@ -1,5 +1,3 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { wireModels } from '#adapters/playground/models.ts';
 import { complete } from '#adapters/playground/page/composer/completion.js';
@@ -78,12 +76,4 @@ it('does not turn plain text into a command by itself', () => {
   expect(found.offers).toEqual([
     expect.objectContaining({ insert: '/video create hello team', detail: expect.stringContaining('$0.20') }),
   ]);
-});
-
-it('preloads every module of the page', () => {
-  const page = join(import.meta.dirname, '../../../../adapters/playground/page');
-  const html = readFileSync(join(page, 'index.html'), 'utf8');
-  const preloaded = [...html.matchAll(/rel="modulepreload" href="\/playground\/page\/([\w/-]+\.js)"/g)];
-  const modules = globSync('**/*.js', { cwd: page }).filter((name) => name !== 'app.js');
-  expect(new Set(preloaded.map(([, name]) => name))).toEqual(new Set(modules));
 });

@@ -81,6 +81,25 @@ describe('a newcomer', () => {
   });
 });
 
+it('works in a browser that refuses to store anything', async () => {
+  const context = await browser.newContext();
+  await context.addInitScript(() => {
+    const refused = {
+      get: (): never => {
+        throw new DOMException('refused', 'SecurityError');
+      },
+    };
+    Object.defineProperties(globalThis, { localStorage: refused, sessionStorage: refused });
+  });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(house.url);
+  await page.waitForSelector('.welcome', { timeout: 60_000 });
+  await page.click('.user-button');
+  await page.click('.user-option >> text=sam');
+  await page.waitForSelector('.user-name >> text=sam');
+});
+
 describe('typing', () => {
   it('is completed by the keyboard, from the slash to the last value', async () => {
     house.bot.suggestions = [
