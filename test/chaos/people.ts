@@ -163,7 +163,7 @@ export class People {
         const atMs = this.#options.nowMs();
         const answer = await post(replica, '/playground/interactions', { id, user, channel, text });
         const { status, message } = answer;
-        const isRefused = status === 400 && /budget|need an approval/i.test(answer.error ?? '');
+        const isRefused = status === 400 && /budget|need an approval|settings changed/i.test(answer.error ?? '');
         const of = { platform: 'playground' as const, id, user, channel, takes, replica: replica.index, atMs };
         const isAskedAbout = ordered === 'storyboard';
         this.asked.push({
