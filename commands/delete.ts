@@ -4,7 +4,7 @@ import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { findTask, TASK_ID } from './input/task-lookup.ts';
-import { NOT_SHOWN_YET } from './sentences/comparisons/words.ts';
+import { NOT_SHOWN_YET } from './sentences/cards/comparison.ts';
 import { formatCount } from './sentences/format.ts';
 import { mayNot, unknownTask } from './sentences/refusals.ts';
 import { promptPart, removedSentence } from './sentences/removal.ts';

@@ -14,7 +14,7 @@ import { commandName, permittedCommands } from './input/permitted-commands.ts';
 import { privately, refused, type SteeringHint, type Subcommand } from './input/subcommand.ts';
 import { parseText } from './input/text.ts';
 import { administratorsOnly } from './sentences/access.ts';
-import { isForAdministrators, nameOf } from './sentences/cards/help.ts';
+import { isForAdministrators, nameOf } from './sentences/command-name.ts';
 import { all, either, formatCount, formatRange, uncapitalised } from './sentences/format.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { promptWords, withDefault } from './sentences/settings.ts';

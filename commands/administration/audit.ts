@@ -5,14 +5,14 @@ import { type Catalog, titleOf } from '#src/videos/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { isSet } from '../input/options.ts';
 import { type BotPorts, isOperator, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { RESOLUTION_WORDS } from '../money/statement.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { RULE_WORDS } from '../sentences/administration/policy.ts';
-import { type OptionSetting, settingsOf, settingWords } from '../sentences/administration/settings.ts';
-import { RESOLUTION_WORDS } from '../sentences/cards/statement.ts';
-import { all, count, formatMonth, fullStop } from '../sentences/format.ts';
-import { formatLastDay, formatMoment } from '../sentences/money/months.ts';
+import { formatLastDay, formatMoment, formatMonth } from '../sentences/dates.ts';
+import { all, count, fullStop } from '../sentences/format.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../ui/card.ts';
 import { type AuditPage, pageButtons } from '../ui/page-buttons.ts';
+import { RULE_WORDS } from './rule-words.ts';
+import { type OptionSetting, settingsOf, settingWords } from './setting-words.ts';
 
 const PAGE_LENGTH = 10;
 

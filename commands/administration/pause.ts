@@ -3,9 +3,9 @@ import { type Pause, type PauseInEffect, pauseAt } from '#src/teams/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { isSet, optionValue } from '../input/options.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
-import { REASON_LENGTH } from '../sentences/administration/pause.ts';
-import { nameOf } from '../sentences/cards/help.ts';
+import { nameOf } from '../sentences/command-name.ts';
 import { shorten } from '../sentences/format.ts';
+import { REASON_LENGTH } from '../sentences/pause.ts';
 import { type Card, type Line, layOut } from '../ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [

@@ -12,7 +12,7 @@ import {
   valueRules,
 } from '#src/teams/index.ts';
 import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, type Style, styleNamed } from '#src/videos/index.ts';
-import { approverNamed, approverProblem } from '../approvals/approvers.ts';
+import { approverNamed, approverProblem, unknownApprover } from '../approvals/approvers.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
@@ -26,12 +26,12 @@ import {
   type Subcommand,
   teamOf,
 } from '../input/subcommand.ts';
-import { RULE_WORDS } from '../sentences/administration/policy.ts';
-import { savedBlocks } from '../sentences/administration/settings.ts';
-import { unknownApprover } from '../sentences/cards/approvers.ts';
+import { nameOf } from '../sentences/command-name.ts';
 import { all, either, shorten } from '../sentences/format.ts';
 import { channelUnknown } from '../sentences/refusals.ts';
 import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
+import { RULE_WORDS } from './rule-words.ts';
+import { savedBlocks } from './setting-words.ts';
 
 /** Largest number of forbidden words, and of characters in one. */
 const MAX_WORDS = 200;
@@ -161,7 +161,7 @@ async function show(
       isHere: channel === here,
       isChanged,
       mayChange: caller.mayAdminister,
-      command: `${caller.fields?.administration ?? '/video'} policy`,
+      command: nameOf(policy.declaration, caller.fields),
       hasFlags: caller.fields === undefined,
       catalog: ports.catalog(),
     }),

@@ -3,7 +3,7 @@ import { isTimeZone } from '#src/period.ts';
 import { spendChannel } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
 import type { Caller, Command, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
-import { currenciesOf, typedAmount } from '../input/amounts.ts';
+import { currenciesOf, typedAmount, unknownCurrency } from '../input/amounts.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
 import { channelNamed } from '../input/people.ts';
@@ -17,11 +17,10 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { timeZones } from '../input/time-zones.ts';
-import { type OptionSetting, settingsCard, settingsOf, settingWords } from '../sentences/administration/settings.ts';
-import { unknownCurrency } from '../sentences/amounts.ts';
-import { nameOf } from '../sentences/cards/help.ts';
+import { nameOf } from '../sentences/command-name.ts';
 import { formatCount, shorten } from '../sentences/format.ts';
 import { channelUnknown, missingRightSentence, notAChoice } from '../sentences/refusals.ts';
+import { type OptionSetting, settingsCard, settingsOf, settingWords } from './setting-words.ts';
 
 /** What the reading of a value depends on. */
 interface ReadContext {

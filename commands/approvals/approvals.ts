@@ -5,13 +5,12 @@ import { titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, type Subcommand, teamOf, visibleTo } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
-import { requestId, requestPrice } from '../sentences/approvals/answers.ts';
-import { approvalButtons } from '../sentences/approvals/requests.ts';
+import { approvalButtons } from '../sentences/cards/approval.ts';
 import { shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
 import { shortId, taskButtonId } from '../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../ui/card.ts';
-import { approvableBy } from './decide.ts';
+import { approvableBy, requestId, requestPrice } from './decide.ts';
 
 /** Largest number of requests in each part of the list. */
 const MAX_SHOWN = 5;

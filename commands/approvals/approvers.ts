@@ -6,10 +6,9 @@ import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
-import { unknownApprover } from '../sentences/cards/approvers.ts';
-import { nameOf } from '../sentences/cards/help.ts';
+import { nameOf } from '../sentences/command-name.ts';
+import { formatLastDay } from '../sentences/dates.ts';
 import { shorten } from '../sentences/format.ts';
-import { formatLastDay } from '../sentences/money/months.ts';
 import { hasLeft } from '../sentences/refusals.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../ui/card.ts';
 
@@ -223,4 +222,9 @@ function outcomeLine({ kind, approver }: ApproversOutcome): Line {
     case 'absent':
       return [who, ' was no approver. Nothing was changed.'];
   }
+}
+
+/** Refuses a name that is no known person, role or user group. */
+export function unknownApprover(given: string, option = 'who'): string {
+  return `${option}: I don’t know “${shorten(given, 80)}” here. Mention a person, a role or a user group, such as @ben.`;
 }

@@ -1,4 +1,4 @@
-import { setOfCard } from '#src/chat/index.ts';
+import { setCardId, setOfCard } from '#src/chat/index.ts';
 import type { ApprovalOutcome, ApprovalTasks } from '#src/money/index.ts';
 import type { OverBudget } from '#src/pipeline/index.ts';
 import {
@@ -19,11 +19,10 @@ import { checkAgain, titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
-import { anyOf, decidedLine, requestId, requestPrice } from '../sentences/approvals/answers.ts';
-import { approvalButtons } from '../sentences/approvals/requests.ts';
+import { anyOf, approvalButtons, decidedLine } from '../sentences/cards/approval.ts';
+import { monthName } from '../sentences/dates.ts';
 import { capitalised, fullStop } from '../sentences/format.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
-import { monthName } from '../sentences/money/months.ts';
 import { type Ordered, setSize } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { approveButtonId, type Press } from '../ui/buttons.ts';
@@ -308,4 +307,13 @@ export async function approvableBy(
     rights.set(id, known);
   }
   return requests.filter(([{ origin }]) => rights.get(origin.user.id) === true);
+}
+
+export function requestPrice(tasks: ApprovalTasks): Price {
+  return sumOf(tasks.map(({ price }) => price)) ?? tasks[0].price;
+}
+
+/** Returns the id by which buttons refer to a request: of a set, that of its card. */
+export function requestId([task]: ApprovalTasks): TaskId {
+  return task.set === undefined ? task.id : setCardId(task.set.id);
 }

@@ -3,10 +3,10 @@ import { type ApprovalRequest, type Approver, type Audience, formatPrice, type P
 import { approversFor, whoDecides } from '#src/teams/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
-import { approverNames } from '../sentences/approvals/requests.ts';
+import { approverNames } from '../sentences/cards/approval.ts';
 import { capitalised } from '../sentences/format.ts';
-import { DISCARDED } from '../sentences/offers.ts';
 import { clipsCost, type Ordered, ordersAbove } from '../sentences/ordered.ts';
+import { DISCARDED } from '../sentences/refusals.ts';
 import { askButtonId, draftButtonId } from '../ui/buttons.ts';
 import type { Card } from '../ui/card.ts';
 

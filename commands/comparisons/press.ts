@@ -11,7 +11,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { BLIND_UNTIL_REVEAL, MANAGERS_SET_DEFAULT, NOT_SHOWN_YET } from '../sentences/comparisons/words.ts';
+import { BLIND_UNTIL_REVEAL, MANAGERS_SET_DEFAULT, NOT_SHOWN_YET } from '../sentences/cards/comparison.ts';
 import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import type { ComparisonPress } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';

@@ -18,11 +18,10 @@ import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { draftOf } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decideSpending } from '../orders/spending.ts';
-import { nextTake } from '../orders/takes.ts';
+import { nextTake, retriedAlready } from '../orders/takes.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { pausedSentence } from '../sentences/administration/pause.ts';
-import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
-import { retriedAlready } from '../sentences/decisions.ts';
+import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
+import { pausedSentence } from '../sentences/pause.ts';
 import { priceId, remakeButtonId } from '../ui/buttons.ts';
 import type { Card } from '../ui/card.ts';
 

@@ -16,10 +16,10 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { nameOf } from '../sentences/cards/help.ts';
+import { heldWords, limitFacts } from '../sentences/amounts.ts';
+import { nameOf } from '../sentences/command-name.ts';
+import { formatReset } from '../sentences/dates.ts';
 import { all, shorten } from '../sentences/format.ts';
-import { heldWords, limitFacts } from '../sentences/money/limit-facts.ts';
-import { formatReset } from '../sentences/money/months.ts';
 import { hasLeft } from '../sentences/refusals.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../ui/card.ts';
 import { pageButtons } from '../ui/page-buttons.ts';

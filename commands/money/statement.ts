@@ -14,8 +14,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { nameOf } from '../sentences/cards/help.ts';
-import { RESOLUTION_WORDS } from '../sentences/cards/statement.ts';
+import { nameOf } from '../sentences/command-name.ts';
 import { count, formatCount, shorten } from '../sentences/format.ts';
 import { refusalOfId } from '../sentences/refusals.ts';
 import { promptPart } from '../sentences/removal.ts';
@@ -360,3 +359,12 @@ async function decide(
       return gone(caller);
   }
 }
+
+/** Decisions on a discrepancy of a statement, in words. */
+export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
+  ours: 'our books stay as they are',
+  billed: 'it was billed',
+  not_billed: 'it was not billed',
+  same: 'both are the same clip, and its ID is entered',
+  apart: 'they are not the same clip',
+};

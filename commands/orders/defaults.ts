@@ -12,6 +12,7 @@ import {
   SETTINGS,
   type Setting,
 } from '#src/videos/index.ts';
+import { savedBlocks } from '../administration/setting-words.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
@@ -25,9 +26,8 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { underPolicy, withPolicy } from '../policy/rules-here.ts';
-import { savedBlocks } from '../sentences/administration/settings.ts';
-import { nameOf } from '../sentences/cards/help.ts';
-import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
+import { MANAGERS_SET_DEFAULT } from '../sentences/cards/comparison.ts';
+import { nameOf } from '../sentences/command-name.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
 import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from '../sentences/settings.ts';
 import { type Block, type Card, type Line, layOut } from '../ui/card.ts';

@@ -1,4 +1,4 @@
-import { setCardId } from '#src/chat/index.ts';
+import { type MessageRef, setCardId, type TaskView } from '#src/chat/index.ts';
 import type { FileDescription } from '#src/media/index.ts';
 import {
   asOf,
@@ -17,17 +17,18 @@ import { MEDIA_KINDS, type MediaKind, titled, type VideoRequest } from '#src/vid
 import type { Reply } from '../bot-port.ts';
 import { type BotPorts, privately } from '../input/subcommand.ts';
 import { UNNAMED_FILE } from '../sentences/attachments.ts';
-import { withSet } from '../sentences/cards/details.ts';
-import { stateWord } from '../sentences/cards/history.ts';
+import { decisionLine } from '../sentences/cards/review.ts';
+import { linkTo, setTitle } from '../sentences/cards/set-card.ts';
+import { taskButton } from '../sentences/cards/task-card.ts';
+import { droppedSentence, lastFrameOf } from '../sentences/chain.ts';
 import { failureLine, unfetchedLine } from '../sentences/errors.ts';
 import { capitalised, count } from '../sentences/format.ts';
 import { placeWords } from '../sentences/ordered.ts';
 import { removalLines } from '../sentences/removal.ts';
-import { decisionLine } from '../sentences/review/review.ts';
 import { requestWords } from '../sentences/settings.ts';
-import { droppedSentence, lastFrameOf } from '../sentences/studio/chain.ts';
-import { improveButton } from '../sentences/studio/improve.ts';
-import { type Block, type Card, type Line, layOut, type Part } from '../ui/card.ts';
+import { stateWord } from '../sentences/state-words.ts';
+import { type Block, type Card, type Line, layOut, type Part, withText } from '../ui/card.ts';
+import { improveButton } from './offer-cards.ts';
 import { isUndecided } from './task-actions.ts';
 
 export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
@@ -191,4 +192,18 @@ function blindDetailsCard({ id, origin, createdAtMs, request, removal, ...task }
     ...removalLines(removal).map((line): Block => ({ kind: 'text', line })),
     ...promptBlocks(request),
   ]);
+}
+
+/** Adds the set that a task belongs to, and **Show the board**, as its message may have been deleted. */
+export function withSet(card: Card, set: ShownSet | undefined): Card {
+  if (set === undefined) return card;
+  const { view, message } = set;
+  const line: Line = [...setTitle(view), ...linkTo(message, 'See it')];
+  return { ...withText(card, line), buttons: [...card.buttons, taskButton('show', view)] };
+}
+
+/** Set with its message. */
+export interface ShownSet {
+  readonly view: TaskView;
+  readonly message: MessageRef | undefined;
 }

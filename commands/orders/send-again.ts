@@ -6,12 +6,12 @@ import { type Checked, draftOfOrder } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
-import { pausedSentence } from '../sentences/administration/pause.ts';
 import { taskButton } from '../sentences/cards/task-card.ts';
 import { count, formatDuration, shorten } from '../sentences/format.ts';
-import { fixButton } from '../sentences/offers.ts';
+import { pausedSentence } from '../sentences/pause.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
+import { fixButton } from './offer-cards.ts';
 import { draftOf, type OrderIdentity, spendingNote } from './offers.ts';
 import { orderedBy, orderPrice } from './what-fits.ts';
 

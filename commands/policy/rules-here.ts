@@ -12,7 +12,7 @@ import { type Catalog, type PolicyRefusal, policyRefusals, type VideoRequest } f
 import type { Caller, OptionFields, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
-import { policyCommand } from '../sentences/administration/policy.ts';
+import { policyCommand } from '../sentences/command-name.ts';
 import { either, shorten } from '../sentences/format.ts';
 import { mayNot, refusalSentences } from '../sentences/refusals.ts';
 import { mayDecide } from '../ui/buttons.ts';

@@ -4,8 +4,7 @@ import { optionValue } from '../input/options.ts';
 import { anyoneNamed, personWithId, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { fileNotSent } from '../sentences/money/csv.ts';
-import { unknownPerson } from '../sentences/refusals.ts';
+import { fileNotSent, unknownPerson } from '../sentences/refusals.ts';
 import { eraseButtonId, FORGET_BUTTON, type PrivacyPress } from '../ui/buttons.ts';
 import { type Card, layOut, textCard } from '../ui/card.ts';
 

@@ -18,7 +18,7 @@ import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input
 import { visibleAmong } from '../input/task-lookup.ts';
 import { mayNotReview } from '../policy/rules-here.ts';
 import { count, formatCount, shorten } from '../sentences/format.ts';
-import { editAgainButton } from '../sentences/offers.ts';
+import { editAgainButton } from '../sentences/forms.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { changesId, type ReviewPress, signOffButtonId } from '../ui/buttons.ts';
 import { type Card, type CardButton, type Line, layOut, textCard } from '../ui/card.ts';

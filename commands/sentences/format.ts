@@ -118,12 +118,6 @@ export function formatRange({ min, max }: { readonly min: number; readonly max: 
   return min === 0 ? `up to ${max}` : `${min} to ${max}`;
 }
 
-/** Formats `2026-11` as `November 2026`. */
-export function formatMonth(month: string): string {
-  const date = new Date(`${month}-01T00:00:00Z`);
-  return date.toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
-}
-
 const NAME_LENGTH = 60;
 
 /** Sanitises an external name for a terminal: removes control and directional characters, and shortens it. */

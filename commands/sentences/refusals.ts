@@ -2,12 +2,11 @@ import type { MissingRight } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Person } from '#src/tasks/index.ts';
 import { type PolicyRefusal, type Refusal, SHOTS, settingNamed } from '#src/videos/index.ts';
-import type { FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
+import type { FieldProblem, OptionFields } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
-import { policyCommand } from './administration/policy.ts';
+import { policyCommand } from './command-name.ts';
 import { all, count, either, formatCount, formatDuration, formatRange, quoted, shorten, shown } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
-import { noSuchImage } from './studio/library.ts';
 
 /** Refuses the last frame of the shot before as an image of the first shot. */
 const FIRST_SHOT = 'image: this is the first shot; there is no shot before it whose last frame it could start with.';
@@ -160,11 +159,6 @@ function withUnit({ option, given }: Refusal & { readonly reason: 'not_offered' 
   return setting === undefined ? shown(given) : valueWords(setting, shown(given));
 }
 
-/** Refuses a flag without its value: at the end, or followed by another flag. */
-export function valueMissing(option: OptionDeclaration): string {
-  return `${option.name}: --${option.name} needs a value: ${takenWords(option)}`;
-}
-
 /** Refuses an unknown subcommand. @param near the one that was probably meant; `null` if none is alike. */
 export function unknownCommand(given: string, names: readonly string[], near: string | null): string {
   const rest = near === null ? `Try ${either(names)}.` : `Did you mean ${near}? /video help shows every command.`;
@@ -251,21 +245,17 @@ export const UNDECIDED =
 /** Reply to an unknown button, or to one of a task that does not exist here. */
 export const UNKNOWN_BUTTON = 'This button no longer works. /video list shows the latest clips.';
 
-function takenWords(option: OptionDeclaration): string {
-  if (option.choices !== undefined) return either(option.choices.map(({ value }) => value));
-  switch (option.kind) {
-    case 'address':
-      return 'an address, such as https://example.com/fox.png';
-    case 'person':
-      return 'everyone, me, or @ and a name';
-    case 'approver':
-      return 'a person, a role or a user group, such as @ben';
-    case 'channel':
-      return 'a channel, such as #clips';
-    case 'integer':
-      return 'a whole number, such as 6';
-    case 'text':
-    case 'flag':
-      return 'a value';
-  }
+/** Refuses a file that could not be sent. @param isClosed true if the person accepts no direct message */
+export function fileNotSent(isClosed: boolean): string {
+  const remedy = isClosed
+    ? 'Allow direct messages from this app, or from this server, and try again.'
+    : 'Your administrator can find the reason in the log.';
+  return `I couldn’t send you the file. ${remedy}`;
+}
+
+export const DISCARDED = 'Discarded. Nothing was bought.';
+
+/** Reply to the removal of an unknown name. */
+export function noSuchImage(name: string, meant: string | null): string {
+  return `There is no @${name} in the library.${meant === null ? '' : ` Did you mean @${meant}?`}`;
 }

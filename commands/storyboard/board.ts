@@ -6,7 +6,7 @@ import { type BotPorts, privately, refused, refusedWith } from '../input/subcomm
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { shorten } from '../sentences/format.ts';
-import { editAgainButton } from '../sentences/offers.ts';
+import { editAgainButton } from '../sentences/forms.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { taskButtonId } from '../ui/buttons.ts';
 import { formId } from '../ui/form-ids.ts';

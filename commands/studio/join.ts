@@ -4,8 +4,8 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { originOf } from '../orders/place-order.ts';
+import { missingShots } from '../sentences/cards/cut.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { missingShots } from '../sentences/studio/cuts.ts';
 import { type Card, type Part, textCard } from '../ui/card.ts';
 
 interface JoinRequest {

@@ -5,8 +5,7 @@ import { nearest } from '../input/closest-match.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
-import { refusalSentence, refusalSentences } from '../sentences/refusals.ts';
-import { noSuchImage } from '../sentences/studio/library.ts';
+import { noSuchImage, refusalSentence, refusalSentences } from '../sentences/refusals.ts';
 import { type Block, type Card, layOut } from '../ui/card.ts';
 
 /** Names that address everyone in a channel. */

@@ -8,6 +8,7 @@ import {
   styleNamed,
   titleOf,
 } from '#src/videos/index.ts';
+import { savedBlocks } from '../administration/setting-words.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
 import {
@@ -19,7 +20,7 @@ import {
   type Subcommand,
   teamOf,
 } from '../input/subcommand.ts';
-import { savedBlocks } from '../sentences/administration/settings.ts';
+import { nameOf } from '../sentences/command-name.ts';
 import { either, formatCount, shorten, uncapitalised } from '../sentences/format.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
 import { type Block, type Card, type Line, layOut, textCard } from '../ui/card.ts';
@@ -80,7 +81,7 @@ export const style: Subcommand = {
 async function show(ports: BotPorts, caller: Caller, name: string | undefined): Promise<Reply> {
   const { styles = [] } = await ports.settings.get(teamOf(caller));
   if (name === undefined) {
-    const command = `${caller.fields?.administration ?? '/video'} style`;
+    const command = nameOf(style.declaration, caller.fields);
     const hasFlags = caller.fields === undefined;
     return privately(stylesCard({ styles, command, hasFlags, mayChange: caller.mayAdminister }));
   }

@@ -2,8 +2,8 @@ import type { EndNotice, Handover } from '#src/chat/index.ts';
 import type { Person } from '#src/tasks/index.ts';
 import { shortId } from '../../ui/buttons.ts';
 import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
-import { declinedOutcome } from '../approvals/requests.ts';
 import { shorten } from '../format.ts';
+import { declinedOutcome } from './approval.ts';
 import { setNoticeCard } from './set-card.ts';
 
 /**

@@ -9,11 +9,11 @@ import {
 import { formatPrice, type Phase, type SetKind } from '#src/tasks/index.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
 import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
-import { declinedOutcome } from '../approvals/requests.ts';
+import { CHAIN_PACE, unsentWords, waitsWords } from '../chain.ts';
 import { capitalised, count, all as listed, shorten } from '../format.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
-import { CHAIN_PACE, unsentWords, waitsWords } from '../studio/chain.ts';
+import { declinedOutcome } from './approval.ts';
 
 /**
  * Lists the tasks of a set, one line each, with a link to the message of one that has its own.

@@ -22,18 +22,18 @@ import {
 import { MEDIA_KINDS } from '#src/videos/index.ts';
 import { changesId, resendButtonId, retryButtonId, signOffButtonId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, blocksOf, type Card, type CardButton, type Line, layOut, textCard } from '../../ui/card.ts';
-import { approvalCard, declinedLines, requestedLines } from '../approvals/requests.ts';
-import { blindButtons, blindLines, comparisonButtons, comparisonLines } from '../comparisons/words.ts';
+import { unsentWords, waitsWords } from '../chain.ts';
 import { failureLine, retryLines, unfetchedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
-import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
-import { unsentWords, waitsWords } from '../studio/chain.ts';
-import { cutCard } from '../studio/cuts.ts';
+import { approvalCard, declinedLines, requestedLines } from './approval.ts';
+import { blindButtons, blindLines, comparisonButtons, comparisonLines } from './comparison.ts';
+import { cutCard } from './cut.ts';
 import { noticeCard } from './notice.ts';
+import { reviewLines, reviewNoticeCard, signedOffCard } from './review.ts';
 import { boardSummary, cutLinks, linkTo, memberButtons, memberLines, outdatedOf, shotNumbers } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 

@@ -10,9 +10,9 @@ import type {
 } from '#src/chat/index.ts';
 import { formatPrice } from '#src/tasks/index.ts';
 import { type Block, type Card, type Line, layOut, textCard } from '../../ui/card.ts';
-import { all, count, formatMonth } from '../format.ts';
-import { heldWords } from '../money/limit-facts.ts';
-import { formatDay, formatReset, monthName } from '../money/months.ts';
+import { heldWords } from '../amounts.ts';
+import { formatDay, formatMonth, formatReset, monthName } from '../dates.ts';
+import { all, count } from '../format.ts';
 
 export function teamNoticeCard(notice: TeamNotice): Card {
   switch (notice.kind) {

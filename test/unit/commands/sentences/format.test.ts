@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formatMonth } from '#commands/sentences/dates.ts';
 import {
   all,
   beginning,
@@ -6,7 +7,6 @@ import {
   formatBytes,
   formatDuration,
   formatElapsed,
-  formatMonth,
   formatRange,
   formatSpan,
   shorten,

@@ -1,12 +1,12 @@
 import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
-import { type Approver, type Declined, formatPrice, type Price, type TaskId } from '#src/tasks/index.ts';
+import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
-import { capitalised, fullStop, shorten } from '../format.ts';
+import { capitalised, either, fullStop, shorten } from '../format.ts';
 import { memberWords, type Ordered, setSize, someClips } from '../ordered.ts';
 
 /** Largest number of approvers that a sentence names. */
-export const MAX_NAMED = 3;
+const MAX_NAMED = 3;
 /** Largest length of a reason in a sentence, in UTF-16 units. */
 const REASON_LENGTH = 300;
 /** Largest length of a prompt in a notice, in UTF-16 units. */
@@ -164,4 +164,39 @@ export function declinedOutcome(declined: Declined | undefined, ordered: Ordered
   const whose = ordered === null ? 'its' : 'their';
   if (declined?.how === 'repriced') return [` ${was} not bought: ${whose} price has risen. Retry asks again.`];
   return [` ${was} not approved in time. Nothing was charged.`];
+}
+
+/** Reports an earlier decision on a request: `Ada already approved this 2 minutes ago.` */
+export function decidedLine({ approval, declined }: Task, nowMs: number): Line {
+  const ago = (atMs: number): string => `${agoWords(nowMs - atMs)}.`;
+  const approved = approval?.approved;
+  if (approved !== undefined) return [{ person: approved.by }, ` already approved this ${ago(approved.atMs)}`];
+  if (declined === undefined) return ['This request no longer waits for approval.'];
+  const { how, by, atMs } = declined;
+  if (how === 'expired' || by === undefined) return ['This request has expired. Nothing was charged.'];
+  if (how === 'repriced') return ['This request has ended: its price has risen.'];
+  const word = how === 'denied' ? 'denied this' : 'withdrew this request';
+  return [{ person: by }, ` already ${word} ${ago(atMs)}`];
+}
+
+/** Formats the time since an event: `just now`, `2 minutes ago`. */
+function agoWords(ms: number): string {
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+  ] as const;
+  for (const [unit, length] of units) {
+    const number = Math.floor(ms / length);
+    if (number > 0) return `${number} ${unit}${number === 1 ? '' : 's'} ago`;
+  }
+  return 'just now';
+}
+
+/** Names the users who may approve, as {@link approverNames} does, in plain text. */
+export function anyOf(approvers: readonly Approver[]): string {
+  const names = approvers.slice(0, MAX_NAMED).map(({ name }) => name);
+  const others = approvers.length - names.length;
+  if (names.length === 0) return 'an administrator';
+  return either(others === 0 ? names : [...names, others === 1 ? '1 other' : `${others} others`]);
 }

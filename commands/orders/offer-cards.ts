@@ -1,12 +1,13 @@
-import { formatPrice, type Price, type Task, typedPrompt } from '#src/tasks/index.ts';
+import { formatPrice, type Price, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
 import { MEDIA_KINDS, type Model, type VideoRequest } from '#src/videos/index.ts';
-import type { SpendingQuestion } from '../orders/spending.ts';
+import { CHAIN_PACE, lastFrameOf } from '../sentences/chain.ts';
+import { capitalised, count, shorten } from '../sentences/format.ts';
+import { clipsCost, type Ordered, someClips } from '../sentences/ordered.ts';
+import { MEDIA_WORDS, requestWords } from '../sentences/settings.ts';
+import { draftButtonId } from '../ui/buttons.ts';
 import type { Card, CardButton, Line } from '../ui/card.ts';
-import { capitalised, count, shorten } from './format.ts';
-import { clipsCost, type Ordered, someClips } from './ordered.ts';
-import { MEDIA_WORDS, requestWords } from './settings.ts';
-import { spendingSentences } from './spending.ts';
-import { CHAIN_PACE, lastFrameOf } from './studio/chain.ts';
+import type { SpendingQuestion } from './spending.ts';
+import { spendingSentences } from './spending-sentences.ts';
 
 /** Explains the pace of a storyboard whose shots are all chained. */
 const CHAINED_PACE = 'Each shot starts with the last frame of the one before, so they are made one after another.';
@@ -153,11 +154,6 @@ function boardButton({ button, price }: OfferedClip, shots: OfferedShots): CardB
 /** Returns a refusal's button that opens the request in a form. */
 export function fixButton(id: string): CardButton {
   return { id, label: FIX, style: 'plain' };
-}
-
-/** Returns a refusal's button that opens anew the form that was refused. */
-export function editAgainButton(id: string): CardButton {
-  return { id, label: 'Edit again', style: 'plain' };
 }
 
 function runButton(id: string, command: string): CardButton {
@@ -318,4 +314,7 @@ function resendWords(reason: Exclude<ResendReason, { readonly kind: 'spending' }
     : priceWords(reason.before, formatPrice(price));
 }
 
-export const DISCARDED = 'Discarded. Nothing was bought.';
+/** Returns the button that has the prompt of a draft, or of a task, rewritten. */
+export function improveButton(id: TaskId): CardButton {
+  return { id: draftButtonId('improve', id), label: 'Improve', style: 'plain' };
+}

@@ -1,7 +1,7 @@
 import { formatPrice, type Price } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
-import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
-import { formatCount } from '../format.ts';
+import { formatCount } from '../sentences/format.ts';
+import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
 
 /** Setting that an option sets and a line of a card shows; the others have commands of their own. */
 export type OptionSetting = Exclude<keyof typeof TEAM_SETTINGS, 'pause' | 'policy' | 'styles' | 'channelModels'>;

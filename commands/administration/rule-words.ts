@@ -1,16 +1,11 @@
 import type { Approver } from '#src/tasks/index.ts';
 import type { RuleName, RuleValue } from '#src/teams/index.ts';
 import { allowedSeconds, type Catalog, titleOf } from '#src/videos/index.ts';
-import type { OptionDeclaration, OptionFields } from '../../bot-port.ts';
-import type { Line, Part } from '../../ui/card.ts';
-import { all, either } from '../format.ts';
+import type { OptionDeclaration } from '../bot-port.ts';
+import { all, either } from '../sentences/format.ts';
+import type { Line, Part } from '../ui/card.ts';
 
 // Plain text that includes user input: adapters escape all of it.
-
-/** Returns the command that shows and changes the policy, as it is typed on the platform. */
-export function policyCommand(fields: OptionFields | undefined): string {
-  return `${fields?.administration ?? '/video'} policy`;
-}
 
 interface RuleWords<Value> {
   /** Its option, of the same name. */
