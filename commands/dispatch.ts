@@ -20,6 +20,7 @@ import { administratorsOnly } from './sentences/access.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { isLibraryCommand } from './studio/library.ts';
 import { draftButtonId } from './ui/buttons.ts';
+import { textCard } from './ui/card.ts';
 import { parseForm } from './ui/form-ids.ts';
 
 /** Command with its options and the parse errors. */
@@ -154,7 +155,7 @@ async function formByButton(ports: BotPorts, caller: Caller, form: string): Prom
   const kept = purpose?.form === 'storyboard' ? purpose.task : undefined;
   const id = kept ?? (await ports.drafts.save(draftOf(caller, { request: { script: '' } }))).draft.id;
   const button = { id: draftButtonId('fix', id), label: OPEN_FORM, style: 'primary' } as const;
-  return privately({ lines: [[SHOTS_IN_MESSAGE]], progress: null, buttons: [button] });
+  return privately({ ...textCard([SHOTS_IN_MESSAGE]), buttons: [button] });
 }
 
 /** Adds the attached files to the parsed text; files alone are a `create` without its prompt. */

@@ -1,19 +1,29 @@
 import type { MessageRef, TaskView } from '#src/chat/index.ts';
-import { formatPrice, holdsWords, isBlind, type Person, type Phase, type Task, typedPrompt } from '#src/tasks/index.ts';
+import {
+  formatPrice,
+  holdsWords,
+  isBlind,
+  type Person,
+  type Phase,
+  type Task,
+  type TaskId,
+  typedPrompt,
+} from '#src/tasks/index.ts';
 import { titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
 import { oncePerBoard, placeOf, visibleAmong } from './input/task-lookup.ts';
-import { cutLinks, linkTo, setTitle, shotsReady } from './sentences/cards/set-card.ts';
-import { count, shorten } from './sentences/format.ts';
+import { cutLinks, setTitle, shotsReady } from './sentences/cards/set-card.ts';
+import { count, quoted } from './sentences/format.ts';
 import { placeWords } from './sentences/ordered.ts';
 import { unknownPerson } from './sentences/refusals.ts';
 import { promptPart } from './sentences/removal.ts';
 import { phaseWord } from './sentences/state-words.ts';
 import { shortId, taskButtonId } from './ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from './ui/card.ts';
+import { type Block, type Card, type CardButton, heading, item, type Line, layOut, small } from './ui/card.ts';
+import { facts } from './ui/lines.ts';
 import type { ListPage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 
@@ -162,65 +172,57 @@ interface ListedPage {
 export function listCard(page: ListedPage): Card {
   const { listed, offset, clips, who, search, lookedThrough, buttons } = page;
   const isFiltered = who !== null || search !== null;
-  const blocks: Block[] = [{ kind: 'heading', line: pageHeading(page) }];
   const nothing = offset > 0 ? 'No more clips.' : isFiltered ? 'No clips found.' : 'No clips yet.';
-  if (listed.length === 0) blocks.push({ kind: 'text', line: [nothing] });
-  else blocks.push({ kind: 'small', line: [`${offset + 1}–${offset + clips}, newest first`] });
-  blocks.push(...listed.map(listRow));
-  if (lookedThrough !== null)
-    blocks.push({ kind: 'small', line: [`Only the latest ${count(lookedThrough, 'clip')} were searched.`] });
-  return layOut(blocks, { buttons });
+  return layOut(
+    [
+      heading(...pageHeading(page)),
+      listed.length === 0 ? [nothing] : small(`${offset + 1}–${offset + clips}, newest first`),
+      ...listed.map(listRow),
+      lookedThrough !== null && small(`Only the latest ${count(lookedThrough, 'clip')} were searched.`),
+    ],
+    { buttons },
+  );
 }
 
 function pageHeading({ who, search }: ListedPage): Line {
   const whose: Line = who === null ? ['Team clips'] : ['Clips by ', { person: who }];
-  return search === null ? whose : [...whose, ' with ', { untrusted: `“${shorten(search, 60)}”` }];
+  return search === null ? whose : [...whose, ' with ', { untrusted: quoted(search, 60) }];
 }
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
 export function listRow({ task, message, phase, board }: Listed): Block {
   if (board !== undefined) return boardRow(board, message);
   const { request, price, origin, version } = task;
-  const facts = [...placeWords(task), `${request.seconds} s`, ...(version === undefined ? [] : [`v${version.number}`])];
-  const what: Line = isBlind(task)
-    ? [[...facts, 'model shown after the reveal'].join(' · ')]
-    : [{ untrusted: request.model }, ` · ${[...facts, formatPrice(price)].join(' · ')}`];
-  return {
-    kind: 'item',
-    title: [promptPart(typedPrompt(request), 60)],
-    small: [
-      `${phaseWord(phase, task)} · `,
-      { timeMs: task.createdAtMs },
-      ' · ',
-      ...what,
-      ' · ',
-      { person: origin.user },
-      ' · ',
-      { code: shortId(task.id) },
-    ],
-    accessory:
-      message === undefined
-        ? { id: taskButtonId('details', task.id), label: 'Details', style: 'plain' }
-        : { message, label: 'Open' },
-  };
+  const isHidden = isBlind(task);
+  const small = facts(
+    phaseWord(phase, task),
+    [{ timeMs: task.createdAtMs }],
+    !isHidden && [{ untrusted: request.model }],
+    ...placeWords(task),
+    `${request.seconds} s`,
+    version && `v${version.number}`,
+    isHidden ? 'model shown after the reveal' : formatPrice(price),
+    [{ person: origin.user }],
+    [{ code: shortId(task.id) }],
+  );
+  const title = [promptPart(typedPrompt(request), 60)];
+  return item(title, small, message === undefined ? detailsButton(task.id) : { message, label: 'Open' });
+}
+
+function detailsButton(task: TaskId): CardButton {
+  return { id: taskButtonId('details', task), label: 'Details', style: 'plain' };
 }
 
 /** Renders a storyboard in a list; its **Details** lead to its shots, and post its board anew. */
 function boardRow(view: TaskView, message: MessageRef | undefined): Block {
-  const cut = cutLinks(view).flatMap((line): Line => [' · ', ...line]);
-  return {
-    kind: 'item',
-    title: setTitle(view),
-    small: [
-      `${shotsReady(view)} · `,
-      { timeMs: view.createdAtMs },
-      ` · ${formatPrice(view.price)} · `,
-      { person: view.by },
-      ' · ',
-      { code: shortId(view.task) },
-      ...linkTo(message, 'See it'),
-      ...cut,
-    ],
-    accessory: { id: taskButtonId('details', view.task), label: 'Details', style: 'plain' },
-  };
+  const small = facts(
+    shotsReady(view),
+    [{ timeMs: view.createdAtMs }],
+    formatPrice(view.price),
+    [{ person: view.by }],
+    [{ code: shortId(view.task) }],
+    message && [{ message, label: 'See it' }],
+    ...cutLinks(view),
+  );
+  return item(setTitle(view), small, detailsButton(view.task));
 }

@@ -5,7 +5,7 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from './in
 import { mayNotCreateHere, withPolicy } from './policy/rules-here.ts';
 import { count } from './sentences/format.ts';
 import { mediaWords, offerWords, priceWords, promptWords, SETTING_WORDS } from './sentences/settings.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from './ui/card.ts';
+import { type Card, type CardButton, type Line, layOut, small, table } from './ui/card.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 
 const PAGE_LENGTH = 10;
@@ -52,37 +52,32 @@ function modelsCard(
   { models, defaultModel, isNarrowed, wins = {} }: ModelsShown,
   buttons: readonly CardButton[] = [],
 ): Card {
-  const columns = [
-    'Model',
-    'Price',
-    ...SETTINGS.map(({ name }) => SETTING_WORDS[name].label),
-    'Reference media',
-    'Prompt',
-    ...(Object.keys(wins).length === 0 ? [] : ['Comparisons']),
-  ];
-  const rows = models.map((model) => [
-    ...modelCells(model, model === defaultModel),
-    ...(Object.keys(wins).length === 0 ? [] : [winsCell(wins[model.name])]),
-  ]);
-  const small: Block = {
-    kind: 'small',
-    line: ['Only what is allowed here. ', { code: '/video policy' }, ' shows the rules.'],
-  };
-  return layOut([{ kind: 'table', columns, rows }, ...(isNarrowed ? [small] : [])], { buttons });
+  const hasWins = Object.keys(wins).length > 0;
+  return layOut(
+    [
+      table<Model>(
+        [
+          ['Model', (model) => modelName(model, model === defaultModel)],
+          ['Price', priceWords],
+          ...SETTINGS.map(
+            (setting) => [SETTING_WORDS[setting.name].label, (model: Model) => offerWords(setting, model)] as const,
+          ),
+          ['Reference media', (model) => mediaWords(model).join(', ')],
+          ['Prompt', (model) => `prompt: ${promptWords(model)}`],
+          hasWins && ['Comparisons', ({ name }) => winsWords(wins[name])],
+        ],
+        models,
+      ),
+      isNarrowed && small('Only what is allowed here. ', { code: '/video policy' }, ' shows the rules.'),
+    ],
+    { buttons },
+  );
 }
 
-function winsCell(record: ModelRecord | undefined): Line {
-  return record === undefined ? [] : [`won ${record.won} of ${count(record.of, 'comparison')}`];
+function winsWords(record: ModelRecord | undefined): string {
+  return record === undefined ? '' : `won ${record.won} of ${count(record.of, 'comparison')}`;
 }
 
-function modelCells(model: Model, isDefault: boolean): readonly Line[] {
-  return [
-    [{ untrusted: model.title }, ' (', { code: model.name }, isDefault ? ', default)' : ')'],
-    ...[
-      priceWords(model),
-      ...SETTINGS.map((setting) => offerWords(setting, model)),
-      mediaWords(model).join(', '),
-      `prompt: ${promptWords(model)}`,
-    ].map((words): Line => (words === '' ? [] : [words])),
-  ];
+function modelName({ title, name }: Model, isDefault: boolean): Line {
+  return [{ untrusted: title }, ' (', { code: name }, isDefault ? ', default)' : ')'];
 }

@@ -7,7 +7,8 @@ import { channelNamed, personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
 import { notifyButtonId, type Press, stopButtonId } from './ui/buttons.ts';
-import type { Card, CardButton, Line, Part } from './ui/card.ts';
+import { type Card, type CardButton, type Line, type Part, textCard } from './ui/card.ts';
+import { joinLines, present } from './ui/lines.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -215,19 +216,16 @@ function notifyCard(
     }),
   );
   return {
-    lines: [...(outcome === null ? [] : [outcomeLine(outcome)]), [heading], ...listed],
-    progress: null,
+    ...textCard(outcome && outcomeLine(outcome), [heading], ...listed),
     buttons: [...stops, ...offerButtons(offers)],
   };
 }
 
 function offerButtons({ on, direct }: { readonly on: boolean; readonly direct: boolean }): readonly CardButton[] {
-  return [
-    ...(on ? [{ id: notifyButtonId('on'), label: 'Announce everyone’s clips here', style: 'plain' } as const] : []),
-    ...(direct
-      ? [{ id: notifyButtonId('direct'), label: 'Message me about this channel’s clips', style: 'plain' } as const]
-      : []),
-  ];
+  return present<CardButton>([
+    on && { id: notifyButtonId('on'), label: 'Announce everyone’s clips here', style: 'plain' },
+    direct && { id: notifyButtonId('direct'), label: 'Message me about this channel’s clips', style: 'plain' },
+  ]);
 }
 
 function setBy({ by, from }: Subscription): readonly Part[] {
@@ -242,7 +240,7 @@ function outcomeLine(outcome: NotifyOutcome): Line {
       return ['Already on: ', ...subscriptionWords(outcome.subscription), '.'];
     case 'removed':
       if (outcome.removed.length === 0) return ['Nothing to turn off in ', { channel: outcome.channel }, '.'];
-      return ['Turned off: ', ...outcome.removed.flatMap(separated), '.'];
+      return ['Turned off: ', ...joinLines(outcome.removed.map(subscriptionWords)), '.'];
   }
 }
 
@@ -251,10 +249,6 @@ function addedLine({ who, channel, from }: Subscription): Line {
   if (from !== undefined) return ['I’ll message you when ', ...whose, ' from ', { channel: from }, ' is ready.'];
   const whenever: Line = who === 'everyone' ? ['anyone’s clip'] : whose;
   return ['I’ll post in ', { channel }, ' when ', ...whenever, ' is ready.'];
-}
-
-function separated(subscription: Subscription, index: number): readonly Part[] {
-  return [...(index === 0 ? [] : [', ']), ...subscriptionWords(subscription)];
 }
 
 function subscriptionWords({ who, channel, from }: Subscription): Line {

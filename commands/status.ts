@@ -6,11 +6,11 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from './in
 import { findTask, oncePerBlind, oncePerBoard, placeOf, TASK_ID, visibleAmong } from './input/task-lookup.ts';
 import { type Listed, listedOf, listRow } from './list.ts';
 import { type ShownSet, withSet } from './orders/details.ts';
-import { linkTo } from './sentences/cards/set-card.ts';
 import { cardOf, taskButton } from './sentences/cards/task-card.ts';
 import { unknownTask } from './sentences/refusals.ts';
 import { shortId } from './ui/buttons.ts';
-import { type Card, type Line, layOut, withText } from './ui/card.ts';
+import { type Card, heading, type Line, layOut, withText } from './ui/card.ts';
+import { facts } from './ui/lines.ts';
 
 /** Largest number of open tasks shown. */
 const MAX_OPEN = 10;
@@ -58,9 +58,9 @@ async function openOnes(ports: BotPorts, caller: Caller): Promise<Reply> {
 
 /** Shows the caller's tasks in progress. */
 function openCard(listed: readonly Listed[]): Card {
-  if (listed.length > 0) return layOut([{ kind: 'heading', line: ['Your clips in progress'] }, ...listed.map(listRow)]);
+  if (listed.length > 0) return layOut([heading('Your clips in progress'), ...listed.map(listRow)]);
   const line: Line = ['You have nothing in progress. ', { code: '/video list' }, ' shows the latest clips.'];
-  return layOut([{ kind: 'text', line }]);
+  return layOut([line]);
 }
 
 /**
@@ -73,7 +73,7 @@ function statusCard(
   message: MessageRef | undefined,
   { id = view.task, set }: { readonly id?: TaskId; readonly set?: ShownSet } = {},
 ): Card {
-  const line: Line = [{ code: shortId(id) }, ...linkTo(message, 'its message')];
+  const line = facts([{ code: shortId(id) }], message && [{ message, label: 'its message' }]);
   return withSet(withText(withShow(cardOf(view), view), line), set);
 }
 

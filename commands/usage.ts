@@ -8,18 +8,10 @@ import {
   type SpendKey,
   type SpendState,
   type StateTotal,
+  usedOf,
 } from '#src/money/index.ts';
 import { endOfPeriod, startOfPeriod } from '#src/period.ts';
-import {
-  amountLeft,
-  amountOf,
-  formatPrice,
-  isAbove,
-  type Micros,
-  type Person,
-  type Price,
-  spendChannel,
-} from '#src/tasks/index.ts';
+import { amountLeft, amountOf, isAbove, type Micros, type Person, type Price, spendChannel } from '#src/tasks/index.ts';
 import { titleOf } from '#src/videos/index.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { currenciesOf } from './input/amounts.ts';
@@ -27,11 +19,21 @@ import { isSet, optionValue } from './input/options.ts';
 import { anyoneNamed, personWithId } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { periodNow } from './money/month.ts';
-import { limitFacts } from './sentences/amounts.ts';
+import { formatMicros, formatSum, limitFacts } from './sentences/amounts.ts';
 import { formatDay, formatMonth, monthName, zoneName } from './sentences/dates.ts';
-import { all, count, quoted } from './sentences/format.ts';
+import { count, quoted } from './sentences/format.ts';
 import { fileNotSent, unknownPerson } from './sentences/refusals.ts';
-import { type Block, type Card, type CardButton, type Line, layOut, type Part, textCard } from './ui/card.ts';
+import {
+  type Block,
+  type Card,
+  type CardButton,
+  heading,
+  type Line,
+  layOut,
+  type Part,
+  table,
+  textCard,
+} from './ui/card.ts';
 import type { UsagePage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 
@@ -161,7 +163,7 @@ async function showUsage(
   const keys: readonly SpendKey[] = by !== null ? [by] : who === null ? ['person', 'model'] : ['model'];
   const { timeZone } = await periodNow(ports, caller);
   const [used, tables] = await Promise.all([
-    offset > 0 ? [] : usedOf(ports, caller, { month, who, hasPace: days.size >= PACE_DAYS }),
+    offset > 0 ? [] : usedOfLimits(ports, caller, { month, who, hasPace: days.size >= PACE_DAYS }),
     Promise.all(keys.map((key) => tableOf(ports, caller, groups, { key, offset }))),
   ]);
   const buttons = pageButtons({
@@ -177,7 +179,7 @@ async function showUsage(
 }
 
 /** Returns what is used of each currency's limit, by the sums; nothing for a currency with neither. */
-async function usedOf(
+async function usedOfLimits(
   ports: BotPorts,
   caller: Caller,
   { month, who, hasPace }: { readonly month: string; readonly who: Person | null; readonly hasPace: boolean },
@@ -197,7 +199,7 @@ async function usedOf(
   const [spends = []] = await ports.budgets.spend([scope], month, currencies);
   const times = { startMs: startOfPeriod(month, timeZone), endMs: endOfPeriod(month, timeZone) };
   return spends.flatMap((spend): readonly UsedOfLimit[] => {
-    const used = spend.held + spend.settled + spend.doubted;
+    const used = usedOf(spend);
     // A limit is that of today: what applied in an earlier month is not kept.
     const hard = month === period ? budget?.hard[spend.currency] : undefined;
     if (used === 0n && hard === undefined) return [];
@@ -271,14 +273,16 @@ function usageCard(shown: UsageShown): Card {
   const { month, timeZone, who, used, totals, tables, isEmpty, buttons } = shown;
   const whose: Part = who === null ? 'everyone' : { person: who };
   const zone = timeZone === 'UTC' ? '' : ` (${zoneName(timeZone)})`;
-  const heading: Block = { kind: 'heading', line: [`${formatMonth(month)}${zone} · `, whose] };
-  const text = (line: Line): Block => ({ kind: 'text', line });
-  const limits = used.flatMap((one) => usedLines(one, { month, timeZone })).map(text);
-  if (isEmpty) return layOut([heading, ...limits, text(['Nothing was requested.'])]);
   const sums = used.map(({ spend }) => spend);
-  return layOut([heading, ...limits, ...totalLines(totals, sums).map(text), ...tables.flatMap(tableBlocks)], {
-    buttons,
-  });
+  return layOut(
+    [
+      heading(`${formatMonth(month)}${zone} · `, whose),
+      ...used.flatMap((one) => usedLines(one, { month, timeZone })),
+      ...(isEmpty ? [['Nothing was requested.']] : totalLines(totals, sums)),
+      ...tables.flatMap(tableBlocks),
+    ],
+    { buttons: isEmpty ? [] : buttons },
+  );
 }
 
 /** Explains the amount used, the limit with what is left of it, and the pace. */
@@ -286,13 +290,13 @@ function usedLines(
   { spend, limit, pace }: UsedOfLimit,
   { month, timeZone }: Pick<UsageShown, 'month' | 'timeZone'>,
 ): readonly Line[] {
-  const { held, settled, doubted, extra, currency } = spend;
-  const show = (micros: Micros): string => formatPrice({ amount: amountOf(micros), currency });
-  const used = held + settled + doubted;
+  const { extra, currency } = spend;
+  const show = (micros: Micros): string => formatMicros(micros, currency);
+  const used = usedOf(spend);
   const ofLimit = limit === undefined ? ' used' : ` ${limitFacts({ limit, extra, used }, show).join(' · ')}`;
   const first: Line = [{ strong: show(used) }, ofLimit];
   if (pace === null) return [first];
-  const byEnd = formatPrice({ amount: amountOf(roundedUp(pace.byEnd)), currency });
+  const byEnd = show(roundedUp(pace.byEnd));
   const end =
     pace.runsOutAtMs === undefined
       ? `about ${byEnd} by the end of ${monthName(month)}.`
@@ -325,7 +329,7 @@ function totalLines(totals: UsageShown['totals'], sums: readonly Spend[]): reado
     const total = totals.get(state);
     if (total === undefined) return [];
     const summed = isSummed(state) && !totals.has('blind') ? summedAmounts(state, totals, sums) : [];
-    return [words(sumOf(summed.length === 0 ? total.amounts : summed), count(total.clips, 'clip'))];
+    return [words(formatSum(summed.length === 0 ? total.amounts : summed), count(total.clips, 'clip'))];
   });
 }
 
@@ -349,35 +353,36 @@ function summedAmounts(
 
 const COLUMNS: Readonly<Record<SpendKey, string>> = { person: 'Person', model: 'Model', channel: 'Channel' };
 
-function tableBlocks({ by, rows }: UsageTable): readonly Block[] {
+function tableBlocks({ by, rows }: UsageTable): readonly (Block | Line)[] {
   if (rows.length === 0) return [];
-  const columns = [COLUMNS[by], 'Billed', 'Clips', 'Not billed yet'];
-  const heading: Block = { kind: 'text', line: [{ strong: `By ${by}` }] };
-  const cells = rows.map(({ name, group }): readonly Line[] => [[name], ...figures(group)]);
-  return [heading, { kind: 'table', columns, rows: cells }];
-}
-
-function figures({ totals }: SpendGroup): readonly Line[] {
-  const billed = totals.get('settled');
-  const open = (
+  const rowsTable = table<UsageTable['rows'][number]>(
     [
-      ['reserved', 'in progress'],
-      ['awaiting_refund', 'awaiting refund'],
-      ['in_doubt', 'unconfirmed'],
-    ] as const
-  ).flatMap(([state, word]) => {
-    const total = totals.get(state);
-    return total === undefined ? [] : [`${sumOf(total.amounts)} ${word}`];
-  });
-  const currency = [...totals.values()][0]?.amounts[0]?.currency ?? 'USD';
-  return [
-    [billed === undefined ? formatPrice({ amount: '0', currency }) : sumOf(billed.amounts)],
-    [count(billed?.clips ?? 0, 'clip')],
-    open.length === 0 ? [] : [open.join(', ')],
-  ];
+      [COLUMNS[by], ({ name }) => [name]],
+      ['Billed', ({ group }) => billedAmount(group)],
+      ['Clips', ({ group }) => count(group.totals.get('settled')?.clips ?? 0, 'clip')],
+      ['Not billed yet', ({ group }) => openAmounts(group)],
+    ],
+    rows,
+  );
+  return [[{ strong: `By ${by}` }], rowsTable];
 }
 
-/** Formats amounts in several currencies: `$1.20 and €0.40`. */
-function sumOf(amounts: StateTotal['amounts']): string {
-  return all(amounts.map(formatPrice));
+function billedAmount({ totals }: SpendGroup): string {
+  const billed = totals.get('settled');
+  const currency = [...totals.values()][0]?.amounts[0]?.currency ?? 'USD';
+  return billed === undefined ? formatMicros(0n, currency) : formatSum(billed.amounts);
+}
+
+const OPEN = [
+  ['reserved', 'in progress'],
+  ['awaiting_refund', 'awaiting refund'],
+  ['in_doubt', 'unconfirmed'],
+] as const;
+
+function openAmounts({ totals }: SpendGroup): string {
+  const open = OPEN.flatMap(([state, word]) => {
+    const total = totals.get(state);
+    return total === undefined ? [] : [`${formatSum(total.amounts)} ${word}`];
+  });
+  return open.join(', ');
 }

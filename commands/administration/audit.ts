@@ -9,7 +9,8 @@ import { RESOLUTION_WORDS } from '../money/statement.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { formatLastDay, formatMoment, formatMonth } from '../sentences/dates.ts';
 import { all, count, fullStop } from '../sentences/format.ts';
-import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../ui/card.ts';
+import { type Card, type CardButton, heading, item, type Line, layOut, type Part, small } from '../ui/card.ts';
+import { joinLines } from '../ui/lines.ts';
 import { type AuditPage, pageButtons } from '../ui/page-buttons.ts';
 import { RULE_WORDS } from './rule-words.ts';
 import { type OptionSetting, settingsOf, settingWords } from './setting-words.ts';
@@ -63,17 +64,10 @@ interface AuditShown {
 
 /** Shows a page of an audit log, newest first. */
 function auditCard({ entries, total, isDeployment, timeZone, catalog, buttons }: AuditShown): Card {
-  const whose = isDeployment ? 'the deployment' : 'this team';
-  const heading: Block = { kind: 'heading', line: [`Changes of ${whose}`] };
-  if (total === 0) return layOut([heading, { kind: 'text', line: ['Nothing was changed yet.'] }]);
-  const items = entries.map(
-    (entry): Block => ({
-      kind: 'item',
-      title: entryLine(withTitles(entry, catalog), timeZone),
-      small: smallLine(entry),
-    }),
-  );
-  return layOut([heading, ...items, { kind: 'small', line: [count(total, 'entry', 'entries')] }], { buttons });
+  const title = heading(`Changes of ${isDeployment ? 'the deployment' : 'this team'}`);
+  if (total === 0) return layOut([title, ['Nothing was changed yet.']]);
+  const items = entries.map((entry) => item(entryLine(withTitles(entry, catalog), timeZone), smallLine(entry)));
+  return layOut([title, ...items, small(count(total, 'entry', 'entries'))], { buttons });
 }
 
 /** Phrases the changes that are not those of a setting with an option. */
@@ -316,10 +310,8 @@ function pauseFacts(values: readonly LoggedValue[], timeZone: string) {
 
 /** Lists values: `$100.00 and €80.00`. */
 function listed(values: readonly LoggedValue[]): Line {
-  return values.flatMap((value, index) => {
-    const separator = index === values.length - 1 ? ' and ' : ', ';
-    return index === 0 ? [valuePart(value)] : [separator, valuePart(value)];
-  });
+  const parts = values.map((value): Line => [valuePart(value)]);
+  return joinLines(parts, ', ', ' and ');
 }
 
 function valuePart(value: LoggedValue): Part {

@@ -4,9 +4,9 @@ import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { isSet, optionValue } from '../input/options.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { nameOf } from '../sentences/command-name.ts';
-import { shorten } from '../sentences/format.ts';
+import { quoted } from '../sentences/format.ts';
 import { REASON_LENGTH } from '../sentences/pause.ts';
-import { type Card, type Line, layOut } from '../ui/card.ts';
+import { type Card, type Line, layOut, small } from '../ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -60,9 +60,8 @@ export const pause: Subcommand = {
 
 /** Says that a pause has no end, since the one that was given can't be read, or has passed. */
 function notAnEnd(given: string, why: 'unreadable' | 'past'): string {
-  const typed = shorten(given, 40);
-  const problem = why === 'past' ? `“${typed}” is over already.` : `“${typed}” isn’t a time.`;
-  return `The pause has no end: ${problem} Write 2h, 3 days, 14:00, 2026-11-30 or 2026-11-30 14:00.`;
+  const problem = why === 'past' ? 'is over already' : 'isn’t a time';
+  return `The pause has no end: ${quoted(given, 40)} ${problem}. Write 2h, 3 days, 14:00, 2026-11-30 or 2026-11-30 14:00.`;
 }
 
 async function resume(ports: BotPorts, caller: Caller): Promise<Reply> {
@@ -97,32 +96,21 @@ const NOT_PAUSED: Readonly<Record<Exclude<PauseOutcome, null> | 'asked', string>
  * @param problem why the end that was given is none; `null`: it is one, or none was given.
  */
 function pauseCard(pause: PauseInEffect | null, outcome: PauseOutcome, command: string, problem: string | null): Card {
-  if (pause === null)
-    return layOut([{ kind: 'text', line: [NOT_PAUSED[outcome ?? 'asked']] }, hint(command, 'a reason')]);
+  if (pause === null) return layOut([[NOT_PAUSED[outcome ?? 'asked']], hint(command, 'a reason')]);
   const { reason, by, untilMs } = pause;
   const because: Line = reason === '' ? [''] : [': ', { untrusted: reason }];
   return layOut([
-    { kind: 'text', line: [{ strong: 'Spending is paused' }, ...because] },
-    {
-      kind: 'text',
-      line: [
-        'By ',
-        { person: by },
-        ...(untilMs === undefined ? [] : ([' · ends ', { timeMs: untilMs }] satisfies Line)),
-      ],
-    },
-    ...(problem === null ? [] : [{ kind: 'text', line: [problem] } as const]),
-    {
-      kind: 'text',
-      line: [
-        'New clips, Send again and approvals are refused. Clips in progress go on, the other shots of their storyboards included.',
-      ],
-    },
+    [{ strong: 'Spending is paused' }, ...because],
+    ['By ', { person: by }, ...(untilMs === undefined ? [] : ([' · ends ', { timeMs: untilMs }] satisfies Line))],
+    ...(problem === null ? [] : [[problem]]),
+    [
+      'New clips, Send again and approvals are refused. Clips in progress go on, the other shots of their storyboards included.',
+    ],
     hint(command, 'off'),
   ]);
 }
 
 function hint(command: string, argument: 'off' | 'a reason') {
   const [does, typed] = argument === 'off' ? ['End the pause', `${command} off`] : ['Pause it', `${command} <reason>`];
-  return { kind: 'small', line: [`${does}: `, { code: typed }] } as const;
+  return small(`${does}: `, { code: typed });
 }

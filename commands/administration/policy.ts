@@ -27,11 +27,12 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { nameOf } from '../sentences/command-name.ts';
-import { all, either, shorten } from '../sentences/format.ts';
+import { all, either, quoted } from '../sentences/format.ts';
 import { channelUnknown } from '../sentences/refusals.ts';
-import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
+import { savedLine } from '../sentences/saved.ts';
+import { type Card, heading, type Line, layOut, small } from '../ui/card.ts';
+import { facts, joinLines, labelled, present } from '../ui/lines.ts';
 import { RULE_WORDS } from './rule-words.ts';
-import { savedBlocks } from './setting-words.ts';
 
 /** Largest number of forbidden words, and of characters in one. */
 const MAX_WORDS = 200;
@@ -190,21 +191,17 @@ function policyCard(shown: PolicyShown): Card {
   const rules = channel === null ? policy.team : rulesAt(policy, { channel });
   const own = channel === null ? {} : channelRules(policy, channel);
   const names = (Object.keys(RULE_WORDS) as RuleName[]).filter((name) => rules[name] !== undefined);
-  const lines = names.map((name): Block => {
-    const source: Line = own[name] === undefined ? [] : [' · this channel’s own rule'];
-    return {
-      kind: 'text',
-      line: [{ strong: RULE_WORDS[name].label }, ': ', ...ruleLine(name, rules, shown.catalog), ...source],
-    };
+  const lines = names.map((name) => {
+    const line = labelled(RULE_WORDS[name].label, ...ruleLine(name, rules, shown.catalog));
+    return facts(line, own[name] !== undefined && 'this channel’s own rule');
   });
-  const heading: Line =
+  const title: Line =
     channel === null ? ['Allowed in this team'] : isHere ? ['Allowed here'] : ['Allowed in ', { channel }];
-  const none: Block = { kind: 'text', line: ['Everything that the models offer, for everyone.'] };
   return layOut([
-    { kind: 'heading', line: heading },
-    ...savedBlocks(isChanged),
-    ...(lines.length === 0 ? [none] : lines),
-    ...closingLines(shown).map((line): Block => ({ kind: 'small', line })),
+    heading(...title),
+    savedLine(isChanged),
+    ...(lines.length === 0 ? [['Everything that the models offer, for everyone.']] : lines),
+    ...closingLines(shown).map((line) => small(...line)),
   ]);
 }
 
@@ -215,16 +212,13 @@ function ruleLine(name: RuleName, rules: PolicyRules, catalog: Catalog): Line {
 }
 
 function closingLines({ policy, channel, mayChange, command, hasFlags }: PolicyShown): readonly Line[] {
-  const others = Object.keys(policy.channels).filter((one) => one !== channel);
+  const others = Object.keys(policy.channels)
+    .filter((one) => one !== channel)
+    .map((one) => [{ channel: one }]);
   if (!mayChange) return [['Administrators change this with ', { code: command }, '.']];
   const example = hasFlags ? `${command} --seconds 8` : `${command} seconds:8`;
-  const channels: Line = [
-    'Channels with rules of their own: ',
-    ...others.flatMap((one, index): Line => [index === 0 ? '' : ', ', { channel: one }]),
-    '.',
-  ];
-  return [
-    ...(others.length === 0 ? [] : [channels]),
+  return present([
+    others.length > 0 && ['Channels with rules of their own: ', ...joinLines(others), '.'],
     [
       'To change a rule: ',
       { code: example },
@@ -234,7 +228,7 @@ function closingLines({ policy, channel, mayChange, command, hasFlags }: PolicyS
       { code: 'off' },
       ' removes it.',
     ],
-  ];
+  ]);
 }
 
 type Item = Approver | string;
@@ -283,11 +277,7 @@ async function readRule(
 }
 
 function notClips(given: string, max: number): string {
-  return `clips: ${quoted(given)} isn’t a number of clips. Choose 1 to ${max}, or any.`;
-}
-
-function quoted(given: string): string {
-  return `“${shorten(given, 40)}”`;
+  return `clips: ${quoted(given, 40)} isn’t a number of clips. Choose 1 to ${max}, or any.`;
 }
 
 async function readStyle({ settings }: BotPorts, caller: Caller, typed: string): Promise<Read<string>> {
@@ -300,7 +290,7 @@ async function readStyle({ settings }: BotPorts, caller: Caller, typed: string):
 function notAStyle(given: string, styles: readonly Style[]): string {
   const names = styles.map(({ name }) => name);
   const known = names.length === 0 ? 'Add it first with /video style' : `Choose ${either(names)}`;
-  return `style: there is no style ${quoted(given)}. ${known}, or any.`;
+  return `style: there is no style ${quoted(given, 40)}. ${known}, or any.`;
 }
 
 function itemsOf(typed: string): readonly string[] {
@@ -328,7 +318,7 @@ function readNames(option: string, typed: readonly string[], known: readonly str
 
 /** Refuses a name that is not one of the known ones. */
 function notOneOf(option: string, given: string, known: readonly string[]): string {
-  return `${option}: ${quoted(given)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
+  return `${option}: ${quoted(given, 40)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
 }
 
 /** Reads `8` and `up to 8` as the longest, `4, 6` and `only 8` as a list. */
@@ -343,7 +333,7 @@ function readSeconds(typed: string): Read<NonNullable<PolicyRules['seconds']>> {
 
 /** Refuses lengths that are no whole numbers of seconds. */
 function notLengths(given: string): string {
-  return `seconds: ${quoted(given)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
+  return `seconds: ${quoted(given, 40)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
 }
 
 function readWords(typed: string): Read<readonly string[]> {

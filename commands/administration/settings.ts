@@ -18,7 +18,7 @@ import {
 } from '../input/subcommand.ts';
 import { timeZones } from '../input/time-zones.ts';
 import { nameOf } from '../sentences/command-name.ts';
-import { formatCount, shorten } from '../sentences/format.ts';
+import { formatCount, quoted } from '../sentences/format.ts';
 import { channelUnknown, missingRightSentence, notAChoice } from '../sentences/refusals.ts';
 import { type OptionSetting, settingsCard, settingsOf, settingWords } from './setting-words.ts';
 
@@ -83,12 +83,12 @@ function zoneNamed(typed: string): string | null {
 
 /** Refuses an unknown time zone. */
 function unknownZone(given: string): string {
-  return `“${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
+  return `${quoted(given, 40)} isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
 }
 
 /** Refuses a period that is not a number of days. */
 function notDays(given: string, most: number): string {
-  return `“${shorten(given, 40)}” isn’t a number of days from 1 to ${most}.`;
+  return `${quoted(given, 40)} isn’t a number of days from 1 to ${most}.`;
 }
 
 /** Channels of one team in which a setting is on, at most: they are one record. */

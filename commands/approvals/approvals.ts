@@ -9,7 +9,8 @@ import { approvalButtons } from '../sentences/cards/approval.ts';
 import { shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
 import { shortId, taskButtonId } from '../ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from '../ui/card.ts';
+import { type Block, type Card, type CardButton, heading, item, type Line, layOut, small } from '../ui/card.ts';
+import { facts, type Optional } from '../ui/lines.ts';
 import { approvableBy, requestId, requestPrice } from './decide.ts';
 
 /** Largest number of requests in each part of the list. */
@@ -99,15 +100,12 @@ interface ListedApprovals {
 
 /** Shows the requests that wait for the caller, the caller's own, and the latest decisions. */
 function approvalsCard({ forCaller, moreForCaller, own, decided }: ListedApprovals): Card {
-  const nothing: Block = { kind: 'text', line: ['Nothing is waiting for you.'] };
-  const more: Block = { kind: 'small', line: [`And ${moreForCaller} more, later ones.`] };
   return layOut(
     [
       heading('Waiting for you'),
-      ...(forCaller.length === 0
-        ? [nothing]
-        : forCaller.map((one, index) => waitingBlock(one, index, forCaller.length))),
-      ...(moreForCaller === 0 ? [] : [more]),
+      forCaller.length === 0 && ['Nothing is waiting for you.'],
+      ...forCaller.map((one, index) => waitingBlock(one, index, forCaller.length)),
+      moreForCaller > 0 && small(`And ${moreForCaller} more, later ones.`),
       ...(own.length === 0 ? [] : [heading('Your requests'), ...own.map(ownBlock)]),
       ...(decided.length === 0 ? [] : [heading('Lately decided'), ...decided.map(decidedBlock)]),
     ],
@@ -115,20 +113,9 @@ function approvalsCard({ forCaller, moreForCaller, own, decided }: ListedApprova
   );
 }
 
-function heading(text: string): Block {
-  return { kind: 'heading', line: [text] };
-}
-
 function waitingBlock(one: ListedRequest, index: number, count: number): Block {
-  const [{ origin, approval }] = one.tasks;
-  const number = count === 1 ? '' : `${index + 1}. `;
-  const title: Line = [
-    number,
-    { person: origin.user },
-    ` · ${formatPrice(requestPrice(one.tasks))} · `,
-    ...promptLine(one),
-  ];
-  return { kind: 'item', title, small: [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }] };
+  const number: Line = count === 1 ? [] : [`${index + 1}. `];
+  return item([...number, ...titleOf(one)], facts(...requestFacts(one), expiry(one)));
 }
 
 /** Numbers the buttons like the requests, if there are several. */
@@ -140,26 +127,24 @@ function numbered(tasks: ApprovalTasks, index: number, count: number): readonly 
 }
 
 function ownBlock(one: ListedRequest): Block {
-  const [{ approval }] = one.tasks;
-  const small: Line = [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }];
-  return {
-    kind: 'item',
-    title: [`${formatPrice(requestPrice(one.tasks))} · `, ...promptLine(one)],
-    small,
-    accessory: { id: taskButtonId('withdraw', requestId(one.tasks)), label: 'Withdraw', style: 'plain' },
-  };
+  const title = facts(formatPrice(requestPrice(one.tasks)), promptLine(one));
+  const withdraw = taskButtonId('withdraw', requestId(one.tasks));
+  return item(title, facts(...requestFacts(one), expiry(one)), { id: withdraw, label: 'Withdraw', style: 'plain' });
 }
 
 function decidedBlock(one: ListedRequest): Block {
   const { tasks, message } = one;
-  const [task] = tasks;
-  const { origin } = task;
-  return {
-    kind: 'item',
-    title: [{ person: origin.user }, ` · ${formatPrice(requestPrice(tasks))} · `, ...promptLine(one)],
-    small: [...decisionWords(task), ' · ', ...facts(one)],
-    ...(message === undefined ? {} : { accessory: { message, label: 'Open' } }),
-  };
+  const small = facts(decisionWords(tasks[0]), ...requestFacts(one));
+  return item(titleOf(one), small, message && { message, label: 'Open' });
+}
+
+function titleOf(one: ListedRequest): Line {
+  const [{ origin }] = one.tasks;
+  return facts([{ person: origin.user }], formatPrice(requestPrice(one.tasks)), promptLine(one));
+}
+
+function expiry({ tasks: [{ approval }] }: ListedRequest): Line {
+  return ['expires ', { timeMs: approval?.expiresAtMs ?? 0 }];
 }
 
 function decisionWords({ approval, declined }: Task): Line {
@@ -177,9 +162,13 @@ function promptLine({ tasks: [task], isPromptShown }: ListedRequest): Line {
   return isPromptShown ? [{ untrusted: shorten(typedPrompt(task.request), 60) }] : ['from a private channel'];
 }
 
-function facts({ tasks }: ListedRequest): Line {
+function requestFacts({ tasks }: ListedRequest): readonly Optional<Line | string>[] {
   const [{ id, request, set }] = tasks;
   const isSame = new Set(tasks.map((task) => `${task.request.seconds} ${task.request.model}`)).size === 1;
-  const one: Line = isSame ? [{ untrusted: request.model }, ` · ${request.seconds} s · `] : [];
-  return [...one, ...(set === undefined ? [] : [`${setSize(set)} · `]), { code: shortId(id) }];
+  return [
+    isSame && [{ untrusted: request.model }],
+    isSame && `${request.seconds} s`,
+    set && setSize(set),
+    [{ code: shortId(id) }],
+  ];
 }

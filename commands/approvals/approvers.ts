@@ -8,9 +8,10 @@ import { anyoneNamed, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { nameOf } from '../sentences/command-name.ts';
 import { formatLastDay } from '../sentences/dates.ts';
-import { shorten } from '../sentences/format.ts';
+import { quoted, shorten } from '../sentences/format.ts';
 import { hasLeft } from '../sentences/refusals.ts';
-import { type Block, type Card, type Line, layOut, type Part } from '../ui/card.ts';
+import { type Card, heading, type Line, layOut, type Part, small } from '../ui/card.ts';
+import { facts } from '../ui/lines.ts';
 
 /** `/video approvers`: shows and changes who approves expensive clips. */
 export const approvers: Subcommand = {
@@ -155,7 +156,7 @@ async function dayEnd({ settings, clock }: BotPorts, caller: Caller, day: string
 
 /** Refuses a text that is no day. */
 function notADay(given: string): string {
-  return `until: “${shorten(given, 40)}” isn’t a day. Write year, month and day, such as 2026-12-24.`;
+  return `until: ${quoted(given, 40)} isn’t a day. Write year, month and day, such as 2026-12-24.`;
 }
 
 function pastDay(given: string): string {
@@ -186,20 +187,21 @@ function approversCard(
     above === null
       ? 'No clip needs an approval by its price; over a budget, anyone may ask for one.'
       : `Clips above ${formatPrice(above)} need an approval; over a budget, anyone may ask for one.`;
-  const nobody: Block = { kind: 'text', line: ['There are no approvers, so administrators approve.'] };
   return layOut([
-    ...(outcome === null ? [] : [{ kind: 'text', line: outcomeLine(outcome) } as const]),
-    { kind: 'heading', line: ['Approvers'] },
-    ...(approvers.length === 0
-      ? [nobody]
-      : approvers.map((one): Block => ({ kind: 'text', line: approverLine(one, timeZone) }))),
-    { kind: 'small', line: [`${threshold} No one approves their own clips.`] },
+    outcome && outcomeLine(outcome),
+    heading('Approvers'),
+    approvers.length === 0 && ['There are no approvers, so administrators approve.'],
+    ...approvers.map((one) => approverLine(one, timeZone)),
+    small(`${threshold} No one approves their own clips.`),
   ]);
 }
 
 function approverLine(approver: TeamApprover, timeZone: string): Line {
-  const until: Line = approver.untilMs === undefined ? [] : [` · until ${formatLastDay(approver.untilMs, timeZone)}`];
-  return ['• ', approverWords(approver), ...until, ' · added by ', { person: approver.by }];
+  return facts(
+    ['• ', approverWords(approver)],
+    approver.untilMs !== undefined && `until ${formatLastDay(approver.untilMs, timeZone)}`,
+    ['added by ', { person: approver.by }],
+  );
 }
 
 function approverWords({ kind, id, name }: Approver): Part {
@@ -226,5 +228,5 @@ function outcomeLine({ kind, approver }: ApproversOutcome): Line {
 
 /** Refuses a name that is no known person, role or user group. */
 export function unknownApprover(given: string, option = 'who'): string {
-  return `${option}: I don’t know “${shorten(given, 80)}” here. Mention a person, a role or a user group, such as @ben.`;
+  return `${option}: I don’t know ${quoted(given)} here. Mention a person, a role or a user group, such as @ben.`;
 }

@@ -3,7 +3,6 @@ import type { ApprovalOutcome, ApprovalTasks } from '#src/money/index.ts';
 import type { OverBudget } from '#src/pipeline/index.ts';
 import {
   type Approver,
-  amountOf,
   asOf,
   formatPrice,
   isSamePrice,
@@ -19,6 +18,7 @@ import { checkAgain, titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
+import { formatMicros } from '../sentences/amounts.ts';
 import { anyOf, approvalButtons, decidedLine } from '../sentences/cards/approval.ts';
 import { monthName } from '../sentences/dates.ts';
 import { capitalised, fullStop } from '../sentences/format.ts';
@@ -68,7 +68,7 @@ function lateApprovalCard(
   ];
   const id = approveButtonId(requestId(tasks), offered, grant);
   const button: CardButton = { id, label: `Approve · ${formatPrice(requestPrice(tasks))}`, style: 'primary' };
-  return { lines: [line], progress: null, buttons: [button] };
+  return { ...textCard(line), buttons: [button] };
 }
 
 /** Names what an order makes: `the clip`, `the 4 takes`. */
@@ -87,7 +87,7 @@ function wholeSetCard(tasks: ApprovalTasks): Card {
   const line: Line = [
     `${capitalised(theClips(orderedOf(tasks[0])))} are approved together. Nothing has been bought yet.`,
   ];
-  return { lines: [line], progress: null, buttons: approvalButtons(requestId(tasks), price) };
+  return { ...textCard(line), buttons: approvalButtons(requestId(tasks), price) };
 }
 
 /** Opens the form for the reason of a denial. */
@@ -198,13 +198,12 @@ function overBudgetCard(
       ...owner,
       ` ${month} budget, which an approver can’t exceed. ${orderedOf(tasks[0]) === null ? 'It keeps' : 'They keep'} waiting.`,
     ]);
-  const extra = formatPrice({ amount: amountOf(missing), currency });
+  const extra = formatMicros(missing, currency);
   return {
-    lines: [
+    ...textCard(
       ['This would exceed ', ...owner, ` ${month} budget by ${extra}.`],
       [`You can grant ${extra} once. The budget itself stays at ${formatPrice({ amount: over.limit, currency })}.`],
-    ],
-    progress: null,
+    ),
     buttons: [
       {
         id: approveButtonId(requestId(tasks), price, missing),

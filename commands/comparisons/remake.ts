@@ -23,7 +23,7 @@ import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
 import { pausedSentence } from '../sentences/pause.ts';
 import { priceId, remakeButtonId } from '../ui/buttons.ts';
-import type { Card } from '../ui/card.ts';
+import { type Card, textCard } from '../ui/card.ts';
 
 /** Reports that a clip could not be ordered again, without the amounts that would betray its model. */
 const REMAKE_REFUSED =
@@ -97,8 +97,7 @@ function remakeQuestion({
 }): Card {
   const cost = `Making clip ${labelAt(at)} again costs at most ${formatPrice(upTo)}. What it costs shows its model, so that is told after the reveal.`;
   return {
-    lines: [[cost]],
-    progress: null,
+    ...textCard([cost]),
     buttons: [
       { id: remakeButtonId(task, upTo, true), label: `Make it for up to ${formatPrice(upTo)}`, style: 'primary' },
     ],

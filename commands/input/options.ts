@@ -38,7 +38,7 @@ function unknownOption(command: Command, given: string, nearest: string | null):
 
 /** Refuses an option given more than once that may be given only once. */
 function givenTwice(option: OptionDeclaration, values: readonly string[]): string {
-  return `${option.name}: given ${values.length} times (${values.map(quoted).join(', ')}), but it can be given only once`;
+  return `${option.name}: given ${values.length} times (${values.map((value) => quoted(value)).join(', ')}), but it can be given only once`;
 }
 
 /** Returns a sentence for each option that is required and missing, too long, or none of its choices. */

@@ -19,7 +19,8 @@ import { count, formatCount, shorten } from '../sentences/format.ts';
 import { refusalOfId } from '../sentences/refusals.ts';
 import { promptPart } from '../sentences/removal.ts';
 import { type StatementPress, shortId, statementButtonId } from '../ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from '../ui/card.ts';
+import { type Card, type CardButton, heading, type Line, layOut, small } from '../ui/card.ts';
+import { facts } from '../ui/lines.ts';
 
 export interface StatementPorts {
   readonly imports: Pick<StatementImports, 'list' | 'get' | 'discrepancy' | 'decision' | 'nextUndecided'>;
@@ -67,15 +68,8 @@ const RECONCILE = 'npm run reconcile -- --statement FILE.csv --map id=…,amount
 
 /** Shown where no statement was imported. */
 const NO_STATEMENT: Card = layOut([
-  { kind: 'heading', line: ['No statement yet'] },
-  {
-    kind: 'text',
-    line: [
-      'The video service’s statement is compared with our books once the operator runs ',
-      { code: RECONCILE },
-      '.',
-    ],
-  },
+  heading('No statement yet'),
+  ['The video service’s statement is compared with our books once the operator runs ', { code: RECONCILE }, '.'],
 ]);
 
 async function show({ statements, clock }: BotPorts, caller: Caller, wanted: number): Promise<Reply> {
@@ -102,14 +96,13 @@ interface StatementShown {
 /** Shows an imported statement: a line per month, what is booked and what is left to decide. */
 function statementCard(shown: StatementShown): Card {
   const { statement, year } = shown;
-  const months = statement.months.map((month): Block => ({ kind: 'text', line: [monthLine(month, year)] }));
   return layOut(
     [
-      { kind: 'heading', line: ['The video service’s statement'] },
-      ...months,
-      { kind: 'text', line: bookingLine(shown) },
-      ...(statement.discrepancies === 0 ? [] : [{ kind: 'text' as const, line: [undecidedLine(statement)] }]),
-      { kind: 'small', line: ['Imported ', { timeMs: statement.importedAtMs }] },
+      heading('The video service’s statement'),
+      ...statement.months.map((month) => [monthLine(month, year)]),
+      bookingLine(shown),
+      statement.discrepancies > 0 && [undecidedLine(statement)],
+      small('Imported ', { timeMs: statement.importedAtMs }),
     ],
     { buttons: statementButtons(shown) },
   );
@@ -247,16 +240,12 @@ function discrepancyCard(shown: DiscrepancyShown): Card {
   const skip = left > 1 ? [plain(statementButtonId({ what: 'review', ...at, position: next }), 'Skip')] : [];
   return layOut(
     [
-      ...(outcome === null ? [] : [{ kind: 'small' as const, line: [outcome] }]),
-      {
-        kind: 'heading',
-        line: [`Discrepancy ${formatCount(position + 1)} of ${formatCount(statement.discrepancies)}`],
-      },
-      ...[discrepancy, ...(question === null ? [] : [question.bill])].map(
-        (one): Block => ({ kind: 'text', line: [discrepancySentence(one)] }),
-      ),
-      ...(question === null ? [] : [{ kind: 'text' as const, line: questionLine(question.prompt, task) }]),
-      { kind: 'small', line: clipLine({ ...question?.bill, ...discrepancy }, task) },
+      outcome !== null && small(outcome),
+      heading(`Discrepancy ${formatCount(position + 1)} of ${formatCount(statement.discrepancies)}`),
+      [discrepancySentence(discrepancy)],
+      question && [discrepancySentence(question.bill)],
+      question && questionLine(question.prompt, task),
+      small(...clipLine({ ...question?.bill, ...discrepancy }, task)),
     ],
     { buttons: [...decisions, ...skip, plain(statementButtonId({ what: 'show', offset }), 'Back')] },
   );
@@ -285,11 +274,13 @@ function discrepancySentence({ kind, ours, theirs }: Discrepancy): string {
 function clipLine({ id, task: taskId, month }: Discrepancy, task: Task | undefined): Line {
   // Its amount and its model together with its id would reveal a comparison.
   const isHidden = task !== undefined && isBlind(task);
-  const clip: Line = taskId === undefined || isHidden ? [] : ['Clip ', { code: shortId(taskId) }, ' · '];
-  const of: Line =
-    task === undefined ? [] : [{ person: task.origin.user }, ' · ', { untrusted: task.request.model }, ' · '];
-  const service: Line = id === undefined ? [] : ['ID at the service ', { untrusted: shorten(id, 60) }, ' · '];
-  return [...clip, ...of, ...service, month];
+  return facts(
+    taskId && !isHidden && ['Clip ', { code: shortId(taskId) }],
+    task && [{ person: task.origin.user }],
+    task && [{ untrusted: task.request.model }],
+    id !== undefined && ['ID at the service ', { untrusted: shorten(id, 60) }],
+    month,
+  );
 }
 
 function amount(price: Price | undefined): string {

@@ -12,7 +12,6 @@ import {
   SETTINGS,
   type Setting,
 } from '#src/videos/index.ts';
-import { savedBlocks } from '../administration/setting-words.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
@@ -29,8 +28,10 @@ import { underPolicy, withPolicy } from '../policy/rules-here.ts';
 import { MANAGERS_SET_DEFAULT } from '../sentences/cards/comparison.ts';
 import { nameOf } from '../sentences/command-name.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
+import { savedLine } from '../sentences/saved.ts';
 import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from '../sentences/settings.ts';
-import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
+import { type Card, heading, type Line, layOut, small } from '../ui/card.ts';
+import { labelled } from '../ui/lines.ts';
 
 /** Names of the defaults, as options. */
 const NAMES = ['model', 'seconds', 'aspect'] as const;
@@ -154,29 +155,25 @@ interface DefaultsShown {
 /** Shows what the orders of a person get where they name no model, length or aspect ratio. */
 function defaultsCard({ defaults, catalog, isChannels, isChanged, command }: DefaultsShown): Card {
   const { defaultModel: model } = catalog;
-  const asText = (line: Line): Block => ({ kind: 'text', line });
   const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => setting.defaultOf(model));
   const price = formatPrice(priceOf(model, Number(seconds)));
   return layOut([
-    { kind: 'heading', line: ['Your defaults'] },
-    ...savedBlocks(isChanged),
-    asText([{ strong: ORDER_LABELS.model }, ': ', ...modelLine(defaults, model, isChannels)]),
-    ...SETTINGS.flatMap((setting) => {
+    heading('Your defaults'),
+    savedLine(isChanged),
+    labelled(ORDER_LABELS.model, ...modelLine(defaults, model, isChannels)),
+    ...SETTINGS.map((setting) => {
       const line = settingLine(setting, defaults, model);
-      return line === null ? [] : [asText([{ strong: SETTING_WORDS[setting.name].label }, ': ', line])];
+      return line !== null && labelled(SETTING_WORDS[setting.name].label, line);
     }),
-    ...needs(model).map((sentence) => asText([sentence])),
-    {
-      kind: 'small',
-      line: [
-        `A clip with these settings costs ${price}. What you name in an order counts for that order; a retry keeps the settings of its `,
-        'clip. To change one: ',
-        { code: command },
-        ' with an option. ',
-        { code: 'off' },
-        ' removes a value.',
-      ],
-    },
+    needsLine(model),
+    small(
+      `A clip with these settings costs ${price}. What you name in an order counts for that order; a retry keeps the settings of its `,
+      'clip. To change one: ',
+      { code: command },
+      ' with an option. ',
+      { code: 'off' },
+      ' removes a value.',
+    ),
   ]);
 }
 
@@ -202,7 +199,9 @@ function settingLine(setting: Setting, defaults: Defaults, model: Model): string
 }
 
 /** Tells which reference media the model cannot do without. */
-function needs({ title, media }: Model): readonly string[] {
+function needsLine({ title, media }: Model): Line | null {
   const needed = MEDIA_KINDS.filter((kind) => media[kind].min > 0).map((kind) => MEDIA_WORDS[kind].many);
-  return needed.length === 0 ? [] : [`${title} needs reference ${needed.join(' and ')}: a prompt alone isn’t enough.`];
+  return needed.length === 0
+    ? null
+    : [`${title} needs reference ${needed.join(' and ')}: a prompt alone isn’t enough.`];
 }

@@ -30,7 +30,8 @@ import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { editBoard } from '../storyboard/board.ts';
 import { joinShots } from '../studio/join.ts';
-import { type Card, type Line, textCard } from '../ui/card.ts';
+import { type Card, textCard } from '../ui/card.ts';
+import { seeItHere } from '../ui/lines.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 import { nextTake, retriedAlready } from './takes.ts';
@@ -130,8 +131,8 @@ async function showSet(
 
 /** Says whether the card of a set was posted again. */
 function setShownCard(isNew: boolean, message: MessageRef | undefined): Card {
-  const jump: Line = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  return textCard([isNew ? 'Its message was deleted, so I posted it again.' : 'Its message is there.', ...jump]);
+  const where = isNew ? 'Its message was deleted, so I posted it again.' : 'Its message is there.';
+  return textCard([where, ...seeItHere(message)]);
 }
 
 /**
@@ -166,15 +167,14 @@ function setCancelledCard(
 ): Card {
   const done = decisions.filter((one) => one.done).map(({ task }) => task);
   const { one } = memberWords(done[0]?.set?.kind ?? 'takes');
-  if (done.length === 0)
-    return { lines: [['There is nothing to cancel: all of it has ended.']], progress: null, buttons: [] };
+  if (done.length === 0) return textCard(['There is nothing to cancel: all of it has ended.']);
   const sent = done.filter(({ sends }) => sends > 0);
   const [price] = total(sent.map((task) => task.price));
   const cost =
     price === undefined
       ? 'You were not charged for that.'
       : `The video service can’t cancel: it may still finish ${count(sent.length, one)} and charge ${formatPrice(price)}.`;
-  return { lines: [[`Cancelled ${count(done.length, one)}. ${cost}`]], progress: null, buttons: [] };
+  return textCard([`Cancelled ${count(done.length, one)}. ${cost}`]);
 }
 
 /** Withdraws the request for the approval of a set: of all its tasks, in one commit. */

@@ -7,7 +7,8 @@ import type { BotPorts } from '../input/subcommand.ts';
 import { promptPart } from '../sentences/removal.ts';
 import { stateWord } from '../sentences/state-words.ts';
 import { shortId } from '../ui/buttons.ts';
-import { type Card, type Part, textCard } from '../ui/card.ts';
+import { type Card, textCard } from '../ui/card.ts';
+import { seeItHere } from '../ui/lines.ts';
 
 /** Idempotency key of a take, and the press to store with it. */
 interface NextTake {
@@ -62,14 +63,13 @@ function pressOf({ platform, user, interaction }: Caller, reaction: MessageRef |
 
 /** Answers a second press of **Retry** with the task that the first one created. */
 export function retriedAlready(original: Task, retry: Task, message: MessageRef | undefined): Card {
-  const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
   return textCard([
     `${already(retry)}: `,
     promptPart(typedPrompt(retry.request), 80),
     ' (',
     { code: shortId(retry.id) },
     ').',
-    ...jump,
+    ...seeItHere(message),
     ' For another take: ',
     { code: `/video retry ${shortId(original.id)}` },
   ]);

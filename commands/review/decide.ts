@@ -17,7 +17,7 @@ import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { mayNotReview } from '../policy/rules-here.ts';
-import { count, formatCount, shorten } from '../sentences/format.ts';
+import { count, formatCount, quoted } from '../sentences/format.ts';
 import { editAgainButton } from '../sentences/forms.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { changesId, type ReviewPress, signOffButtonId } from '../ui/buttons.ts';
@@ -63,13 +63,10 @@ function newerVersionCard(task: Task, newest: Task, after: number): Card {
   const this_ = versionWords(task);
   return layOut(
     [
-      {
-        kind: 'text',
-        line: [
-          { strong: `Sign off ${this_}?` },
-          ` There is a newer version, ${versionWords(newest)}${isDone ? '' : ', which is still being made'}.`,
-        ],
-      },
+      [
+        { strong: `Sign off ${this_}?` },
+        ` There is a newer version, ${versionWords(newest)}${isDone ? '' : ', which is still being made'}.`,
+      ],
     ],
     {
       buttons: [
@@ -124,7 +121,7 @@ function decidedBefore(task: Task): Card {
   const what = last?.kind === 'signed_off' ? 'signed this clip off' : 'requested changes';
   const who: Line = last === undefined ? ['Someone'] : [{ person: last.by }];
   const line: Line = ['Someone already decided this: ', ...who, ` ${what}. Nothing was changed.`];
-  return layOut([{ kind: 'text', line }], { buttons: reviewButtonsOf(task) });
+  return layOut([line], { buttons: reviewButtonsOf(task) });
 }
 
 /** Returns the buttons of a clip's review as it stands. */
@@ -195,7 +192,7 @@ function noteTooLong(length: number): string {
 
 /** Refuses what is no time. */
 function notATime(given: string): string {
-  return `“${shorten(given, 40)}” isn’t a time in the clip. Write minutes and seconds, such as 0:03.`;
+  return `${quoted(given, 40)} isn’t a time in the clip. Write minutes and seconds, such as 0:03.`;
 }
 
 /** Refuses a time after the end of a clip. */

@@ -1,4 +1,14 @@
-import type { Micros, Refunds } from '#src/tasks/index.ts';
+import { amountOf, formatPrice, type Micros, type Price, type Refunds } from '#src/tasks/index.ts';
+import { all } from './format.ts';
+
+export function formatMicros(micros: Micros, currency: string): string {
+  return formatPrice({ amount: amountOf(micros), currency });
+}
+
+/** Formats amounts in several currencies: `$1.20 and €0.40`. */
+export function formatSum(amounts: readonly Price[]): string {
+  return all(amounts.map(formatPrice));
+}
 
 interface UsedBudget {
   readonly limit: Micros;

@@ -36,7 +36,7 @@ export function refusalSentences(refusals: readonly Refusal[], fields?: OptionFi
 function policyRefusal(refusal: PolicyRefusal, command: string | null): string {
   const ask = command === null ? '.' : `, or ask an administrator to change that (${command}).`;
   if (refusal.reason === 'forbidden_words') {
-    const words = refusal.words.map((word) => `“${shorten(word, 40)}”`);
+    const words = refusal.words.map((word) => quoted(word, 40));
     const [are, another] = words.length === 1 ? ['isn’t', 'another word'] : ['aren’t', 'other words'];
     return `${refusal.option}: ${all(words)} ${are} allowed here. Use ${another}${ask}`;
   }

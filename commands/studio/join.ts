@@ -6,7 +6,8 @@ import { visibleAmong } from '../input/task-lookup.ts';
 import { originOf } from '../orders/place-order.ts';
 import { missingShots } from '../sentences/cards/cut.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { type Card, type Part, textCard } from '../ui/card.ts';
+import { type Card, textCard } from '../ui/card.ts';
+import { seeItHere } from '../ui/lines.ts';
 
 interface JoinRequest {
   /** Tasks of the clips, in the order of the cut. Sentences number them from 1. */
@@ -55,8 +56,7 @@ const KNOWN = {
 
 /** Says where a cut is that was requested before. */
 function cutKnown(kind: 'joining' | 'there' | 'again', message: MessageRef | undefined): Card {
-  const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  return textCard([KNOWN[kind], ...jump]);
+  return textCard([KNOWN[kind], ...seeItHere(message)]);
 }
 
 /** Keeps a reply in the thread of its message, where the platform has threads. */

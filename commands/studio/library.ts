@@ -6,7 +6,8 @@ import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { noSuchImage, refusalSentence, refusalSentences } from '../sentences/refusals.ts';
-import { type Block, type Card, layOut } from '../ui/card.ts';
+import { type Card, heading, layOut, small } from '../ui/card.ts';
+import { facts } from '../ui/lines.ts';
 
 /** Names that address everyone in a channel. */
 const MENTIONS: ReadonlySet<string> = new Set(['everyone', 'here', 'channel']);
@@ -74,21 +75,13 @@ const USE = 'Write its name in a prompt, such as “a mug like @mug on a table�
 
 function libraryCard(images: readonly ReferenceImage[]): Card {
   if (images.length === 0)
-    return layOut([
-      {
-        kind: 'text',
-        line: ['The library is empty. ', { code: '/video library add @mug' }, ' and an image adds one.'],
-      },
-    ]);
+    return layOut([['The library is empty. ', { code: '/video library add @mug' }, ' and an image adds one.']]);
   return layOut([
-    { kind: 'heading', line: ['Reference library'] },
-    ...images.map(
-      ({ name, by, addedAtMs }): Block => ({
-        kind: 'text',
-        line: [{ code: `@${name}` }, ' · ', { person: by }, ' · ', { timeMs: addedAtMs }],
-      }),
+    heading('Reference library'),
+    ...images.map(({ name, by, addedAtMs }) =>
+      facts([{ code: `@${name}` }], [{ person: by }], [{ timeMs: addedAtMs }]),
     ),
-    { kind: 'small', line: [USE] },
+    small(USE),
   ]);
 }
 
@@ -129,10 +122,7 @@ async function add(ports: BotPorts, caller: Caller, name: string, given: readonl
 /** Confirms an addition. @param isLink whether only the address is kept */
 function addedCard(name: string, isLink: boolean): Card {
   const kept = isLink ? ' I keep the link alone: the image has to stay there.' : '';
-  return layOut([
-    { kind: 'text', line: ['Added ', { code: `@${name}` }, ` for the whole team.${kept}`] },
-    { kind: 'small', line: [USE] },
-  ]);
+  return layOut([['Added ', { code: `@${name}` }, ` for the whole team.${kept}`], small(USE)]);
 }
 
 /** Reply to an addition of none or several images. */
@@ -188,7 +178,7 @@ async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Re
 
 /** Confirms a removal. */
 function removedCard(name: string): Card {
-  return layOut([{ kind: 'text', line: ['Removed ', { code: `@${name}` }, '. Clips made with it stay.'] }]);
+  return layOut([['Removed ', { code: `@${name}` }, '. Clips made with it stay.']]);
 }
 
 /** Refuses the removal of an image that someone else added. */

@@ -8,7 +8,6 @@ import {
   styleNamed,
   titleOf,
 } from '#src/videos/index.ts';
-import { savedBlocks } from '../administration/setting-words.ts';
 import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
 import {
@@ -21,9 +20,11 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { nameOf } from '../sentences/command-name.ts';
-import { either, formatCount, shorten, uncapitalised } from '../sentences/format.ts';
+import { either, formatCount, quoted, shorten, uncapitalised } from '../sentences/format.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
-import { type Block, type Card, type Line, layOut, textCard } from '../ui/card.ts';
+import { savedLine } from '../sentences/saved.ts';
+import { type Card, heading, item, type Line, layOut, small, textCard } from '../ui/card.ts';
+import { labelled } from '../ui/lines.ts';
 
 const TEXTS = ['before', 'after', 'avoid'] as const;
 const PARTS = [...TEXTS, 'model', 'seconds', 'aspect', 'resolution', 'images'] as const;
@@ -206,10 +207,9 @@ interface StylesShown {
 }
 
 function stylesCard({ styles, command, hasFlags, mayChange }: StylesShown): Card {
-  const none: Block = { kind: 'text', line: ['There are no styles yet.'] };
-  const items = styles.map((style): Block => {
+  const items = styles.map((style) => {
     const words = [style.before, '…', style.after].filter((part) => part !== undefined).join(' ');
-    return { kind: 'item', title: [style.name], small: [{ untrusted: shorten(words, 150) }] };
+    return item([style.name], [{ untrusted: shorten(words, 150) }]);
   });
   const example = hasFlags ? `${command} house --after "shot on 35 mm film"` : `${command} name:house after:…`;
   const use: Line = hasFlags
@@ -219,10 +219,11 @@ function stylesCard({ styles, command, hasFlags, mayChange }: StylesShown): Card
     ? ['To add or change one: ', { code: example }, '.']
     : ['Administrators add and change them with ', { code: command }, '.'];
   return layOut([
-    { kind: 'heading', line: ['Styles of this team'] },
-    ...(items.length === 0 ? [none] : items),
-    { kind: 'small', line: ['A style puts its words around each prompt. ', ...(items.length === 0 ? [] : use)] },
-    { kind: 'small', line: change },
+    heading('Styles of this team'),
+    items.length === 0 && ['There are no styles yet.'],
+    ...items,
+    small('A style puts its words around each prompt. ', ...(items.length === 0 ? [] : use)),
+    small(...change),
   ]);
 }
 
@@ -239,15 +240,12 @@ function styleCard(style: Style, catalog: Catalog, isChanged: boolean | null): C
     ['Resolution', resolution],
     ['Reference images', images.length === 0 ? undefined : images.join(' ')],
   ];
-  const lines = parts.flatMap(([label, value]): readonly Block[] =>
-    value === undefined ? [] : [{ kind: 'text', line: [{ strong: label }, ': ', { untrusted: value }] }],
-  );
   return layOut([
-    { kind: 'heading', line: [`Style ${name}`] },
-    ...savedBlocks(isChanged, 'Saved. Clips ordered from now on have it.'),
-    ...lines,
-    ...(avoid === undefined ? [] : [{ kind: 'small', line: [AVOID_NOTE] } as const]),
-    { kind: 'small', line: [DEFAULTS_NOTE] },
+    heading(`Style ${name}`),
+    savedLine(isChanged, { saved: 'Saved. Clips ordered from now on have it.' }),
+    ...parts.map(([label, value]) => value !== undefined && labelled(label, { untrusted: value })),
+    avoid !== undefined && small(AVOID_NOTE),
+    small(DEFAULTS_NOTE),
   ]);
 }
 
@@ -265,12 +263,12 @@ function styleRemoved(name: string): string {
 function noSuchStyle(given: string, styles: readonly Style[]): string {
   const names = styles.map(({ name }) => name);
   const which = names.length === 0 ? 'This team has none yet.' : `Choose ${either(names)}.`;
-  return `name: there is no style “${shorten(given, 40)}”. ${which}`;
+  return `name: there is no style ${quoted(given, 40)}. ${which}`;
 }
 
 /** Refuses a name that no style can have. */
 function notAStyleName(given: string, max: number): string {
-  return `name: “${shorten(given, 40)}” can’t be the name of a style. Use up to ${max} letters, digits and hyphens.`;
+  return `name: ${quoted(given, 40)} can’t be the name of a style. Use up to ${max} letters, digits and hyphens.`;
 }
 
 /** Refuses a change without a name. */

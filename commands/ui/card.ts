@@ -1,4 +1,5 @@
 import type { MessageRef } from '#src/chat/index.ts';
+import { facts, type Optional, present } from './lines.ts';
 
 /** Part of a line. External text is marked, so that each adapter shows it as plain text only. */
 export type Part =
@@ -75,13 +76,43 @@ type Contents =
   | { readonly blocks: readonly Block[]; readonly lines?: undefined }
   | { readonly lines: readonly Line[]; readonly blocks?: undefined };
 
-export function textCard(...lines: readonly Line[]): Card {
-  return { lines, progress: null, buttons: [] };
+type More = Partial<Pick<Card, 'progress' | 'buttons'>>;
+
+/** Builds a card of lines with nothing to lay out. Leaves out what is absent. */
+export function textCard(...lines: readonly Optional<Line>[]): Card {
+  return { lines: present(lines), progress: null, buttons: [] };
 }
 
-/** Builds a card of blocks; without a progress bar and buttons by default. */
-export function layOut(blocks: readonly Block[], more: Partial<Pick<Card, 'progress' | 'buttons'>> = {}): Card {
+/** Builds a card of blocks and of lines, which are text. Leaves out what is absent. */
+export function layOut(contents: readonly Optional<Block | Line>[], more: More = {}): Card {
+  const blocks = present(contents).map((one) => ('kind' in one ? one : textBlock(one)));
   return { blocks, progress: null, buttons: [], ...more };
+}
+
+export function heading(...line: Line): Block {
+  return { kind: 'heading', line };
+}
+
+/** Builds a line in small print. */
+export function small(...line: Line): Block {
+  return { kind: 'small', line };
+}
+
+export function item(title: Line, small: Line, accessory?: Accessory): ItemBlock {
+  return { kind: 'item', title, small, ...(accessory === undefined ? {} : { accessory }) };
+}
+
+/** Column of a table, with the cell that it has for a row. */
+type Column<Row> = readonly [name: string, cell: (row: Row) => Line | string];
+
+/** Builds a table of rows. Leaves out columns that are absent. */
+export function table<Row>(columns: readonly Optional<Column<Row>>[], rows: readonly Row[]): TableBlock {
+  const shown = present(columns);
+  return {
+    kind: 'table',
+    columns: shown.map(([name]) => name),
+    rows: rows.map((row) => shown.map(([, cell]) => facts(cell(row)))),
+  };
 }
 
 export function withText(card: Card, ...lines: readonly Line[]): Card {
@@ -113,8 +144,8 @@ const MAX_COLUMNS_PER_LINE = 4;
 export function tableBlocks({ columns, rows }: TableBlock): readonly Block[] {
   return rows.map((cells): Block => {
     const [first = [], ...rest] = cells;
-    if (columns.length > MAX_COLUMNS_PER_LINE) return { kind: 'item', title: first, small: separated(rest) };
-    return { kind: 'text', line: ['• ', ...separated(cells)] };
+    if (columns.length > MAX_COLUMNS_PER_LINE) return { kind: 'item', title: first, small: facts(...rest) };
+    return textBlock(['• ', ...facts(...cells)]);
   });
 }
 
@@ -129,17 +160,12 @@ function blockLines(block: Block): readonly Line[] {
     case 'heading':
       return [block.line];
     case 'item':
-      return [separated([block.title, block.small])];
+      return [facts(block.title, block.small)];
     case 'table':
       return tableBlocks(block).flatMap(blockLines);
     case 'divider':
       return [];
   }
-}
-
-/** Joins the non-empty lines by ` · `. */
-function separated(lines: readonly Line[]): Line {
-  return lines.filter((line) => line.length > 0).flatMap((line, index) => (index === 0 ? line : [' · ', ...line]));
 }
 
 /** Embeddings, overrides and isolates, which also change the order of the surrounding text. */

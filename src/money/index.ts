@@ -7,6 +7,7 @@ export {
   type BudgetScope,
   type ChangedBudget,
   type Spend,
+  usedOf,
 } from './budgets.ts';
 export { CarriedSpend } from './carried-spend.ts';
 export { momentOf } from './moments.ts';

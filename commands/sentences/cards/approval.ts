@@ -1,8 +1,9 @@
 import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
 import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
-import { capitalised, either, fullStop, shorten } from '../format.ts';
+import { type Card, type CardButton, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
+import { facts, joinLines } from '../../ui/lines.ts';
+import { capitalised, count, either, formatAgo, fullStop, shorten } from '../format.ts';
 import { memberWords, type Ordered, setSize, someClips } from '../ordered.ts';
 
 /** Largest number of approvers that a sentence names. */
@@ -17,10 +18,9 @@ const MEMBER_PROMPT_LENGTH = 80;
 /** Names the users who may approve: `Ada or Ben`, `Ada, Ben, Cleo or 2 others`; without any, administrators. */
 export function approverNames(approvers: readonly Approver[]): Line {
   if (approvers.length === 0) return ['an administrator'];
-  const named = approvers.slice(0, MAX_NAMED).map(approverPart);
+  const named = approvers.slice(0, MAX_NAMED).map((one): Line => [approverPart(one)]);
   const others = approvers.length - named.length;
-  const all: readonly Part[] = others === 0 ? named : [...named, others === 1 ? '1 other' : `${others} others`];
-  return all.flatMap((part, index) => (index === 0 ? [part] : [index === all.length - 1 ? ' or ' : ', ', part]));
+  return joinLines(others === 0 ? named : [...named, [count(others, 'other')]], ', ', ' or ');
 }
 
 function approverPart({ kind, id, name }: Approver): Part {
@@ -100,22 +100,20 @@ export function approvalCard(view: ApprovalNotice): Card {
   const title: Line = prompt === null ? ['From a private channel'] : [{ untrusted: shorten(prompt, PROMPT_LENGTH) }];
   const end: readonly Line[] =
     decided === null ? [['Expires ', { timeMs: expiresAtMs }, '.']] : decisionLines(decided, view);
-  return layOut(
-    [
-      { kind: 'text', line: ask },
-      { kind: 'item', title, small: noticeFacts(view) },
-      ...setLines(view).map((line): Block => ({ kind: 'small', line })),
-      ...end.map((line): Block => ({ kind: 'text', line })),
-    ],
-    { buttons: decided === null ? approvalButtons(task, price) : [] },
-  );
+  return layOut([ask, item(title, noticeFacts(view)), ...setLines(view).map((line) => small(...line)), ...end], {
+    buttons: decided === null ? approvalButtons(task, price) : [],
+  });
 }
 
 function noticeFacts({ task, model, seconds, message, set }: ApprovalNotice): Line {
-  const request: Line = set === undefined || set.tasks.length === 0 ? [{ untrusted: model }, ` · ${seconds} s · `] : [];
-  const link: Line =
-    message === null ? [] : [' · ', { message, label: set === undefined ? 'its message' : 'their message' }];
-  return [...request, ...(set === undefined ? [] : [`${setSize(set)} · `]), { code: shownId(task) }, ...link];
+  const isSame = set === undefined || set.tasks.length === 0;
+  return facts(
+    isSame && [{ untrusted: model }],
+    isSame && `${seconds} s`,
+    set && setSize(set),
+    [{ code: shownId(task) }],
+    message && [{ message, label: set === undefined ? 'its message' : 'their message' }],
+  );
 }
 
 /** Returns the displayed id of a task, or of a set by the id of its card: that of its first task. */
@@ -130,9 +128,12 @@ function setLines({ set, prompt: first }: ApprovalNotice): readonly Line[] {
   const isSamePrompt = set.tasks.every(({ prompt }) => prompt === first);
   return set.tasks.map(({ model, seconds, prompt, price }, index): Line => {
     const name = set.kind === 'comparison' ? '• ' : `${capitalised(one)} ${index + 1} · `;
-    const about: Line = [name, { untrusted: model }, ` · ${seconds} s · ${formatPrice(price)}`];
-    if (prompt === null || isSamePrompt) return about;
-    return [...about, ' · ', { untrusted: shorten(prompt, MEMBER_PROMPT_LENGTH) }];
+    return facts(
+      [name, { untrusted: model }],
+      `${seconds} s`,
+      formatPrice(price),
+      prompt !== null && !isSamePrompt && [{ untrusted: shorten(prompt, MEMBER_PROMPT_LENGTH) }],
+    );
   });
 }
 
@@ -168,7 +169,7 @@ export function declinedOutcome(declined: Declined | undefined, ordered: Ordered
 
 /** Reports an earlier decision on a request: `Ada already approved this 2 minutes ago.` */
 export function decidedLine({ approval, declined }: Task, nowMs: number): Line {
-  const ago = (atMs: number): string => `${agoWords(nowMs - atMs)}.`;
+  const ago = (atMs: number): string => `${formatAgo(nowMs - atMs)}.`;
   const approved = approval?.approved;
   if (approved !== undefined) return [{ person: approved.by }, ` already approved this ${ago(approved.atMs)}`];
   if (declined === undefined) return ['This request no longer waits for approval.'];
@@ -179,24 +180,10 @@ export function decidedLine({ approval, declined }: Task, nowMs: number): Line {
   return [{ person: by }, ` already ${word} ${ago(atMs)}`];
 }
 
-/** Formats the time since an event: `just now`, `2 minutes ago`. */
-function agoWords(ms: number): string {
-  const units = [
-    ['day', 86_400_000],
-    ['hour', 3_600_000],
-    ['minute', 60_000],
-  ] as const;
-  for (const [unit, length] of units) {
-    const number = Math.floor(ms / length);
-    if (number > 0) return `${number} ${unit}${number === 1 ? '' : 's'} ago`;
-  }
-  return 'just now';
-}
-
 /** Names the users who may approve, as {@link approverNames} does, in plain text. */
 export function anyOf(approvers: readonly Approver[]): string {
   const names = approvers.slice(0, MAX_NAMED).map(({ name }) => name);
   const others = approvers.length - names.length;
   if (names.length === 0) return 'an administrator';
-  return either(others === 0 ? names : [...names, others === 1 ? '1 other' : `${others} others`]);
+  return either(others === 0 ? names : [...names, count(others, 'other')]);
 }

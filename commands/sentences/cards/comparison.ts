@@ -1,7 +1,8 @@
-import { type ComparisonView, type MessageRef, type TaskView, winnerOf } from '#src/chat/index.ts';
+import { type ComparisonView, type TaskView, winnerOf } from '#src/chat/index.ts';
 import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/tasks/index.ts';
 import { preferButtonId, remakeButtonId, revealButtonId, voteButtonId } from '../../ui/buttons.ts';
 import type { CardButton, Line } from '../../ui/card.ts';
+import { facts, type Optional, present } from '../../ui/lines.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { all, count, formatElapsed, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
@@ -118,27 +119,20 @@ function uncertainLines({ leftBy }: TaskView, most: string): readonly Line[] {
 }
 
 function makingLines({ members = [], comparison, startedAtMs, nowMs }: Comparison): readonly Line[] {
-  const ended = comparison.ended === 0 ? '' : ` · ${comparison.ended} of ${members.length} finished`;
+  const ended = comparison.ended > 0 && `${comparison.ended} of ${members.length} finished`;
   const undecided = members.flatMap(({ view }, index) =>
     view.phase === 'uncertain' && view.leftBy === null ? [`clip ${labelAt(index + 1)}`] : [],
   );
-  const decisions: readonly Line[] =
-    undecided.length === 0 ? [] : [[`A decision is needed on ${all(undecided)}, in a message of its own.`]];
-  return [
-    [`Making ${count(members.length, 'clip')}${ended} · ${formatElapsed(nowMs - startedAtMs)}`],
-    ...decisions,
+  return present([
+    facts(`Making ${count(members.length, 'clip')}`, ended, formatElapsed(nowMs - startedAtMs)),
+    undecided.length > 0 && [`A decision is needed on ${all(undecided)}, in a message of its own.`],
     ['They appear together, without the names of their models.'],
-  ];
+  ]);
 }
 
 function memberLine({ view, message }: Member, at: number, { stage, tally, clips }: ComparisonView): Line {
-  const label = { strong: `Clip ${labelAt(at)}` };
-  const state = stage === 'revealed' ? revealedParts(view, tally[at - 1] ?? 0) : stateParts(view, clips.includes(at));
-  return [label, ...state.flatMap((part): Line => [' · ', ...part]), ...linkTo(message)];
-}
-
-function linkTo(message: MessageRef | null): Line {
-  return message === null ? [] : [' · ', { message, label: 'See it' }];
+  const state = stage === 'revealed' ? revealedFacts(view, tally[at - 1] ?? 0) : stateFacts(view, clips.includes(at));
+  return facts([{ strong: `Clip ${labelAt(at)}` }], ...state, message && [{ message, label: 'See it' }]);
 }
 
 /** Words for a clip that is not there; the reasons are in its own message or told after the reveal. */
@@ -151,22 +145,25 @@ const STATES: Partial<Readonly<Record<Phase, string>>> = {
   cancelled: 'was cancelled',
 };
 
-function stateParts(view: TaskView, isThere: boolean): readonly Line[] {
+function stateFacts(view: TaskView, isThere: boolean): readonly string[] {
   if (isThere) return [];
-  if (view.removal !== undefined) return [['removed']];
-  return [[stateWord(view)]];
+  return [view.removal === undefined ? stateWord(view) : 'removed'];
 }
 
 function stateWord({ phase, leftBy }: TaskView): string {
   return leftBy === null ? (STATES[phase] ?? 'still in progress') : 'was left unresolved';
 }
 
-function revealedParts(view: TaskView, votes: number): readonly Line[] {
+function revealedFacts(view: TaskView, votes: number): readonly Optional<Line | string>[] {
   const { modelTitle, price, phase, startedAtMs, endedAtMs, removal } = view;
-  const took = phase !== 'done' || endedAtMs === null ? [] : [[`made in ${formatElapsed(endedAtMs - startedAtMs)}`]];
-  const state = phase === 'done' ? (removal === undefined ? [] : [['removed']]) : [[stateWord(view)]];
-  const counted = votes === 0 && phase !== 'done' ? [] : [[count(votes, 'vote')]];
-  return [[{ untrusted: modelTitle }], [formatPrice(price)], ...took, ...state, ...counted];
+  const isDone = phase === 'done';
+  return [
+    [{ untrusted: modelTitle }],
+    formatPrice(price),
+    isDone && endedAtMs !== null && `made in ${formatElapsed(endedAtMs - startedAtMs)}`,
+    isDone ? removal && 'removed' : stateWord(view),
+    (isDone || votes > 0) && count(votes, 'vote'),
+  ];
 }
 
 function votingLines({ clips, voters, revealsAtMs }: ComparisonView, of: number): readonly Line[] {

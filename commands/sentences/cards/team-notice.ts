@@ -9,8 +9,8 @@ import type {
   UnusualSpend,
 } from '#src/chat/index.ts';
 import { formatPrice } from '#src/tasks/index.ts';
-import { type Block, type Card, type Line, layOut, textCard } from '../../ui/card.ts';
-import { heldWords } from '../amounts.ts';
+import { type Card, type Line, layOut, small, table, textCard } from '../../ui/card.ts';
+import { formatSum, heldWords } from '../amounts.ts';
 import { formatDay, formatMonth, formatReset, monthName } from '../dates.ts';
 import { all, count } from '../format.ts';
 
@@ -84,27 +84,27 @@ function unusualSentence({ amount, clips, usual, currency }: UnusualSpend): stri
 }
 
 function reportCard({ period, totals, rows, moreRows, skipped }: SpendReport): Card {
-  const blocks: Block[] = [
-    { kind: 'text', line: [`${monthName(period)}: ${reportSentence(totals)}`] },
-    ...skipped.map((month): Block => ({ kind: 'text', line: skippedLine(month) })),
-  ];
-  if (rows.length > 0) {
-    const cells = rows.map(({ person, model, clips, amount, currency }): readonly Line[] => [
-      [{ person }],
-      [{ untrusted: model }],
-      [count(clips, 'clip')],
-      [formatPrice({ amount, currency })],
-    ]);
-    blocks.push({ kind: 'table', columns: ['Person', 'Model', 'Clips', 'Spent'], rows: cells });
-  }
-  if (moreRows > 0) blocks.push({ kind: 'small', line: [`And ${count(moreRows, 'more row')} in the CSV.`] });
-  blocks.push({ kind: 'small', line: ['Prices are those of the catalog; the service sends no bill.'] });
-  return layOut(blocks);
+  const rowsTable = table<SpendReport['rows'][number]>(
+    [
+      ['Person', ({ person }) => [{ person }]],
+      ['Model', ({ model }) => [{ untrusted: model }]],
+      ['Clips', ({ clips }) => count(clips, 'clip')],
+      ['Spent', formatPrice],
+    ],
+    rows,
+  );
+  return layOut([
+    [`${monthName(period)}: ${reportSentence(totals)}`],
+    ...skipped.map(skippedLine),
+    rows.length > 0 && rowsTable,
+    moreRows > 0 && small(`And ${count(moreRows, 'more row')} in the CSV.`),
+    small('Prices are those of the catalog; the service sends no bill.'),
+  ]);
 }
 
 function reportSentence(totals: readonly SpendTotals[]): string {
   const sum = (pick: (one: SpendTotals) => string, some: readonly SpendTotals[]): string =>
-    all(some.map((one) => formatPrice({ amount: pick(one), currency: one.currency })));
+    formatSum(some.map((one) => ({ amount: pick(one), currency: one.currency })));
   const clips = (pick: (one: SpendTotals) => number): number => totals.reduce((total, one) => total + pick(one), 0);
   if (totals.length === 0) return 'nothing was spent.';
   const spent = totals.filter((one) => one.clips > 0);

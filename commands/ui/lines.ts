@@ -1,0 +1,35 @@
+import type { MessageRef } from '#src/chat/index.ts';
+import type { Line } from './card.ts';
+
+/** What is shown where it exists, as `message && [{ message, label: 'See it' }]` writes it. */
+export type Optional<Shown> = Shown | null | undefined | false;
+
+/** Leaves out what is absent. */
+export function present<Shown extends object | string>(some: readonly Optional<Shown>[]): readonly Shown[] {
+  return some.filter((one) => one !== null && one !== undefined && one !== false);
+}
+
+/** Joins facts by ` · `; leaves out those that are absent or empty. */
+export function facts(...some: readonly Optional<Line | string>[]): Line {
+  const lines = present(some).map((one): Line => (typeof one === 'string' ? [one] : one));
+  const said = lines.filter((line) => line.some((part) => part !== ''));
+  return joinLines(said, ' · ');
+}
+
+/** Joins lines by a separator, and the last one by another. Default: the same. */
+export function joinLines(lines: readonly Line[], separator = ', ', last = separator): Line {
+  return lines.flatMap((line, index) => {
+    if (index === 0) return line;
+    return [index === lines.length - 1 ? last : separator, ...line];
+  });
+}
+
+/** Begins a line with the name of what it shows. */
+export function labelled(label: string, ...value: Line): Line {
+  return [{ strong: label }, ': ', ...value];
+}
+
+/** Continues a sentence with a link to a message, where there is one. */
+export function seeItHere(message: MessageRef | undefined): Line {
+  return message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
+}
