@@ -22,7 +22,7 @@ import { unknownPerson } from './sentences/refusals.ts';
 import { promptPart } from './sentences/removal.ts';
 import { phaseWord } from './sentences/state-words.ts';
 import { shortId, taskButtonId } from './ui/buttons.ts';
-import { type Block, type Card, type CardButton, heading, item, type Line, layOut, small } from './ui/card.ts';
+import { type Block, type CardButton, heading, item, type Line, layOut, small } from './ui/card.ts';
 import { facts } from './ui/lines.ts';
 import type { ListPage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
@@ -76,22 +76,25 @@ export async function showPage(ports: BotPorts, caller: Caller, page: ListPage):
   const shown = found.tasks.slice(0, PAGE_LENGTH);
   // A search finds the shots that hold its words.
   const isWhole = page.search === null;
-  return privately(
-    listCard({
-      listed: await listedOf(ports, isWhole ? oncePerBoard(shown) : shown, isWhole),
-      who: page.user === null ? null : whose(shown, caller, page.user),
-      search: page.search,
-      offset: page.offset,
-      clips: shown.length,
-      lookedThrough: found.lookedThrough,
-      buttons: pageButtons({
-        page,
-        length: PAGE_LENGTH,
-        hasMore: found.tasks.length > PAGE_LENGTH,
-        labels: ['Newer', 'Older'],
-      }),
-    }),
+  const { offset, user, search } = page;
+  const isFiltered = user !== null || search !== null;
+  const nothing = offset > 0 ? 'No more clips.' : isFiltered ? 'No clips found.' : 'No clips yet.';
+  const { lookedThrough } = found;
+  const card = layOut(
+    [
+      heading(...pageHeading(user === null ? null : whose(shown, caller, user), search)),
+      shown.length === 0 ? [nothing] : small(`${offset + 1}–${offset + shown.length}, newest first`),
+      ...(await listedOf(ports, isWhole ? oncePerBoard(shown) : shown, isWhole)).map(listRow),
+      lookedThrough !== null && small(`Only the latest ${count(lookedThrough, 'clip')} were searched.`),
+    ],
+    { buttons: pageButtons({ page, length: PAGE_LENGTH, hasMore: found.tasks.length > PAGE_LENGTH }) },
   );
+  return privately(card);
+}
+
+function pageHeading(who: Person | null, search: string | null): Line {
+  const whose: Line = who === null ? ['Team clips'] : ['Clips by ', { person: who }];
+  return search === null ? whose : [...whose, ' with ', { untrusted: quoted(search, 60) }];
 }
 
 /** Adds to each task its message and the phase that the message shows. @param areBoards a shot stands for its storyboard */
@@ -152,41 +155,6 @@ export interface Listed {
   readonly phase: Phase;
   /** Board of the storyboard that it stands for, whose message it is then. Absent: the task itself. */
   readonly board?: TaskView;
-}
-
-/** Content of a page of `/video list`. */
-interface ListedPage {
-  readonly listed: readonly Listed[];
-  readonly who: Person | null;
-  readonly search: string | null;
-  /** Number of clips on the previous pages. */
-  readonly offset: number;
-  /** Number of clips on this page: a storyboard is one row. */
-  readonly clips: number;
-  /** Number of the latest clips searched, if older ones were left out; otherwise `null`. */
-  readonly lookedThrough: number | null;
-  readonly buttons: readonly CardButton[];
-}
-
-/** Shows a page of the team's clips, newest first. */
-export function listCard(page: ListedPage): Card {
-  const { listed, offset, clips, who, search, lookedThrough, buttons } = page;
-  const isFiltered = who !== null || search !== null;
-  const nothing = offset > 0 ? 'No more clips.' : isFiltered ? 'No clips found.' : 'No clips yet.';
-  return layOut(
-    [
-      heading(...pageHeading(page)),
-      listed.length === 0 ? [nothing] : small(`${offset + 1}–${offset + clips}, newest first`),
-      ...listed.map(listRow),
-      lookedThrough !== null && small(`Only the latest ${count(lookedThrough, 'clip')} were searched.`),
-    ],
-    { buttons },
-  );
-}
-
-function pageHeading({ who, search }: ListedPage): Line {
-  const whose: Line = who === null ? ['Team clips'] : ['Clips by ', { person: who }];
-  return search === null ? whose : [...whose, ' with ', { untrusted: quoted(search, 60) }];
 }
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */

@@ -12,7 +12,7 @@ import {
   valueRules,
 } from '#src/teams/index.ts';
 import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, type Style, styleNamed } from '#src/videos/index.ts';
-import { approverNamed, approverProblem, unknownApprover } from '../approvals/approvers.ts';
+import { ADD_OR_REMOVE, approverNamed, approverProblem, unknownApprover } from '../approvals/approvers.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
@@ -30,7 +30,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { all, either, quoted } from '../sentences/format.ts';
 import { channelUnknown } from '../sentences/refusals.ts';
 import { savedLine } from '../sentences/saved.ts';
-import { type Card, heading, type Line, layOut, small } from '../ui/card.ts';
+import { heading, type Line, layOut, small } from '../ui/card.ts';
 import { facts, joinLines, labelled, present } from '../ui/lines.ts';
 import { RULE_WORDS } from './rule-words.ts';
 
@@ -53,12 +53,7 @@ const options: readonly OptionDeclaration[] = [
     {
       name: 'change',
       description: 'Whether people and words are added or removed',
-      kind: 'text',
-      choices: [
-        { value: 'add', label: 'Add' },
-        { value: 'remove', label: 'Remove' },
-      ],
-      defaultWords: 'add',
+      ...ADD_OR_REMOVE,
     } as const,
     {
       name: 'off',
@@ -146,7 +141,10 @@ function leavesNoModel({ catalog }: BotPorts, policy: Policy, place: PolicyPlace
   return allowedCatalog(catalog(), valueRules(rulesOf(policy, place))).withheld === undefined;
 }
 
-/** @param isChanged whether a rule was just changed; `null` if none was to be. */
+/**
+ * Shows the rules of a channel or of the team, with where each comes from.
+ * @param isChanged whether a rule was just changed; `null` if none was to be.
+ */
 async function show(
   ports: BotPorts,
   caller: Caller,
@@ -155,54 +153,23 @@ async function show(
 ): Promise<Reply> {
   const { policy: stored = NO_POLICY } = await ports.settings.get(teamOf(caller));
   const channel = named ?? (isChanged === null ? here : null);
-  return privately(
-    policyCard({
-      policy: stored,
-      channel,
-      isHere: channel === here,
-      isChanged,
-      mayChange: caller.mayAdminister,
-      command: nameOf(policy.declaration, caller.fields),
-      hasFlags: caller.fields === undefined,
-      catalog: ports.catalog(),
-    }),
-  );
-}
-
-/** Content of {@link policyCard}. */
-interface PolicyShown {
-  readonly policy: Policy;
-  /** Channel whose rules are shown; `null`: the team's. */
-  readonly channel: string | null;
-  /** Whether that is the channel in which they are shown. */
-  readonly isHere: boolean;
-  /** Whether a rule was just changed; `null` if none was to be. */
-  readonly isChanged: boolean | null;
-  readonly mayChange: boolean;
-  /** The command that changes a policy, as it is typed on the platform. */
-  readonly command: string;
-  readonly hasFlags: boolean;
-  readonly catalog: Catalog;
-}
-
-/** Shows the rules of a channel or of the team, with where each comes from. */
-function policyCard(shown: PolicyShown): Card {
-  const { policy, channel, isHere, isChanged } = shown;
-  const rules = channel === null ? policy.team : rulesAt(policy, { channel });
-  const own = channel === null ? {} : channelRules(policy, channel);
-  const names = (Object.keys(RULE_WORDS) as RuleName[]).filter((name) => rules[name] !== undefined);
-  const lines = names.map((name) => {
-    const line = labelled(RULE_WORDS[name].label, ...ruleLine(name, rules, shown.catalog));
-    return facts(line, own[name] !== undefined && 'this channel’s own rule');
-  });
+  const rules = channel === null ? stored.team : rulesAt(stored, { channel });
+  const own = channel === null ? {} : channelRules(stored, channel);
+  const names = RULE_NAMES.filter((name) => rules[name] !== undefined);
   const title: Line =
-    channel === null ? ['Allowed in this team'] : isHere ? ['Allowed here'] : ['Allowed in ', { channel }];
-  return layOut([
+    channel === null ? ['Allowed in this team'] : channel === here ? ['Allowed here'] : ['Allowed in ', { channel }];
+  const others = Object.keys(stored.channels).filter((one) => one !== channel);
+  const card = layOut([
     heading(...title),
     savedLine(isChanged),
-    ...(lines.length === 0 ? [['Everything that the models offer, for everyone.']] : lines),
-    ...closingLines(shown).map((line) => small(...line)),
+    names.length === 0 && ['Everything that the models offer, for everyone.'],
+    ...names.map((name) => {
+      const line = labelled(RULE_WORDS[name].label, ...ruleLine(name, rules, ports.catalog()));
+      return facts(line, own[name] !== undefined && 'this channel’s own rule');
+    }),
+    ...closingLines(caller, others).map((line) => small(...line)),
   ]);
+  return privately(card);
 }
 
 function ruleLine(name: RuleName, rules: PolicyRules, catalog: Catalog): Line {
@@ -211,14 +178,14 @@ function ruleLine(name: RuleName, rules: PolicyRules, catalog: Catalog): Line {
   return (RULE_WORDS[name].shown as (value: unknown, catalog: Catalog) => Line)(value, catalog);
 }
 
-function closingLines({ policy, channel, mayChange, command, hasFlags }: PolicyShown): readonly Line[] {
-  const others = Object.keys(policy.channels)
-    .filter((one) => one !== channel)
-    .map((one) => [{ channel: one }]);
-  if (!mayChange) return [['Administrators change this with ', { code: command }, '.']];
-  const example = hasFlags ? `${command} --seconds 8` : `${command} seconds:8`;
+/** Says who changes a rule, and how. @param others channels with rules that are not shown. */
+function closingLines({ fields, mayAdminister }: Caller, others: readonly string[]): readonly Line[] {
+  const command = nameOf(policy.declaration, fields);
+  if (!mayAdminister) return [['Administrators change this with ', { code: command }, '.']];
+  const channels = others.map((channel): Line => [{ channel }]);
+  const example = fields === undefined ? `${command} --seconds 8` : `${command} seconds:8`;
   return present([
-    others.length > 0 && ['Channels with rules of their own: ', ...joinLines(others), '.'],
+    channels.length > 0 && ['Channels with rules of their own: ', ...joinLines(channels), '.'],
     [
       'To change a rule: ',
       { code: example },

@@ -9,7 +9,7 @@ import { approvalButtons } from '../sentences/cards/approval.ts';
 import { shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
 import { shortId, taskButtonId } from '../ui/buttons.ts';
-import { type Block, type Card, type CardButton, heading, item, type Line, layOut, small } from '../ui/card.ts';
+import { type Block, type CardButton, heading, item, type Line, layOut, small } from '../ui/card.ts';
 import { facts, type Optional } from '../ui/lines.ts';
 import { approvableBy, requestId, requestPrice } from './decide.ts';
 
@@ -30,20 +30,28 @@ export const approvals: Subcommand = {
   run: (ports, caller) => listApprovals(ports, caller),
 };
 
+/** Shows the requests that wait for the caller, the caller's own, and the latest decisions. */
 async function listApprovals(ports: BotPorts, caller: Caller): Promise<Reply> {
   const waiting = await ports.approvals.waiting(teamOf(caller));
-  const own = waiting.filter(([{ origin }]) => origin.user.id === caller.user.id);
-  const forCaller = await approvableBy(ports, caller, waiting);
+  const theirs = waiting.filter(([{ origin }]) => origin.user.id === caller.user.id);
+  const approvable = await approvableBy(ports, caller, waiting);
   const latest = await ports.tasks.history(visibleTo(caller), { offset: 0, limit: MAX_SEARCHED });
-  const decided = await requestsOf(ports, latest.filter(isDecided));
-  return privately(
-    approvalsCard({
-      forCaller: await listed(ports, caller, forCaller.slice(0, MAX_SHOWN)),
-      moreForCaller: Math.max(0, forCaller.length - MAX_SHOWN),
-      own: await listed(ports, caller, own.slice(0, MAX_SHOWN)),
-      decided: await listed(ports, caller, decided),
-    }),
+  const forCaller = await listed(ports, caller, approvable.slice(0, MAX_SHOWN));
+  const own = await listed(ports, caller, theirs.slice(0, MAX_SHOWN));
+  const decided = await listed(ports, caller, await requestsOf(ports, latest.filter(isDecided)));
+  const more = approvable.length - forCaller.length;
+  const card = layOut(
+    [
+      heading('Waiting for you'),
+      forCaller.length === 0 && ['Nothing is waiting for you.'],
+      ...forCaller.map((one, index) => waitingBlock(one, index, forCaller.length)),
+      more > 0 && small(`And ${more} more, later ones.`),
+      ...(own.length === 0 ? [] : [heading('Your requests'), ...own.map(ownBlock)]),
+      ...(decided.length === 0 ? [] : [heading('Lately decided'), ...decided.map(decidedBlock)]),
+    ],
+    { buttons: forCaller.flatMap((one, index) => numbered(one.tasks, index, forCaller.length)) },
   );
+  return privately(card);
 }
 
 function isDecided({ approval, state }: Task): boolean {
@@ -87,30 +95,6 @@ interface ListedRequest {
   readonly isPromptShown: boolean;
   /** Its message, if it has one that the caller may see. */
   readonly message: MessageRef | undefined;
-}
-
-/** Contents of `/video approvals`. */
-interface ListedApprovals {
-  readonly forCaller: readonly ListedRequest[];
-  /** Number of further ones. */
-  readonly moreForCaller: number;
-  readonly own: readonly ListedRequest[];
-  readonly decided: readonly ListedRequest[];
-}
-
-/** Shows the requests that wait for the caller, the caller's own, and the latest decisions. */
-function approvalsCard({ forCaller, moreForCaller, own, decided }: ListedApprovals): Card {
-  return layOut(
-    [
-      heading('Waiting for you'),
-      forCaller.length === 0 && ['Nothing is waiting for you.'],
-      ...forCaller.map((one, index) => waitingBlock(one, index, forCaller.length)),
-      moreForCaller > 0 && small(`And ${moreForCaller} more, later ones.`),
-      ...(own.length === 0 ? [] : [heading('Your requests'), ...own.map(ownBlock)]),
-      ...(decided.length === 0 ? [] : [heading('Lately decided'), ...decided.map(decidedBlock)]),
-    ],
-    { buttons: forCaller.flatMap((one, index) => numbered(one.tasks, index, forCaller.length)) },
-  );
 }
 
 function waitingBlock(one: ListedRequest, index: number, count: number): Block {

@@ -13,6 +13,16 @@ import { hasLeft } from '../sentences/refusals.ts';
 import { type Card, heading, type Line, layOut, type Part, small } from '../ui/card.ts';
 import { facts } from '../ui/lines.ts';
 
+/** Option that adds, or removes. */
+export const ADD_OR_REMOVE = {
+  kind: 'text',
+  choices: [
+    { value: 'add', label: 'Add' },
+    { value: 'remove', label: 'Remove' },
+  ],
+  defaultWords: 'add',
+} as const;
+
 /** `/video approvers`: shows and changes who approves expensive clips. */
 export const approvers: Subcommand = {
   declaration: {
@@ -29,12 +39,7 @@ export const approvers: Subcommand = {
       {
         name: 'change',
         description: 'Adds or removes',
-        kind: 'text',
-        choices: [
-          { value: 'add', label: 'Add' },
-          { value: 'remove', label: 'Remove' },
-        ],
-        defaultWords: 'add',
+        ...ADD_OR_REMOVE,
       },
       {
         name: 'until',

@@ -28,7 +28,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { formatReset } from '../sentences/dates.ts';
 import { all, capitalised, quoted } from '../sentences/format.ts';
 import { hasLeft } from '../sentences/refusals.ts';
-import { type Block, type Card, type CardButton, heading, item, type Line, layOut, small } from '../ui/card.ts';
+import { type Block, heading, item, type Line, layOut, small } from '../ui/card.ts';
 import { facts, type Optional, present } from '../ui/lines.ts';
 import { pageButtons } from '../ui/page-buttons.ts';
 import { periodNow } from './month.ts';
@@ -153,14 +153,15 @@ async function showBudgets(
   const rows = await Promise.all(
     shown.map(async (one): Promise<BudgetRow> => ({ budget: one, spend: await spendOf(ports, one, period) })),
   );
-  const buttons = pageButtons({
-    page: { list: 'budgets', offset },
-    length: PAGE_LENGTH,
-    hasMore: all.length > offset + PAGE_LENGTH,
-    labels: ['Previous', 'Next'],
-  });
-  const command = nameOf(budget.declaration, caller.fields);
-  return privately(budgetsCard({ outcome, period, timeZone, refunds: ports.refunds, rows, command, buttons }));
+  const { refunds } = ports;
+  const resetsOn = formatReset(period, timeZone);
+  const top = [...(outcome === null ? [] : outcomeLines(outcome, { resetsOn, refunds })), heading('Monthly budgets')];
+  const example = `${nameOf(budget.declaration, caller.fields)} team 100 USD`;
+  if (rows.length === 0) return privately(layOut([...top, ['None is set. For example: ', { code: example }]]));
+  const hasMore = all.length > offset + PAGE_LENGTH;
+  const buttons = pageButtons({ page: { list: 'budgets', offset }, length: PAGE_LENGTH, hasMore });
+  const items = rows.map((one) => row(one, refunds));
+  return privately(layOut([...top, small(`They reset on ${resetsOn}.`), ...items], { buttons }));
 }
 
 /** Shows another page of the budgets, to administrators only. */
@@ -301,27 +302,6 @@ interface BudgetOutcome extends ChangedBudget {
   readonly spend: readonly Spend[];
   /** Currencies of models that the budget has no amount in, and so refuses. */
   readonly refused: readonly string[];
-}
-
-/** Content of a page of `/video budget`. */
-interface BudgetsShown {
-  readonly outcome: BudgetOutcome | null;
-  /** Month, such as `2026-11`, in the team's time zone. */
-  readonly period: string;
-  readonly timeZone: string;
-  readonly refunds: Refunds;
-  readonly rows: readonly BudgetRow[];
-  /** Command as the platform types it, such as `/video budget`. */
-  readonly command: string;
-  readonly buttons: readonly CardButton[];
-}
-
-/** Shows the outcome of a change, if any, and the budgets of a team: used, in progress, unconfirmed, limit, left. */
-function budgetsCard({ outcome, period, timeZone, refunds, rows, command, buttons }: BudgetsShown): Card {
-  const resetsOn = formatReset(period, timeZone);
-  const top = [...(outcome === null ? [] : outcomeLines(outcome, { resetsOn, refunds })), heading('Monthly budgets')];
-  if (rows.length === 0) return layOut([...top, ['None is set. For example: ', { code: `${command} team 100 USD` }]]);
-  return layOut([...top, small(`They reset on ${resetsOn}.`), ...rows.map((one) => row(one, refunds))], { buttons });
 }
 
 function row({ budget, spend }: BudgetRow, refunds: Refunds): Block {

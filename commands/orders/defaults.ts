@@ -30,7 +30,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
 import { savedLine } from '../sentences/saved.ts';
 import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from '../sentences/settings.ts';
-import { type Card, heading, type Line, layOut, small } from '../ui/card.ts';
+import { heading, type Line, layOut, small } from '../ui/card.ts';
 import { labelled } from '../ui/lines.ts';
 
 /** Names of the defaults, as options. */
@@ -97,13 +97,34 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, befo
   );
 }
 
+/** Shows what the caller's orders get where they name no model, length or aspect ratio. @param isChanged `null`: not asked */
 async function show(ports: BotPorts, caller: Caller, shown: Defaults, isChanged: boolean | null): Promise<Reply> {
-  const command = nameOf(defaults.declaration, caller.fields);
   const team = await ports.settings.get(teamOf(caller));
   const ofChannel = channelDefaults(team, caller);
   const catalog = personalCatalog(personalCatalog(underPolicy(ports, caller, team).catalog(), ofChannel), shown);
-  const isChannels = catalog.models.some(({ name }) => name === ofChannel.model);
-  return privately(defaultsCard({ defaults: shown, catalog, isChannels, isChanged, command }));
+  const { models, defaultModel: model } = catalog;
+  const isChannels = models.some(({ name }) => name === ofChannel.model);
+  const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => setting.defaultOf(model));
+  const price = formatPrice(priceOf(model, Number(seconds)));
+  const card = layOut([
+    heading('Your defaults'),
+    savedLine(isChanged),
+    labelled(ORDER_LABELS.model, ...modelLine(shown, model, isChannels)),
+    ...SETTINGS.map((setting) => {
+      const line = settingLine(setting, shown, model);
+      return line !== null && labelled(SETTING_WORDS[setting.name].label, line);
+    }),
+    needsLine(model),
+    small(
+      `A clip with these settings costs ${price}. What you name in an order counts for that order; a retry keeps the settings of its `,
+      'clip. To change one: ',
+      { code: nameOf(defaults.declaration, caller.fields) },
+      ' with an option. ',
+      { code: 'off' },
+      ' removes a value.',
+    ),
+  ]);
+  return privately(card);
 }
 
 /** Returns the default model of the caller's channel, as defaults. */
@@ -139,42 +160,6 @@ export async function withDefaults(ports: BotPorts, caller: Caller): Promise<Bot
 
 function memberOf({ platform, team, user }: Caller): MemberKey {
   return { platform, team, user: user.id };
-}
-
-/** Content of {@link defaultsCard}. */
-interface DefaultsShown {
-  readonly defaults: Defaults;
-  readonly catalog: Catalog;
-  /** Whether the default model, unless it is the person's own, is that of the channel. */
-  readonly isChannels: boolean;
-  /** Whether they were just changed; `null` if they were not to be. */
-  readonly isChanged: boolean | null;
-  readonly command: string;
-}
-
-/** Shows what the orders of a person get where they name no model, length or aspect ratio. */
-function defaultsCard({ defaults, catalog, isChannels, isChanged, command }: DefaultsShown): Card {
-  const { defaultModel: model } = catalog;
-  const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => setting.defaultOf(model));
-  const price = formatPrice(priceOf(model, Number(seconds)));
-  return layOut([
-    heading('Your defaults'),
-    savedLine(isChanged),
-    labelled(ORDER_LABELS.model, ...modelLine(defaults, model, isChannels)),
-    ...SETTINGS.map((setting) => {
-      const line = settingLine(setting, defaults, model);
-      return line !== null && labelled(SETTING_WORDS[setting.name].label, line);
-    }),
-    needsLine(model),
-    small(
-      `A clip with these settings costs ${price}. What you name in an order counts for that order; a retry keeps the settings of its `,
-      'clip. To change one: ',
-      { code: command },
-      ' with an option. ',
-      { code: 'off' },
-      ' removes a value.',
-    ),
-  ]);
 }
 
 /** Refuses to remove a channel's default and to change one's own at once. */

@@ -2,11 +2,12 @@ import type { Person } from '#src/tasks/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, personWithId, withoutMarkup } from '../input/people.ts';
+import { sendFile } from '../input/send-file.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { fileNotSent, unknownPerson } from '../sentences/refusals.ts';
+import { unknownPerson } from '../sentences/refusals.ts';
 import { eraseButtonId, FORGET_BUTTON, type PrivacyPress } from '../ui/buttons.ts';
-import { type Card, layOut, small, textCard } from '../ui/card.ts';
+import { type Card, layOut, small } from '../ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -39,24 +40,20 @@ export const privacy: Subcommand = {
     const what = optionValue(given, 'what')?.toLowerCase();
     if (what === undefined) return privately(privacyCard());
     if (what === 'export') return sendExport(ports, caller);
-    if (what === 'forget') return askToForget();
+    if (what === 'forget') return privately(forgetQuestion());
     const named = ERASE.exec(optionValue(given, 'what') ?? '')?.groups?.['who'];
     return named === undefined ? refused(notAPrivacyAction(what, ACTIONS)) : askToErase(ports, caller, named);
   },
 };
 
-/** Sends the caller what is stored about them, privately and once per interaction. */
-async function sendExport({ notices }: BotPorts, caller: Caller): Promise<Reply> {
-  const { platform, channel, user, interaction } = caller;
-  const outcome = await notices.postNow({
-    key: ['person-export', platform, interaction],
-    of: teamOf(caller),
-    to: { kind: 'person', person: user, near: channel },
-    notice: { kind: 'person_export', person: user },
+/** Sends the caller what is stored about them. */
+function sendExport(ports: BotPorts, caller: Caller): Promise<Reply> {
+  return sendFile(ports, caller, {
+    key: 'person-export',
+    notice: { kind: 'person_export', person: caller.user },
+    sent: 'I sent you what I store about you. Only you can see it.',
+    follows: 'I’m putting your data together. I’ll send it to you alone.',
   });
-  if (outcome === 'undeliverable' || outcome === 'failed') return refused(fileNotSent(outcome === 'undeliverable'));
-  const line = [outcome === 'posted' ? EXPORT_SENT : EXPORT_FOLLOWS];
-  return privately(textCard(line));
 }
 
 /** `/video erase_person`: forgets another person, such as one who left, after a question. */
@@ -74,11 +71,6 @@ export const erase: Subcommand = {
     return named === undefined ? privately(eraseUsage()) : askToErase(ports, caller, named);
   },
 };
-
-/** Asks the caller whether they want to be forgotten. */
-function askToForget(): Reply {
-  return privately(forgetQuestion());
-}
 
 async function askToErase(ports: BotPorts, caller: Caller, named: string): Promise<Reply> {
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
@@ -177,11 +169,6 @@ function eraseQuestion(person: Person, button: string): Card {
 function erasingCard(): Card {
   return layOut([['I’m erasing them. It takes a few minutes, or until their clips in progress have ended.']]);
 }
-
-const EXPORT_SENT = 'I sent you what I store about you. Only you can see it.';
-
-/** Says that the file is on its way, or sent later since the platform did not take it now. */
-const EXPORT_FOLLOWS = 'I’m putting your data together. I’ll send it to you alone.';
 
 /** Refuses an unknown action. */
 function notAPrivacyAction(typed: string, known: readonly string[]): string {

@@ -23,6 +23,11 @@ export function formatDuration(ms: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
+/** Says when something that is refused may be tried again: `Try again in 30 s.` */
+export function tryAgainIn(ms: number): string {
+  return `Try again in ${formatDuration(ms)}.`;
+}
+
 const AGO = new Intl.RelativeTimeFormat('en');
 
 /** Formats the time since an event in its largest unit, rounded down: `just now`, `2 minutes ago`. */

@@ -5,7 +5,7 @@ import { type PolicyRefusal, type Refusal, SHOTS, settingNamed } from '#src/vide
 import type { FieldProblem, OptionFields } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
 import { policyCommand } from './command-name.ts';
-import { all, count, either, formatCount, formatDuration, formatRange, quoted, shorten, shown } from './format.ts';
+import { all, count, either, formatCount, formatRange, quoted, shorten, shown, tryAgainIn } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
 
 /** Refuses the last frame of the shot before as an image of the first shot. */
@@ -235,7 +235,7 @@ export function refusalOfId(thrown: unknown, id: string): string | null {
     return `${quoted(id)} already belongs to another clip. Compare it with the service’s console. Nothing was changed.`;
   }
   if (code !== 'id_attempts') return null;
-  return `Too many IDs were entered for this clip. Try again in ${formatDuration(retryAfterMs)}.`;
+  return `Too many IDs were entered for this clip. ${tryAgainIn(retryAfterMs)}`;
 }
 
 /** Refuses the retry of an undecided task, which could be billed twice. */
@@ -244,14 +244,6 @@ export const UNDECIDED =
 
 /** Reply to an unknown button, or to one of a task that does not exist here. */
 export const UNKNOWN_BUTTON = 'This button no longer works. /video list shows the latest clips.';
-
-/** Refuses a file that could not be sent. @param isClosed true if the person accepts no direct message */
-export function fileNotSent(isClosed: boolean): string {
-  const remedy = isClosed
-    ? 'Allow direct messages from this app, or from this server, and try again.'
-    : 'Your administrator can find the reason in the log.';
-  return `I couldn’t send you the file. ${remedy}`;
-}
 
 export const DISCARDED = 'Discarded. Nothing was bought.';
 

@@ -81,11 +81,7 @@ export const style: Subcommand = {
 
 async function show(ports: BotPorts, caller: Caller, name: string | undefined): Promise<Reply> {
   const { styles = [] } = await ports.settings.get(teamOf(caller));
-  if (name === undefined) {
-    const command = nameOf(style.declaration, caller.fields);
-    const hasFlags = caller.fields === undefined;
-    return privately(stylesCard({ styles, command, hasFlags, mayChange: caller.mayAdminister }));
-  }
+  if (name === undefined) return privately(stylesCard(styles, caller));
   const found = styleNamed({ styles }, name);
   if (found !== undefined) return privately(styleCard(found, ports.catalog(), null));
   return refused(noSuchStyle(name, styles));
@@ -197,25 +193,18 @@ function readDefaults(catalog: Catalog, given: GivenOptions, problems: FieldProb
 
 const NONE = { min: 0, max: 0 };
 
-/** Content of {@link stylesCard}. */
-interface StylesShown {
-  readonly styles: readonly Style[];
-  /** The command that changes a style, as it is typed on the platform. */
-  readonly command: string;
-  readonly hasFlags: boolean;
-  readonly mayChange: boolean;
-}
-
-function stylesCard({ styles, command, hasFlags, mayChange }: StylesShown): Card {
-  const items = styles.map((style) => {
-    const words = [style.before, '…', style.after].filter((part) => part !== undefined).join(' ');
-    return item([style.name], [{ untrusted: shorten(words, 150) }]);
+function stylesCard(styles: readonly Style[], { fields, mayAdminister }: Caller): Card {
+  const command = nameOf(style.declaration, fields);
+  const hasFlags = fields === undefined;
+  const items = styles.map(({ name, before, after }) => {
+    const words = [before, '…', after].filter((part) => part !== undefined).join(' ');
+    return item([name], [{ untrusted: shorten(words, 150) }]);
   });
   const example = hasFlags ? `${command} house --after "shot on 35 mm film"` : `${command} name:house after:…`;
   const use: Line = hasFlags
     ? ['To use one: ', { code: '/video a red fox --style house' }, '.']
     : ['To use one, pick it as ', { code: 'style' }, ' in ', { code: '/video create' }, '.'];
-  const change: Line = mayChange
+  const change: Line = mayAdminister
     ? ['To add or change one: ', { code: example }, '.']
     : ['Administrators add and change them with ', { code: command }, '.'];
   return layOut([

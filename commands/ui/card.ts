@@ -105,8 +105,10 @@ export function item(title: Line, small: Line, accessory?: Accessory): ItemBlock
 /** Column of a table, with the cell that it has for a row. */
 type Column<Row> = readonly [name: string, cell: (row: Row) => Line | string];
 
-/** Builds a table of rows. Leaves out columns that are absent. */
-export function table<Row>(columns: readonly Optional<Column<Row>>[], rows: readonly Row[]): TableBlock {
+/** Columns of a table; those that are absent are left out. */
+export type Columns<Row> = readonly Optional<Column<Row>>[];
+
+export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): TableBlock {
   const shown = present(columns);
   return {
     kind: 'table',

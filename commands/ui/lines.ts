@@ -1,5 +1,5 @@
 import type { MessageRef } from '#src/chat/index.ts';
-import type { Line } from './card.ts';
+import type { Line, Part } from './card.ts';
 
 /** What is shown where it exists, as `message && [{ message, label: 'See it' }]` writes it. */
 export type Optional<Shown> = Shown | null | undefined | false;
@@ -9,11 +9,17 @@ export function present<Shown extends object | string>(some: readonly Optional<S
   return some.filter((one) => one !== null && one !== undefined && one !== false);
 }
 
+/** Builds a line of parts, and of lines that continue it. Leaves out what is absent or empty. */
+export function lineOf(...some: readonly Optional<Part | Line>[]): Line {
+  return present<Part | Line>(some)
+    .flat()
+    .filter((part) => part !== '');
+}
+
 /** Joins facts by ` · `; leaves out those that are absent or empty. */
 export function facts(...some: readonly Optional<Line | string>[]): Line {
-  const lines = present(some).map((one): Line => (typeof one === 'string' ? [one] : one));
-  const said = lines.filter((line) => line.some((part) => part !== ''));
-  return joinLines(said, ' · ');
+  const lines = some.map((one) => lineOf(one)).filter((line) => line.length > 0);
+  return joinLines(lines, ' · ');
 }
 
 /** Joins lines by a separator, and the last one by another. Default: the same. */

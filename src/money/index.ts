@@ -19,7 +19,6 @@ export {
   SpendGroups,
   type SpendKey,
   type SpendState,
-  type StateTotal,
 } from './reports/spend-groups.ts';
 export { createStatements, StatementDecisions, type Statements } from './statement/decisions.ts';
 export type { Discrepancy } from './statement/findings.ts';

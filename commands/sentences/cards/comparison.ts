@@ -3,7 +3,7 @@ import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/
 import { preferButtonId, remakeButtonId, revealButtonId, voteButtonId } from '../../ui/buttons.ts';
 import type { CardButton, Line } from '../../ui/card.ts';
 import { facts, type Optional, present } from '../../ui/lines.ts';
-import { failureLine, unfetchedLine } from '../errors.ts';
+import { failureLine, lostLines, unconfirmedLine } from '../errors.ts';
 import { all, count, formatElapsed, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { keptLines } from '../removal.ts';
@@ -77,11 +77,7 @@ export function blindLines(view: TaskView): readonly Line[] {
     case 'done':
       return [...handoverLines(view.handover), ...keptLines(view)];
     case 'lost':
-      return [
-        ['The video service finished this clip, but I couldn’t download it.'],
-        ...(failure === null ? [] : [unfetchedLine(failure)]),
-        [`It may charge ${most} all the same.`],
-      ];
+      return lostLines(failure, most);
     case 'failed':
       return [failureLine(failure ?? { code: 'generation_failed', words: null })];
     case 'refused':
@@ -105,9 +101,7 @@ export function blindLines(view: TaskView): readonly Line[] {
 function uncertainLines({ leftBy }: TaskView, most: string): readonly Line[] {
   if (leftBy !== null) return [[{ person: leftBy }, ` left this unresolved. The video service may charge ${most}.`]];
   return [
-    [
-      `The video service didn’t confirm this request. It may be processing it and may charge ${most}. I won’t send it again on my own.`,
-    ],
+    unconfirmedLine(most),
     [
       'Does the service’s console show it? ',
       { strong: 'Enter its ID' },

@@ -35,7 +35,7 @@ import {
 } from '../../ui/card.ts';
 import { facts } from '../../ui/lines.ts';
 import { unsentWords, waitsWords } from '../chain.ts';
-import { failureLine, retryLines, unfetchedLine } from '../errors.ts';
+import { failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
@@ -212,7 +212,7 @@ function phaseLines(view: TaskView): readonly Line[] {
     case 'done':
       return [[`Done in ${tookInWords(view)}${doubtful(view)}`], ...handoverLines(view.handover), ...keptLines(view)];
     case 'lost':
-      return lostLines(view);
+      return lostLines(view.failure, atStake(view));
     case 'failed':
       return [failureLine(view.failure ?? { code: 'generation_failed', words: null }), [refundSentence(view)]];
     case 'refused':
@@ -245,12 +245,6 @@ function expectation({ overdue, longerThanUsual, usual }: TaskView): readonly st
   return usual === null ? [] : [`usually ${formatSpan(usual.fromMs, usual.toMs)}`];
 }
 
-function lostLines(view: TaskView): readonly Line[] {
-  const lines: Line[] = [['The video service finished this clip, but I couldn’t download it.']];
-  if (view.failure !== null) lines.push(unfetchedLine(view.failure));
-  return [...lines, [`It may charge ${atStake(view)} all the same.`]];
-}
-
 function uncertainLines(view: TaskView): readonly Line[] {
   if (view.leftBy !== null) {
     const bill = `The video service may have accepted it and may charge ${atStake(view)}.`;
@@ -258,13 +252,7 @@ function uncertainLines(view: TaskView): readonly Line[] {
   }
   if (view.failure?.code === 'task_unknown') return disownedLines(view);
   if (view.failure?.code === 'id_taken') return sharedIdLines(view);
-  return [
-    [
-      'The video service didn’t confirm this request. ',
-      `It may be processing it and may charge ${atStake(view)}. I won’t send it again on my own.`,
-    ],
-    waysOut('Does the service’s console show it?', 'If not,'),
-  ];
+  return [unconfirmedLine(atStake(view)), waysOut('Does the service’s console show it?', 'If not,')];
 }
 
 /** Lists the remedies for an unconfirmed request, as answers to a question about the service's console. */

@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { heading, item, layOut, linesOf, small, table, textCard } from '#commands/ui/card.ts';
-import { facts, joinLines, labelled, present, seeItHere } from '#commands/ui/lines.ts';
+import { facts, joinLines, labelled, lineOf, present, seeItHere } from '#commands/ui/lines.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 
 const MESSAGE = { channel: 'clips', message: 'm1' };
 
 describe('lines', () => {
+  it('are built of parts and of lines, without those that are absent or empty', () => {
+    const reason = '';
+    const line = lineOf('Paused', reason !== '' && [': ', { untrusted: reason }], '', undefined, [
+      ' by ',
+      { code: 'a' },
+    ]);
+    expect(line).toEqual(['Paused', ' by ', { code: 'a' }]);
+  });
+
   it('join facts, without those that are absent or empty', () => {
     const line = facts(['ID ', { code: '7f3a' }], undefined, null, false, '', [], [''], 'v2', [
       'by ',
