@@ -209,7 +209,7 @@ function approverLine(approver: TeamApprover, timeZone: string): Line {
   );
 }
 
-function approverWords({ kind, id, name }: Approver): Part {
+export function approverWords({ kind, id, name }: Approver): Part {
   return kind === 'person' ? { person: { id, name } } : { group: { id, name } };
 }
 

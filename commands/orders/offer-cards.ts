@@ -1,9 +1,9 @@
 import { formatPrice, type Price, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
-import { MEDIA_KINDS, type Model, type VideoRequest } from '#src/videos/index.ts';
+import type { Model, VideoRequest } from '#src/videos/index.ts';
 import { CHAIN_PACE, lastFrameOf } from '../sentences/chain.ts';
 import { capitalised, count, shorten } from '../sentences/format.ts';
 import { clipsCost, type Ordered, someClips } from '../sentences/ordered.ts';
-import { MEDIA_WORDS, requestWords } from '../sentences/settings.ts';
+import { referenceWords, requestWords } from '../sentences/settings.ts';
 import { draftButtonId } from '../ui/buttons.ts';
 import { type Card, type CardButton, type Line, textCard } from '../ui/card.ts';
 import { facts, joinLines, labelled, present } from '../ui/lines.ts';
@@ -140,10 +140,7 @@ function paceOf([, ...later]: OfferedShots): string {
 
 function shotWords({ request, model }: OfferedShots[number], index: number): readonly string[] {
   const chain = request.chain === undefined ? [] : [`starts with the ${lastFrameOf(index)}`];
-  const media = MEDIA_KINDS.flatMap((kind) => {
-    const number = request.media[kind].length;
-    return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
-  });
+  const media = referenceWords((kind) => request.media[kind].length);
   return [model.title, ...requestWords(request), ...media, ...chain];
 }
 

@@ -29,3 +29,13 @@ export function stateWord(task: Task): string {
   const phase = phaseOf(task, { isRunning: true, isHandedOver: true });
   return phase === 'running' ? 'in progress' : phaseWord(phase, task);
 }
+
+/** Continues the name of a task without a clip. */
+export const ENDS: Partial<Readonly<Record<Phase, string>>> = {
+  lost: 'could not be fetched',
+  failed: 'failed',
+  refused: 'was rejected',
+  uncertain: 'needs a decision',
+  declined: 'was not approved',
+  cancelled: 'was cancelled',
+};

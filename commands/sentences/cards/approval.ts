@@ -2,7 +2,7 @@ import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.t
 import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
 import { type Card, type CardButton, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
-import { facts, joinLines } from '../../ui/lines.ts';
+import { facts, joinLines, lineOf } from '../../ui/lines.ts';
 import { capitalised, count, either, formatAgo, fullStop, shorten } from '../format.ts';
 import { memberWords, type Ordered, setSize, someClips } from '../ordered.ts';
 
@@ -27,6 +27,8 @@ function approverPart({ kind, id, name }: Approver): Part {
   return kind === 'person' ? { person: { id, name } } : { untrusted: name };
 }
 
+const NOBODY_ELSE: Line = [' Nobody else is an approver, so an administrator has to look, here or in '];
+
 /** Explains what a task waits for, why, and until when. */
 export function requestedLines({ approval, price, set, members }: TaskView): readonly Line[] {
   if (approval === null) return [['Waiting for approval.']];
@@ -37,16 +39,11 @@ export function requestedLines({ approval, price, set, members }: TaskView): rea
     above === null
       ? `${cost} would exceed the budget.`
       : `${cost} is above the team’s limit of ${formatPrice(above)}${set === undefined ? ' for a clip' : ''}.`;
-  const unnoticed: Line =
-    askedOf.length > 0
-      ? []
-      : [
-          ' Nobody else is an approver, so an administrator has to look, here or in ',
-          { code: '/video approvals' },
-          '.',
-        ];
-  const expires: Line = [' Expires ', { timeMs: expiresAtMs }, '.'];
-  return [['Waiting for approval by ', ...approverNames(askedOf), `: ${why}`, ...expires, ...unnoticed]];
+  const line = lineOf(
+    ['Waiting for approval by ', ...approverNames(askedOf), `: ${why} Expires `, { timeMs: expiresAtMs }, '.'],
+    askedOf.length === 0 && [...NOBODY_ELSE, { code: '/video approvals' }, '.'],
+  );
+  return [line];
 }
 
 /** Explains why a requested task was not approved. */
@@ -79,8 +76,7 @@ function repricedSentence({ price: now }: Declined, before: Price): string {
 
 /** Continues `Denied`: ` by Ben: too long for a test.` */
 function deniedBy({ by, reason }: Declined): Line {
-  const whose: Line = by === undefined ? [] : [' by ', { person: by }];
-  return reason === undefined ? [...whose, '.'] : [...whose, ': ', ...reasonLine(reason)];
+  return lineOf(by && [' by ', { person: by }], reason === undefined ? '.' : [': ', ...reasonLine(reason)]);
 }
 
 /** Shows a reason as a sentence: with a full stop unless it ends with punctuation. */
@@ -93,10 +89,11 @@ function reasonLine(reason: string): Line {
 export function approvalCard(view: ApprovalNotice): Card {
   const { task, by, price, prompt, left, pings, isReminder, decided, expiresAtMs } = view;
   const clips = someClips(view.set ?? null);
-  const to = pings.flatMap((approver, at): Line => [pingOf(approver), at === pings.length - 1 ? ': ' : ' ']);
+  const to = pings.map((approver): Line => [pingOf(approver)]);
   const still = isReminder ? ` still waits for the approval of ${clips} for ` : ` requests ${clips} for `;
   const room = left === null ? '' : ` The team has ${formatPrice(left)} left.`;
-  const ask: Line = [...(decided === null ? to : []), { person: by }, `${still}${formatPrice(price)}.${room}`];
+  const isAsked = decided === null && to.length > 0;
+  const ask = lineOf(isAsked && [...joinLines(to, ' '), ': '], { person: by }, `${still}${formatPrice(price)}.${room}`);
   const title: Line = prompt === null ? ['From a private channel'] : [{ untrusted: shorten(prompt, PROMPT_LENGTH) }];
   const end: readonly Line[] =
     decided === null ? [['Expires ', { timeMs: expiresAtMs }, '.']] : decisionLines(decided, view);

@@ -2,11 +2,12 @@ import { type ComparisonView, type TaskView, winnerOf } from '#src/chat/index.ts
 import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/tasks/index.ts';
 import { preferButtonId, remakeButtonId, revealButtonId, voteButtonId } from '../../ui/buttons.ts';
 import type { CardButton, Line } from '../../ui/card.ts';
-import { facts, type Optional, present } from '../../ui/lines.ts';
+import { facts, lineOf, type Optional, present } from '../../ui/lines.ts';
 import { failureLine, lostLines, unconfirmedLine } from '../errors.ts';
 import { all, count, formatElapsed, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { keptLines } from '../removal.ts';
+import { ENDS } from '../state-words.ts';
 
 /** Refuses to tell, change or repeat a clip of a comparison before the reveal. */
 export const BLIND_UNTIL_REVEAL =
@@ -131,12 +132,9 @@ function memberLine({ view, message }: Member, at: number, { stage, tally, clips
 
 /** Words for a clip that is not there; the reasons are in its own message or told after the reveal. */
 const STATES: Partial<Readonly<Record<Phase, string>>> = {
+  ...ENDS,
   lost: 'finished, but I couldn’t fetch it',
   failed: 'could not be made',
-  refused: 'was rejected',
-  uncertain: 'needs a decision',
-  declined: 'was not approved',
-  cancelled: 'was cancelled',
 };
 
 function stateFacts(view: TaskView, isThere: boolean): readonly string[] {
@@ -161,20 +159,15 @@ function revealedFacts(view: TaskView, votes: number): readonly Optional<Line | 
 }
 
 function votingLines({ clips, voters, revealsAtMs }: ComparisonView, of: number): readonly Line[] {
-  const until: Line =
-    revealsAtMs === null ? [] : [' The models are revealed ', { timeMs: revealsAtMs }, ' at the latest.'];
-  if (clips.length < 2)
-    return [
-      [
-        `${clips.length === 0 ? 'There is no clip' : 'There is only one clip'} of ${of}, so there is nothing to vote on yet.`,
-        ...until,
-      ],
-    ];
+  const until = revealsAtMs !== null && [' The models are revealed ', { timeMs: revealsAtMs }, ' at the latest.'];
+  if (clips.length < 2) {
+    const there = clips.length === 0 ? 'There is no clip' : 'There is only one clip';
+    return [lineOf(`${there} of ${of}, so there is nothing to vote on yet.`, until)];
+  }
   const counted =
     voters === 0 ? 'Nobody has voted yet.' : `${voters === 1 ? '1 person has' : `${voters} people have`} voted.`;
-  return [
-    [{ strong: clips.length === 2 ? 'Which one is better?' : 'Which one is the best?' }, ` ${counted}`, ...until],
-  ];
+  const question = clips.length === 2 ? 'Which one is better?' : 'Which one is the best?';
+  return [lineOf({ strong: question }, ` ${counted}`, until)];
 }
 
 function outcomeLine(view: Comparison): Line {

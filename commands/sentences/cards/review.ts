@@ -7,8 +7,8 @@ import {
   type ReviewDecision,
   type ReviewNote,
 } from '#src/tasks/index.ts';
-import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
-import { facts, present } from '../../ui/lines.ts';
+import { type Card, type Line, textCard } from '../../ui/card.ts';
+import { facts, lineOf, present } from '../../ui/lines.ts';
 import { quoted, shorten } from '../format.ts';
 
 /** Length of a note on a clip's card, in UTF-16 units; its own message shows all of it. */
@@ -31,8 +31,8 @@ function earlierLine({ version, notes }: NonNullable<TaskView['earlierNotes']>):
 }
 
 function noteParts({ text, atSeconds }: ReviewNote, length: number): Line {
-  const at: readonly Part[] = atSeconds === undefined ? [] : [{ strong: formatTimecode(atSeconds), atSeconds }, ' '];
-  return [...at, { untrusted: shorten(text, length) }];
+  const at = atSeconds !== undefined && [{ strong: formatTimecode(atSeconds), atSeconds }, ' '];
+  return lineOf(at, { untrusted: shorten(text, length) });
 }
 
 /** Names a clip by its version and prompt: `v2 of “a red fox”`. */

@@ -2,11 +2,12 @@ import { type EndNotice, isPending, type SetMember, type SetOutcome, type TaskVi
 import { formatPrice, type Phase, type SetKind } from '#src/tasks/index.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
 import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
-import { facts, type Optional } from '../../ui/lines.ts';
+import { facts, lineOf, type Optional } from '../../ui/lines.ts';
 import { CHAIN_PACE, unsentWords, waitsWords } from '../chain.ts';
 import { capitalised, count, all as listed, quoted, shorten } from '../format.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
+import { ENDS } from '../state-words.ts';
 import { declinedOutcome } from './approval.ts';
 
 /**
@@ -142,7 +143,7 @@ function shotState(view: TaskView, lines: readonly Line[]): Line {
     (part): Part =>
       typeof part === 'object' && 'untrusted' in part ? { untrusted: shorten(part.untrusted, FAILURE_LENGTH) } : part,
   );
-  return [...short, ...((refundKnown && sends < 2) || sends === 0 ? [' Not charged.'] : [])];
+  return lineOf(short, ((refundKnown && sends < 2) || sends === 0) && ' Not charged.');
 }
 
 /** Returns the buttons of a set that make one of its tasks again, for those that failed. */
@@ -182,14 +183,13 @@ export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): C
       `${memberName(kind, at)} ${(isDropped === true ? NOT_ORDERED : ENDS[phase]) ?? (kind === 'comparison' ? 'isn’t ready yet' : phase === 'running' ? 'is being made again' : 'has no clip')}`,
   );
   const vote = set.isBlind === true && ready > 1 ? ' Vote for the best one.' : '';
-  const end: Line = rest.length === 0 ? [vote] : [`${rest.join(', ')}.${vote}`];
-  const link: Line = notice.subscribed
-    ? [' In ', { channel: notice.message.channel }, ' · ', { message: notice.message, label: 'See them' }]
-    : [];
+  const end = rest.length === 0 ? vote : `${rest.join(', ')}.${vote}`;
+  const { message, subscribed } = notice;
+  const link = subscribed && facts([' In ', { channel: message.channel }], [{ message, label: 'See them' }]);
   // Without its price, a retry before the reveal is a matter of the card.
   const retries = notice.subscribed || set.isBlind === true ? [] : others.filter(({ phase }) => RETRIED.has(phase));
   return {
-    ...textCard([...ping, ...whose, ...end, ...link]),
+    ...textCard(lineOf(ping, whose, end, link)),
     buttons: retries.flatMap((other) => (other.retryPrice === null ? [] : [retryOne(kind, other)])),
   };
 }
@@ -202,16 +202,6 @@ function endWords({ phase, dropped }: TaskView): string | undefined {
 }
 
 const NOT_ORDERED = 'was not ordered';
-
-/** Continues the name of a task without a clip. */
-const ENDS: Partial<Readonly<Record<Phase, string>>> = {
-  lost: 'could not be fetched',
-  failed: 'failed',
-  refused: 'was rejected',
-  uncertain: 'needs a decision',
-  declined: 'was not approved',
-  cancelled: 'was cancelled',
-};
 
 function withoutYour(part: Part): Part {
   return typeof part === 'string' ? part.replace('your ', '') : part;

@@ -19,7 +19,6 @@ import {
   type SetPlace,
   total,
 } from '#src/tasks/index.ts';
-import { MEDIA_KINDS } from '#src/videos/index.ts';
 import { changesId, resendButtonId, retryButtonId, signOffButtonId, taskButtonId } from '../../ui/buttons.ts';
 import {
   type Block,
@@ -33,14 +32,14 @@ import {
   small,
   textCard,
 } from '../../ui/card.ts';
-import { facts } from '../../ui/lines.ts';
+import { facts, lineOf } from '../../ui/lines.ts';
 import { unsentWords, waitsWords } from '../chain.ts';
 import { failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
-import { MEDIA_WORDS, requestWords } from '../settings.ts';
+import { referenceWords, requestWords } from '../settings.ts';
 import { approvalCard, declinedLines, requestedLines } from './approval.ts';
 import { blindButtons, blindLines, comparisonButtons, comparisonLines } from './comparison.ts';
 import { cutCard } from './cut.ts';
@@ -167,7 +166,7 @@ function headline(view: TaskView): Block {
   const small = facts(
     view.modelTitle !== '' && [{ untrusted: view.modelTitle }],
     ...requestWords(view.settings),
-    ...references(view),
+    ...referenceWords((kind) => view.references?.[kind] ?? 0),
     set && (members === undefined ? placeInSet(set) : setSize(set)),
     view.version !== undefined && members === undefined && `v${view.version}`,
     view.blind === undefined && formatPrice(view.price),
@@ -187,14 +186,6 @@ function boardHeadline({ prompt, price, by, members = [] }: TaskView, set: SetPl
   const seconds = members.reduce((sum, { view }) => sum + view.settings.seconds, 0);
   const small = facts(setSize(set), `${seconds} s`, formatPrice(price), [{ person: by }]);
   return item(['Storyboard: ', promptPart(prompt, PROMPT_LENGTH)], small);
-}
-
-/** Counts the reference media by kind: `2 reference images`; empty for kinds without any. */
-function references({ references: given }: TaskView): readonly string[] {
-  return MEDIA_KINDS.flatMap((kind) => {
-    const number = given?.[kind] ?? 0;
-    return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
-  });
 }
 
 function phaseLines(view: TaskView): readonly Line[] {
@@ -226,23 +217,22 @@ function phaseLines(view: TaskView): readonly Line[] {
 
 function waitingLines(view: TaskView, word: string): readonly Line[] {
   if (view.state === 'waiting') return [[waitsWords(view)]];
-  const percentage = view.progress === null ? [] : [`${view.progress} %`];
-  const figures = [word, ...percentage, took(view), ...expectation(view)];
+  const figures = facts(word, view.progress !== null && `${view.progress} %`, took(view), expectation(view));
   const { overdue, retrying } = view;
   const retry = retryLines(retrying, view.nowMs);
-  if (overdue === null) return [[figures.join(' · ')], ...retry];
+  if (overdue === null) return [figures, ...retry];
   const after = formatDuration(overdue.deadlineMs);
   const every = formatDuration(overdue.pollEveryMs);
   const late =
     retrying === null ? `Still running after ${after}. Checking every ${every}.` : `Not done after ${after}.`;
-  return [[figures.join(' · ')], [late], ...retry];
+  return [figures, [late], ...retry];
 }
 
-function expectation({ overdue, longerThanUsual, usual }: TaskView): readonly string[] {
+function expectation({ overdue, longerThanUsual, usual }: TaskView): string | null {
   // "Still running after 30 min" says it already.
-  if (overdue !== null) return [];
-  if (longerThanUsual) return ['longer than usual'];
-  return usual === null ? [] : [`usually ${formatSpan(usual.fromMs, usual.toMs)}`];
+  if (overdue !== null) return null;
+  if (longerThanUsual) return 'longer than usual';
+  return usual && `usually ${formatSpan(usual.fromMs, usual.toMs)}`;
 }
 
 function uncertainLines(view: TaskView): readonly Line[] {
@@ -290,8 +280,8 @@ function sharedIdLines(view: TaskView): readonly Line[] {
 }
 
 function cancelledLines(view: TaskView): readonly Line[] {
-  const by: Line =
-    view.cancelledBy === null || view.cancelledBy.id === view.by.id ? [] : [' by ', { person: view.cancelledBy }];
+  const { cancelledBy } = view;
+  const by = lineOf(cancelledBy !== null && cancelledBy.id !== view.by.id && [' by ', { person: cancelledBy }]);
   if (view.sends === 0) return [[...unsentWords(view, by), ' You were not charged.']];
   const cancelled: Line = ['Cancelled in Dailies', ...by, '. '];
   switch (view.lateOutcome) {
