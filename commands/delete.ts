@@ -89,7 +89,6 @@ function messagesLeft(messages: RetractionCount | null): Line | null {
   ];
 }
 
-/** Refuses to delete a clip that has not ended, or whose outcome is not in the chat yet. */
 function notYetDeletable(task: Task): string {
   if (task.state === 'requested') return 'This clip waits for an approval. Withdraw the request first.';
   if (task.state === 'uncertain' && task.leftBy === undefined)

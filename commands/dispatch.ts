@@ -144,7 +144,6 @@ export async function runText(
   return addressing === 'message' && reply.kind === 'form' ? formByButton(ports, caller, reply.form.id) : reply;
 }
 
-/** Answers a message that has no shots. */
 const SHOTS_IN_MESSAGE = 'Write the shots below the word, one per line, attach a text file, or open the form.';
 
 const OPEN_FORM = 'Open the form';

@@ -259,21 +259,15 @@ function subscriptionWords({ who, channel, from }: Subscription): Line {
 
 // Refusals of `/video notify`, as plain text.
 
-/** Refuses a channel that does not exist or that the caller may not see. */
 const CHANNEL_UNKNOWN = 'I can’t find that channel.';
 
-/** Refuses a channel in which the caller may not post. */
 const MAY_NOT_POST = 'You can’t post in that channel, so I can’t post there for you.';
 
-/** Refuses to announce other people's clips in a channel that the caller does not manage. */
 const MANAGERS_ONLY =
   'Only someone who manages a channel can have other people’s clips announced in it. To get a direct message instead, use the option “direct”.';
 
-/** Refuses to remove another user's subscription. */
 const MANAGERS_STOP = 'Only the person who turned this on, or someone who manages the channel, can turn it off.';
 
-/** Refuses direct messages about a private channel. */
 const PRIVATE_STAYS = 'Clips from a private channel are announced only in that channel.';
 
-/** Refuses direct messages on a platform without them. */
 const DIRECT_UNAVAILABLE = 'There are no direct messages here. Leave out “direct”.';

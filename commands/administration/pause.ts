@@ -29,7 +29,6 @@ const options: readonly OptionDeclaration[] = [
   { name: 'off', description: 'Ends the pause', kind: 'flag' },
 ];
 
-/** Refuses to pause without a reason. */
 const REASON_MISSING = 'reason: say why, such as: we are over this month’s plan. Everyone who orders a clip reads it.';
 
 /** `/video pause`: stops the orders of a team, or allows them again. */

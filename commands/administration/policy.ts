@@ -253,7 +253,6 @@ async function readStyle({ settings }: BotPorts, caller: Caller, typed: string):
   return style === undefined ? { problem: notAStyle(typed, styles) } : { value: style.name };
 }
 
-/** Refuses a rule that names no style of the team. */
 function notAStyle(given: string, styles: readonly Style[]): string {
   const names = styles.map(({ name }) => name);
   const known = names.length === 0 ? 'Add it first with /video style' : `Choose ${either(names)}`;
@@ -283,7 +282,6 @@ function readNames(option: string, typed: readonly string[], known: readonly str
   return { value: found.filter((one) => one !== undefined) };
 }
 
-/** Refuses a name that is not one of the known ones. */
 function notOneOf(option: string, given: string, known: readonly string[]): string {
   return `${option}: ${quoted(given, 40)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
 }
@@ -298,7 +296,6 @@ function readSeconds(typed: string): Read<NonNullable<PolicyRules['seconds']>> {
   return { value: isMaximum ? { max: first } : items.toSorted((one, other) => one - other) };
 }
 
-/** Refuses lengths that are no whole numbers of seconds. */
 function notLengths(given: string): string {
   return `seconds: ${quoted(given, 40)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
 }
@@ -312,7 +309,6 @@ function readWords(typed: string): Read<readonly string[]> {
     : { problem: tooManyWords({ words: MAX_WORDS, characters: MAX_WORD_LENGTH }) };
 }
 
-/** Refuses forbidden words that are too many, too long or without a character. */
 function tooManyWords({ words, characters }: { readonly words: number; readonly characters: number }): string {
   return `words: write up to ${words} words or phrases of up to ${characters} characters, separated by commas.`;
 }

@@ -81,12 +81,10 @@ function zoneNamed(typed: string): string | null {
   return known ?? (isTimeZone(name) ? name : null);
 }
 
-/** Refuses an unknown time zone. */
 function unknownZone(given: string): string {
   return `${quoted(given, 40)} isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
 }
 
-/** Refuses a period that is not a number of days. */
 function notDays(given: string, most: number): string {
   return `${quoted(given, 40)} isn’t a number of days from 1 to ${most}.`;
 }
@@ -201,7 +199,6 @@ function readSettings(
   });
 }
 
-/** Refuses to turn a setting on in one more channel. */
 function tooManyChannels(name: OptionSetting, most: number): string {
   return `${settingWords(name).plural} are on in ${formatCount(most)} channels already. Turn them off in another one first.`;
 }

@@ -159,7 +159,6 @@ async function dayEnd({ settings, clock }: BotPorts, caller: Caller, day: string
   return endMs <= clock.now() ? pastDay(day) : endMs;
 }
 
-/** Refuses a text that is no day. */
 function notADay(given: string): string {
   return `until: ${quoted(given, 40)} isn’t a day. Write year, month and day, such as 2026-12-24.`;
 }

@@ -132,12 +132,10 @@ function replyTo({ catalog, clock }: BotPorts, { user, fields }: Caller, outcome
   }
 }
 
-/** Refuses to approve a clip of a model that is no longer offered. */
 function outOfCatalog({ request, origin }: Task): string {
   return `${request.model} no longer takes this request, so it can’t be bought. ${origin.user.name} can ask again with another model.`;
 }
 
-/** Refuses to approve while the team's purchases are paused. */
 function pausedApproval({ by, reason }: { readonly by: Person; readonly reason: string }): string {
   const why = reason === '' ? '.' : `: ${reason}${fullStop(reason)}`;
   return `${by.name} paused all purchases${why} The request keeps waiting.`;
@@ -156,7 +154,6 @@ function decidedCard(tasks: ApprovalTasks, user: Person, nowMs: number): Card {
   return textCard(decidedLine(task, nowMs));
 }
 
-/** Confirms a decision to the approver. */
 function approvedCard(kind: 'approved' | 'denied', tasks: ApprovalTasks): Card {
   const [{ origin }] = tasks;
   const ordered = orderedOf(tasks[0]);
@@ -214,7 +211,6 @@ function overBudgetCard(
   };
 }
 
-/** Refuses a decision on one's own request. */
 const OWN_REQUEST = 'You requested this, so someone else has to approve it.';
 
 /** Returns the request if it still waits and the caller may decide on it now; otherwise the reply. */

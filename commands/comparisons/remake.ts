@@ -29,7 +29,6 @@ import { type Card, textCard } from '../ui/card.ts';
 const REMAKE_REFUSED =
   'I couldn’t order this clip again: a limit, a budget or a missing permission is in the way. Nothing was bought. Retry it after the reveal to see which.';
 
-/** Refuses to order a clip again above the threshold of approvals. */
 const REMAKE_NEEDS_APPROVAL = 'Ordering this clip again may need an approval. Retry it after the reveal.';
 
 /**

@@ -15,7 +15,6 @@ export const gallery: Subcommand = {
   run: (ports, caller) => linkReply(ports, caller),
 };
 
-/** Refuses a gallery whose pages could not be reached. */
 const NO_GALLERY =
   'The gallery needs an address at which browsers reach me, and I have none. Ask the operator to set PUBLIC_URL.';
 

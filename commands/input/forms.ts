@@ -336,7 +336,6 @@ async function identify(ports: BotPorts, caller: Caller, task: Task, values: For
   });
 }
 
-/** Refuses an id that cannot be one of the service's. */
 function notAnUpstreamId(given: string): string {
   if (given === '') return 'Enter the ID that the service’s console shows next to the task';
   return `${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;

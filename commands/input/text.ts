@@ -108,7 +108,6 @@ export function readFlags(text: string, command: Command): Pick<ParsedText, 'giv
   return { given, problems };
 }
 
-/** Refuses words after a command that takes none. */
 function extraWords(command: Command, words: string): string {
   return `${command.name}: /video ${command.name} takes no ${quoted(words)}. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
 }

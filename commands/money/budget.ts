@@ -260,12 +260,10 @@ function unknownScope(given: string): string {
   return `scope: I don’t know ${quoted(given, 60)} here. Use team, everyone, #channel or @person.`;
 }
 
-/** Refuses two scopes at once. */
 function isScopeTwice(one: string, other: string): string {
   return `scope: both ${quoted(one, 60)} and ${quoted(other, 60)} were given. Set one budget at a time.`;
 }
 
-/** Refuses a budget for a channel that does not exist or that the caller may not see. */
 function unknownBudgetChannel(): string {
   return 'scope: I can’t find that channel. Nothing was changed.';
 }

@@ -58,7 +58,6 @@ export async function pressStatement(ports: BotPorts, caller: Caller, press: Sta
   }
 }
 
-/** Refuses a press under a statement that is no longer kept. */
 function gone({ fields }: Caller): Reply {
   return refused(`This statement is gone. ${nameOf(statement.declaration, fields)} shows the others.`);
 }

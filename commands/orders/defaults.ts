@@ -162,7 +162,6 @@ function memberOf({ platform, team, user }: Caller): MemberKey {
   return { platform, team, user: user.id };
 }
 
-/** Refuses to remove a channel's default and to change one's own at once. */
 const CHANNEL_ALONE = 'off: channel removes the channel’s default alone. Leave the other options out.';
 
 const FOR_EVERYONE = ', as for everyone';

@@ -67,7 +67,6 @@ export async function pressOnSet(
     : refused(UNKNOWN_BUTTON);
 }
 
-/** Refuses to make outdated shots again that are not those of the button, or not at its price. */
 const OUTDATED_CHANGED = 'The board has changed. Nothing was bought; its button shows the shots and the price now.';
 
 /**
@@ -98,7 +97,6 @@ async function remakeOutdated(ports: BotPorts, caller: Caller, place: SetPlace, 
   return privately(textCard([madeAgain(shots.map(({ at }) => at))]));
 }
 
-/** Says that outdated shots are made again. */
 function madeAgain(shots: readonly number[]): string {
   return `${shots.length === 1 ? 'Shot' : 'Shots'} ${all(shots.map(String))} ${shots.length === 1 ? 'is' : 'are'} being made again.`;
 }

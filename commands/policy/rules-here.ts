@@ -86,7 +86,6 @@ async function creationRefusal(ports: BotPorts, caller: Caller, { create }: Poli
 /** Members of a role or user group who could not be looked up. */
 type Unread = { readonly name: string; readonly reason: string | null } | null;
 
-/** Refuses the creation of clips by a rule. */
 function mayNotCreate(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
   return `You can’t create clips here: ${onlyAllowed(allowed, fields, unread)}`;
 }
@@ -128,7 +127,6 @@ export async function mayNotDecideOn(
   return instead === null ? sentence : `${sentence} ${instead}`;
 }
 
-/** Refuses a decision on someone else’s clip by a rule. */
 function mayNotDecide(
   requester: string,
   allowed: readonly Approver[],

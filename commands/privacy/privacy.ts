@@ -135,7 +135,6 @@ function forgetQuestion(): Card {
   );
 }
 
-/** Confirms that the caller is being forgotten. */
 function forgettingCard(): Card {
   return layOut([
     [
@@ -170,7 +169,6 @@ function erasingCard(): Card {
   return layOut([['I’m erasing them. It takes a few minutes, or until their clips in progress have ended.']]);
 }
 
-/** Refuses an unknown action. */
 function notAPrivacyAction(typed: string, known: readonly string[]): string {
   return `“${typed}” is nothing that I can do with your data. Available: ${known.join(', ')}.`;
 }

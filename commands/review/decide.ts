@@ -34,7 +34,6 @@ export function pressReview(ports: BotPorts, caller: Caller, task: Task, press: 
     : openChangesForm(ports, caller, task, press.after);
 }
 
-/** Refuses that a person signs off their own clip. */
 const OWN_CLIP = 'This is your own clip. In this team, someone else signs it off.';
 
 /** Signs a clip off. Asks once if there is a newer version that the reviewer may see and was not asked about. */
@@ -87,7 +86,6 @@ type SignedOffTo =
   | { readonly kind: 'private' }
   | { readonly kind: 'none' };
 
-/** Confirms a sign-off to the reviewer. */
 function signedOffReply(task: Task, to: SignedOffTo): Card {
   const done = `Signed off ${versionWords(task)}.`;
   if (to.kind === 'posted') return textCard([`${done} It’s posted in `, { channel: to.channel }, '.']);
@@ -153,7 +151,6 @@ export async function submitChanges(
   return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now, caller.user)));
 }
 
-/** Confirms a note to the reviewer. */
 function changesReply(task: Task, reviewer: Pick<Person, 'id'>): Card {
   const notified = reviewer.id === task.origin.user.id ? '' : ' Its requester is notified.';
   return textCard([`Requested changes to ${versionWords(task)}.${notified}`]);
@@ -190,20 +187,16 @@ function noteTooLong(length: number): string {
   return `The note has ${formatCount(length)} characters. Shorten it to ${count(NOTE_LENGTH, 'character')}.`;
 }
 
-/** Refuses what is no time. */
 function notATime(given: string): string {
   return `${quoted(given, 40)} isn’t a time in the clip. Write minutes and seconds, such as 0:03.`;
 }
 
-/** Refuses a time after the end of a clip. */
 function afterTheEnd(atSeconds: number, seconds: number): string {
   return `${formatTimecode(atSeconds)} is after the end of this clip. It was ordered with ${seconds} s: write a time up to ${formatTimecode(seconds)}.`;
 }
 
-/** Refuses a review of a clip that is not there. */
 const NOT_REVIEWABLE = 'This clip can’t be reviewed: it isn’t there.';
 
-/** Refuses a further decision. */
 const TOO_MANY_DECISIONS = `This clip has ${MAX_DECISIONS} notes already. Make a new version with Edit & retry.`;
 
 /** Records a decision; tells who came first where another one did. */
@@ -239,7 +232,6 @@ function isRepeated(
   return last.kind === kind && last.by.id === user && last.note?.text === note?.text;
 }
 
-/** Refuses a review where the channel has none. */
 const NO_REVIEW = 'Reviews are off in this clip’s channel.';
 
 /** Returns the team's rules if the caller may review a clip now; otherwise the reply. */

@@ -8,7 +8,6 @@ import { policyCommand } from './command-name.ts';
 import { all, count, either, formatCount, formatRange, quoted, shorten, shown, tryAgainIn } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
 
-/** Refuses the last frame of the shot before as an image of the first shot. */
 const FIRST_SHOT = 'image: this is the first shot; there is no shot before it whose last frame it could start with.';
 
 // All of these are plain text that includes user input: adapters escape all of it.

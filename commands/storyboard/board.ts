@@ -140,13 +140,10 @@ function shotNotes(shots: readonly { readonly at: number; readonly chosen: Pick<
 
 const BOARD_EDITED = 'The board is changed.';
 
-/** Reply to an edit that changed nothing. */
 const BOARD_UNCHANGED = 'The board stays as it is.';
 
-/** Refuses an edit of a board that another one has changed meanwhile. */
 const BOARD_CHANGED = 'Someone changed this board meanwhile. Nothing was changed; press Edit board again to see it.';
 
-/** Refuses a number that is no shot of the storyboard. */
 function notAShot(given: string, count: number): string {
   return `${quoted(given, 20)} isn’t a shot. Write the numbers of the shots in the cut, 1 to ${count}, such as ${count > 2 ? '3 1 2' : '2 1'}.`;
 }

@@ -83,7 +83,6 @@ async function resolveRetry(
   return { checked: { ...checked, request: unframed(request) } };
 }
 
-/** Refuses another take of a shot while the shot before has no clip. */
 function chainBroken(shot: number): string {
   return `Shot ${shot + 1} starts with the last frame of shot ${shot}, which has no clip. Retry shot ${shot} first.`;
 }

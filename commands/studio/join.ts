@@ -20,7 +20,6 @@ const TOO_FEW_SHOTS = 'A cut needs at least two shots with a clip.';
 
 const TOO_MANY_CUTS = 'Too many cuts are waiting to be joined. Try again in a few minutes.';
 
-/** Refuses to show clips of a private channel elsewhere. */
 const PRIVATE_SHOTS = 'Some of these shots are from a private channel. Join them there.';
 
 /** Refuses to join where the bot can post one message only. */

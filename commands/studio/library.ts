@@ -31,20 +31,16 @@ const options: readonly OptionDeclaration[] = [
   },
 ];
 
-/** Refuses the name of the last frame for an image of the library. */
 const LAST_FRAME_RESERVED =
   '@last-frame stands for the last frame of the shot before, in a storyboard. Choose another name.';
 
-/** Reply to words that are no change. */
 const WORDS_UNKNOWN = 'I don’t know what to change. Write “add @mug” with an image, or “remove @mug”.';
 
 const NAME_RULE =
   'A name has 1 to 32 letters from a to z, digits and hyphens, such as @mug. A hyphen is neither first nor last.';
 
-/** Refuses a name that addresses everyone in a channel. */
 const NAME_RESERVED = 'That name notifies people in a chat. Choose another one.';
 
-/** Reply to people of other organisations. */
 const EXTERNAL = 'The library belongs to the team of this workspace.';
 
 /** `/video library`: the team's reference images, which prompts use as `@mug`. */
@@ -125,7 +121,6 @@ function addedCard(name: string, isLink: boolean): Card {
   return layOut([['Added ', { code: `@${name}` }, ` for the whole team.${kept}`], small(USE)]);
 }
 
-/** Reply to an addition of none or several images. */
 function oneImage(name: string): string {
   return `Add exactly one image to @${name}: attach it, or give a link to it.`;
 }
@@ -134,12 +129,10 @@ function nameTaken(name: string): string {
   return `There is a @${name} already. Remove it first, or choose another name.`;
 }
 
-/** Reply to an addition beyond the most. */
 function libraryFull(max: number): string {
   return `The library has ${max} images, which is the most. Remove one first.`;
 }
 
-/** Reply to a file that could not be kept. */
 function imageFailed(reason: 'expires' | 'failed' | 'too_large' | 'no_image' | 'full'): string {
   switch (reason) {
     case 'expires':
@@ -176,12 +169,10 @@ async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Re
   return privately(removedCard(name));
 }
 
-/** Confirms a removal. */
 function removedCard(name: string): Card {
   return layOut([['Removed ', { code: `@${name}` }, '. Clips made with it stay.']]);
 }
 
-/** Refuses the removal of an image that someone else added. */
 function mayNotRemove({ name, by }: Pick<ReferenceImage, 'name' | 'by'>): string {
   return `Only ${by.name} or an administrator can remove @${name}.`;
 }

@@ -243,24 +243,20 @@ const AVOID_NOTE =
 const DEFAULTS_NOTE =
   'Model, length, aspect, resolution and images apply to orders that name none, where the model offers them.';
 
-/** Confirms the removal of a style. */
 function styleRemoved(name: string): string {
   return `The style ${name} is removed. Clips that have it keep it, and Retry makes them the same way.`;
 }
 
-/** Refuses a style that the team does not have. */
 function noSuchStyle(given: string, styles: readonly Style[]): string {
   const names = styles.map(({ name }) => name);
   const which = names.length === 0 ? 'This team has none yet.' : `Choose ${either(names)}.`;
   return `name: there is no style ${quoted(given, 40)}. ${which}`;
 }
 
-/** Refuses a name that no style can have. */
 function notAStyleName(given: string, max: number): string {
   return `name: ${quoted(given, 40)} can’t be the name of a style. Use up to ${max} letters, digits and hyphens.`;
 }
 
-/** Refuses a change without a name. */
 const STYLE_NAME_MISSING = 'name: which style? Write a name, such as house.';
 
 function styleTextTooLong(option: string, given: number, max: number): string {
@@ -271,7 +267,6 @@ function tooManyStyles(max: number): string {
   return `name: this team has ${max} styles, which is the most. Remove one first.`;
 }
 
-/** Refuses a style without words or defaults. */
 const STYLE_EMPTY = 'A style needs words or a default, such as before or after. Nothing was changed.';
 
 function styleInPolicy(name: string): string {
