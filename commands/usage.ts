@@ -248,7 +248,7 @@ function usedLines(
   const { extra, currency } = spend;
   const show = (micros: Micros): string => formatMicros(micros, currency);
   const used = usedOf(spend);
-  const ofLimit = limit === undefined ? ' used' : ` ${limitFacts({ limit, extra, used }, show).join(' · ')}`;
+  const ofLimit = limit === undefined ? ' used' : ` ${limitFacts({ currency, limit, extra, used }).join(' · ')}`;
   const first: Line = [{ strong: show(used) }, ofLimit];
   if (pace === null) return [first];
   const byEnd = show(roundedUp(pace.byEnd));

@@ -324,7 +324,7 @@ function factsOf(
   if (scope.kind === 'everyone' || spend === undefined) return [limit !== undefined && `${show(limit)} each`, question];
   const { held, doubted, extra } = spend;
   const used = usedOf(spend);
-  const [ofLimit, ...left] = limit === undefined ? ['used'] : limitFacts({ limit, extra, used }, show);
+  const [ofLimit, ...left] = limit === undefined ? ['used'] : limitFacts({ currency, limit, extra, used });
   return [
     `${show(used)} ${ofLimit}`,
     ...left,

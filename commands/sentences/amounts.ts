@@ -11,6 +11,7 @@ export function formatSum(amounts: readonly Price[]): string {
 }
 
 interface UsedBudget {
+  readonly currency: string;
   readonly limit: Micros;
   /** Granted beyond the limit, once each; raises what may be used, not the limit. */
   readonly extra: Micros;
@@ -18,7 +19,8 @@ interface UsedBudget {
 }
 
 /** Completes an amount used: `of $0.50 used ($0.20 granted on top)`, `$0.00 left`. */
-export function limitFacts({ limit, extra, used }: UsedBudget, show: (micros: Micros) => string): readonly string[] {
+export function limitFacts({ currency, limit, extra, used }: UsedBudget): readonly string[] {
+  const show = (micros: Micros): string => formatMicros(micros, currency);
   const left = limit + extra - used;
   const granted = extra > 0n ? ` (${show(extra)} granted on top)` : '';
   return [`of ${show(limit)} used${granted}`, left < 0n ? `over by ${show(-left)}` : `${show(left)} left`];

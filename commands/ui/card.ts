@@ -1,5 +1,5 @@
 import type { MessageRef } from '#src/chat/index.ts';
-import { facts, type Optional, present } from './lines.ts';
+import { facts, lineOf, type Optional, present } from './lines.ts';
 
 /** Part of a line. External text is marked, so that each adapter shows it as plain text only. */
 export type Part =
@@ -113,7 +113,7 @@ export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): TableBl
   return {
     kind: 'table',
     columns: shown.map(([name]) => name),
-    rows: rows.map((row) => shown.map(([, cell]) => facts(cell(row)))),
+    rows: rows.map((row) => shown.map(([, cell]) => lineOf(cell(row)))),
   };
 }
 
@@ -146,7 +146,7 @@ const MAX_COLUMNS_PER_LINE = 4;
 export function tableBlocks({ columns, rows }: TableBlock): readonly Block[] {
   return rows.map((cells): Block => {
     const [first = [], ...rest] = cells;
-    if (columns.length > MAX_COLUMNS_PER_LINE) return { kind: 'item', title: first, small: facts(...rest) };
+    if (columns.length > MAX_COLUMNS_PER_LINE) return item(first, facts(...rest));
     return textBlock(['• ', ...facts(...cells)]);
   });
 }
