@@ -355,6 +355,9 @@ const CHAIN_CHOICES = {
 /** Note on the field of a storyboard's shots. */
 const SHOTS_NOTE = 'A line may end with its own options, such as --seconds 4. The price is shown before you buy.';
 
+/** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
+const LABEL_LENGTH = 45;
+
 /** Labels the field of the model, with the models as far as they fit. */
 function modelLabel({ models }: Catalog): string {
   return shorten(`${ORDER_LABELS.model}: ${models.map(({ name }) => name).join(', ')}`, LABEL_LENGTH);
@@ -364,6 +367,3 @@ function modelLabel({ models }: Catalog): string {
 function settingLabel(setting: Setting, model: Model): string {
   return shorten(`${SETTING_WORDS[setting.name].label}: ${offerWords(setting, model) || 'none'}`, LABEL_LENGTH);
 }
-
-/** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
-const LABEL_LENGTH = 45;

@@ -107,7 +107,7 @@ function undecidedLine({ discrepancies, decided }: TeamStatement): string {
   return decided === 0 ? `${left} to decide.` : `${left} to decide, ${formatCount(decided)} decided.`;
 }
 
-/** @param place number of statements imported after it, and of all */
+/** Offers what is to be done, and the other statements: `offset` were imported after it, of `total`. */
 function statementButtons(
   { id, confirmed, booking, discrepancies, decided }: TeamStatement,
   isBooking: boolean,
