@@ -140,7 +140,8 @@ function paceOf([, ...later]: OfferedShots): string {
 
 function shotWords({ request, model }: OfferedShots[number], index: number): readonly string[] {
   const chain = request.chain === undefined ? [] : [`starts with the ${lastFrameOf(index)}`];
-  const media = referenceWords((kind) => request.media[kind].length);
+  const { image, audio, video } = request.media;
+  const media = referenceWords({ image: image.length, audio: audio.length, video: video.length });
   return [model.title, ...requestWords(request), ...media, ...chain];
 }
 

@@ -47,8 +47,11 @@ export const MEDIA_WORDS: Readonly<Record<MediaKind, { readonly one: string; rea
 };
 
 /** Counts reference media by kind: `2 reference images`; nothing for kinds without any. */
-export function referenceWords(numberOf: (kind: MediaKind) => number): readonly string[] {
-  return MEDIA_KINDS.filter((kind) => numberOf(kind) > 0).map((kind) => count(numberOf(kind), MEDIA_WORDS[kind].one));
+export function referenceWords(numbers: Partial<Readonly<Record<MediaKind, number>>>): readonly string[] {
+  return MEDIA_KINDS.flatMap((kind) => {
+    const number = numbers[kind] ?? 0;
+    return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
+  });
 }
 
 /** Labels of an order's other form fields. */

@@ -85,7 +85,7 @@ export function textCard(...lines: readonly Optional<Line>[]): Card {
 
 /** Builds a card of blocks and of lines, which are text. Leaves out what is absent. */
 export function layOut(contents: readonly Optional<Block | Line>[], more: More = {}): Card {
-  const blocks = present(contents).map((one) => ('kind' in one ? one : textBlock(one)));
+  const blocks = present(contents).map(blockOf);
   return { blocks, progress: null, buttons: [], ...more };
 }
 
@@ -119,12 +119,12 @@ export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): TableBl
 
 export function withText(card: Card, ...lines: readonly Line[]): Card {
   const { progress, buttons } = card;
-  return { blocks: [...blocksOf(card), ...lines.map(textBlock)], progress, buttons };
+  return { blocks: [...blocksOf(card), ...lines.map(blockOf)], progress, buttons };
 }
 
 /** Returns the layout of a card; each plain line becomes a text block. */
 export function blocksOf(card: Contents): readonly Block[] {
-  return card.blocks ?? card.lines.map(textBlock);
+  return card.blocks ?? card.lines.map(blockOf);
 }
 
 export function linesOf(card: Contents): readonly Line[] {
@@ -147,12 +147,12 @@ export function tableBlocks({ columns, rows }: TableBlock): readonly Block[] {
   return rows.map((cells): Block => {
     const [first = [], ...rest] = cells;
     if (columns.length > MAX_COLUMNS_PER_LINE) return item(first, facts(...rest));
-    return textBlock(['• ', ...facts(...cells)]);
+    return blockOf(['• ', ...facts(...cells)]);
   });
 }
 
-function textBlock(line: Line): Block {
-  return { kind: 'text', line };
+function blockOf(content: Block | Line): Block {
+  return 'kind' in content ? content : { kind: 'text', line: content };
 }
 
 function blockLines(block: Block): readonly Line[] {

@@ -4,22 +4,26 @@ import type { Line, Part } from './card.ts';
 /** What is shown where it exists, as `message && [{ message, label: 'See it' }]` writes it. */
 export type Optional<Shown> = Shown | null | undefined | false;
 
-/** Leaves out what is absent. */
+/** Leaves out what is absent or an empty text. */
 export function present<Shown extends object | string>(some: readonly Optional<Shown>[]): readonly Shown[] {
-  return some.filter((one) => one !== null && one !== undefined && one !== false);
+  const shown: Shown[] = [];
+  for (const one of some) if (one !== null && one !== undefined && one !== false && one !== '') shown.push(one);
+  return shown;
 }
 
 /** Builds a line of parts, and of lines that continue it. Leaves out what is absent or empty. */
 export function lineOf(...some: readonly Optional<Part | Line>[]): Line {
-  return present<Part | Line>(some)
-    .flat()
-    .filter((part) => part !== '');
+  return present(present<Part | Line>(some).flat());
 }
 
 /** Joins facts by ` · `; leaves out those that are absent or empty. */
 export function facts(...some: readonly Optional<Line | string>[]): Line {
-  const lines = some.map((one) => lineOf(one)).filter((line) => line.length > 0);
-  return joinLines(lines, ' · ');
+  const line: Part[] = [];
+  for (const one of some) {
+    const fact = lineOf(one);
+    line.push(...(line.length > 0 && fact.length > 0 ? [' · '] : []), ...fact);
+  }
+  return line;
 }
 
 /** Joins lines by a separator, and the last one by another. Default: the same. */

@@ -166,7 +166,7 @@ function headline(view: TaskView): Block {
   const small = facts(
     view.modelTitle !== '' && [{ untrusted: view.modelTitle }],
     ...requestWords(view.settings),
-    ...referenceWords((kind) => view.references?.[kind] ?? 0),
+    ...referenceWords(view.references ?? {}),
     set && (members === undefined ? placeInSet(set) : setSize(set)),
     view.version !== undefined && members === undefined && `v${view.version}`,
     view.blind === undefined && formatPrice(view.price),
