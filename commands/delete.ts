@@ -4,12 +4,13 @@ import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { findTask, TASK_ID } from './input/task-lookup.ts';
-import { NOT_SHOWN_YET } from './sentences/comparisons/words.ts';
+import { NOT_SHOWN_YET } from './sentences/cards/comparison.ts';
+import { decisionLine } from './sentences/cards/review.ts';
 import { formatCount } from './sentences/format.ts';
 import { mayNot, unknownTask } from './sentences/refusals.ts';
 import { promptPart, removedSentence } from './sentences/removal.ts';
 import { mayDecide, shortId, taskButtonId } from './ui/buttons.ts';
-import { type Block, type Card, layOut } from './ui/card.ts';
+import { type Card, type Line, layOut, small } from './ui/card.ts';
 
 /** `/video delete`: removes a clip and its prompt, after a question. */
 export const deleteClip: Subcommand = {
@@ -55,38 +56,32 @@ function deleteQuestion(task: Task): Card {
   const { id, request } = task;
   return layOut(
     [
-      { kind: 'text', line: [{ strong: 'Delete this clip?' }] },
-      { kind: 'text', line: [promptPart(typedPrompt(request), 200)] },
-      ...signedOffBlocks(task),
-      {
-        kind: 'small',
-        line: [
-          'The clip, its prompt and its messages in the chat are deleted for everyone, which can’t be undone. Its price ',
-          'stays in the books. What the video service holds isn’t deleted, nor are messages that I can no longer change.',
-        ],
-      },
+      [{ strong: 'Delete this clip?' }],
+      [promptPart(typedPrompt(request), 200)],
+      signedOffLine(task),
+      small(
+        'The clip, its prompt and its messages in the chat are deleted for everyone, which can’t be undone. Its price ',
+        'stays in the books. What the video service holds isn’t deleted, nor are messages that I can no longer change.',
+      ),
     ],
     { buttons: [{ id: taskButtonId('delete', id), label: 'Delete', style: 'danger' }] },
   );
 }
 
-function signedOffBlocks(task: Task): readonly Block[] {
+function signedOffLine(task: Task): Line | null {
   const last = lastDecision(task);
-  return last?.kind === 'signed_off' ? [{ kind: 'text', line: ['Signed off by ', { person: last.by }, '.'] }] : [];
+  return last?.kind === 'signed_off' ? decisionLine(last) : null;
 }
 
 /** Confirms a deletion. @param messages outcome in the chat; `null` while they are still to be removed */
 function deletedCard({ id }: Pick<Task, 'id'>, messages: RetractionCount | null): Card {
-  return layOut([
-    { kind: 'text', line: ['Deleted: ', { code: shortId(id) }, '.'] },
-    ...messagesLeft(messages).map((sentence): Block => ({ kind: 'text', line: [sentence] })),
-  ]);
+  return layOut([['Deleted: ', { code: shortId(id) }, '.'], messagesLeft(messages)]);
 }
 
-function messagesLeft(messages: RetractionCount | null): readonly string[] {
+function messagesLeft(messages: RetractionCount | null): Line | null {
   if (messages === null) return ['Its messages in the chat can’t be removed just now. I’ll keep trying.'];
   const { kept } = messages;
-  if (kept === 0) return [];
+  if (kept === 0) return null;
   return [
     kept === 1
       ? 'One message still shows it, which I may not change. Delete it in the chat.'
@@ -94,7 +89,6 @@ function messagesLeft(messages: RetractionCount | null): readonly string[] {
   ];
 }
 
-/** Refuses to delete a clip that has not ended, or whose outcome is not in the chat yet. */
 function notYetDeletable(task: Task): string {
   if (task.state === 'requested') return 'This clip waits for an approval. Withdraw the request first.';
   if (task.state === 'uncertain' && task.leftBy === undefined)

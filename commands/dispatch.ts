@@ -11,15 +11,16 @@ import { findTask } from './input/task-lookup.ts';
 import { type ParsedText, parseText, typedWords } from './input/text.ts';
 import { SEARCH_LENGTH } from './list.ts';
 import { withDefaults } from './orders/defaults.ts';
+import type { OfferReason } from './orders/offer-cards.ts';
 import { draftOf, offerRequest, type Question, refuseRequest } from './orders/offers.ts';
 import { requestDraft } from './orders/place-order.ts';
 import { mayNotCreateHere } from './policy/rules-here.ts';
 import { declarations, subcommands } from './registry.ts';
 import { administratorsOnly } from './sentences/access.ts';
-import type { OfferReason } from './sentences/offers.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { isLibraryCommand } from './studio/library.ts';
 import { draftButtonId } from './ui/buttons.ts';
+import { textCard } from './ui/card.ts';
 import { parseForm } from './ui/form-ids.ts';
 
 /** Command with its options and the parse errors. */
@@ -143,7 +144,6 @@ export async function runText(
   return addressing === 'message' && reply.kind === 'form' ? formByButton(ports, caller, reply.form.id) : reply;
 }
 
-/** Answers a message that has no shots. */
 const SHOTS_IN_MESSAGE = 'Write the shots below the word, one per line, attach a text file, or open the form.';
 
 const OPEN_FORM = 'Open the form';
@@ -154,7 +154,7 @@ async function formByButton(ports: BotPorts, caller: Caller, form: string): Prom
   const kept = purpose?.form === 'storyboard' ? purpose.task : undefined;
   const id = kept ?? (await ports.drafts.save(draftOf(caller, { request: { script: '' } }))).draft.id;
   const button = { id: draftButtonId('fix', id), label: OPEN_FORM, style: 'primary' } as const;
-  return privately({ lines: [[SHOTS_IN_MESSAGE]], progress: null, buttons: [button] });
+  return privately({ ...textCard([SHOTS_IN_MESSAGE]), buttons: [button] });
 }
 
 /** Adds the attached files to the parsed text; files alone are a `create` without its prompt. */

@@ -14,11 +14,12 @@ import { commandName, permittedCommands } from './input/permitted-commands.ts';
 import { privately, refused, type SteeringHint, type Subcommand } from './input/subcommand.ts';
 import { parseText } from './input/text.ts';
 import { administratorsOnly } from './sentences/access.ts';
-import { isForAdministrators, nameOf } from './sentences/cards/help.ts';
+import { isForAdministrators, nameOf } from './sentences/command-name.ts';
 import { all, either, formatCount, formatRange, uncapitalised } from './sentences/format.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { promptWords, withDefault } from './sentences/settings.ts';
-import { type Block, type Card, type Line, layOut } from './ui/card.ts';
+import { type Block, type Card, heading, item, type Line, layOut, small } from './ui/card.ts';
+import { facts, joinLines } from './ui/lines.ts';
 
 /** Creates `/video help`, which shows every command on one screen, or one of them. @param others all other commands. */
 export function helpOn(others: readonly Command[]): Subcommand {
@@ -81,45 +82,41 @@ function helpCard(subject: HelpSubject): Card {
             ' and write what the clip should show. Everything else has a default. For example: ',
           ];
   return layOut([
-    { kind: 'text', line: [...start, { code: example }] },
-    ...GROUPS.flatMap(([heading, names], index) => {
+    [...start, { code: example }],
+    ...GROUPS.flatMap(([title, names], index) => {
       const isLast = index === GROUPS.length - 1;
       const known = GROUPS.flatMap(([, some]) => some);
       const usual = commands.filter(({ isAdministrative }) => isAdministrative !== true).map(withoutAdministration);
       const some = usual.filter(({ name }) => names.includes(name) || (isLast && !known.includes(name)));
-      const title: Block = { kind: 'heading', line: [heading] };
-      return some.length === 0 ? [] : [title, ...some.flatMap((command) => commandBlocks(command, subject))];
+      return some.length === 0 ? [] : [heading(title), ...some.flatMap((command) => commandBlocks(command, subject))];
     }),
     ...administrationBlocks(subject),
     { kind: 'divider' },
-    { kind: 'small', line: closingLine(fields) },
-    ...steeringLines(steering).map((line): Block => ({ kind: 'small', line })),
+    small(...closingLine(fields)),
+    steering.length > 0 && small(...steeringLine(steering)),
   ]);
 }
 
 /** Lists the administrative commands in short: the help on one of them shows its options. */
-function administrationBlocks({ commands, fields }: HelpSubject): readonly Block[] {
+function administrationBlocks({ commands, fields }: HelpSubject): readonly (Block | Line)[] {
   const administrative = commands.filter(isForAdministrators);
   if (administrative.length === 0) return [];
   const prefix = fields?.administration;
-  const lines = administrative.map((command): Block => {
+  const lines = administrative.map((command): Line => {
     const name = prefix === undefined ? nameOf(command, fields) : command.name;
-    return { kind: 'text', line: [{ code: name }, ` ${command.description}`] };
+    return [{ code: name }, ` ${command.description}`];
   });
   const where: Line = prefix === undefined ? [] : [' with ', { code: prefix }];
-  return [{ kind: 'heading', line: ['Administer', ...where] }, ...lines];
+  return [heading('Administer', ...where), ...lines];
 }
 
 /** Shows one command: its description, its options with range and default, and an example. */
 function commandHelpCard(subject: HelpSubject, command: Command): Card {
-  const options = command.options.map(
-    (option): Block => ({ kind: 'text', line: ['• ', ...optionWords(option, subject)] }),
-  );
   return layOut([
-    { kind: 'item', title: [{ code: usageOf(command, subject.fields) }], small: [command.description] },
-    ...options,
-    { kind: 'text', line: ['For example: ', { code: subject.exampleOf(command) }] },
-    { kind: 'small', line: [...relatedWords(command, subject), { code: '/video help' }, ' shows every command.'] },
+    item([{ code: usageOf(command, subject.fields) }], [command.description]),
+    ...command.options.map((option): Line => ['• ', ...optionWords(option, subject)]),
+    ['For example: ', { code: subject.exampleOf(command) }],
+    small(...relatedWords(command, subject), { code: '/video help' }, ' shows every command.'),
   ]);
 }
 
@@ -156,8 +153,8 @@ const RELATED: Readonly<Record<string, readonly string[]>> = {
 /** Names the related commands among those that the reader may run; nothing if there is none. */
 function relatedWords({ name }: Command, { commands, fields }: HelpSubject): Line {
   const related = (RELATED[name] ?? []).flatMap((one) => commands.filter((command) => command.name === one));
-  const names = related.flatMap((one, index): Line => [index === 0 ? '' : ', ', { code: nameOf(one, fields) }]);
-  return related.length === 0 ? [] : ['Related: ', ...names, '. '];
+  const names = related.map((one) => [{ code: nameOf(one, fields) }]);
+  return related.length === 0 ? [] : ['Related: ', ...joinLines(names), '. '];
 }
 
 function closingLine(fields: OptionFields | undefined): Line {
@@ -196,23 +193,20 @@ function withOptions(
  * Shows a command among all: `create` with the ranges and defaults of its options, the others with the names of theirs,
  * so that all of them fit into one message, also for administrators.
  */
-function commandBlocks(command: Command, subject: HelpSubject): readonly Block[] {
+function commandBlocks(command: Command, subject: HelpSubject): readonly (Block | Line)[] {
   const { commands, fields } = subject;
   const create = commands.find(({ name }) => name === 'create');
   if (command === create) {
     const hasStyles = allowedStyles(subject.catalog).length > 0;
     const usable = command.options.filter(({ autocomplete }) => autocomplete !== 'style' || hasStyles);
-    const small = usable.flatMap((option, index) => [index === 0 ? '' : ' · ', ...optionWords(option, subject)]);
-    return [
-      { kind: 'text', line: [{ code: usageOf(command, fields) }, ` ${command.description}`] },
-      { kind: 'small', line: small },
-    ];
+    const words = facts(...usable.map((option) => optionWords(option, subject)));
+    return [[{ code: usageOf(command, fields) }, ` ${command.description}`], small(...words)];
   }
   const isShared = ({ name, positional }: OptionDeclaration): boolean =>
     command.buys === true && positional !== true && create?.options.some((option) => option.name === name) === true;
   const own = command.options.filter((option) => !isShared(option));
   const more = own.length < command.options.length ? [' · and options of ', { code: 'create' }] : [];
-  return [{ kind: 'text', line: [{ code: withOptions(command, own, fields) }, ` ${command.description}`, ...more] }];
+  return [[{ code: withOptions(command, own, fields) }, ` ${command.description}`, ...more]];
 }
 
 function usageWord(option: OptionDeclaration, fields: OptionFields | undefined): string {
@@ -230,8 +224,8 @@ function fieldNames(option: OptionDeclaration, fields: OptionFields | undefined)
 
 function optionWords(option: OptionDeclaration, subject: HelpSubject): Line {
   const { fields } = subject;
-  const codes = fieldNames(option, fields).flatMap((name, index): Line => [index === 0 ? '' : ', ', { code: name }]);
-  return [...codes, ': ', { untrusted: meaningOf(option, subject) }];
+  const codes = fieldNames(option, fields).map((code) => [{ code }]);
+  return [...joinLines(codes), ': ', { untrusted: meaningOf(option, subject) }];
 }
 
 /** Describes an option: what its range does not say, in words, with its range and default. */
@@ -311,12 +305,10 @@ function byModel({ models, defaultModel }: Catalog, wordsOf: (model: Model) => s
   return groups.map(([words, some]) => `${words} for ${all(some.map(({ title }) => title))}`).join('; ');
 }
 
-function steeringLines(hints: readonly SteeringHint[]): readonly Line[] {
-  if (hints.length === 0) return [];
-  const line = hints.flatMap(
-    ({ write, effect }, index): Line => [index === 0 ? '' : ' · ', { code: write }, ` ${effect}`],
-  );
-  return [['No video service is connected, so clips come from the built-in sandbox. In a prompt: ', ...line, '.']];
+function steeringLine(hints: readonly SteeringHint[]): Line {
+  const directives = hints.map(({ write, effect }): Line => [{ code: write }, ` ${effect}`]);
+  const where = 'No video service is connected, so clips come from the built-in sandbox. In a prompt: ';
+  return [where, ...facts(...directives), '.'];
 }
 
 const declaration: Command = {

@@ -1,12 +1,29 @@
-import { holdsWords, type Person, type Task, typedPrompt } from '#src/tasks/index.ts';
+import type { MessageRef, TaskView } from '#src/chat/index.ts';
+import {
+  formatPrice,
+  holdsWords,
+  isBlind,
+  type Person,
+  type Phase,
+  type Task,
+  type TaskId,
+  typedPrompt,
+} from '#src/tasks/index.ts';
 import { titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
 import { oncePerBoard, placeOf, visibleAmong } from './input/task-lookup.ts';
-import { type Listed, listCard } from './sentences/cards/history.ts';
+import { cutLinks, setTitle, shotsReady } from './sentences/cards/set-card.ts';
+import { count, quoted } from './sentences/format.ts';
+import { placeWords } from './sentences/ordered.ts';
 import { unknownPerson } from './sentences/refusals.ts';
+import { promptPart } from './sentences/removal.ts';
+import { phaseWord } from './sentences/state-words.ts';
+import { shortId, taskButtonId } from './ui/buttons.ts';
+import { type Block, type CardButton, heading, item, type Line, layOut, small } from './ui/card.ts';
+import { facts } from './ui/lines.ts';
 import type { ListPage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 
@@ -59,22 +76,25 @@ export async function showPage(ports: BotPorts, caller: Caller, page: ListPage):
   const shown = found.tasks.slice(0, PAGE_LENGTH);
   // A search finds the shots that hold its words.
   const isWhole = page.search === null;
-  return privately(
-    listCard({
-      listed: await listedOf(ports, isWhole ? oncePerBoard(shown) : shown, isWhole),
-      who: page.user === null ? null : whose(shown, caller, page.user),
-      search: page.search,
-      offset: page.offset,
-      clips: shown.length,
-      lookedThrough: found.lookedThrough,
-      buttons: pageButtons({
-        page,
-        length: PAGE_LENGTH,
-        hasMore: found.tasks.length > PAGE_LENGTH,
-        labels: ['Newer', 'Older'],
-      }),
-    }),
+  const { offset, user, search } = page;
+  const isFiltered = user !== null || search !== null;
+  const nothing = offset > 0 ? 'No more clips.' : isFiltered ? 'No clips found.' : 'No clips yet.';
+  const { lookedThrough } = found;
+  const card = layOut(
+    [
+      heading(...pageHeading(user === null ? null : whose(shown, caller, user), search)),
+      shown.length === 0 ? [nothing] : small(`${offset + 1}–${offset + shown.length}, newest first`),
+      ...(await listedOf(ports, isWhole ? oncePerBoard(shown) : shown, isWhole)).map(listRow),
+      lookedThrough !== null && small(`Only the latest ${count(lookedThrough, 'clip')} were searched.`),
+    ],
+    { buttons: pageButtons({ page, length: PAGE_LENGTH, hasMore: found.tasks.length > PAGE_LENGTH }) },
   );
+  return privately(card);
+}
+
+function pageHeading(who: Person | null, search: string | null): Line {
+  const whose: Line = who === null ? ['Team clips'] : ['Clips by ', { person: who }];
+  return search === null ? whose : [...whose, ' with ', { untrusted: quoted(search, 60) }];
 }
 
 /** Adds to each task its message and the phase that the message shows. @param areBoards a shot stands for its storyboard */
@@ -126,4 +146,51 @@ function scopeOf(caller: Caller, user: string | null) {
 function whose([task]: readonly Task[], caller: Caller, user: string): Person {
   if (user === caller.user.id) return caller.user;
   return task?.origin.user ?? { id: user, name: user };
+}
+
+/** Task in a list, with its message if it has one. */
+export interface Listed {
+  readonly task: Task;
+  readonly message: MessageRef | undefined;
+  readonly phase: Phase;
+  /** Board of the storyboard that it stands for, whose message it is then. Absent: the task itself. */
+  readonly board?: TaskView;
+}
+
+/** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
+export function listRow({ task, message, phase, board }: Listed): Block {
+  if (board !== undefined) return boardRow(board, message);
+  const { request, price, origin, version } = task;
+  const isHidden = isBlind(task);
+  const small = facts(
+    phaseWord(phase, task),
+    [{ timeMs: task.createdAtMs }],
+    !isHidden && [{ untrusted: request.model }],
+    ...placeWords(task),
+    `${request.seconds} s`,
+    version && `v${version.number}`,
+    isHidden ? 'model shown after the reveal' : formatPrice(price),
+    [{ person: origin.user }],
+    [{ code: shortId(task.id) }],
+  );
+  const title = [promptPart(typedPrompt(request), 60)];
+  return item(title, small, message === undefined ? detailsButton(task.id) : { message, label: 'Open' });
+}
+
+function detailsButton(task: TaskId): CardButton {
+  return { id: taskButtonId('details', task), label: 'Details', style: 'plain' };
+}
+
+/** Renders a storyboard in a list; its **Details** lead to its shots, and post its board anew. */
+function boardRow(view: TaskView, message: MessageRef | undefined): Block {
+  const small = facts(
+    shotsReady(view),
+    [{ timeMs: view.createdAtMs }],
+    formatPrice(view.price),
+    [{ person: view.by }],
+    [{ code: shortId(view.task) }],
+    message && [{ message, label: 'See it' }],
+    ...cutLinks(view),
+  );
+  return item(setTitle(view), small, detailsButton(view.task));
 }

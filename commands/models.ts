@@ -5,7 +5,7 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from './in
 import { mayNotCreateHere, withPolicy } from './policy/rules-here.ts';
 import { count } from './sentences/format.ts';
 import { mediaWords, offerWords, priceWords, promptWords, SETTING_WORDS } from './sentences/settings.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from './ui/card.ts';
+import { type Columns, type Line, layOut, small, table } from './ui/card.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 
 const PAGE_LENGTH = 10;
@@ -27,62 +27,34 @@ export async function showModels(ports: BotPorts, caller: Caller, offset: number
   const refusal = await mayNotCreateHere(ports, caller);
   if (refusal !== null) return refused(refusal);
   const { models: all, defaultModel, policy } = (await withPolicy(ports, caller)).catalog();
-  const buttons = pageButtons({
-    page: { list: 'models', offset },
-    length: PAGE_LENGTH,
-    hasMore: all.length > offset + PAGE_LENGTH,
-    labels: ['Previous', 'Next'],
-  });
   const wins = await ports.chat.comparisons.winsOf(teamOf(caller));
-  const shown = all.slice(offset, offset + PAGE_LENGTH);
-  return privately(modelsCard({ models: shown, defaultModel, wins, isNarrowed: policy !== undefined }, buttons));
-}
-
-interface ModelsShown {
-  readonly models: readonly Model[];
-  readonly defaultModel: Model;
-  /** Whether a policy allows only a part of the catalog. */
-  readonly isNarrowed: boolean;
-  /** Comparisons that each model of the team won, by its name. Default: none. */
-  readonly wins?: Readonly<Record<string, ModelRecord>>;
-}
-
-/** Shows a page of the catalog: billing, price, settings and reference media of each model. */
-function modelsCard(
-  { models, defaultModel, isNarrowed, wins = {} }: ModelsShown,
-  buttons: readonly CardButton[] = [],
-): Card {
-  const columns = [
-    'Model',
-    'Price',
-    ...SETTINGS.map(({ name }) => SETTING_WORDS[name].label),
-    'Reference media',
-    'Prompt',
-    ...(Object.keys(wins).length === 0 ? [] : ['Comparisons']),
+  const columns: Columns<Model> = [
+    ['Model', (model) => modelName(model, model === defaultModel)],
+    ['Price', priceWords],
+    ...SETTINGS.map(
+      (setting) => [SETTING_WORDS[setting.name].label, (model: Model) => offerWords(setting, model)] as const,
+    ),
+    ['Reference media', (model) => mediaWords(model).join(', ')],
+    ['Prompt', (model) => `prompt: ${promptWords(model)}`],
+    Object.keys(wins).length > 0 && ['Comparisons', ({ name }) => winsWords(wins[name])],
   ];
-  const rows = models.map((model) => [
-    ...modelCells(model, model === defaultModel),
-    ...(Object.keys(wins).length === 0 ? [] : [winsCell(wins[model.name])]),
-  ]);
-  const small: Block = {
-    kind: 'small',
-    line: ['Only what is allowed here. ', { code: '/video policy' }, ' shows the rules.'],
-  };
-  return layOut([{ kind: 'table', columns, rows }, ...(isNarrowed ? [small] : [])], { buttons });
+  const isNarrowed = policy !== undefined;
+  const hasMore = all.length > offset + PAGE_LENGTH;
+  return privately(
+    layOut(
+      [
+        table(columns, all.slice(offset, offset + PAGE_LENGTH)),
+        isNarrowed && small('Only what is allowed here. ', { code: '/video policy' }, ' shows the rules.'),
+      ],
+      { buttons: pageButtons({ page: { list: 'models', offset }, length: PAGE_LENGTH, hasMore }) },
+    ),
+  );
 }
 
-function winsCell(record: ModelRecord | undefined): Line {
-  return record === undefined ? [] : [`won ${record.won} of ${count(record.of, 'comparison')}`];
+function winsWords(record: ModelRecord | undefined): string {
+  return record === undefined ? '' : `won ${record.won} of ${count(record.of, 'comparison')}`;
 }
 
-function modelCells(model: Model, isDefault: boolean): readonly Line[] {
-  return [
-    [{ untrusted: model.title }, ' (', { code: model.name }, isDefault ? ', default)' : ')'],
-    ...[
-      priceWords(model),
-      ...SETTINGS.map((setting) => offerWords(setting, model)),
-      mediaWords(model).join(', '),
-      `prompt: ${promptWords(model)}`,
-    ].map((words): Line => (words === '' ? [] : [words])),
-  ];
+function modelName({ title, name }: Model, isDefault: boolean): Line {
+  return [{ untrusted: title }, ' (', { code: name }, isDefault ? ', default)' : ')'];
 }

@@ -7,7 +7,8 @@ import { channelNamed, personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
 import { notifyButtonId, type Press, stopButtonId } from './ui/buttons.ts';
-import type { Card, CardButton, Line, Part } from './ui/card.ts';
+import { type Card, type CardButton, type Line, type Part, textCard } from './ui/card.ts';
+import { joinLines, present } from './ui/lines.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -215,19 +216,16 @@ function notifyCard(
     }),
   );
   return {
-    lines: [...(outcome === null ? [] : [outcomeLine(outcome)]), [heading], ...listed],
-    progress: null,
+    ...textCard(outcome && outcomeLine(outcome), [heading], ...listed),
     buttons: [...stops, ...offerButtons(offers)],
   };
 }
 
 function offerButtons({ on, direct }: { readonly on: boolean; readonly direct: boolean }): readonly CardButton[] {
-  return [
-    ...(on ? [{ id: notifyButtonId('on'), label: 'Announce everyone’s clips here', style: 'plain' } as const] : []),
-    ...(direct
-      ? [{ id: notifyButtonId('direct'), label: 'Message me about this channel’s clips', style: 'plain' } as const]
-      : []),
-  ];
+  return present<CardButton>([
+    on && { id: notifyButtonId('on'), label: 'Announce everyone’s clips here', style: 'plain' },
+    direct && { id: notifyButtonId('direct'), label: 'Message me about this channel’s clips', style: 'plain' },
+  ]);
 }
 
 function setBy({ by, from }: Subscription): readonly Part[] {
@@ -242,7 +240,7 @@ function outcomeLine(outcome: NotifyOutcome): Line {
       return ['Already on: ', ...subscriptionWords(outcome.subscription), '.'];
     case 'removed':
       if (outcome.removed.length === 0) return ['Nothing to turn off in ', { channel: outcome.channel }, '.'];
-      return ['Turned off: ', ...outcome.removed.flatMap(separated), '.'];
+      return ['Turned off: ', ...joinLines(outcome.removed.map(subscriptionWords)), '.'];
   }
 }
 
@@ -253,10 +251,6 @@ function addedLine({ who, channel, from }: Subscription): Line {
   return ['I’ll post in ', { channel }, ' when ', ...whenever, ' is ready.'];
 }
 
-function separated(subscription: Subscription, index: number): readonly Part[] {
-  return [...(index === 0 ? [] : [', ']), ...subscriptionWords(subscription)];
-}
-
 function subscriptionWords({ who, channel, from }: Subscription): Line {
   const whose: Line = who === 'everyone' ? ['everyone’s clips'] : ['clips by ', { person: who }];
   if (from === undefined) return [...whose, ' → ', { channel }];
@@ -265,21 +259,15 @@ function subscriptionWords({ who, channel, from }: Subscription): Line {
 
 // Refusals of `/video notify`, as plain text.
 
-/** Refuses a channel that does not exist or that the caller may not see. */
 const CHANNEL_UNKNOWN = 'I can’t find that channel.';
 
-/** Refuses a channel in which the caller may not post. */
 const MAY_NOT_POST = 'You can’t post in that channel, so I can’t post there for you.';
 
-/** Refuses to announce other people's clips in a channel that the caller does not manage. */
 const MANAGERS_ONLY =
   'Only someone who manages a channel can have other people’s clips announced in it. To get a direct message instead, use the option “direct”.';
 
-/** Refuses to remove another user's subscription. */
 const MANAGERS_STOP = 'Only the person who turned this on, or someone who manages the channel, can turn it off.';
 
-/** Refuses direct messages about a private channel. */
 const PRIVATE_STAYS = 'Clips from a private channel are announced only in that channel.';
 
-/** Refuses direct messages on a platform without them. */
 const DIRECT_UNAVAILABLE = 'There are no direct messages here. Leave out “direct”.';

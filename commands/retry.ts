@@ -7,7 +7,7 @@ import { findTask, TASK_ID } from './input/task-lookup.ts';
 import { askBeforeShowing } from './orders/offers.ts';
 import { placedReply, placeOrder } from './orders/place-order.ts';
 import { isUndecided } from './orders/task-actions.ts';
-import { BLIND_UNTIL_REVEAL } from './sentences/comparisons/words.ts';
+import { BLIND_UNTIL_REVEAL } from './sentences/cards/comparison.ts';
 import { UNDECIDED, unknownTask } from './sentences/refusals.ts';
 import { PROMPT_REMOVED } from './sentences/removal.ts';
 

@@ -1,14 +1,16 @@
-import { setCardId, setOfCard } from '#src/chat/index.ts';
+import { type MessageRef, setCardId, setOfCard, type TaskView } from '#src/chat/index.ts';
 import { isBlind, type Task, type TaskId } from '#src/tasks/index.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { findTask, oncePerBlind, oncePerBoard, placeOf, TASK_ID, visibleAmong } from './input/task-lookup.ts';
-import { listedOf } from './list.ts';
-import { statusCard } from './sentences/cards/details.ts';
-import { type Listed, listRow } from './sentences/cards/history.ts';
+import { type Listed, listedOf, listRow } from './list.ts';
+import { type ShownSet, withSet } from './orders/details.ts';
+import { cardOf, taskButton } from './sentences/cards/task-card.ts';
 import { unknownTask } from './sentences/refusals.ts';
-import { type Card, type Line, layOut } from './ui/card.ts';
+import { shortId } from './ui/buttons.ts';
+import { type Card, heading, type Line, layOut, withText } from './ui/card.ts';
+import { facts } from './ui/lines.ts';
 
 /** Largest number of open tasks shown. */
 const MAX_OPEN = 10;
@@ -56,7 +58,31 @@ async function openOnes(ports: BotPorts, caller: Caller): Promise<Reply> {
 
 /** Shows the caller's tasks in progress. */
 function openCard(listed: readonly Listed[]): Card {
-  if (listed.length > 0) return layOut([{ kind: 'heading', line: ['Your clips in progress'] }, ...listed.map(listRow)]);
+  if (listed.length > 0) return layOut([heading('Your clips in progress'), ...listed.map(listRow)]);
   const line: Line = ['You have nothing in progress. ', { code: '/video list' }, ' shows the latest clips.'];
-  return layOut([{ kind: 'text', line }]);
+  return layOut([line]);
+}
+
+/**
+ * Shows a task, or a set, as its message does, with its id and a link to that message.
+ * @param id default: that of the view
+ * @param set the set that the task belongs to, with its message
+ */
+function statusCard(
+  view: TaskView,
+  message: MessageRef | undefined,
+  { id = view.task, set }: { readonly id?: TaskId; readonly set?: ShownSet } = {},
+): Card {
+  const line = facts([{ code: shortId(id) }], message && [{ message, label: 'its message' }]);
+  return withSet(withText(withShow(cardOf(view), view), line), set);
+}
+
+/** Adds **Show the clip** to a finished task, or **Show the board**, whose message may have been deleted. */
+function withShow(card: Card, view: TaskView): Card {
+  if (view.members !== undefined) {
+    const cut = view.boardCut?.isCurrent === true ? [taskButton('join', view)] : [];
+    return { ...card, buttons: [...card.buttons, ...cut, taskButton('show', view)] };
+  }
+  if (view.phase !== 'done' || view.removal !== undefined || view.buttons.includes('show')) return card;
+  return { ...card, buttons: [taskButton('show', view), ...card.buttons] };
 }

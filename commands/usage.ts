@@ -7,32 +7,23 @@ import {
   SpendGroups,
   type SpendKey,
   type SpendState,
-  type StateTotal,
+  usedOf,
 } from '#src/money/index.ts';
 import { endOfPeriod, startOfPeriod } from '#src/period.ts';
-import {
-  amountLeft,
-  amountOf,
-  formatPrice,
-  isAbove,
-  type Micros,
-  type Person,
-  type Price,
-  spendChannel,
-} from '#src/tasks/index.ts';
+import { amountLeft, amountOf, isAbove, type Micros, type Person, type Price, spendChannel } from '#src/tasks/index.ts';
 import { titleOf } from '#src/videos/index.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { currenciesOf } from './input/amounts.ts';
 import { isSet, optionValue } from './input/options.ts';
 import { anyoneNamed, personWithId } from './input/people.ts';
+import { sendFile } from './input/send-file.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { periodNow } from './money/month.ts';
-import { all, count, formatMonth, quoted } from './sentences/format.ts';
-import { fileNotSent } from './sentences/money/csv.ts';
-import { limitFacts } from './sentences/money/limit-facts.ts';
-import { formatDay, monthName, zoneName } from './sentences/money/months.ts';
+import { formatMicros, formatSum, limitFacts } from './sentences/amounts.ts';
+import { formatDay, formatMonth, monthName, zoneName } from './sentences/dates.ts';
+import { count, quoted } from './sentences/format.ts';
 import { unknownPerson } from './sentences/refusals.ts';
-import { type Block, type Card, type CardButton, type Line, layOut, type Part, textCard } from './ui/card.ts';
+import { type Block, type Columns, heading, type Line, layOut, type Part, table } from './ui/card.ts';
 import type { UsagePage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 
@@ -53,33 +44,20 @@ function withoutCsv(named: string): { readonly named: string; readonly isCsv: bo
   return { named: rest === '' ? 'everyone' : rest, isCsv: TYPED.test(named) };
 }
 
-/** Sends the CSV of a month to the caller, privately and once per interaction. */
-async function sendUsageCsv(
+/** Sends the CSV of a month to the caller. */
+function sendUsageCsv(
   ports: BotPorts,
   caller: Caller,
   { month, who }: { readonly month: string; readonly who: Person | null },
 ): Promise<Reply> {
-  const { platform, channel, user, interaction, isExternal = false } = caller;
   // Guests and members of other organisations see the current channel only.
-  const notice = { kind: 'export', period: month, who, ...(isExternal ? { channel } : {}) } as const;
-  const outcome = await ports.notices.postNow({
-    key: ['export', platform, interaction],
-    of: teamOf(caller),
-    to: { kind: 'person', person: user, near: channel },
-    notice,
+  const place = caller.isExternal === true ? { channel: caller.channel } : {};
+  return sendFile(ports, caller, {
+    key: 'export',
+    notice: { kind: 'export', period: month, who, ...place },
+    sent: `I sent you the CSV for ${formatMonth(month)}. Only you can see it.`,
+    follows: `I’m putting the CSV for ${formatMonth(month)} together. I’ll send it to you alone.`,
   });
-  if (outcome === 'undeliverable' || outcome === 'failed') return refused(fileNotSent(outcome === 'undeliverable'));
-  const line = [outcome === 'posted' ? csvSent(month) : csvFollows(month)];
-  return privately(textCard(line));
-}
-
-function csvSent(month: string): string {
-  return `I sent you the CSV for ${formatMonth(month)}. Only you can see it.`;
-}
-
-/** Says that the file is on its way, or sent later since the platform did not take it now. */
-function csvFollows(month: string): string {
-  return `I’m putting the CSV for ${formatMonth(month)} together. I’ll send it to you alone.`;
 }
 
 const options: readonly OptionDeclaration[] = [
@@ -142,7 +120,10 @@ const PACE_DAYS = 3;
 /** Largest number of rows per table and page. */
 const PAGE_LENGTH = 15;
 
-/** Shows a page of a month's spend to the caller only. */
+/**
+ * Shows a month's spend to the caller only: used, limit and pace by the sums, and a page of tables by person, model or
+ * channel.
+ */
 async function showUsage(
   ports: BotPorts,
   caller: Caller,
@@ -162,23 +143,29 @@ async function showUsage(
   const keys: readonly SpendKey[] = by !== null ? [by] : who === null ? ['person', 'model'] : ['model'];
   const { timeZone } = await periodNow(ports, caller);
   const [used, tables] = await Promise.all([
-    offset > 0 ? [] : usedOf(ports, caller, { month, who, hasPace: days.size >= PACE_DAYS }),
-    Promise.all(keys.map((key) => tableOf(ports, caller, groups, { key, offset }))),
+    offset > 0 ? [] : usedOfLimits(ports, caller, { month, who, hasPace: days.size >= PACE_DAYS }),
+    Promise.all(keys.map((key) => tableBlocks(ports, caller, groups, { key, offset }))),
   ]);
-  const buttons = pageButtons({
-    page: { list: 'usage', offset, month, by, user: who?.id ?? null },
-    length: PAGE_LENGTH,
-    hasMore: keys.some((key) => groups.sizeOf(key) > offset + PAGE_LENGTH),
-    labels: ['Previous', 'Next'],
-  });
-  const totals = offset > 0 ? new Map() : groups.totals;
-  return privately(
-    usageCard({ month, timeZone, who, used, totals, tables, isEmpty: groups.totals.size === 0, buttons }),
+  const isEmpty = groups.totals.size === 0;
+  const hasMore = keys.some((key) => groups.sizeOf(key) > offset + PAGE_LENGTH);
+  const page = { list: 'usage', offset, month, by, user: who?.id ?? null } as const;
+  const zone = timeZone === 'UTC' ? '' : ` (${zoneName(timeZone)})`;
+  const sums = used.map(({ spend }) => spend);
+  const card = layOut(
+    [
+      heading(`${formatMonth(month)}${zone} · `, who === null ? 'everyone' : { person: who }),
+      ...used.flatMap((one) => usedLines(one, { month, timeZone })),
+      isEmpty && ['Nothing was requested.'],
+      ...(offset > 0 ? [] : totalLines(groups.totals, sums)),
+      ...tables.flat(),
+    ],
+    { buttons: isEmpty ? [] : pageButtons({ page, length: PAGE_LENGTH, hasMore }) },
   );
+  return privately(card);
 }
 
 /** Returns what is used of each currency's limit, by the sums; nothing for a currency with neither. */
-async function usedOf(
+async function usedOfLimits(
   ports: BotPorts,
   caller: Caller,
   { month, who, hasPace }: { readonly month: string; readonly who: Person | null; readonly hasPace: boolean },
@@ -198,7 +185,7 @@ async function usedOf(
   const [spends = []] = await ports.budgets.spend([scope], month, currencies);
   const times = { startMs: startOfPeriod(month, timeZone), endMs: endOfPeriod(month, timeZone) };
   return spends.flatMap((spend): readonly UsedOfLimit[] => {
-    const used = spend.held + spend.settled + spend.doubted;
+    const used = usedOf(spend);
     // A limit is that of today: what applied in an earlier month is not kept.
     const hard = month === period ? budget?.hard[spend.currency] : undefined;
     if (used === 0n && hard === undefined) return [];
@@ -210,15 +197,23 @@ async function usedOf(
   });
 }
 
-async function tableOf(
+/** Returns the table of a page with its title; nothing without a row. */
+async function tableBlocks(
   ports: BotPorts,
   caller: Caller,
   groups: SpendGroups,
   { key, offset }: { readonly key: SpendKey; readonly offset: number },
-): Promise<UsageTable> {
+): Promise<readonly (Block | Line)[]> {
   const page = groups.page(key, { offset, length: PAGE_LENGTH });
   const rows = await Promise.all(page.map(async (group) => ({ group, name: await nameOf(ports, caller, key, group) })));
-  return { by: key, rows };
+  if (rows.length === 0) return [];
+  const columns: Columns<(typeof rows)[number]> = [
+    [COLUMNS[key], ({ name }) => [name]],
+    ['Billed', ({ group }) => billedAmount(group)],
+    ['Clips', ({ group }) => count(group.totals.get('settled')?.clips ?? 0, 'clip')],
+    ['Not billed yet', ({ group }) => openAmounts(group)],
+  ];
+  return [[{ strong: `By ${key}` }], table(columns, rows)];
 }
 
 /** Names a group. The name of a private channel stays in that channel. */
@@ -245,55 +240,18 @@ interface UsedOfLimit {
   readonly pace: Pace | null;
 }
 
-interface UsageTable {
-  readonly by: SpendKey;
-  readonly rows: readonly { readonly name: Part; readonly group: SpendGroup }[];
-}
-
-/** Content of a page of `/video usage`. */
-interface UsageShown {
-  /** Month, such as `2026-11`, in the team's time zone. */
-  readonly month: string;
-  readonly timeZone: string;
-  /** Person whose spend is shown; `null` for everyone. */
-  readonly who: Person | null;
-  /** Empty where nothing was spent and no limit is set. */
-  readonly used: readonly UsedOfLimit[];
-  /** Totals of the ledger, by state; empty on later pages. */
-  readonly totals: ReadonlyMap<SpendState, StateTotal>;
-  readonly tables: readonly UsageTable[];
-  /** Whether nothing was requested in the month. */
-  readonly isEmpty: boolean;
-  readonly buttons: readonly CardButton[];
-}
-
-/** Shows a month's spend: used, limit and pace by the sums, and a page of tables by person, model or channel. */
-function usageCard(shown: UsageShown): Card {
-  const { month, timeZone, who, used, totals, tables, isEmpty, buttons } = shown;
-  const whose: Part = who === null ? 'everyone' : { person: who };
-  const zone = timeZone === 'UTC' ? '' : ` (${zoneName(timeZone)})`;
-  const heading: Block = { kind: 'heading', line: [`${formatMonth(month)}${zone} · `, whose] };
-  const text = (line: Line): Block => ({ kind: 'text', line });
-  const limits = used.flatMap((one) => usedLines(one, { month, timeZone })).map(text);
-  if (isEmpty) return layOut([heading, ...limits, text(['Nothing was requested.'])]);
-  const sums = used.map(({ spend }) => spend);
-  return layOut([heading, ...limits, ...totalLines(totals, sums).map(text), ...tables.flatMap(tableBlocks)], {
-    buttons,
-  });
-}
-
 /** Explains the amount used, the limit with what is left of it, and the pace. */
 function usedLines(
   { spend, limit, pace }: UsedOfLimit,
-  { month, timeZone }: Pick<UsageShown, 'month' | 'timeZone'>,
+  { month, timeZone }: { readonly month: string; readonly timeZone: string },
 ): readonly Line[] {
-  const { held, settled, doubted, extra, currency } = spend;
-  const show = (micros: Micros): string => formatPrice({ amount: amountOf(micros), currency });
-  const used = held + settled + doubted;
-  const ofLimit = limit === undefined ? ' used' : ` ${limitFacts({ limit, extra, used }, show).join(' · ')}`;
+  const { extra, currency } = spend;
+  const show = (micros: Micros): string => formatMicros(micros, currency);
+  const used = usedOf(spend);
+  const ofLimit = limit === undefined ? ' used' : ` ${limitFacts({ currency, limit, extra, used }).join(' · ')}`;
   const first: Line = [{ strong: show(used) }, ofLimit];
   if (pace === null) return [first];
-  const byEnd = formatPrice({ amount: amountOf(roundedUp(pace.byEnd)), currency });
+  const byEnd = show(roundedUp(pace.byEnd));
   const end =
     pace.runsOutAtMs === undefined
       ? `about ${byEnd} by the end of ${monthName(month)}.`
@@ -321,12 +279,12 @@ const TOTALS: readonly (readonly [SpendState, (sum: string, clips: string) => Li
 const PARTS = { settled: 'settled', reserved: 'held', in_doubt: 'doubted' } as const;
 
 /** Lists the totals by state: amounts by the sums where these have them and no blind clips, numbers of clips by the ledger. */
-function totalLines(totals: UsageShown['totals'], sums: readonly Spend[]): readonly Line[] {
+function totalLines(totals: SpendGroups['totals'], sums: readonly Spend[]): readonly Line[] {
   return TOTALS.flatMap(([state, words]) => {
     const total = totals.get(state);
     if (total === undefined) return [];
     const summed = isSummed(state) && !totals.has('blind') ? summedAmounts(state, totals, sums) : [];
-    return [words(sumOf(summed.length === 0 ? total.amounts : summed), count(total.clips, 'clip'))];
+    return [words(formatSum(summed.length === 0 ? total.amounts : summed), count(total.clips, 'clip'))];
   });
 }
 
@@ -336,7 +294,7 @@ function isSummed(state: SpendState): state is keyof typeof PARTS {
 
 function summedAmounts(
   state: keyof typeof PARTS,
-  totals: UsageShown['totals'],
+  totals: SpendGroups['totals'],
   sums: readonly Spend[],
 ): readonly Price[] {
   const awaited = state === 'reserved' ? (totals.get('awaiting_refund')?.amounts ?? []) : [];
@@ -350,35 +308,22 @@ function summedAmounts(
 
 const COLUMNS: Readonly<Record<SpendKey, string>> = { person: 'Person', model: 'Model', channel: 'Channel' };
 
-function tableBlocks({ by, rows }: UsageTable): readonly Block[] {
-  if (rows.length === 0) return [];
-  const columns = [COLUMNS[by], 'Billed', 'Clips', 'Not billed yet'];
-  const heading: Block = { kind: 'text', line: [{ strong: `By ${by}` }] };
-  const cells = rows.map(({ name, group }): readonly Line[] => [[name], ...figures(group)]);
-  return [heading, { kind: 'table', columns, rows: cells }];
-}
-
-function figures({ totals }: SpendGroup): readonly Line[] {
+function billedAmount({ totals }: SpendGroup): string {
   const billed = totals.get('settled');
-  const open = (
-    [
-      ['reserved', 'in progress'],
-      ['awaiting_refund', 'awaiting refund'],
-      ['in_doubt', 'unconfirmed'],
-    ] as const
-  ).flatMap(([state, word]) => {
-    const total = totals.get(state);
-    return total === undefined ? [] : [`${sumOf(total.amounts)} ${word}`];
-  });
   const currency = [...totals.values()][0]?.amounts[0]?.currency ?? 'USD';
-  return [
-    [billed === undefined ? formatPrice({ amount: '0', currency }) : sumOf(billed.amounts)],
-    [count(billed?.clips ?? 0, 'clip')],
-    open.length === 0 ? [] : [open.join(', ')],
-  ];
+  return billed === undefined ? formatMicros(0n, currency) : formatSum(billed.amounts);
 }
 
-/** Formats amounts in several currencies: `$1.20 and €0.40`. */
-function sumOf(amounts: StateTotal['amounts']): string {
-  return all(amounts.map(formatPrice));
+const OPEN = [
+  ['reserved', 'in progress'],
+  ['awaiting_refund', 'awaiting refund'],
+  ['in_doubt', 'unconfirmed'],
+] as const;
+
+function openAmounts({ totals }: SpendGroup): string {
+  const open = OPEN.flatMap(([state, word]) => {
+    const total = totals.get(state);
+    return total === undefined ? [] : [`${formatSum(total.amounts)} ${word}`];
+  });
+  return open.join(', ');
 }

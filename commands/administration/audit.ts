@@ -5,14 +5,15 @@ import { type Catalog, titleOf } from '#src/videos/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { isSet } from '../input/options.ts';
 import { type BotPorts, isOperator, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { RESOLUTION_WORDS } from '../money/statement.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { RULE_WORDS } from '../sentences/administration/policy.ts';
-import { type OptionSetting, settingsOf, settingWords } from '../sentences/administration/settings.ts';
-import { RESOLUTION_WORDS } from '../sentences/cards/statement.ts';
-import { all, count, formatMonth, fullStop } from '../sentences/format.ts';
-import { formatLastDay, formatMoment } from '../sentences/money/months.ts';
-import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../ui/card.ts';
+import { formatLastDay, formatMoment, formatMonth } from '../sentences/dates.ts';
+import { all, count, fullStop } from '../sentences/format.ts';
+import { heading, item, type Line, layOut, type Part, small } from '../ui/card.ts';
+import { joinLines, lineOf } from '../ui/lines.ts';
 import { type AuditPage, pageButtons } from '../ui/page-buttons.ts';
+import { RULE_WORDS } from './rule-words.ts';
+import { type OptionSetting, settingsOf, settingWords } from './setting-words.ts';
 
 const PAGE_LENGTH = 10;
 
@@ -45,35 +46,11 @@ export async function showAudit(ports: BotPorts, caller: Caller, page: AuditPage
     ports.audit.page(log, { offset, limit: PAGE_LENGTH }),
     ports.settings.get(teamOf(caller)),
   ]);
-  const hasMore = total > offset + PAGE_LENGTH;
-  const buttons = pageButtons({ page, length: PAGE_LENGTH, hasMore, labels: ['Newer', 'Older'] });
-  return privately(auditCard({ entries, total, isDeployment, timeZone, catalog: ports.catalog(), buttons }));
-}
-
-/** Content of {@link auditCard}. */
-interface AuditShown {
-  readonly entries: readonly LoggedEntry[];
-  readonly total: number;
-  readonly isDeployment: boolean;
-  /** Time zone of the team, in which days are named. */
-  readonly timeZone: string;
-  readonly catalog: Catalog;
-  readonly buttons: readonly CardButton[];
-}
-
-/** Shows a page of an audit log, newest first. */
-function auditCard({ entries, total, isDeployment, timeZone, catalog, buttons }: AuditShown): Card {
-  const whose = isDeployment ? 'the deployment' : 'this team';
-  const heading: Block = { kind: 'heading', line: [`Changes of ${whose}`] };
-  if (total === 0) return layOut([heading, { kind: 'text', line: ['Nothing was changed yet.'] }]);
-  const items = entries.map(
-    (entry): Block => ({
-      kind: 'item',
-      title: entryLine(withTitles(entry, catalog), timeZone),
-      small: smallLine(entry),
-    }),
-  );
-  return layOut([heading, ...items, { kind: 'small', line: [count(total, 'entry', 'entries')] }], { buttons });
+  const title = heading(`Changes of ${isDeployment ? 'the deployment' : 'this team'}`);
+  if (total === 0) return privately(layOut([title, ['Nothing was changed yet.']]));
+  const items = entries.map((entry) => item(entryLine(withTitles(entry, ports.catalog()), timeZone), smallLine(entry)));
+  const buttons = pageButtons({ page, length: PAGE_LENGTH, hasMore: total > offset + PAGE_LENGTH });
+  return privately(layOut([title, ...items, small(count(total, 'entry', 'entries'))], { buttons }));
 }
 
 /** Phrases the changes that are not those of a setting with an option. */
@@ -91,12 +68,8 @@ const PHRASES: Readonly<
     ...ofMonths(subject),
     ' with the books',
   ],
-  removal: ({ subject: [task, requester] }) => [
-    ' deleted ',
-    ...(requester === undefined ? ['the'] : genitive(requester)),
-    ' clip',
-    ...(task === undefined ? [] : [' ', valuePart(task)]),
-  ],
+  removal: ({ subject: [task, requester] }) =>
+    lineOf(' deleted ', genitive(requester), ' clip', task && [' ', valuePart(task)]),
   erasure: ({ subject: [person] }) => [
     ' had ',
     person?.kind === 'person' ? valuePart(person) : 'a person',
@@ -203,12 +176,12 @@ function decisionLine({ subject, before, after }: LoggedEntry): Line {
     ours === undefined || theirs === undefined
       ? listed(before)
       : [valuePart(ours), ' in the books, ', valuePart(theirs), ' in the statement'];
-  return [
+  return lineOf(
     ' decided on ',
-    ...(subject.length === 0 ? ['something on the video service’s statement'] : ['the clip ', ...listed(subject)]),
-    ...(amounts.length === 0 ? [] : [' (', ...amounts, ')']),
-    as?.kind === 'text' ? `: ${decisionWords(as.text)}` : '',
-  ];
+    subject.length === 0 ? 'something on the video service’s statement' : ['the clip ', ...listed(subject)],
+    amounts.length > 0 && [' (', ...amounts, ')'],
+    as?.kind === 'text' && `: ${decisionWords(as.text)}`,
+  );
 }
 
 /** Describes a logged decision; one of another version as it is. */
@@ -229,16 +202,16 @@ function approvalLine({ subject, after }: LoggedEntry): Line {
   const how = decision?.kind === 'text' ? decision.text : '';
   const [grant] = details.filter(({ kind }) => kind === 'price');
   const [note] = details.filter(({ kind }) => kind === 'note' || kind === 'erased');
-  return [
+  return lineOf(
     ` ${DECISIONS[how] ?? 'decided on'} `,
-    ...(requester === undefined ? ['the'] : genitive(requester)),
+    genitive(requester),
     ' request ',
-    ...(task === undefined ? [] : [valuePart(task)]),
-    ...(price === undefined ? [] : [' for ', valuePart(price)]),
-    ...(grant === undefined ? [] : [', granting ', valuePart(grant), ' over the budget']),
-    ...(how === 'repriced' ? [', since its price had risen'] : []),
-    ...(note === undefined ? [] : [': ', valuePart(note)]),
-  ];
+    task && valuePart(task),
+    price && [' for ', valuePart(price)],
+    grant && [', granting ', valuePart(grant), ' over the budget'],
+    how === 'repriced' && ', since its price had risen',
+    note && [': ', valuePart(note)],
+  );
 }
 
 /** Phrases of the decisions on an unconfirmed clip, before and after the clip. */
@@ -254,16 +227,17 @@ function unconfirmedLine({ subject, after }: LoggedEntry): Line {
   const [decision, price] = after;
   const how = decision?.kind === 'text' ? decision.text : '';
   const [did, at] = UNCONFIRMED[how] ?? [' decided on ', ' for '];
-  return [
+  return lineOf(
     did,
-    ...(requester === undefined ? ['the'] : genitive(requester)),
+    genitive(requester),
     ' unconfirmed clip ',
-    ...(task === undefined ? [] : [valuePart(task)]),
-    ...(price === undefined ? [] : [at, valuePart(price)]),
-  ];
+    task && valuePart(task),
+    price && [at, valuePart(price)],
+  );
 }
 
-function genitive(value: LoggedValue): Line {
+function genitive(value: LoggedValue | undefined): Line {
+  if (value === undefined) return ['the'];
   return value.kind === 'erased' ? ['a forgotten person’s'] : [valuePart(value), '’s'];
 }
 
@@ -272,8 +246,7 @@ function approverLine({ before, after }: LoggedEntry, timeZone: string): Line {
   const [was, is] = [before[0], after[0]];
   const [from, to] = [lastDay(before, timeZone), lastDay(after, timeZone)];
   if (is === undefined) return [' removed ', ...approverName(was), ' from the approvers'];
-  if (was === undefined)
-    return [' made ', ...approverName(is), ' an approver', ...(to === null ? [] : [` until ${to}`])];
+  if (was === undefined) return lineOf(' made ', approverName(is), ' an approver', to !== null && ` until ${to}`);
   const ends = `from ${from ?? 'none'} to ${to ?? 'none'}`;
   return [' changed the last day of ', ...approverName(is), ` as an approver ${ends}`];
 }
@@ -294,11 +267,7 @@ function pauseLine({ before, after }: LoggedEntry, timeZone: string): Line {
   const { note, until } = pauseFacts(after, timeZone);
   if (before.length > 0)
     return [' changed the pause from ', ...pauseWords(before, timeZone), ' to ', ...pauseWords(after, timeZone)];
-  return [
-    ' paused spending',
-    ...(until === null ? [] : [` until ${until}`]),
-    ...(note === undefined ? [] : [': ', valuePart(note)]),
-  ];
+  return lineOf(' paused spending', until !== null && ` until ${until}`, note && [': ', valuePart(note)]);
 }
 
 /** Describes a pause that was changed: `“over the plan” until 30 November, 14:00 (Berlin time)`. */
@@ -316,10 +285,8 @@ function pauseFacts(values: readonly LoggedValue[], timeZone: string) {
 
 /** Lists values: `$100.00 and €80.00`. */
 function listed(values: readonly LoggedValue[]): Line {
-  return values.flatMap((value, index) => {
-    const separator = index === values.length - 1 ? ' and ' : ', ';
-    return index === 0 ? [valuePart(value)] : [separator, valuePart(value)];
-  });
+  const parts = values.map((value): Line => [valuePart(value)]);
+  return joinLines(parts, ', ', ' and ');
 }
 
 function valuePart(value: LoggedValue): Part {

@@ -1,12 +1,13 @@
 import { momentOf } from '#src/money/index.ts';
-import { type Pause, type PauseInEffect, pauseAt } from '#src/teams/index.ts';
+import { type Pause, pauseAt } from '#src/teams/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { isSet, optionValue } from '../input/options.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
-import { REASON_LENGTH } from '../sentences/administration/pause.ts';
-import { nameOf } from '../sentences/cards/help.ts';
-import { shorten } from '../sentences/format.ts';
-import { type Card, type Line, layOut } from '../ui/card.ts';
+import { nameOf } from '../sentences/command-name.ts';
+import { quoted } from '../sentences/format.ts';
+import { REASON_LENGTH } from '../sentences/pause.ts';
+import { layOut, small } from '../ui/card.ts';
+import { facts, lineOf } from '../ui/lines.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -28,7 +29,6 @@ const options: readonly OptionDeclaration[] = [
   { name: 'off', description: 'Ends the pause', kind: 'flag' },
 ];
 
-/** Refuses to pause without a reason. */
 const REASON_MISSING = 'reason: say why, such as: we are over this month’s plan. Everyone who orders a clip reads it.';
 
 /** `/video pause`: stops the orders of a team, or allows them again. */
@@ -60,9 +60,8 @@ export const pause: Subcommand = {
 
 /** Says that a pause has no end, since the one that was given can't be read, or has passed. */
 function notAnEnd(given: string, why: 'unreadable' | 'past'): string {
-  const typed = shorten(given, 40);
-  const problem = why === 'past' ? `“${typed}” is over already.` : `“${typed}” isn’t a time.`;
-  return `The pause has no end: ${problem} Write 2h, 3 days, 14:00, 2026-11-30 or 2026-11-30 14:00.`;
+  const problem = why === 'past' ? 'is over already' : 'isn’t a time';
+  return `The pause has no end: ${quoted(given, 40)} ${problem}. Write 2h, 3 days, 14:00, 2026-11-30 or 2026-11-30 14:00.`;
 }
 
 async function resume(ports: BotPorts, caller: Caller): Promise<Reply> {
@@ -74,16 +73,6 @@ async function resume(ports: BotPorts, caller: Caller): Promise<Reply> {
 /** Outcome of `/video pause`; `null`: nothing was to be changed. */
 type PauseOutcome = 'paused' | 'resumed' | 'not_paused' | null;
 
-async function show(
-  ports: BotPorts,
-  caller: Caller,
-  outcome: PauseOutcome,
-  problem: string | null = null,
-): Promise<Reply> {
-  const inEffect = pauseAt(await ports.settings.get(teamOf(caller)), ports.clock.now());
-  return privately(pauseCard(inEffect, outcome, nameOf(pause.declaration, caller.fields), problem));
-}
-
 const NOT_PAUSED: Readonly<Record<Exclude<PauseOutcome, null> | 'asked', string>> = {
   resumed: 'Spending goes on: clips can be ordered again.',
   not_paused: 'Spending isn’t paused. Nothing was changed.',
@@ -92,37 +81,30 @@ const NOT_PAUSED: Readonly<Record<Exclude<PauseOutcome, null> | 'asked', string>
 };
 
 /**
- * Shows whether a team's spending is paused.
- * @param command the command as it is typed on the platform.
- * @param problem why the end that was given is none; `null`: it is one, or none was given.
+ * Shows whether the team's spending is paused.
+ * @param problem why the end that was given is none. Default: it is one, or none was given.
  */
-function pauseCard(pause: PauseInEffect | null, outcome: PauseOutcome, command: string, problem: string | null): Card {
-  if (pause === null)
-    return layOut([{ kind: 'text', line: [NOT_PAUSED[outcome ?? 'asked']] }, hint(command, 'a reason')]);
-  const { reason, by, untilMs } = pause;
-  const because: Line = reason === '' ? [''] : [': ', { untrusted: reason }];
-  return layOut([
-    { kind: 'text', line: [{ strong: 'Spending is paused' }, ...because] },
-    {
-      kind: 'text',
-      line: [
-        'By ',
-        { person: by },
-        ...(untilMs === undefined ? [] : ([' · ends ', { timeMs: untilMs }] satisfies Line)),
-      ],
-    },
-    ...(problem === null ? [] : [{ kind: 'text', line: [problem] } as const]),
-    {
-      kind: 'text',
-      line: [
-        'New clips, Send again and approvals are refused. Clips in progress go on, the other shots of their storyboards included.',
-      ],
-    },
-    hint(command, 'off'),
+async function show(
+  ports: BotPorts,
+  caller: Caller,
+  outcome: PauseOutcome,
+  problem: string | null = null,
+): Promise<Reply> {
+  const inEffect = pauseAt(await ports.settings.get(teamOf(caller)), ports.clock.now());
+  const command = nameOf(pause.declaration, caller.fields);
+  if (inEffect === null) {
+    const hint = small('Pause it: ', { code: `${command} <reason>` });
+    return privately(layOut([[NOT_PAUSED[outcome ?? 'asked']], hint]));
+  }
+  const { reason, by, untilMs } = inEffect;
+  const card = layOut([
+    lineOf({ strong: 'Spending is paused' }, reason !== '' && [': ', { untrusted: reason }]),
+    facts(['By ', { person: by }], untilMs !== undefined && ['ends ', { timeMs: untilMs }]),
+    problem !== null && [problem],
+    [
+      'New clips, Send again and approvals are refused. Clips in progress go on, the other shots of their storyboards included.',
+    ],
+    small('End the pause: ', { code: `${command} off` }),
   ]);
-}
-
-function hint(command: string, argument: 'off' | 'a reason') {
-  const [does, typed] = argument === 'off' ? ['End the pause', `${command} off`] : ['Pause it', `${command} <reason>`];
-  return { kind: 'small', line: [`${does}: `, { code: typed }] } as const;
+  return privately(card);
 }

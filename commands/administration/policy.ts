@@ -12,7 +12,7 @@ import {
   valueRules,
 } from '#src/teams/index.ts';
 import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, type Style, styleNamed } from '#src/videos/index.ts';
-import { approverNamed, approverProblem } from '../approvals/approvers.ts';
+import { ADD_OR_REMOVE, approverNamed, approverProblem, unknownApprover } from '../approvals/approvers.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
@@ -26,12 +26,13 @@ import {
   type Subcommand,
   teamOf,
 } from '../input/subcommand.ts';
-import { RULE_WORDS } from '../sentences/administration/policy.ts';
-import { savedBlocks } from '../sentences/administration/settings.ts';
-import { unknownApprover } from '../sentences/cards/approvers.ts';
-import { all, either, shorten } from '../sentences/format.ts';
+import { nameOf } from '../sentences/command-name.ts';
+import { all, either, quoted } from '../sentences/format.ts';
 import { channelUnknown } from '../sentences/refusals.ts';
-import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
+import { savedLine } from '../sentences/saved.ts';
+import { heading, type Line, layOut, small } from '../ui/card.ts';
+import { facts, joinLines, labelled, present } from '../ui/lines.ts';
+import { RULE_WORDS } from './rule-words.ts';
 
 /** Largest number of forbidden words, and of characters in one. */
 const MAX_WORDS = 200;
@@ -52,12 +53,7 @@ const options: readonly OptionDeclaration[] = [
     {
       name: 'change',
       description: 'Whether people and words are added or removed',
-      kind: 'text',
-      choices: [
-        { value: 'add', label: 'Add' },
-        { value: 'remove', label: 'Remove' },
-      ],
-      defaultWords: 'add',
+      ...ADD_OR_REMOVE,
     } as const,
     {
       name: 'off',
@@ -145,7 +141,10 @@ function leavesNoModel({ catalog }: BotPorts, policy: Policy, place: PolicyPlace
   return allowedCatalog(catalog(), valueRules(rulesOf(policy, place))).withheld === undefined;
 }
 
-/** @param isChanged whether a rule was just changed; `null` if none was to be. */
+/**
+ * Shows the rules of a channel or of the team, with where each comes from.
+ * @param isChanged whether a rule was just changed; `null` if none was to be.
+ */
 async function show(
   ports: BotPorts,
   caller: Caller,
@@ -154,58 +153,23 @@ async function show(
 ): Promise<Reply> {
   const { policy: stored = NO_POLICY } = await ports.settings.get(teamOf(caller));
   const channel = named ?? (isChanged === null ? here : null);
-  return privately(
-    policyCard({
-      policy: stored,
-      channel,
-      isHere: channel === here,
-      isChanged,
-      mayChange: caller.mayAdminister,
-      command: `${caller.fields?.administration ?? '/video'} policy`,
-      hasFlags: caller.fields === undefined,
-      catalog: ports.catalog(),
+  const rules = channel === null ? stored.team : rulesAt(stored, { channel });
+  const own = channel === null ? {} : channelRules(stored, channel);
+  const names = RULE_NAMES.filter((name) => rules[name] !== undefined);
+  const title: Line =
+    channel === null ? ['Allowed in this team'] : channel === here ? ['Allowed here'] : ['Allowed in ', { channel }];
+  const others = Object.keys(stored.channels).filter((one) => one !== channel);
+  const card = layOut([
+    heading(...title),
+    savedLine(isChanged),
+    names.length === 0 && ['Everything that the models offer, for everyone.'],
+    ...names.map((name) => {
+      const line = labelled(RULE_WORDS[name].label, ...ruleLine(name, rules, ports.catalog()));
+      return facts(line, own[name] !== undefined && 'this channel’s own rule');
     }),
-  );
-}
-
-/** Content of {@link policyCard}. */
-interface PolicyShown {
-  readonly policy: Policy;
-  /** Channel whose rules are shown; `null`: the team's. */
-  readonly channel: string | null;
-  /** Whether that is the channel in which they are shown. */
-  readonly isHere: boolean;
-  /** Whether a rule was just changed; `null` if none was to be. */
-  readonly isChanged: boolean | null;
-  readonly mayChange: boolean;
-  /** The command that changes a policy, as it is typed on the platform. */
-  readonly command: string;
-  readonly hasFlags: boolean;
-  readonly catalog: Catalog;
-}
-
-/** Shows the rules of a channel or of the team, with where each comes from. */
-function policyCard(shown: PolicyShown): Card {
-  const { policy, channel, isHere, isChanged } = shown;
-  const rules = channel === null ? policy.team : rulesAt(policy, { channel });
-  const own = channel === null ? {} : channelRules(policy, channel);
-  const names = (Object.keys(RULE_WORDS) as RuleName[]).filter((name) => rules[name] !== undefined);
-  const lines = names.map((name): Block => {
-    const source: Line = own[name] === undefined ? [] : [' · this channel’s own rule'];
-    return {
-      kind: 'text',
-      line: [{ strong: RULE_WORDS[name].label }, ': ', ...ruleLine(name, rules, shown.catalog), ...source],
-    };
-  });
-  const heading: Line =
-    channel === null ? ['Allowed in this team'] : isHere ? ['Allowed here'] : ['Allowed in ', { channel }];
-  const none: Block = { kind: 'text', line: ['Everything that the models offer, for everyone.'] };
-  return layOut([
-    { kind: 'heading', line: heading },
-    ...savedBlocks(isChanged),
-    ...(lines.length === 0 ? [none] : lines),
-    ...closingLines(shown).map((line): Block => ({ kind: 'small', line })),
+    ...closingLines(caller, others).map((line) => small(...line)),
   ]);
+  return privately(card);
 }
 
 function ruleLine(name: RuleName, rules: PolicyRules, catalog: Catalog): Line {
@@ -214,17 +178,14 @@ function ruleLine(name: RuleName, rules: PolicyRules, catalog: Catalog): Line {
   return (RULE_WORDS[name].shown as (value: unknown, catalog: Catalog) => Line)(value, catalog);
 }
 
-function closingLines({ policy, channel, mayChange, command, hasFlags }: PolicyShown): readonly Line[] {
-  const others = Object.keys(policy.channels).filter((one) => one !== channel);
-  if (!mayChange) return [['Administrators change this with ', { code: command }, '.']];
-  const example = hasFlags ? `${command} --seconds 8` : `${command} seconds:8`;
-  const channels: Line = [
-    'Channels with rules of their own: ',
-    ...others.flatMap((one, index): Line => [index === 0 ? '' : ', ', { channel: one }]),
-    '.',
-  ];
-  return [
-    ...(others.length === 0 ? [] : [channels]),
+/** Says who changes a rule, and how. @param others channels with rules that are not shown. */
+function closingLines({ fields, mayAdminister }: Caller, others: readonly string[]): readonly Line[] {
+  const command = nameOf(policy.declaration, fields);
+  if (!mayAdminister) return [['Administrators change this with ', { code: command }, '.']];
+  const channels = others.map((channel): Line => [{ channel }]);
+  const example = fields === undefined ? `${command} --seconds 8` : `${command} seconds:8`;
+  return present([
+    channels.length > 0 && ['Channels with rules of their own: ', ...joinLines(channels), '.'],
     [
       'To change a rule: ',
       { code: example },
@@ -234,7 +195,7 @@ function closingLines({ policy, channel, mayChange, command, hasFlags }: PolicyS
       { code: 'off' },
       ' removes it.',
     ],
-  ];
+  ]);
 }
 
 type Item = Approver | string;
@@ -283,11 +244,7 @@ async function readRule(
 }
 
 function notClips(given: string, max: number): string {
-  return `clips: ${quoted(given)} isn’t a number of clips. Choose 1 to ${max}, or any.`;
-}
-
-function quoted(given: string): string {
-  return `“${shorten(given, 40)}”`;
+  return `clips: ${quoted(given, 40)} isn’t a number of clips. Choose 1 to ${max}, or any.`;
 }
 
 async function readStyle({ settings }: BotPorts, caller: Caller, typed: string): Promise<Read<string>> {
@@ -296,11 +253,10 @@ async function readStyle({ settings }: BotPorts, caller: Caller, typed: string):
   return style === undefined ? { problem: notAStyle(typed, styles) } : { value: style.name };
 }
 
-/** Refuses a rule that names no style of the team. */
 function notAStyle(given: string, styles: readonly Style[]): string {
   const names = styles.map(({ name }) => name);
   const known = names.length === 0 ? 'Add it first with /video style' : `Choose ${either(names)}`;
-  return `style: there is no style ${quoted(given)}. ${known}, or any.`;
+  return `style: there is no style ${quoted(given, 40)}. ${known}, or any.`;
 }
 
 function itemsOf(typed: string): readonly string[] {
@@ -326,9 +282,8 @@ function readNames(option: string, typed: readonly string[], known: readonly str
   return { value: found.filter((one) => one !== undefined) };
 }
 
-/** Refuses a name that is not one of the known ones. */
 function notOneOf(option: string, given: string, known: readonly string[]): string {
-  return `${option}: ${quoted(given)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
+  return `${option}: ${quoted(given, 40)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
 }
 
 /** Reads `8` and `up to 8` as the longest, `4, 6` and `only 8` as a list. */
@@ -341,9 +296,8 @@ function readSeconds(typed: string): Read<NonNullable<PolicyRules['seconds']>> {
   return { value: isMaximum ? { max: first } : items.toSorted((one, other) => one - other) };
 }
 
-/** Refuses lengths that are no whole numbers of seconds. */
 function notLengths(given: string): string {
-  return `seconds: ${quoted(given)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
+  return `seconds: ${quoted(given, 40)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
 }
 
 function readWords(typed: string): Read<readonly string[]> {
@@ -355,7 +309,6 @@ function readWords(typed: string): Read<readonly string[]> {
     : { problem: tooManyWords({ words: MAX_WORDS, characters: MAX_WORD_LENGTH }) };
 }
 
-/** Refuses forbidden words that are too many, too long or without a character. */
 function tooManyWords({ words, characters }: { readonly words: number; readonly characters: number }): string {
   return `words: write up to ${words} words or phrases of up to ${characters} characters, separated by commas.`;
 }

@@ -3,7 +3,7 @@ import { isTimeZone } from '#src/period.ts';
 import { spendChannel } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
 import type { Caller, Command, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
-import { currenciesOf, typedAmount } from '../input/amounts.ts';
+import { currenciesOf, typedAmount, unknownCurrency } from '../input/amounts.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
 import { channelNamed } from '../input/people.ts';
@@ -17,11 +17,10 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { timeZones } from '../input/time-zones.ts';
-import { type OptionSetting, settingsCard, settingsOf, settingWords } from '../sentences/administration/settings.ts';
-import { unknownCurrency } from '../sentences/amounts.ts';
-import { nameOf } from '../sentences/cards/help.ts';
-import { formatCount, shorten } from '../sentences/format.ts';
+import { nameOf } from '../sentences/command-name.ts';
+import { formatCount, quoted } from '../sentences/format.ts';
 import { channelUnknown, missingRightSentence, notAChoice } from '../sentences/refusals.ts';
+import { type OptionSetting, settingsCard, settingsOf, settingWords } from './setting-words.ts';
 
 /** What the reading of a value depends on. */
 interface ReadContext {
@@ -82,14 +81,12 @@ function zoneNamed(typed: string): string | null {
   return known ?? (isTimeZone(name) ? name : null);
 }
 
-/** Refuses an unknown time zone. */
 function unknownZone(given: string): string {
-  return `“${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
+  return `${quoted(given, 40)} isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
 }
 
-/** Refuses a period that is not a number of days. */
 function notDays(given: string, most: number): string {
-  return `“${shorten(given, 40)}” isn’t a number of days from 1 to ${most}.`;
+  return `${quoted(given, 40)} isn’t a number of days from 1 to ${most}.`;
 }
 
 /** Channels of one team in which a setting is on, at most: they are one record. */
@@ -202,7 +199,6 @@ function readSettings(
   });
 }
 
-/** Refuses to turn a setting on in one more channel. */
 function tooManyChannels(name: OptionSetting, most: number): string {
   return `${settingWords(name).plural} are on in ${formatCount(most)} channels already. Turn them off in another one first.`;
 }

@@ -5,13 +5,13 @@ import { titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, type Subcommand, teamOf, visibleTo } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
-import { requestId, requestPrice } from '../sentences/approvals/answers.ts';
-import { approvalButtons } from '../sentences/approvals/requests.ts';
+import { approvalButtons } from '../sentences/cards/approval.ts';
 import { shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
 import { shortId, taskButtonId } from '../ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from '../ui/card.ts';
-import { approvableBy } from './decide.ts';
+import { type Block, type CardButton, heading, item, type Line, layOut, small } from '../ui/card.ts';
+import { facts, type Optional } from '../ui/lines.ts';
+import { approvableBy, requestId, requestPrice } from './decide.ts';
 
 /** Largest number of requests in each part of the list. */
 const MAX_SHOWN = 5;
@@ -30,20 +30,28 @@ export const approvals: Subcommand = {
   run: (ports, caller) => listApprovals(ports, caller),
 };
 
+/** Shows the requests that wait for the caller, the caller's own, and the latest decisions. */
 async function listApprovals(ports: BotPorts, caller: Caller): Promise<Reply> {
   const waiting = await ports.approvals.waiting(teamOf(caller));
-  const own = waiting.filter(([{ origin }]) => origin.user.id === caller.user.id);
-  const forCaller = await approvableBy(ports, caller, waiting);
+  const theirs = waiting.filter(([{ origin }]) => origin.user.id === caller.user.id);
+  const approvable = await approvableBy(ports, caller, waiting);
   const latest = await ports.tasks.history(visibleTo(caller), { offset: 0, limit: MAX_SEARCHED });
-  const decided = await requestsOf(ports, latest.filter(isDecided));
-  return privately(
-    approvalsCard({
-      forCaller: await listed(ports, caller, forCaller.slice(0, MAX_SHOWN)),
-      moreForCaller: Math.max(0, forCaller.length - MAX_SHOWN),
-      own: await listed(ports, caller, own.slice(0, MAX_SHOWN)),
-      decided: await listed(ports, caller, decided),
-    }),
+  const forCaller = await listed(ports, caller, approvable.slice(0, MAX_SHOWN));
+  const own = await listed(ports, caller, theirs.slice(0, MAX_SHOWN));
+  const decided = await listed(ports, caller, await requestsOf(ports, latest.filter(isDecided)));
+  const more = approvable.length - forCaller.length;
+  const card = layOut(
+    [
+      heading('Waiting for you'),
+      forCaller.length === 0 && ['Nothing is waiting for you.'],
+      ...forCaller.map((one, index) => waitingBlock(one, index, forCaller.length)),
+      more > 0 && small(`And ${more} more, later ones.`),
+      ...(own.length === 0 ? [] : [heading('Your requests'), ...own.map(ownBlock)]),
+      ...(decided.length === 0 ? [] : [heading('Lately decided'), ...decided.map(decidedBlock)]),
+    ],
+    { buttons: forCaller.flatMap((one, index) => numbered(one.tasks, index, forCaller.length)) },
   );
+  return privately(card);
 }
 
 function isDecided({ approval, state }: Task): boolean {
@@ -89,47 +97,9 @@ interface ListedRequest {
   readonly message: MessageRef | undefined;
 }
 
-/** Contents of `/video approvals`. */
-interface ListedApprovals {
-  readonly forCaller: readonly ListedRequest[];
-  /** Number of further ones. */
-  readonly moreForCaller: number;
-  readonly own: readonly ListedRequest[];
-  readonly decided: readonly ListedRequest[];
-}
-
-/** Shows the requests that wait for the caller, the caller's own, and the latest decisions. */
-function approvalsCard({ forCaller, moreForCaller, own, decided }: ListedApprovals): Card {
-  const nothing: Block = { kind: 'text', line: ['Nothing is waiting for you.'] };
-  const more: Block = { kind: 'small', line: [`And ${moreForCaller} more, later ones.`] };
-  return layOut(
-    [
-      heading('Waiting for you'),
-      ...(forCaller.length === 0
-        ? [nothing]
-        : forCaller.map((one, index) => waitingBlock(one, index, forCaller.length))),
-      ...(moreForCaller === 0 ? [] : [more]),
-      ...(own.length === 0 ? [] : [heading('Your requests'), ...own.map(ownBlock)]),
-      ...(decided.length === 0 ? [] : [heading('Lately decided'), ...decided.map(decidedBlock)]),
-    ],
-    { buttons: forCaller.flatMap((one, index) => numbered(one.tasks, index, forCaller.length)) },
-  );
-}
-
-function heading(text: string): Block {
-  return { kind: 'heading', line: [text] };
-}
-
 function waitingBlock(one: ListedRequest, index: number, count: number): Block {
-  const [{ origin, approval }] = one.tasks;
-  const number = count === 1 ? '' : `${index + 1}. `;
-  const title: Line = [
-    number,
-    { person: origin.user },
-    ` · ${formatPrice(requestPrice(one.tasks))} · `,
-    ...promptLine(one),
-  ];
-  return { kind: 'item', title, small: [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }] };
+  const number: Line = count === 1 ? [] : [`${index + 1}. `];
+  return item([...number, ...titleOf(one)], facts(...requestFacts(one), expiry(one)));
 }
 
 /** Numbers the buttons like the requests, if there are several. */
@@ -141,26 +111,24 @@ function numbered(tasks: ApprovalTasks, index: number, count: number): readonly 
 }
 
 function ownBlock(one: ListedRequest): Block {
-  const [{ approval }] = one.tasks;
-  const small: Line = [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }];
-  return {
-    kind: 'item',
-    title: [`${formatPrice(requestPrice(one.tasks))} · `, ...promptLine(one)],
-    small,
-    accessory: { id: taskButtonId('withdraw', requestId(one.tasks)), label: 'Withdraw', style: 'plain' },
-  };
+  const title = facts(formatPrice(requestPrice(one.tasks)), promptLine(one));
+  const withdraw = taskButtonId('withdraw', requestId(one.tasks));
+  return item(title, facts(...requestFacts(one), expiry(one)), { id: withdraw, label: 'Withdraw', style: 'plain' });
 }
 
 function decidedBlock(one: ListedRequest): Block {
   const { tasks, message } = one;
-  const [task] = tasks;
-  const { origin } = task;
-  return {
-    kind: 'item',
-    title: [{ person: origin.user }, ` · ${formatPrice(requestPrice(tasks))} · `, ...promptLine(one)],
-    small: [...decisionWords(task), ' · ', ...facts(one)],
-    ...(message === undefined ? {} : { accessory: { message, label: 'Open' } }),
-  };
+  const small = facts(decisionWords(tasks[0]), ...requestFacts(one));
+  return item(titleOf(one), small, message && { message, label: 'Open' });
+}
+
+function titleOf(one: ListedRequest): Line {
+  const [{ origin }] = one.tasks;
+  return facts([{ person: origin.user }], formatPrice(requestPrice(one.tasks)), promptLine(one));
+}
+
+function expiry({ tasks: [{ approval }] }: ListedRequest): Line {
+  return ['expires ', { timeMs: approval?.expiresAtMs ?? 0 }];
 }
 
 function decisionWords({ approval, declined }: Task): Line {
@@ -178,9 +146,13 @@ function promptLine({ tasks: [task], isPromptShown }: ListedRequest): Line {
   return isPromptShown ? [{ untrusted: shorten(typedPrompt(task.request), 60) }] : ['from a private channel'];
 }
 
-function facts({ tasks }: ListedRequest): Line {
+function requestFacts({ tasks }: ListedRequest): readonly Optional<Line | string>[] {
   const [{ id, request, set }] = tasks;
   const isSame = new Set(tasks.map((task) => `${task.request.seconds} ${task.request.model}`)).size === 1;
-  const one: Line = isSame ? [{ untrusted: request.model }, ` · ${request.seconds} s · `] : [];
-  return [...one, ...(set === undefined ? [] : [`${setSize(set)} · `]), { code: shortId(id) }];
+  return [
+    isSame && [{ untrusted: request.model }],
+    isSame && `${request.seconds} s`,
+    set && setSize(set),
+    [{ code: shortId(id) }],
+  ];
 }

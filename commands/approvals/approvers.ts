@@ -6,12 +6,22 @@ import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
-import { unknownApprover } from '../sentences/cards/approvers.ts';
-import { nameOf } from '../sentences/cards/help.ts';
-import { shorten } from '../sentences/format.ts';
-import { formatLastDay } from '../sentences/money/months.ts';
+import { nameOf } from '../sentences/command-name.ts';
+import { formatLastDay } from '../sentences/dates.ts';
+import { quoted, shorten } from '../sentences/format.ts';
 import { hasLeft } from '../sentences/refusals.ts';
-import { type Block, type Card, type Line, layOut, type Part } from '../ui/card.ts';
+import { type Card, heading, type Line, layOut, type Part, small } from '../ui/card.ts';
+import { facts } from '../ui/lines.ts';
+
+/** Option that adds, or removes. */
+export const ADD_OR_REMOVE = {
+  kind: 'text',
+  choices: [
+    { value: 'add', label: 'Add' },
+    { value: 'remove', label: 'Remove' },
+  ],
+  defaultWords: 'add',
+} as const;
 
 /** `/video approvers`: shows and changes who approves expensive clips. */
 export const approvers: Subcommand = {
@@ -29,12 +39,7 @@ export const approvers: Subcommand = {
       {
         name: 'change',
         description: 'Adds or removes',
-        kind: 'text',
-        choices: [
-          { value: 'add', label: 'Add' },
-          { value: 'remove', label: 'Remove' },
-        ],
-        defaultWords: 'add',
+        ...ADD_OR_REMOVE,
       },
       {
         name: 'until',
@@ -154,9 +159,8 @@ async function dayEnd({ settings, clock }: BotPorts, caller: Caller, day: string
   return endMs <= clock.now() ? pastDay(day) : endMs;
 }
 
-/** Refuses a text that is no day. */
 function notADay(given: string): string {
-  return `until: “${shorten(given, 40)}” isn’t a day. Write year, month and day, such as 2026-12-24.`;
+  return `until: ${quoted(given, 40)} isn’t a day. Write year, month and day, such as 2026-12-24.`;
 }
 
 function pastDay(given: string): string {
@@ -187,23 +191,24 @@ function approversCard(
     above === null
       ? 'No clip needs an approval by its price; over a budget, anyone may ask for one.'
       : `Clips above ${formatPrice(above)} need an approval; over a budget, anyone may ask for one.`;
-  const nobody: Block = { kind: 'text', line: ['There are no approvers, so administrators approve.'] };
   return layOut([
-    ...(outcome === null ? [] : [{ kind: 'text', line: outcomeLine(outcome) } as const]),
-    { kind: 'heading', line: ['Approvers'] },
-    ...(approvers.length === 0
-      ? [nobody]
-      : approvers.map((one): Block => ({ kind: 'text', line: approverLine(one, timeZone) }))),
-    { kind: 'small', line: [`${threshold} No one approves their own clips.`] },
+    outcome && outcomeLine(outcome),
+    heading('Approvers'),
+    approvers.length === 0 && ['There are no approvers, so administrators approve.'],
+    ...approvers.map((one) => approverLine(one, timeZone)),
+    small(`${threshold} No one approves their own clips.`),
   ]);
 }
 
 function approverLine(approver: TeamApprover, timeZone: string): Line {
-  const until: Line = approver.untilMs === undefined ? [] : [` · until ${formatLastDay(approver.untilMs, timeZone)}`];
-  return ['• ', approverWords(approver), ...until, ' · added by ', { person: approver.by }];
+  return facts(
+    ['• ', approverWords(approver)],
+    approver.untilMs !== undefined && `until ${formatLastDay(approver.untilMs, timeZone)}`,
+    ['added by ', { person: approver.by }],
+  );
 }
 
-function approverWords({ kind, id, name }: Approver): Part {
+export function approverWords({ kind, id, name }: Approver): Part {
   return kind === 'person' ? { person: { id, name } } : { group: { id, name } };
 }
 
@@ -223,4 +228,9 @@ function outcomeLine({ kind, approver }: ApproversOutcome): Line {
     case 'absent':
       return [who, ' was no approver. Nothing was changed.'];
   }
+}
+
+/** Refuses a name that is no known person, role or user group. */
+export function unknownApprover(given: string, option = 'who'): string {
+  return `${option}: I don’t know ${quoted(given)} here. Mention a person, a role or a user group, such as @ben.`;
 }

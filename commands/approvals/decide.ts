@@ -1,9 +1,8 @@
-import { setOfCard } from '#src/chat/index.ts';
+import { setCardId, setOfCard } from '#src/chat/index.ts';
 import type { ApprovalOutcome, ApprovalTasks } from '#src/money/index.ts';
 import type { OverBudget } from '#src/pipeline/index.ts';
 import {
   type Approver,
-  amountOf,
   asOf,
   formatPrice,
   isSamePrice,
@@ -19,11 +18,11 @@ import { checkAgain, titled } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
-import { anyOf, decidedLine, requestId, requestPrice } from '../sentences/approvals/answers.ts';
-import { approvalButtons } from '../sentences/approvals/requests.ts';
+import { formatMicros } from '../sentences/amounts.ts';
+import { anyOf, approvalButtons, decidedLine } from '../sentences/cards/approval.ts';
+import { monthName } from '../sentences/dates.ts';
 import { capitalised, fullStop } from '../sentences/format.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
-import { monthName } from '../sentences/money/months.ts';
 import { type Ordered, setSize } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { approveButtonId, type Press } from '../ui/buttons.ts';
@@ -69,7 +68,7 @@ function lateApprovalCard(
   ];
   const id = approveButtonId(requestId(tasks), offered, grant);
   const button: CardButton = { id, label: `Approve · ${formatPrice(requestPrice(tasks))}`, style: 'primary' };
-  return { lines: [line], progress: null, buttons: [button] };
+  return { ...textCard(line), buttons: [button] };
 }
 
 /** Names what an order makes: `the clip`, `the 4 takes`. */
@@ -88,7 +87,7 @@ function wholeSetCard(tasks: ApprovalTasks): Card {
   const line: Line = [
     `${capitalised(theClips(orderedOf(tasks[0])))} are approved together. Nothing has been bought yet.`,
   ];
-  return { lines: [line], progress: null, buttons: approvalButtons(requestId(tasks), price) };
+  return { ...textCard(line), buttons: approvalButtons(requestId(tasks), price) };
 }
 
 /** Opens the form for the reason of a denial. */
@@ -133,12 +132,10 @@ function replyTo({ catalog, clock }: BotPorts, { user, fields }: Caller, outcome
   }
 }
 
-/** Refuses to approve a clip of a model that is no longer offered. */
 function outOfCatalog({ request, origin }: Task): string {
   return `${request.model} no longer takes this request, so it can’t be bought. ${origin.user.name} can ask again with another model.`;
 }
 
-/** Refuses to approve while the team's purchases are paused. */
 function pausedApproval({ by, reason }: { readonly by: Person; readonly reason: string }): string {
   const why = reason === '' ? '.' : `: ${reason}${fullStop(reason)}`;
   return `${by.name} paused all purchases${why} The request keeps waiting.`;
@@ -157,7 +154,6 @@ function decidedCard(tasks: ApprovalTasks, user: Person, nowMs: number): Card {
   return textCard(decidedLine(task, nowMs));
 }
 
-/** Confirms a decision to the approver. */
 function approvedCard(kind: 'approved' | 'denied', tasks: ApprovalTasks): Card {
   const [{ origin }] = tasks;
   const ordered = orderedOf(tasks[0]);
@@ -199,13 +195,12 @@ function overBudgetCard(
       ...owner,
       ` ${month} budget, which an approver can’t exceed. ${orderedOf(tasks[0]) === null ? 'It keeps' : 'They keep'} waiting.`,
     ]);
-  const extra = formatPrice({ amount: amountOf(missing), currency });
+  const extra = formatMicros(missing, currency);
   return {
-    lines: [
+    ...textCard(
       ['This would exceed ', ...owner, ` ${month} budget by ${extra}.`],
       [`You can grant ${extra} once. The budget itself stays at ${formatPrice({ amount: over.limit, currency })}.`],
-    ],
-    progress: null,
+    ),
     buttons: [
       {
         id: approveButtonId(requestId(tasks), price, missing),
@@ -216,7 +211,6 @@ function overBudgetCard(
   };
 }
 
-/** Refuses a decision on one's own request. */
 const OWN_REQUEST = 'You requested this, so someone else has to approve it.';
 
 /** Returns the request if it still waits and the caller may decide on it now; otherwise the reply. */
@@ -308,4 +302,13 @@ export async function approvableBy(
     rights.set(id, known);
   }
   return requests.filter(([{ origin }]) => rights.get(origin.user.id) === true);
+}
+
+export function requestPrice(tasks: ApprovalTasks): Price {
+  return sumOf(tasks.map(({ price }) => price)) ?? tasks[0].price;
+}
+
+/** Returns the id by which buttons refer to a request: of a set, that of its card. */
+export function requestId([task]: ApprovalTasks): TaskId {
+  return task.set === undefined ? task.id : setCardId(task.set.id);
 }

@@ -3,12 +3,12 @@ import { type ApprovalRequest, type Approver, type Audience, formatPrice, type P
 import { approversFor, whoDecides } from '#src/teams/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
-import { approverNames } from '../sentences/approvals/requests.ts';
+import { approverNames } from '../sentences/cards/approval.ts';
 import { capitalised } from '../sentences/format.ts';
-import { DISCARDED } from '../sentences/offers.ts';
 import { clipsCost, type Ordered, ordersAbove } from '../sentences/ordered.ts';
+import { DISCARDED } from '../sentences/refusals.ts';
 import { askButtonId, draftButtonId } from '../ui/buttons.ts';
-import type { Card } from '../ui/card.ts';
+import { type Card, textCard } from '../ui/card.ts';
 
 interface Requested {
   readonly price: Price;
@@ -75,15 +75,14 @@ function askCard(
   const why = above === null ? 'That is over a budget' : `${capitalised(ordersAbove(ordered, above))} need an approval`;
   const it = ordered === null ? 'it' : 'them';
   return {
-    lines: [
+    ...textCard(
       [
         `${capitalised(clipsCost(ordered, price))}. ${why}, so `,
         ...approverNames(askedOf),
         ` would have to approve ${it}.`,
       ],
       ['This channel is private. May approvers who aren’t in it see the prompt?'],
-    ],
-    progress: null,
+    ),
     buttons: [
       { id: ids.shown, label: `Ask, with the prompt · ${cost}`, style: 'primary' },
       { id: ids.hidden, label: `Ask without the prompt · ${cost}`, style: 'plain' },

@@ -11,7 +11,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { BLIND_UNTIL_REVEAL, MANAGERS_SET_DEFAULT, NOT_SHOWN_YET } from '../sentences/comparisons/words.ts';
+import { BLIND_UNTIL_REVEAL, MANAGERS_SET_DEFAULT, NOT_SHOWN_YET } from '../sentences/cards/comparison.ts';
 import { refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import type { ComparisonPress } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
@@ -54,10 +54,8 @@ async function firstHere(
   return task?.set?.kind === 'comparison' ? { ...task, set: task.set } : null;
 }
 
-/** Refuses a vote for a clip that was not made. */
 const NO_CLIP_TO_VOTE_FOR = 'That clip isn’t there, so it can’t be voted for.';
 
-/** Refuses a vote after the reveal. */
 const VOTE_IS_OVER = 'The models are revealed, so the vote is over.';
 
 async function vote({ chat }: BotPorts, { user }: Caller, place: SetPlace, at: number): Promise<Reply> {
@@ -76,7 +74,6 @@ async function vote({ chat }: BotPorts, { user }: Caller, place: SetPlace, at: n
   }
 }
 
-/** Confirms a vote. */
 function votedSentence(at: number, outcome: 'counted' | 'changed' | 'same'): string {
   const label = `clip ${labelAt(at)}`;
   if (outcome === 'same') return `You already voted for ${label}. You can change your vote until the reveal.`;
@@ -84,7 +81,6 @@ function votedSentence(at: number, outcome: 'counted' | 'changed' | 'same'): str
   return `${done} ${label}. You can change it until the reveal.`;
 }
 
-/** Confirms a reveal. */
 const REVEALED = 'The models are revealed.';
 
 /** Reveals the models for the requester and those who may decide on their clips. */
@@ -99,7 +95,6 @@ function said(sentence: string): Reply {
   return privately(textCard([sentence]));
 }
 
-/** Refuses a default before the reveal. */
 const REVEAL_FIRST = 'The models aren’t revealed yet.';
 
 /** Makes the model of a clip the default of the comparison's channel, for those who manage it. */
@@ -130,7 +125,6 @@ async function preferModel(
   return privately(textCard([preferredSentence(model.title)]));
 }
 
-/** Confirms the default model of a channel. */
 function preferredSentence(title: string): string {
   return `${title} is this channel’s default now. Personal defaults take precedence; /video defaults shows both.`;
 }

@@ -18,19 +18,17 @@ import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.t
 import { draftOf } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decideSpending } from '../orders/spending.ts';
-import { nextTake } from '../orders/takes.ts';
+import { nextTake, retriedAlready } from '../orders/takes.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { pausedSentence } from '../sentences/administration/pause.ts';
-import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
-import { retriedAlready } from '../sentences/decisions.ts';
+import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
+import { pausedSentence } from '../sentences/pause.ts';
 import { priceId, remakeButtonId } from '../ui/buttons.ts';
-import type { Card } from '../ui/card.ts';
+import { type Card, textCard } from '../ui/card.ts';
 
 /** Reports that a clip could not be ordered again, without the amounts that would betray its model. */
 const REMAKE_REFUSED =
   'I couldn’t order this clip again: a limit, a budget or a missing permission is in the way. Nothing was bought. Retry it after the reveal to see which.';
 
-/** Refuses to order a clip again above the threshold of approvals. */
 const REMAKE_NEEDS_APPROVAL = 'Ordering this clip again may need an approval. Retry it after the reveal.';
 
 /**
@@ -99,8 +97,7 @@ function remakeQuestion({
 }): Card {
   const cost = `Making clip ${labelAt(at)} again costs at most ${formatPrice(upTo)}. What it costs shows its model, so that is told after the reveal.`;
   return {
-    lines: [[cost]],
-    progress: null,
+    ...textCard([cost]),
     buttons: [
       { id: remakeButtonId(task, upTo, true), label: `Make it for up to ${formatPrice(upTo)}`, style: 'primary' },
     ],

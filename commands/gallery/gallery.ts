@@ -1,7 +1,7 @@
 import type { GalleryLink } from '#src/gallery/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, type Subcommand } from '../input/subcommand.ts';
-import { type Card, layOut } from '../ui/card.ts';
+import { type Card, layOut, small } from '../ui/card.ts';
 
 /** `/video gallery`: a link to a page with the clips that the caller may see, good once. */
 export const gallery: Subcommand = {
@@ -15,7 +15,6 @@ export const gallery: Subcommand = {
   run: (ports, caller) => linkReply(ports, caller),
 };
 
-/** Refuses a gallery whose pages could not be reached. */
 const NO_GALLERY =
   'The gallery needs an address at which browsers reach me, and I have none. Ask the operator to set PUBLIC_URL.';
 
@@ -27,14 +26,11 @@ async function linkReply({ gallery: { linkFor } }: BotPorts, caller: Caller): Pr
 
 function galleryCard({ url, expiresAtMs }: GalleryLink): Card {
   return layOut([
-    { kind: 'text', line: [{ link: url, label: 'Open your gallery' }] },
-    {
-      kind: 'small',
-      line: [
-        'The link works once and expires ',
-        { timeMs: expiresAtMs },
-        '. It shows what you may see, so keep it to yourself.',
-      ],
-    },
+    [{ link: url, label: 'Open your gallery' }],
+    small(
+      'The link works once and expires ',
+      { timeMs: expiresAtMs },
+      '. It shows what you may see, so keep it to yourself.',
+    ),
   ]);
 }

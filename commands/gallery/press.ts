@@ -128,13 +128,10 @@ function textReply(texts: readonly string[], buttons: readonly CardButton[] = []
   };
 }
 
-/** Refuses an order from the gallery into a channel where the person may not post. */
 const NOT_IN_CHANNEL = 'You can’t post in the channel of this clip, so nothing was ordered.';
 
-/** Refuses a deletion by someone who may not see the clip's channel any more. */
 const NOT_DELETED = 'You can’t see the channel of this clip any more, so nothing was deleted.';
 
-/** Reply to what only the chat offers. */
 const IN_THE_CHAT = 'This is only possible in the chat. Nothing was ordered.';
 
 /** Follows a refusal whose remedies are only in the chat. */

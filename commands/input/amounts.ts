@@ -1,6 +1,6 @@
 import { amountOf, type Micros, microsOf, type Price } from '#src/tasks/index.ts';
 import type { Catalog } from '#src/videos/index.ts';
-import { notAnAmount, unknownCurrency } from '../sentences/amounts.ts';
+import { all, formatCount, quoted, shorten } from '../sentences/format.ts';
 import type { Read } from './options.ts';
 
 /** Largest amount that may be typed, in units of its currency. */
@@ -33,4 +33,14 @@ export function typedAmount(text: string, currency: string, currencies: readonly
   const code = named === undefined ? currency : (SYMBOLS[named] ?? named.toUpperCase());
   if (!currencies.includes(code)) return { problem: unknownCurrency(code, currencies) };
   return { value: { amount: amountOf(micros), currency: code } };
+}
+
+/** Refuses a text that is no amount of money. @param max largest amount, in units of its currency. */
+function notAnAmount(given: string, max: number): string {
+  return `${quoted(given, 40)} isn’t an amount. Write a number such as 100, $100 or 12.50 EUR, with up to six decimals and at most ${formatCount(max)}; off removes it.`;
+}
+
+/** Refuses a currency that no model is billed in. */
+export function unknownCurrency(given: string, currencies: readonly string[]): string {
+  return `No model is billed in ${shorten(given, 40)}. The models use ${all(currencies)}.`;
 }

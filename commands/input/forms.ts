@@ -12,6 +12,7 @@ import {
   type Refusal,
   type RequestDraft,
   SETTINGS,
+  type Setting,
   type SettingName,
   settingNamed,
   type UpstreamId,
@@ -24,9 +25,9 @@ import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decide } from '../orders/task-actions.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { submitChanges } from '../review/decide.ts';
-import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
+import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
 import { quoted, shorten } from '../sentences/format.ts';
-import { CHAIN_CHOICES, FORM_WORDS, modelLabel, SHOTS_NOTE, settingLabel } from '../sentences/forms.ts';
+import { FORM_WORDS } from '../sentences/forms.ts';
 import { refusalOfId, refusalProblems, refusalSentence, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import {
@@ -34,6 +35,8 @@ import {
   formChoices,
   modelChoices,
   ORDER_LABELS,
+  offerWords,
+  SETTING_WORDS,
   styleChoices,
   takesChoices,
 } from '../sentences/settings.ts';
@@ -333,8 +336,34 @@ async function identify(ports: BotPorts, caller: Caller, task: Task, values: For
   });
 }
 
-/** Refuses an id that cannot be one of the service's. */
 function notAnUpstreamId(given: string): string {
   if (given === '') return 'Enter the ID that the service’s console shows next to the task';
   return `${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
+}
+
+/** Field of a storyboard's form for {@link import('#src/videos/request.ts').RequestDraft.chain}. */
+const CHAIN_CHOICES = {
+  field: 'Chain',
+  title: 'Chain',
+  placeholder: 'Each shot starts on its own',
+  all: [
+    { value: 'off', label: 'Each shot starts on its own' },
+    { value: 'on', label: 'Each shot starts with the last frame of the one before' },
+  ],
+} as const;
+
+/** Note on the field of a storyboard's shots. */
+const SHOTS_NOTE = 'A line may end with its own options, such as --seconds 4. The price is shown before you buy.';
+
+/** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
+const LABEL_LENGTH = 45;
+
+/** Labels the field of the model, with the models as far as they fit. */
+function modelLabel({ models }: Catalog): string {
+  return shorten(`${ORDER_LABELS.model}: ${models.map(({ name }) => name).join(', ')}`, LABEL_LENGTH);
+}
+
+/** Labels the field of a setting, with the model's values as far as they fit: `Length: 4, 6 or 8 s (default 4 s)`. */
+function settingLabel(setting: Setting, model: Model): string {
+  return shorten(`${SETTING_WORDS[setting.name].label}: ${offerWords(setting, model) || 'none'}`, LABEL_LENGTH);
 }

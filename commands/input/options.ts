@@ -36,9 +36,8 @@ function unknownOption(command: Command, given: string, nearest: string | null):
   return `There is no --${shown(given)} in /video ${command.name}${guess === '' ? '. ' : `${guess} `}${taken}${asText}`;
 }
 
-/** Refuses an option given more than once that may be given only once. */
 function givenTwice(option: OptionDeclaration, values: readonly string[]): string {
-  return `${option.name}: given ${values.length} times (${values.map(quoted).join(', ')}), but it can be given only once`;
+  return `${option.name}: given ${values.length} times (${values.map((value) => quoted(value)).join(', ')}), but it can be given only once`;
 }
 
 /** Returns a sentence for each option that is required and missing, too long, or none of its choices. */
@@ -50,7 +49,6 @@ export function checkValues(command: Command, given: GivenOptions): readonly str
   });
 }
 
-/** Refuses a command without a required option. */
 function missingOption(command: Command, option: OptionDeclaration): string {
   return option.name === 'id'
     ? `Which clip? For example ${command.example}. /video list shows the IDs.`
@@ -124,7 +122,6 @@ export function switchedOff<Name extends string>(
   return { removed, problems: both === undefined ? [] : [{ field: both, sentence: givenAndOff(both) }] };
 }
 
-/** Refuses an option that is given a value and switched off at once. */
 function givenAndOff(option: string): string {
   return `${option}: given a value and switched off at once. Leave one of them out.`;
 }

@@ -13,11 +13,12 @@ import {
 import type { Caller, Command, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { periodNow } from '../money/month.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { stateWord } from '../sentences/cards/history.ts';
-import { formatDuration, formatMonth, shorten } from '../sentences/format.ts';
+import { formatMonth } from '../sentences/dates.ts';
+import { formatDuration, shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
 import { NO_PROMPT } from '../sentences/removal.ts';
 import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
+import { stateWord } from '../sentences/state-words.ts';
 import { currenciesOf } from './amounts.ts';
 import { nearest } from './closest-match.ts';
 import { optionValue } from './options.ts';

@@ -1,6 +1,5 @@
 import type { Command, GivenOptions, OptionDeclaration } from '../bot-port.ts';
-import { beginning, quoted, shown } from '../sentences/format.ts';
-import { valueMissing } from '../sentences/refusals.ts';
+import { beginning, either, quoted, shown } from '../sentences/format.ts';
 import { nearest } from './closest-match.ts';
 
 /** Parsed text of a `/video` command; the values are validated later. */
@@ -109,7 +108,6 @@ export function readFlags(text: string, command: Command): Pick<ParsedText, 'giv
   return { given, problems };
 }
 
-/** Refuses words after a command that takes none. */
 function extraWords(command: Command, words: string): string {
   return `${command.name}: /video ${command.name} takes no ${quoted(words)}. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
 }
@@ -218,4 +216,28 @@ function unquoted(text: string): string {
 function match(pattern: RegExp, text: string, position: number): RegExpExecArray | null {
   pattern.lastIndex = position;
   return pattern.exec(text);
+}
+
+/** Refuses a flag without its value: at the end, or followed by another flag. */
+function valueMissing(option: OptionDeclaration): string {
+  return `${option.name}: --${option.name} needs a value: ${takenWords(option)}`;
+}
+
+function takenWords(option: OptionDeclaration): string {
+  if (option.choices !== undefined) return either(option.choices.map(({ value }) => value));
+  switch (option.kind) {
+    case 'address':
+      return 'an address, such as https://example.com/fox.png';
+    case 'person':
+      return 'everyone, me, or @ and a name';
+    case 'approver':
+      return 'a person, a role or a user group, such as @ben';
+    case 'channel':
+      return 'a channel, such as #clips';
+    case 'integer':
+      return 'a whole number, such as 6';
+    case 'text':
+    case 'flag':
+      return 'a value';
+  }
 }

@@ -1,5 +1,12 @@
-import type { Budget, BudgetChange, BudgetScope, ChangedBudget, Spend } from '#src/money/index.ts';
-import { amountOf, formatPrice, type Micros, microsOf, type Refunds } from '#src/tasks/index.ts';
+import {
+  type Budget,
+  type BudgetChange,
+  type BudgetScope,
+  type ChangedBudget,
+  type Spend,
+  usedOf,
+} from '#src/money/index.ts';
+import { type Micros, microsOf, type Refunds } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
 import { rightsIn } from '../input/member-rights.ts';
@@ -16,12 +23,13 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { nameOf } from '../sentences/cards/help.ts';
-import { all, shorten } from '../sentences/format.ts';
-import { heldWords, limitFacts } from '../sentences/money/limit-facts.ts';
-import { formatReset } from '../sentences/money/months.ts';
+import { formatMicros, heldWords, limitFacts } from '../sentences/amounts.ts';
+import { nameOf } from '../sentences/command-name.ts';
+import { formatReset } from '../sentences/dates.ts';
+import { all, capitalised, quoted } from '../sentences/format.ts';
 import { hasLeft } from '../sentences/refusals.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from '../ui/card.ts';
+import { type Block, heading, item, type Line, layOut, small } from '../ui/card.ts';
+import { facts, type Optional, present } from '../ui/lines.ts';
 import { pageButtons } from '../ui/page-buttons.ts';
 import { periodNow } from './month.ts';
 
@@ -145,14 +153,15 @@ async function showBudgets(
   const rows = await Promise.all(
     shown.map(async (one): Promise<BudgetRow> => ({ budget: one, spend: await spendOf(ports, one, period) })),
   );
-  const buttons = pageButtons({
-    page: { list: 'budgets', offset },
-    length: PAGE_LENGTH,
-    hasMore: all.length > offset + PAGE_LENGTH,
-    labels: ['Previous', 'Next'],
-  });
-  const command = nameOf(budget.declaration, caller.fields);
-  return privately(budgetsCard({ outcome, period, timeZone, refunds: ports.refunds, rows, command, buttons }));
+  const { refunds } = ports;
+  const resetsOn = formatReset(period, timeZone);
+  const top = [...(outcome === null ? [] : outcomeLines(outcome, { resetsOn, refunds })), heading('Monthly budgets')];
+  const example = `${nameOf(budget.declaration, caller.fields)} team 100 USD`;
+  if (rows.length === 0) return privately(layOut([...top, ['None is set. For example: ', { code: example }]]));
+  const hasMore = all.length > offset + PAGE_LENGTH;
+  const buttons = pageButtons({ page: { list: 'budgets', offset }, length: PAGE_LENGTH, hasMore });
+  const items = rows.map((one) => row(one, refunds));
+  return privately(layOut([...top, small(`They reset on ${resetsOn}.`), ...items], { buttons }));
 }
 
 /** Shows another page of the budgets, to administrators only. */
@@ -248,15 +257,13 @@ async function scopeProblem(ports: BotPorts, caller: Caller, scope: TeamScope): 
 // Refusals of `/video budget`, as plain text that includes user input: adapters escape all of it.
 
 function unknownScope(given: string): string {
-  return `scope: I don’t know ${quoted(given)} here. Use team, everyone, #channel or @person.`;
+  return `scope: I don’t know ${quoted(given, 60)} here. Use team, everyone, #channel or @person.`;
 }
 
-/** Refuses two scopes at once. */
 function isScopeTwice(one: string, other: string): string {
-  return `scope: both ${quoted(one)} and ${quoted(other)} were given. Set one budget at a time.`;
+  return `scope: both ${quoted(one, 60)} and ${quoted(other, 60)} were given. Set one budget at a time.`;
 }
 
-/** Refuses a budget for a channel that does not exist or that the caller may not see. */
 function unknownBudgetChannel(): string {
   return 'scope: I can’t find that channel. Nothing was changed.';
 }
@@ -280,10 +287,6 @@ function amountMissing(command: string): string {
   return `amount: how much a month? For example: ${command} team 100 USD. To remove a budget, write off; to see all, leave everything out.`;
 }
 
-function quoted(given: string): string {
-  return `“${shorten(given, 60)}”`;
-}
-
 /** Budget with its spend of the month, one entry per currency of its amounts; none for that of everyone. */
 interface BudgetRow {
   readonly budget: Budget;
@@ -299,39 +302,12 @@ interface BudgetOutcome extends ChangedBudget {
   readonly refused: readonly string[];
 }
 
-/** Content of a page of `/video budget`. */
-interface BudgetsShown {
-  readonly outcome: BudgetOutcome | null;
-  /** Month, such as `2026-11`, in the team's time zone. */
-  readonly period: string;
-  readonly timeZone: string;
-  readonly refunds: Refunds;
-  readonly rows: readonly BudgetRow[];
-  /** Command as the platform types it, such as `/video budget`. */
-  readonly command: string;
-  readonly buttons: readonly CardButton[];
-}
-
-/** Shows the outcome of a change, if any, and the budgets of a team: used, in progress, unconfirmed, limit, left. */
-function budgetsCard({ outcome, period, timeZone, refunds, rows, command, buttons }: BudgetsShown): Card {
-  const text = (line: Line): Block => ({ kind: 'text', line });
-  const changes =
-    outcome === null ? [] : outcomeLines(outcome, { resetsOn: formatReset(period, timeZone), refunds }).map(text);
-  const heading: Block = { kind: 'heading', line: ['Monthly budgets'] };
-  if (rows.length === 0)
-    return layOut([...changes, heading, text(['None is set. For example: ', { code: `${command} team 100 USD` }])]);
-  const resets: Block = { kind: 'small', line: [`They reset on ${formatReset(period, timeZone)}.`] };
-  return layOut([...changes, heading, resets, ...rows.map((one) => row(one, refunds))], { buttons });
-}
-
 function row({ budget, spend }: BudgetRow, refunds: Refunds): Block {
-  const { scope, hard, soft } = budget;
-  const currencies = [...new Set([...Object.keys(hard), ...Object.keys(soft)])];
-  const facts = currencies.flatMap((currency) => {
-    const found = spend.find((one) => one.currency === currency);
-    return factsOf(budget, { currency, spend: found, refunds });
+  const found = currenciesIn(budget).flatMap((currency) => {
+    const [of] = spend.filter((one) => one.currency === currency);
+    return factsOf(budget, { currency, spend: of, refunds });
   });
-  return { kind: 'item', title: [capitalised(scopeWords(scope))].flat(), small: [facts.join(' · ')] };
+  return item(capitalisedLine(scopeWords(budget.scope)), facts(...found));
 }
 
 function factsOf(
@@ -341,27 +317,21 @@ function factsOf(
     spend,
     refunds,
   }: { readonly currency: string; readonly spend: Spend | undefined; readonly refunds: Refunds },
-): readonly string[] {
-  const show = (micros: Micros): string => formatPrice({ amount: amountOf(micros), currency });
+): readonly Optional<string>[] {
+  const show = (micros: Micros): string => formatMicros(micros, currency);
   const [limit, asks] = [hard[currency], soft[currency]];
-  const question = asks === undefined ? [] : [`asks for a confirmation from ${show(asks)} on`];
-  if (scope.kind === 'everyone' || spend === undefined)
-    return [...(limit === undefined ? [] : [`${show(limit)} each`]), ...question];
+  const question = asks !== undefined && `asks for a confirmation from ${show(asks)} on`;
+  if (scope.kind === 'everyone' || spend === undefined) return [limit !== undefined && `${show(limit)} each`, question];
   const { held, doubted, extra } = spend;
   const used = usedOf(spend);
-  const [ofLimit, ...left] = limit === undefined ? ['used'] : limitFacts({ limit, extra, used }, show);
+  const [ofLimit, ...left] = limit === undefined ? ['used'] : limitFacts({ currency, limit, extra, used });
   return [
     `${show(used)} ${ofLimit}`,
     ...left,
-    ...(held > 0n ? [`${show(held)} ${heldWords(refunds)}`] : []),
-    ...(doubted > 0n ? [`${show(doubted)} unconfirmed`] : []),
-    ...question,
+    held > 0n && `${show(held)} ${heldWords(refunds)}`,
+    doubted > 0n && `${show(doubted)} unconfirmed`,
+    question,
   ];
-}
-
-/** Returns the amount that counts towards a limit. */
-function usedOf({ held, settled, doubted }: Spend): Micros {
-  return held + settled + doubted;
 }
 
 /** Names a budget's scope within a sentence. */
@@ -380,8 +350,8 @@ function scopeWords(scope: BudgetScope): Line {
   }
 }
 
-function capitalised([first = '', ...rest]: Line): Line {
-  return [typeof first === 'string' ? `${first.charAt(0).toUpperCase()}${first.slice(1)}` : first, ...rest];
+function capitalisedLine([first = '', ...rest]: Line): Line {
+  return [typeof first === 'string' ? capitalised(first) : first, ...rest];
 }
 
 function outcomeLines(outcome: BudgetOutcome, over: OverWords): readonly Line[] {
@@ -390,20 +360,18 @@ function outcomeLines(outcome: BudgetOutcome, over: OverWords): readonly Line[] 
   if (change.part === 'soft') return [softLine(outcome)];
   if (change.amount === null) return [removedLine(outcome, whose)];
   const { currency = '', amount } = change;
-  const show = (micros: Micros): string => formatPrice({ amount: amountOf(micros), currency });
+  const show = (micros: Micros): string => formatMicros(micros, currency);
   const was = outcome.before?.hard[currency];
   const before = was === undefined ? '' : ` (it was ${show(was)})`;
   const first: Line =
     was === amount ? [...whose, ` is already ${show(amount)}.`] : [...whose, ` is now ${show(amount)}${before}.`];
-  const others =
-    refused.length === 0 ? [] : [[`Models priced in ${all(refused)} are refused: it has no amount in that currency.`]];
-  return [
+  return present<Line>([
     first,
-    ...(amount === 0n ? [['Only free models can be used.']] : []),
-    ...overLines(outcome, show, over),
-    ...others,
-    ...(after === null ? [] : uselessSoft(after, currency, show)),
-  ];
+    amount === 0n && ['Only free models can be used.'],
+    overLine(outcome, show, over),
+    refused.length > 0 && [`Models priced in ${all(refused)} are refused: it has no amount in that currency.`],
+    after && uselessSoft(after, currency, show),
+  ]);
 }
 
 /** Facts for the words about a budget that is exceeded as it is set. */
@@ -412,27 +380,27 @@ interface OverWords {
   readonly refunds: Refunds;
 }
 
-function overLines(
+function overLine(
   { scope, change, spend }: BudgetOutcome,
   show: (micros: Micros) => string,
   { resetsOn, refunds }: OverWords,
-): readonly Line[] {
+): Line | null {
   const found = spend.find(({ currency }) => currency === change.currency);
-  if (found === undefined || change.amount === null || scope.kind === 'everyone') return [];
+  if (found === undefined || change.amount === null || scope.kind === 'everyone') return null;
   const over = usedOf(found) - change.amount - found.extra;
-  if (over <= 0n) return [];
+  if (over <= 0n) return null;
   const held = refunds === 'assumed' ? ` (${show(found.held)})` : '';
   const runs = found.held > 0n ? ` Clips in progress${held} run on.` : '';
   return [
-    [`It is over by ${show(over)}: nothing new can be ordered until it is raised, or resets on ${resetsOn}.${runs}`],
+    `It is over by ${show(over)}: nothing new can be ordered until it is raised, or resets on ${resetsOn}.${runs}`,
   ];
 }
 
 /** Notes a soft amount that is never reached before the hard one. */
-function uselessSoft({ soft, hard }: Budget, currency: string, show: (micros: Micros) => string): readonly Line[] {
+function uselessSoft({ soft, hard }: Budget, currency: string, show: (micros: Micros) => string): Line | null {
   const [asks, limit] = [soft[currency], hard[currency]];
-  if (asks === undefined || limit === undefined || asks < limit) return [];
-  return [[`Its soft amount of ${show(asks)} has no effect: the budget itself is reached first.`]];
+  if (asks === undefined || limit === undefined || asks < limit) return null;
+  return [`Its soft amount of ${show(asks)} has no effect: the budget itself is reached first.`];
 }
 
 function removedLine({ before, after, change }: BudgetOutcome, whose: Line): Line {
@@ -445,7 +413,7 @@ function removedLine({ before, after, change }: BudgetOutcome, whose: Line): Lin
       ...whose.slice(1),
       change.currency === undefined ? ' has no budget.' : ` has no budget in ${change.currency}.`,
     ];
-  const was = removed.map(([currency, micros]) => formatPrice({ amount: amountOf(micros), currency }));
+  const was = removed.map(([currency, micros]) => formatMicros(micros, currency));
   return [...whose, ` was removed${was.length === 0 ? '' : ` (it was ${all(was)})`}.`];
 }
 
@@ -457,6 +425,6 @@ function softLine({ scope, before, after, change }: BudgetOutcome): Line {
       ? ['Orders of ', ...scopeWords(scope), ' no longer ask for a confirmation because of their budget.']
       : ['Nothing to remove: ', ...scopeWords(scope), ' has no soft amount.'];
   }
-  const from = formatPrice({ amount: amountOf(amount), currency });
+  const from = formatMicros(amount, currency);
   return ['Once ', ...scopeWords(scope), ` used ${from} in a month, each order asks for a confirmation.`];
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '#src/clock.ts';
-import type { BudgetRepository, CarriedSpend } from '#src/money/index.ts';
+import { type BudgetRepository, type CarriedSpend, usedOf } from '#src/money/index.ts';
 import { periodOf } from '#src/period.ts';
 import { amountOf } from '#src/tasks/index.ts';
 import { pauseAt } from '#src/teams/index.ts';
@@ -25,14 +25,18 @@ export function createSpendingRules({ budgets, carried, clock }: RuleSources): R
       confirmAbove,
       approveAbove,
       paused: pauseAt(settings, nowMs) ?? undefined,
-      budgets: limits.map(({ scope, hard, soft, currencies, spend: { held, settled, doubted, extra } }) => ({
+      budgets: limits.map(({ scope, hard, soft, currencies, spend }) => ({
         scope,
         period,
         // Limits in other currencies alone leave no room: the claim refuses the order, so nothing is asked before.
-        ...(hard === undefined ? (currencies.length === 0 ? {} : { limit: '0' }) : { limit: amountOf(hard + extra) }),
-        ...(hard === undefined || extra <= 0n ? {} : { granted: amountOf(extra) }),
+        ...(hard === undefined
+          ? currencies.length === 0
+            ? {}
+            : { limit: '0' }
+          : { limit: amountOf(hard + spend.extra) }),
+        ...(hard === undefined || spend.extra <= 0n ? {} : { granted: amountOf(spend.extra) }),
         ...(soft === undefined ? {} : { soft: amountOf(soft) }),
-        used: amountOf(held + settled + doubted),
+        used: amountOf(usedOf(spend)),
       })),
     };
   };

@@ -14,13 +14,13 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { nameOf } from '../sentences/cards/help.ts';
-import { RESOLUTION_WORDS } from '../sentences/cards/statement.ts';
+import { nameOf } from '../sentences/command-name.ts';
 import { count, formatCount, shorten } from '../sentences/format.ts';
 import { refusalOfId } from '../sentences/refusals.ts';
 import { promptPart } from '../sentences/removal.ts';
 import { type StatementPress, shortId, statementButtonId } from '../ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from '../ui/card.ts';
+import { type Card, type CardButton, heading, type Line, layOut, small } from '../ui/card.ts';
+import { facts, lineOf, present } from '../ui/lines.ts';
 
 export interface StatementPorts {
   readonly imports: Pick<StatementImports, 'list' | 'get' | 'discrepancy' | 'decision' | 'nextUndecided'>;
@@ -58,7 +58,6 @@ export async function pressStatement(ports: BotPorts, caller: Caller, press: Sta
   }
 }
 
-/** Refuses a press under a statement that is no longer kept. */
 function gone({ fields }: Caller): Reply {
   return refused(`This statement is gone. ${nameOf(statement.declaration, fields)} shows the others.`);
 }
@@ -68,17 +67,11 @@ const RECONCILE = 'npm run reconcile -- --statement FILE.csv --map id=…,amount
 
 /** Shown where no statement was imported. */
 const NO_STATEMENT: Card = layOut([
-  { kind: 'heading', line: ['No statement yet'] },
-  {
-    kind: 'text',
-    line: [
-      'The video service’s statement is compared with our books once the operator runs ',
-      { code: RECONCILE },
-      '.',
-    ],
-  },
+  heading('No statement yet'),
+  ['The video service’s statement is compared with our books once the operator runs ', { code: RECONCILE }, '.'],
 ]);
 
+/** Shows an imported statement: a line per month, what is booked and what is left to decide. */
 async function show({ statements, clock }: BotPorts, caller: Caller, wanted: number): Promise<Reply> {
   const { imports, decisions } = statements;
   const { statements: found, total } = await imports.list(teamOf(caller), { offset: wanted, limit: 1 });
@@ -86,37 +79,21 @@ async function show({ statements, clock }: BotPorts, caller: Caller, wanted: num
   if (shown === undefined) return total === 0 ? privately(NO_STATEMENT) : gone(caller);
   const year = new Date(clock.now()).getUTCFullYear();
   const isBooking = decisions.isBooking(shown);
-  return privately(statementCard({ statement: shown, offset: wanted, total, isBooking, year }));
-}
-
-interface StatementShown {
-  readonly statement: TeamStatement;
-  /** Number of statements imported after it, and of all. */
-  readonly offset: number;
-  readonly total: number;
-  /** True while this process books its matches. */
-  readonly isBooking: boolean;
-  /** Current year (UTC). */
-  readonly year: number;
-}
-
-/** Shows an imported statement: a line per month, what is booked and what is left to decide. */
-function statementCard(shown: StatementShown): Card {
-  const { statement, year } = shown;
-  const months = statement.months.map((month): Block => ({ kind: 'text', line: [monthLine(month, year)] }));
-  return layOut(
+  const card = layOut(
     [
-      { kind: 'heading', line: ['The video service’s statement'] },
-      ...months,
-      { kind: 'text', line: bookingLine(shown) },
-      ...(statement.discrepancies === 0 ? [] : [{ kind: 'text' as const, line: [undecidedLine(statement)] }]),
-      { kind: 'small', line: ['Imported ', { timeMs: statement.importedAtMs }] },
+      heading('The video service’s statement'),
+      ...shown.months.map((month) => [monthLine(month, year)]),
+      bookingLine(shown, isBooking),
+      shown.discrepancies > 0 && [undecidedLine(shown)],
+      small('Imported ', { timeMs: shown.importedAtMs }),
     ],
-    { buttons: statementButtons(shown) },
+    { buttons: statementButtons(shown, isBooking, { offset: wanted, total }) },
   );
+  return privately(card);
 }
 
-function bookingLine({ statement: { confirmed, booking }, isBooking }: StatementShown): Line {
+/** @param isBooking whether this process books its matches */
+function bookingLine({ confirmed, booking }: TeamStatement, isBooking: boolean): Line {
   if (confirmed === 0) return ['No clip matches, so there is nothing to book.'];
   const clips = count(confirmed, 'matching clip');
   if (booking === undefined) return [`${clips} ${confirmed === 1 ? 'is' : 'are'} not booked yet.`];
@@ -130,26 +107,24 @@ function undecidedLine({ discrepancies, decided }: TeamStatement): string {
   return decided === 0 ? `${left} to decide.` : `${left} to decide, ${formatCount(decided)} decided.`;
 }
 
-function statementButtons({ statement, offset, total, isBooking }: StatementShown): readonly CardButton[] {
-  const { id, confirmed, booking, discrepancies, decided } = statement;
+/** Offers what is to be done, and the other statements: `offset` were imported after it, of `total`. */
+function statementButtons(
+  { id, confirmed, booking, discrepancies, decided }: TeamStatement,
+  isBooking: boolean,
+  { offset, total }: { readonly offset: number; readonly total: number },
+): readonly CardButton[] {
   const left = discrepancies - decided;
   const isBookable = confirmed > 0 && booking?.endedAtMs === undefined && !isBooking;
   const again = booking === undefined ? `Book ${count(confirmed, 'match', 'matches')}` : 'Book the rest';
+  const review = statementButtonId({ what: 'review', statement: id, offset, position: 0 });
   const show = (to: number, label: string): CardButton => plain(statementButtonId({ what: 'show', offset: to }), label);
-  return [
-    ...(isBookable ? [primary(statementButtonId({ what: 'book', statement: id, offset }), again)] : []),
-    ...(left > 0
-      ? [
-          plain(
-            statementButtonId({ what: 'review', statement: id, offset, position: 0 }),
-            `Decide ${count(left, 'discrepancy', 'discrepancies')}`,
-          ),
-        ]
-      : []),
-    ...(isBooking ? [show(offset, 'Refresh')] : []),
-    ...(offset + 1 < total ? [show(offset + 1, 'Older')] : []),
-    ...(offset > 0 ? [show(offset - 1, 'Newer')] : []),
-  ];
+  return present([
+    isBookable && primary(statementButtonId({ what: 'book', statement: id, offset }), again),
+    left > 0 && plain(review, `Decide ${count(left, 'discrepancy', 'discrepancies')}`),
+    isBooking && show(offset, 'Refresh'),
+    offset + 1 < total && show(offset + 1, 'Older'),
+    offset > 0 && show(offset - 1, 'Newer'),
+  ]);
 }
 
 function plain(id: string, label: string): CardButton {
@@ -194,12 +169,13 @@ async function review(
   return showDiscrepancy(ports, caller, { statement: found, offset, position: next, outcome });
 }
 
+/** @param shown the statement, and a discrepancy of it */
 async function showDiscrepancy(
   ports: BotPorts,
   caller: Caller,
   shown: Omit<Review, 'statement'> & { readonly statement: TeamStatement },
 ): Promise<Reply> {
-  const { statement: of, position } = shown;
+  const { statement: of, position, outcome } = shown;
   const { imports } = ports.statements;
   const discrepancy = await imports.discrepancy(of, position);
   if (discrepancy === undefined) return gone(caller);
@@ -209,30 +185,36 @@ async function showDiscrepancy(
     return showDiscrepancy(ports, caller, { ...shown, position: pair });
   }
   const asked = await questionOn(ports, of, position);
-  const task = discrepancy.task === undefined ? undefined : await ports.tasks.get(discrepancy.task);
-  const question = asked && { bill: asked.bill, prompt: promptFor(caller, asked.task) };
-  return privately(discrepancyCard({ ...shown, discrepancy, question, task: task && titled(ports.catalog(), task) }));
+  const found = discrepancy.task === undefined ? undefined : await ports.tasks.get(discrepancy.task);
+  const task = found && titled(ports.catalog(), found);
+  const card = layOut(
+    [
+      outcome !== null && small(outcome),
+      heading(`Discrepancy ${formatCount(position + 1)} of ${formatCount(of.discrepancies)}`),
+      [discrepancySentence(discrepancy)],
+      asked && [discrepancySentence(asked.bill)],
+      asked && questionLine(promptFor(caller, asked.task), task),
+      small(...clipLine({ ...asked?.bill, ...discrepancy }, task)),
+    ],
+    { buttons: decisionButtons(shown, discrepancy, asked !== null) },
+  );
+  return privately(card);
 }
 
-interface DiscrepancyShown {
-  readonly statement: TeamStatement;
-  readonly offset: number;
-  readonly position: number;
-  readonly discrepancy: Discrepancy;
-  /** The clip, if it still exists. */
-  readonly task: Task | undefined;
-  /** The bill that may be its own, where that is to be asked, and the clip's prompt; `null`: not for the caller. */
-  readonly question: { readonly bill: Discrepancy; readonly prompt: string | null } | null;
-  /** Outcome of the last decision. */
-  readonly outcome: string | null;
-}
-
-function discrepancyCard(shown: DiscrepancyShown): Card {
-  const { statement, offset, position, discrepancy, task, question, outcome } = shown;
+/** @param isPair whether a bill may be that of the clip, which is asked first */
+function decisionButtons(
+  {
+    statement,
+    offset,
+    position,
+  }: { readonly statement: TeamStatement; readonly offset: number; readonly position: number },
+  { ours, kind }: Discrepancy,
+  isPair: boolean,
+): readonly CardButton[] {
   const at = { statement: statement.id, offset };
   const decide = (as: Resolution, label: string): CardButton =>
     plain(statementButtonId({ what: as, ...at, position }), label);
-  const { ours, kind } = discrepancy;
+  const yes = primary(statementButtonId({ what: 'same', ...at, position }), 'Yes: enter the ID and fetch the clip');
   const single =
     kind === 'unknown'
       ? [decide('ours', 'Set aside')]
@@ -241,35 +223,22 @@ function discrepancyCard(shown: DiscrepancyShown): Card {
           decide('billed', 'It was billed'),
           decide('not_billed', 'It was not billed'),
         ];
-  const yes = primary(statementButtonId({ what: 'same', ...at, position }), 'Yes: enter the ID and fetch the clip');
-  const decisions = question === null ? single : [yes, decide('apart', 'No')];
   const next = (position + 1) % statement.discrepancies;
-  const left = statement.discrepancies - statement.decided;
-  const skip = left > 1 ? [plain(statementButtonId({ what: 'review', ...at, position: next }), 'Skip')] : [];
-  return layOut(
-    [
-      ...(outcome === null ? [] : [{ kind: 'small' as const, line: [outcome] }]),
-      {
-        kind: 'heading',
-        line: [`Discrepancy ${formatCount(position + 1)} of ${formatCount(statement.discrepancies)}`],
-      },
-      ...[discrepancy, ...(question === null ? [] : [question.bill])].map(
-        (one): Block => ({ kind: 'text', line: [discrepancySentence(one)] }),
-      ),
-      ...(question === null ? [] : [{ kind: 'text' as const, line: questionLine(question.prompt, task) }]),
-      { kind: 'small', line: clipLine({ ...question?.bill, ...discrepancy }, task) },
-    ],
-    { buttons: [...decisions, ...skip, plain(statementButtonId({ what: 'show', offset }), 'Back')] },
-  );
+  return present([
+    ...(isPair ? [yes, decide('apart', 'No')] : single),
+    statement.discrepancies - statement.decided > 1 &&
+      plain(statementButtonId({ what: 'review', ...at, position: next }), 'Skip'),
+    plain(statementButtonId({ what: 'show', offset }), 'Back'),
+  ]);
 }
 
 function questionLine(prompt: string | null, task: Task | undefined): Line {
-  return [
+  return lineOf(
     'Is this the unconfirmed clip',
-    ...(prompt === null ? [] : [' “', promptPart(prompt, 80), '”']),
-    ...(task === undefined ? [] : [' by ', { person: task.origin.user }]),
+    prompt !== null && [' “', promptPart(prompt, 80), '”'],
+    task && [' by ', { person: task.origin.user }],
     '?',
-  ];
+  );
 }
 
 function discrepancySentence({ kind, ours, theirs }: Discrepancy): string {
@@ -286,11 +255,13 @@ function discrepancySentence({ kind, ours, theirs }: Discrepancy): string {
 function clipLine({ id, task: taskId, month }: Discrepancy, task: Task | undefined): Line {
   // Its amount and its model together with its id would reveal a comparison.
   const isHidden = task !== undefined && isBlind(task);
-  const clip: Line = taskId === undefined || isHidden ? [] : ['Clip ', { code: shortId(taskId) }, ' · '];
-  const of: Line =
-    task === undefined ? [] : [{ person: task.origin.user }, ' · ', { untrusted: task.request.model }, ' · '];
-  const service: Line = id === undefined ? [] : ['ID at the service ', { untrusted: shorten(id, 60) }, ' · '];
-  return [...clip, ...of, ...service, month];
+  return facts(
+    taskId && !isHidden && ['Clip ', { code: shortId(taskId) }],
+    task && [{ person: task.origin.user }],
+    task && [{ untrusted: task.request.model }],
+    id !== undefined && ['ID at the service ', { untrusted: shorten(id, 60) }],
+    month,
+  );
 }
 
 function amount(price: Price | undefined): string {
@@ -360,3 +331,12 @@ async function decide(
       return gone(caller);
   }
 }
+
+/** Decisions on a discrepancy of a statement, in words. */
+export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
+  ours: 'our books stay as they are',
+  billed: 'it was billed',
+  not_billed: 'it was not billed',
+  same: 'both are the same clip, and its ID is entered',
+  apart: 'they are not the same clip',
+};

@@ -25,12 +25,13 @@ import {
   teamOf,
 } from '../input/subcommand.ts';
 import { underPolicy, withPolicy } from '../policy/rules-here.ts';
-import { savedBlocks } from '../sentences/administration/settings.ts';
-import { nameOf } from '../sentences/cards/help.ts';
-import { MANAGERS_SET_DEFAULT } from '../sentences/comparisons/words.ts';
+import { MANAGERS_SET_DEFAULT } from '../sentences/cards/comparison.ts';
+import { nameOf } from '../sentences/command-name.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
+import { savedLine } from '../sentences/saved.ts';
 import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from '../sentences/settings.ts';
-import { type Block, type Card, type Line, layOut } from '../ui/card.ts';
+import { heading, type Line, layOut, small } from '../ui/card.ts';
+import { labelled } from '../ui/lines.ts';
 
 /** Names of the defaults, as options. */
 const NAMES = ['model', 'seconds', 'aspect'] as const;
@@ -96,13 +97,34 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, befo
   );
 }
 
+/** Shows what the caller's orders get where they name no model, length or aspect ratio. @param isChanged `null`: not asked */
 async function show(ports: BotPorts, caller: Caller, shown: Defaults, isChanged: boolean | null): Promise<Reply> {
-  const command = nameOf(defaults.declaration, caller.fields);
   const team = await ports.settings.get(teamOf(caller));
   const ofChannel = channelDefaults(team, caller);
   const catalog = personalCatalog(personalCatalog(underPolicy(ports, caller, team).catalog(), ofChannel), shown);
-  const isChannels = catalog.models.some(({ name }) => name === ofChannel.model);
-  return privately(defaultsCard({ defaults: shown, catalog, isChannels, isChanged, command }));
+  const { models, defaultModel: model } = catalog;
+  const isChannels = models.some(({ name }) => name === ofChannel.model);
+  const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => setting.defaultOf(model));
+  const price = formatPrice(priceOf(model, Number(seconds)));
+  const card = layOut([
+    heading('Your defaults'),
+    savedLine(isChanged),
+    labelled(ORDER_LABELS.model, ...modelLine(shown, model, isChannels)),
+    ...SETTINGS.map((setting) => {
+      const line = settingLine(setting, shown, model);
+      return line !== null && labelled(SETTING_WORDS[setting.name].label, line);
+    }),
+    needsLine(model),
+    small(
+      `A clip with these settings costs ${price}. What you name in an order counts for that order; a retry keeps the settings of its `,
+      'clip. To change one: ',
+      { code: nameOf(defaults.declaration, caller.fields) },
+      ' with an option. ',
+      { code: 'off' },
+      ' removes a value.',
+    ),
+  ]);
+  return privately(card);
 }
 
 /** Returns the default model of the caller's channel, as defaults. */
@@ -140,47 +162,6 @@ function memberOf({ platform, team, user }: Caller): MemberKey {
   return { platform, team, user: user.id };
 }
 
-/** Content of {@link defaultsCard}. */
-interface DefaultsShown {
-  readonly defaults: Defaults;
-  readonly catalog: Catalog;
-  /** Whether the default model, unless it is the person's own, is that of the channel. */
-  readonly isChannels: boolean;
-  /** Whether they were just changed; `null` if they were not to be. */
-  readonly isChanged: boolean | null;
-  readonly command: string;
-}
-
-/** Shows what the orders of a person get where they name no model, length or aspect ratio. */
-function defaultsCard({ defaults, catalog, isChannels, isChanged, command }: DefaultsShown): Card {
-  const { defaultModel: model } = catalog;
-  const asText = (line: Line): Block => ({ kind: 'text', line });
-  const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => setting.defaultOf(model));
-  const price = formatPrice(priceOf(model, Number(seconds)));
-  return layOut([
-    { kind: 'heading', line: ['Your defaults'] },
-    ...savedBlocks(isChanged),
-    asText([{ strong: ORDER_LABELS.model }, ': ', ...modelLine(defaults, model, isChannels)]),
-    ...SETTINGS.flatMap((setting) => {
-      const line = settingLine(setting, defaults, model);
-      return line === null ? [] : [asText([{ strong: SETTING_WORDS[setting.name].label }, ': ', line])];
-    }),
-    ...needs(model).map((sentence) => asText([sentence])),
-    {
-      kind: 'small',
-      line: [
-        `A clip with these settings costs ${price}. What you name in an order counts for that order; a retry keeps the settings of its `,
-        'clip. To change one: ',
-        { code: command },
-        ' with an option. ',
-        { code: 'off' },
-        ' removes a value.',
-      ],
-    },
-  ]);
-}
-
-/** Refuses to remove a channel's default and to change one's own at once. */
 const CHANNEL_ALONE = 'off: channel removes the channel’s default alone. Leave the other options out.';
 
 const FOR_EVERYONE = ', as for everyone';
@@ -202,7 +183,9 @@ function settingLine(setting: Setting, defaults: Defaults, model: Model): string
 }
 
 /** Tells which reference media the model cannot do without. */
-function needs({ title, media }: Model): readonly string[] {
+function needsLine({ title, media }: Model): Line | null {
   const needed = MEDIA_KINDS.filter((kind) => media[kind].min > 0).map((kind) => MEDIA_WORDS[kind].many);
-  return needed.length === 0 ? [] : [`${title} needs reference ${needed.join(' and ')}: a prompt alone isn’t enough.`];
+  return needed.length === 0
+    ? null
+    : [`${title} needs reference ${needed.join(' and ')}: a prompt alone isn’t enough.`];
 }

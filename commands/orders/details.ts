@@ -1,4 +1,4 @@
-import { setCardId } from '#src/chat/index.ts';
+import { type MessageRef, setCardId, type TaskView } from '#src/chat/index.ts';
 import type { FileDescription } from '#src/media/index.ts';
 import {
   asOf,
@@ -17,17 +17,19 @@ import { MEDIA_KINDS, type MediaKind, titled, type VideoRequest } from '#src/vid
 import type { Reply } from '../bot-port.ts';
 import { type BotPorts, privately } from '../input/subcommand.ts';
 import { UNNAMED_FILE } from '../sentences/attachments.ts';
-import { withSet } from '../sentences/cards/details.ts';
-import { stateWord } from '../sentences/cards/history.ts';
+import { decisionLine } from '../sentences/cards/review.ts';
+import { setTitle } from '../sentences/cards/set-card.ts';
+import { taskButton } from '../sentences/cards/task-card.ts';
+import { droppedSentence, lastFrameOf } from '../sentences/chain.ts';
 import { failureLine, unfetchedLine } from '../sentences/errors.ts';
 import { capitalised, count } from '../sentences/format.ts';
 import { placeWords } from '../sentences/ordered.ts';
 import { removalLines } from '../sentences/removal.ts';
-import { decisionLine } from '../sentences/review/review.ts';
 import { requestWords } from '../sentences/settings.ts';
-import { droppedSentence, lastFrameOf } from '../sentences/studio/chain.ts';
-import { improveButton } from '../sentences/studio/improve.ts';
-import { type Block, type Card, type Line, layOut, type Part } from '../ui/card.ts';
+import { stateWord } from '../sentences/state-words.ts';
+import { type Block, type Card, heading, type Line, layOut, small, withText } from '../ui/card.ts';
+import { facts } from '../ui/lines.ts';
+import { improveButton } from './offer-cards.ts';
 import { isUndecided } from './task-actions.ts';
 
 export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
@@ -60,19 +62,17 @@ interface ShownMedia {
 /** Shows all details of a task. The prompt is last, so that a long one cuts nothing else off. */
 export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: readonly ShownMedia[]): Card {
   return layOut([
-    { kind: 'heading', line: ['Details'] },
-    ...[
-      settingsLine(task),
-      ...media.map(mediaLine),
-      stateLine(task),
-      ...failureLines(task),
-      ...reviewHistory(task),
-      ...moneyLines(task, entries),
-      timesLine(task),
-    ].map((line): Block => ({ kind: 'text', line })),
-    { kind: 'small', line: idLine(task) },
+    heading('Details'),
+    settingsLine(task),
+    ...media.map(mediaLine),
+    stateLine(task),
+    reasonLine(task),
+    ...reviewHistory(task),
+    ...moneyLines(task, entries),
+    timesLine(task),
+    small(...idLine(task)),
     { kind: 'divider' },
-    ...removalLines(task.removal).map((line): Block => ({ kind: 'text', line })),
+    ...removalLines(task.removal),
     ...(isContentRemoved(task) ? [] : promptBlocks(task.request)),
   ]);
 }
@@ -83,15 +83,11 @@ function reviewHistory({ review = [] }: Pick<Task, 'review'>): readonly Line[] {
 }
 
 /** Shows the prompt as it was typed and, with a style, as it was sent. */
-function promptBlocks(request: VideoRequest): readonly Block[] {
+function promptBlocks(request: VideoRequest): readonly (Block | Line)[] {
   const { prompt, style = '' } = request;
-  const typed: Block = { kind: 'text', line: [{ untrusted: typedPrompt(request) }] };
+  const typed: Line = [{ untrusted: typedPrompt(request) }];
   if (request.typed === undefined) return [typed];
-  return [
-    typed,
-    { kind: 'small', line: [`Sent with the style ${style}:`] },
-    { kind: 'text', line: [{ untrusted: prompt }] },
-  ];
+  return [typed, small(`Sent with the style ${style}:`), [{ untrusted: prompt }]];
 }
 
 function stateLine(task: Task): Line {
@@ -99,40 +95,43 @@ function stateLine(task: Task): Line {
   if (task.dropped !== undefined && at !== undefined) return [droppedSentence(task.dropped, at)];
   const word = stateWord(task);
   const sends = task.sends === 1 ? 'once' : `${task.sends} times`;
-  return [`${capitalised(word)}`, task.sends === 0 ? '' : ` · sent ${sends}`];
+  return facts(capitalised(word), task.sends > 0 && `sent ${sends}`);
 }
 
-function failureLines({ state, lateOutcome, failure }: Task): readonly Line[] {
-  if (failure === undefined) return [];
+function reasonLine({ state, lateOutcome, failure }: Task): Line | null {
+  if (failure === undefined) return null;
   const wasMade = state === 'completed' || lateOutcome === 'completed';
-  return [wasMade ? unfetchedLine(failure) : failureLine(failure)];
+  return wasMade ? unfetchedLine(failure) : failureLine(failure);
 }
 
 function settingsLine(task: Task): Line {
   const { request, origin } = task;
-  const words = [...requestWords(request), ...placeWords(task)];
-  return [{ untrusted: request.model }, ` · ${words.join(' · ')} · by `, { person: origin.user }];
+  const model = [{ untrusted: request.model }];
+  return facts(model, ...requestWords(request), ...placeWords(task), ['by ', { person: origin.user }]);
 }
 
 /** Shows a file's name with a link to it on its platform, or a typed address as it is. */
 function mediaLine({ kind, url, file }: ShownMedia): Line {
   if (file === null) return [`${kind}: `, { untrusted: url }];
-  const open: readonly Part[] = file.permalink === null ? [] : [' · ', { link: file.permalink, label: 'Open' }];
-  return [`${kind}: `, file.name === null ? UNNAMED_FILE : { untrusted: file.name }, ...open];
+  const name = file.name === null ? UNNAMED_FILE : { untrusted: file.name };
+  return facts([`${kind}: `, name], file.permalink !== null && [{ link: file.permalink, label: 'Open' }]);
 }
 
 function idLine({ id, upstreamId, retryOf, version }: Task): Line {
-  const upstream: readonly Part[] = upstreamId === undefined ? [] : [' · at the service ', { untrusted: upstreamId }];
-  const original: readonly Part[] = retryOf === undefined ? [] : [' · repeats ', { code: retryOf }];
-  const number = version === undefined ? [] : [` · v${version.number}`];
-  return ['ID ', { code: id }, ...number, ...upstream, ...original];
+  return facts(
+    ['ID ', { code: id }],
+    version && `v${version.number}`,
+    upstreamId !== undefined && ['at the service ', { untrusted: upstreamId }],
+    retryOf !== undefined && ['repeats ', { code: retryOf }],
+  );
 }
 
 function timesLine({ createdAtMs, acceptedAtMs, endedAtMs }: Task): Line {
-  const accepted: readonly Part[] =
-    acceptedAtMs === undefined ? [] : [' · accepted by the service ', { timeMs: acceptedAtMs }];
-  const ended: readonly Part[] = endedAtMs === undefined ? [] : [' · ended ', { timeMs: endedAtMs }];
-  return ['Requested ', { timeMs: createdAtMs }, ...accepted, ...ended];
+  return facts(
+    ['Requested ', { timeMs: createdAtMs }],
+    acceptedAtMs !== undefined && ['accepted by the service ', { timeMs: acceptedAtMs }],
+    endedAtMs !== undefined && ['ended ', { timeMs: endedAtMs }],
+  );
 }
 
 /** Descriptions of the price of a task that was never bought, by state. */
@@ -175,20 +174,29 @@ function sendWords({ state, booked, counted }: LedgerEntry): string {
 /** Shows the details of a clip that are the same for every model of its comparison. */
 function blindDetailsCard({ id, origin, createdAtMs, request, removal, ...task }: Task): Card {
   const place = comparisonOf(task);
-  const facts: readonly Line[] = [
-    [
-      `${place === null ? 'Comparison' : `Comparison of ${count(place.of, 'model')}`} · ${request.seconds} s · by `,
-      { person: origin.user },
-    ],
+  const kind = place === null ? 'Comparison' : `Comparison of ${count(place.of, 'model')}`;
+  return layOut([
+    heading('Details'),
+    facts(kind, `${request.seconds} s`, ['by ', { person: origin.user }]),
     ['Models, prices and times are shown after the reveal.'],
     ['Requested ', { timeMs: createdAtMs }],
-  ];
-  return layOut([
-    { kind: 'heading', line: ['Details'] },
-    ...facts.map((line): Block => ({ kind: 'text', line })),
-    { kind: 'small', line: ['ID ', { code: id }] },
+    small('ID ', { code: id }),
     { kind: 'divider' },
-    ...removalLines(removal).map((line): Block => ({ kind: 'text', line })),
+    ...removalLines(removal),
     ...promptBlocks(request),
   ]);
+}
+
+/** Adds the set that a task belongs to, and **Show the board**, as its message may have been deleted. */
+export function withSet(card: Card, set: ShownSet | undefined): Card {
+  if (set === undefined) return card;
+  const { view, message } = set;
+  const line = facts(setTitle(view), message && [{ message, label: 'See it' }]);
+  return { ...withText(card, line), buttons: [...card.buttons, taskButton('show', view)] };
+}
+
+/** Set with its message. */
+export interface ShownSet {
+  readonly view: TaskView;
+  readonly message: MessageRef | undefined;
 }

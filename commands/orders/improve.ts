@@ -5,7 +5,7 @@ import { asTyped, checkRequest, draftOfRequest, withStyle } from '#src/videos/in
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
-import { BLIND_UNTIL_REVEAL } from '../sentences/comparisons/words.ts';
+import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
 import { UNDECIDED, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { askBeforeShowing, draftOf, hasOnePrompt, offerOf } from './offers.ts';

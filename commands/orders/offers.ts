@@ -3,22 +3,22 @@ import { type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/i
 import { checkRequest, draftOfRequest, namesIn, type RequestDraft, withStyle } from '#src/videos/index.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
-import { pausedSentence } from '../sentences/administration/pause.ts';
+import { pausedSentence } from '../sentences/pause.ts';
+import { DISCARDED } from '../sentences/refusals.ts';
+import { COMMENT } from '../storyboard/comments.ts';
+import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
+import { type Card, type Line, withText } from '../ui/card.ts';
 import {
-  DISCARDED,
   fixButton,
+  improveButton,
   noSuchImage,
   type OfferedClip,
   type OfferedShots,
   type OfferReason,
   offerCard,
-} from '../sentences/offers.ts';
-import { spendingSentences } from '../sentences/spending.ts';
-import { improveButton } from '../sentences/studio/improve.ts';
-import { COMMENT } from '../storyboard/comments.ts';
-import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
-import { type Card, type Line, withText } from '../ui/card.ts';
+} from './offer-cards.ts';
 import { decideSpending, type SpendingQuestion, type SpendingRules } from './spending.ts';
+import { spendingSentences } from './spending-sentences.ts';
 import { orderedBy, orderPrice } from './what-fits.ts';
 
 /** Identity of an order: its idempotency key and the task or message that it refers to. */

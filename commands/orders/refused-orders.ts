@@ -4,13 +4,13 @@ import type { PauseInEffect } from '#src/teams/index.ts';
 import type { Refusal as ValueRefusal } from '#src/videos/index.ts';
 import { teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
-import { pausedSentence } from '../sentences/administration/pause.ts';
 import { taskButton } from '../sentences/cards/task-card.ts';
 import { count, formatDuration, shorten } from '../sentences/format.ts';
-import { fixButton } from '../sentences/offers.ts';
+import { pausedSentence } from '../sentences/pause.ts';
 import { refusalSentences } from '../sentences/refusals.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
+import { fixButton } from './offer-cards.ts';
 import { spendingNote } from './offers.ts';
 import type { OrderContext } from './order-context.ts';
 

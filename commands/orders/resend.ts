@@ -13,13 +13,13 @@ import { approvableBy } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
-import { pausedSentence } from '../sentences/administration/pause.ts';
-import { anyOf } from '../sentences/approvals/answers.ts';
-import { type ResendReason, resendCard } from '../sentences/offers.ts';
+import { anyOf } from '../sentences/cards/approval.ts';
+import { pausedSentence } from '../sentences/pause.ts';
 import { refusalSentences } from '../sentences/refusals.ts';
-import { spendingSentences } from '../sentences/spending.ts';
 import { type Press, resendButtonId } from '../ui/buttons.ts';
+import { type ResendReason, resendCard } from './offer-cards.ts';
 import { decideSpending, type SpendingQuestion } from './spending.ts';
+import { spendingSentences } from './spending-sentences.ts';
 import { decide, decisionReply } from './task-actions.ts';
 
 /**

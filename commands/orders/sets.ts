@@ -23,18 +23,18 @@ import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { setDetailsCard } from '../sentences/cards/task-card.ts';
-import { retriedAlready } from '../sentences/decisions.ts';
+import { CHAINED_ELSEWHERE } from '../sentences/chain.ts';
 import { all, count } from '../sentences/format.ts';
 import { memberWords } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { CHAINED_ELSEWHERE } from '../sentences/studio/chain.ts';
 import { editBoard } from '../storyboard/board.ts';
 import { joinShots } from '../studio/join.ts';
-import { type Card, type Line, textCard } from '../ui/card.ts';
+import { type Card, textCard } from '../ui/card.ts';
+import { seeItHere } from '../ui/lines.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
-import { nextTake } from './takes.ts';
+import { nextTake, retriedAlready } from './takes.ts';
 import { decide } from './task-actions.ts';
 import { orderPrice } from './what-fits.ts';
 
@@ -67,7 +67,6 @@ export async function pressOnSet(
     : refused(UNKNOWN_BUTTON);
 }
 
-/** Refuses to make outdated shots again that are not those of the button, or not at its price. */
 const OUTDATED_CHANGED = 'The board has changed. Nothing was bought; its button shows the shots and the price now.';
 
 /**
@@ -98,7 +97,6 @@ async function remakeOutdated(ports: BotPorts, caller: Caller, place: SetPlace, 
   return privately(textCard([madeAgain(shots.map(({ at }) => at))]));
 }
 
-/** Says that outdated shots are made again. */
 function madeAgain(shots: readonly number[]): string {
   return `${shots.length === 1 ? 'Shot' : 'Shots'} ${all(shots.map(String))} ${shots.length === 1 ? 'is' : 'are'} being made again.`;
 }
@@ -131,8 +129,8 @@ async function showSet(
 
 /** Says whether the card of a set was posted again. */
 function setShownCard(isNew: boolean, message: MessageRef | undefined): Card {
-  const jump: Line = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  return textCard([isNew ? 'Its message was deleted, so I posted it again.' : 'Its message is there.', ...jump]);
+  const where = isNew ? 'Its message was deleted, so I posted it again.' : 'Its message is there.';
+  return textCard([where, ...seeItHere(message)]);
 }
 
 /**
@@ -167,15 +165,14 @@ function setCancelledCard(
 ): Card {
   const done = decisions.filter((one) => one.done).map(({ task }) => task);
   const { one } = memberWords(done[0]?.set?.kind ?? 'takes');
-  if (done.length === 0)
-    return { lines: [['There is nothing to cancel: all of it has ended.']], progress: null, buttons: [] };
+  if (done.length === 0) return textCard(['There is nothing to cancel: all of it has ended.']);
   const sent = done.filter(({ sends }) => sends > 0);
   const [price] = total(sent.map((task) => task.price));
   const cost =
     price === undefined
       ? 'You were not charged for that.'
       : `The video service can’t cancel: it may still finish ${count(sent.length, one)} and charge ${formatPrice(price)}.`;
-  return { lines: [[`Cancelled ${count(done.length, one)}. ${cost}`]], progress: null, buttons: [] };
+  return textCard([`Cancelled ${count(done.length, one)}. ${cost}`]);
 }
 
 /** Withdraws the request for the approval of a set: of all its tasks, in one commit. */

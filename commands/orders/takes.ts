@@ -1,9 +1,14 @@
 import { hash } from 'node:crypto';
 import type { MessageRef } from '#src/chat/index.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/index.ts';
-import { isEnded, type Task } from '#src/tasks/index.ts';
+import { isEnded, type Task, typedPrompt } from '#src/tasks/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
+import { promptPart } from '../sentences/removal.ts';
+import { stateWord } from '../sentences/state-words.ts';
+import { shortId } from '../ui/buttons.ts';
+import { type Card, textCard } from '../ui/card.ts';
+import { seeItHere } from '../ui/lines.ts';
 
 /** Idempotency key of a take, and the press to store with it. */
 interface NextTake {
@@ -54,4 +59,25 @@ function isBy({ press: made, origin }: Task, { platform, interaction }: Caller, 
 function pressOf({ platform, user, interaction }: Caller, reaction: MessageRef | undefined): string {
   const of = reaction === undefined ? [interaction] : [reaction.channel, reaction.message, user.id];
   return hash('sha256', JSON.stringify([platform, ...of]), 'hex').slice(0, 16);
+}
+
+/** Answers a second press of **Retry** with the task that the first one created. */
+export function retriedAlready(original: Task, retry: Task, message: MessageRef | undefined): Card {
+  return textCard([
+    `${already(retry)}: `,
+    promptPart(typedPrompt(retry.request), 80),
+    ' (',
+    { code: shortId(retry.id) },
+    ').',
+    ...seeItHere(message),
+    ' For another take: ',
+    { code: `/video retry ${shortId(original.id)}` },
+  ]);
+}
+
+function already(retry: Task): string {
+  if (retry.state === 'completed') return 'Already retried';
+  if (retry.state === 'uncertain') return 'Already sent again, still unconfirmed';
+  const word = stateWord(retry);
+  return word === 'queued' || word === 'in progress' ? 'Already on its way' : `Already retried, and ${word}`;
 }

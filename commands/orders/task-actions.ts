@@ -7,10 +7,9 @@ import { orderBlindRetry } from '../comparisons/remake.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
-import { pausedSentence } from '../sentences/administration/pause.ts';
-import { decidedLine } from '../sentences/approvals/answers.ts';
+import { decidedLine } from '../sentences/cards/approval.ts';
 import { cannotCancel } from '../sentences/cards/task-card.ts';
-import { retriedAlready } from '../sentences/decisions.ts';
+import { pausedSentence } from '../sentences/pause.ts';
 import { UNDECIDED } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { shortId } from '../ui/buttons.ts';
@@ -18,7 +17,7 @@ import { type Card, type Line, textCard } from '../ui/card.ts';
 import { askBeforeShowing } from './offers.ts';
 import { overBudgetWords } from './over-budget.ts';
 import { placedReply, placeOrder } from './place-order.ts';
-import { nextTake } from './takes.ts';
+import { nextTake, retriedAlready } from './takes.ts';
 
 /** Decision that a user can take on a task by a button. */
 type DecisionKind = 'cancel' | 'withdraw' | 'again' | 'leave' | 'identify' | 'show' | 'refetch';

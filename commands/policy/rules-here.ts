@@ -12,7 +12,7 @@ import type { Catalog, PolicyRefusal } from '#src/videos/index.ts';
 import type { Caller, OptionFields, Reply } from '../bot-port.ts';
 import { membershipIn } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
-import { policyCommand } from '../sentences/administration/policy.ts';
+import { policyCommand } from '../sentences/command-name.ts';
 import { either, shorten } from '../sentences/format.ts';
 import { mayNot, refusalSentences } from '../sentences/refusals.ts';
 import { mayDecide } from '../ui/buttons.ts';
@@ -64,7 +64,6 @@ export async function mayNotCreateHere(ports: BotPorts, caller: Caller): Promise
 /** Members of a role or user group who could not be looked up. */
 type Unread = { readonly name: string; readonly reason: string | null } | null;
 
-/** Refuses the creation of clips by a rule. */
 function mayNotCreate(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
   return `You can’t create clips here: ${onlyAllowed(allowed, fields, unread)}`;
 }
@@ -106,7 +105,6 @@ export async function mayNotDecideOn(
   return instead === null ? sentence : `${sentence} ${instead}`;
 }
 
-/** Refuses a decision on someone else’s clip by a rule. */
 function mayNotDecide(
   requester: string,
   allowed: readonly Approver[],

@@ -2,12 +2,12 @@ import type { Person } from '#src/tasks/index.ts';
 import type { Caller, OptionDeclaration, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, personWithId, withoutMarkup } from '../input/people.ts';
+import { sendFile } from '../input/send-file.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
-import { fileNotSent } from '../sentences/money/csv.ts';
 import { unknownPerson } from '../sentences/refusals.ts';
 import { eraseButtonId, FORGET_BUTTON, type PrivacyPress } from '../ui/buttons.ts';
-import { type Card, layOut, textCard } from '../ui/card.ts';
+import { type Card, layOut, small } from '../ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -40,24 +40,20 @@ export const privacy: Subcommand = {
     const what = optionValue(given, 'what')?.toLowerCase();
     if (what === undefined) return privately(privacyCard());
     if (what === 'export') return sendExport(ports, caller);
-    if (what === 'forget') return askToForget();
+    if (what === 'forget') return privately(forgetQuestion());
     const named = ERASE.exec(optionValue(given, 'what') ?? '')?.groups?.['who'];
     return named === undefined ? refused(notAPrivacyAction(what, ACTIONS)) : askToErase(ports, caller, named);
   },
 };
 
-/** Sends the caller what is stored about them, privately and once per interaction. */
-async function sendExport({ notices }: BotPorts, caller: Caller): Promise<Reply> {
-  const { platform, channel, user, interaction } = caller;
-  const outcome = await notices.postNow({
-    key: ['person-export', platform, interaction],
-    of: teamOf(caller),
-    to: { kind: 'person', person: user, near: channel },
-    notice: { kind: 'person_export', person: user },
+/** Sends the caller what is stored about them. */
+function sendExport(ports: BotPorts, caller: Caller): Promise<Reply> {
+  return sendFile(ports, caller, {
+    key: 'person-export',
+    notice: { kind: 'person_export', person: caller.user },
+    sent: 'I sent you what I store about you. Only you can see it.',
+    follows: 'I’m putting your data together. I’ll send it to you alone.',
   });
-  if (outcome === 'undeliverable' || outcome === 'failed') return refused(fileNotSent(outcome === 'undeliverable'));
-  const line = [outcome === 'posted' ? EXPORT_SENT : EXPORT_FOLLOWS];
-  return privately(textCard(line));
 }
 
 /** `/video erase_person`: forgets another person, such as one who left, after a question. */
@@ -75,11 +71,6 @@ export const erase: Subcommand = {
     return named === undefined ? privately(eraseUsage()) : askToErase(ports, caller, named);
   },
 };
-
-/** Asks the caller whether they want to be forgotten. */
-function askToForget(): Reply {
-  return privately(forgetQuestion());
-}
 
 async function askToErase(ports: BotPorts, caller: Caller, named: string): Promise<Reply> {
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
@@ -108,30 +99,15 @@ function request({ forgetting }: BotPorts, caller: Caller, person: Person): Prom
 /** Says in a few lines what is stored about a person, and which commands there are. */
 function privacyCard(): Card {
   return layOut([
-    { kind: 'text', line: [{ strong: 'Your data' }] },
-    {
-      kind: 'text',
-      line: [
-        'I store your id and name with each clip that you order: its prompt, settings, reference addresses, price and ',
-        'messages, and the clip itself. Also your notifications, an approver role and a budget that name you. The video ',
-        'service gets prompt, settings and references, but not who asked.',
-      ],
-    },
-    {
-      kind: 'text',
-      line: [{ code: '/video privacy export' }, ' sends you all of it as a file that only you can see.'],
-    },
-    {
-      kind: 'text',
-      line: [{ code: '/video delete' }, ' removes one clip with its prompt and its messages.'],
-    },
-    {
-      kind: 'text',
-      line: [
-        { code: '/video privacy forget' },
-        ' removes all of it, after a question; amounts stay without your name.',
-      ],
-    },
+    [{ strong: 'Your data' }],
+    [
+      'I store your id and name with each clip that you order: its prompt, settings, reference addresses, price and ',
+      'messages, and the clip itself. Also your notifications, an approver role and a budget that name you. The video ',
+      'service gets prompt, settings and references, but not who asked.',
+    ],
+    [{ code: '/video privacy export' }, ' sends you all of it as a file that only you can see.'],
+    [{ code: '/video delete' }, ' removes one clip with its prompt and its messages.'],
+    [{ code: '/video privacy forget' }, ' removes all of it, after a question; amounts stay without your name.'],
   ]);
 }
 
@@ -142,66 +118,47 @@ const STAYS =
 function forgetQuestion(): Card {
   return layOut(
     [
-      { kind: 'text', line: [{ strong: 'Forget you?' }] },
-      {
-        kind: 'text',
-        line: [
-          'I remove your clips with their prompts, reference files and messages here, your notifications, approver role ',
-          'and budget, and your name from whatever else I store. This can’t be undone. To keep a copy, use ',
-          { code: '/video privacy export' },
-          ' first.',
-        ],
-      },
-      {
-        kind: 'text',
-        line: [
-          'What is in progress ends first. Your requests for approval are withdrawn, shots that wait for the one before are ',
-          'cancelled, unconfirmed clips are dismissed.',
-        ],
-      },
-      { kind: 'small', line: [STAYS] },
+      [{ strong: 'Forget you?' }],
+      [
+        'I remove your clips with their prompts, reference files and messages here, your notifications, approver role ',
+        'and budget, and your name from whatever else I store. This can’t be undone. To keep a copy, use ',
+        { code: '/video privacy export' },
+        ' first.',
+      ],
+      [
+        'What is in progress ends first. Your requests for approval are withdrawn, shots that wait for the one before are ',
+        'cancelled, unconfirmed clips are dismissed.',
+      ],
+      small(STAYS),
     ],
     { buttons: [{ id: FORGET_BUTTON, label: 'Forget me', style: 'danger' }] },
   );
 }
 
-/** Confirms that the caller is being forgotten. */
 function forgettingCard(): Card {
   return layOut([
-    {
-      kind: 'text',
-      line: [
-        'I’m forgetting you. It takes a few minutes, or until your clips in progress have ended. What you order from now ',
-        'on is stored anew.',
-      ],
-    },
+    [
+      'I’m forgetting you. It takes a few minutes, or until your clips in progress have ended. What you order from now ',
+      'on is stored anew.',
+    ],
   ]);
 }
 
 function eraseUsage(): Card {
   return layOut([
-    {
-      kind: 'text',
-      line: [
-        { code: '/video erase_person @ada' },
-        ' removes what I store about a person, after a question; amounts stay.',
-      ],
-    },
+    [{ code: '/video erase_person @ada' }, ' removes what I store about a person, after a question; amounts stay.'],
   ]);
 }
 
 function eraseQuestion(person: Person, button: string): Card {
   return layOut(
     [
-      { kind: 'text', line: [{ strong: 'Erase ' }, { person }, { strong: '?' }] },
-      {
-        kind: 'text',
-        line: [
-          'I remove their clips with prompts, reference files and messages here, their notifications, approver role and ',
-          'budget, and their name from whatever else I store. This can’t be undone. What is in progress ends first.',
-        ],
-      },
-      { kind: 'small', line: [STAYS, ' The audit log keeps the fact, without their name.'] },
+      [{ strong: 'Erase ' }, { person }, { strong: '?' }],
+      [
+        'I remove their clips with prompts, reference files and messages here, their notifications, approver role and ',
+        'budget, and their name from whatever else I store. This can’t be undone. What is in progress ends first.',
+      ],
+      small(STAYS, ' The audit log keeps the fact, without their name.'),
     ],
     { buttons: [{ id: button, label: 'Erase', style: 'danger' }] },
   );
@@ -209,17 +166,9 @@ function eraseQuestion(person: Person, button: string): Card {
 
 /** Confirms that a person is being erased, without naming them: this message stays. */
 function erasingCard(): Card {
-  return layOut([
-    { kind: 'text', line: ['I’m erasing them. It takes a few minutes, or until their clips in progress have ended.'] },
-  ]);
+  return layOut([['I’m erasing them. It takes a few minutes, or until their clips in progress have ended.']]);
 }
 
-const EXPORT_SENT = 'I sent you what I store about you. Only you can see it.';
-
-/** Says that the file is on its way, or sent later since the platform did not take it now. */
-const EXPORT_FOLLOWS = 'I’m putting your data together. I’ll send it to you alone.';
-
-/** Refuses an unknown action. */
 function notAPrivacyAction(typed: string, known: readonly string[]): string {
   return `“${typed}” is nothing that I can do with your data. Available: ${known.join(', ')}.`;
 }

@@ -17,8 +17,8 @@ import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { mayNotReview, withSettings } from '../policy/rules-here.ts';
-import { count, formatCount, shorten } from '../sentences/format.ts';
-import { editAgainButton } from '../sentences/offers.ts';
+import { count, formatCount, quoted } from '../sentences/format.ts';
+import { editAgainButton } from '../sentences/forms.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { changesId, type ReviewPress, signOffButtonId } from '../ui/buttons.ts';
 import { type Card, type CardButton, type Line, layOut, textCard } from '../ui/card.ts';
@@ -34,7 +34,6 @@ export function pressReview(ports: BotPorts, caller: Caller, task: Task, press: 
     : openChangesForm(ports, caller, task, press.after);
 }
 
-/** Refuses that a person signs off their own clip. */
 const OWN_CLIP = 'This is your own clip. In this team, someone else signs it off.';
 
 /** Signs a clip off. Asks once if there is a newer version that the reviewer may see and was not asked about. */
@@ -63,13 +62,10 @@ function newerVersionCard(task: Task, newest: Task, after: number): Card {
   const this_ = versionWords(task);
   return layOut(
     [
-      {
-        kind: 'text',
-        line: [
-          { strong: `Sign off ${this_}?` },
-          ` There is a newer version, ${versionWords(newest)}${isDone ? '' : ', which is still being made'}.`,
-        ],
-      },
+      [
+        { strong: `Sign off ${this_}?` },
+        ` There is a newer version, ${versionWords(newest)}${isDone ? '' : ', which is still being made'}.`,
+      ],
     ],
     {
       buttons: [
@@ -90,7 +86,6 @@ type SignedOffTo =
   | { readonly kind: 'private' }
   | { readonly kind: 'none' };
 
-/** Confirms a sign-off to the reviewer. */
 function signedOffReply(task: Task, to: SignedOffTo): Card {
   const done = `Signed off ${versionWords(task)}.`;
   if (to.kind === 'posted') return textCard([`${done} It’s posted in `, { channel: to.channel }, '.']);
@@ -124,7 +119,7 @@ function decidedBefore(task: Task): Card {
   const what = last?.kind === 'signed_off' ? 'signed this clip off' : 'requested changes';
   const who: Line = last === undefined ? ['Someone'] : [{ person: last.by }];
   const line: Line = ['Someone already decided this: ', ...who, ` ${what}. Nothing was changed.`];
-  return layOut([{ kind: 'text', line }], { buttons: reviewButtonsOf(task) });
+  return layOut([line], { buttons: reviewButtonsOf(task) });
 }
 
 /** Returns the buttons of a clip's review as it stands. */
@@ -156,7 +151,6 @@ export async function submitChanges(
   return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now, caller.user)));
 }
 
-/** Confirms a note to the reviewer. */
 function changesReply(task: Task, reviewer: Pick<Person, 'id'>): Card {
   const notified = reviewer.id === task.origin.user.id ? '' : ' Its requester is notified.';
   return textCard([`Requested changes to ${versionWords(task)}.${notified}`]);
@@ -193,20 +187,16 @@ function noteTooLong(length: number): string {
   return `The note has ${formatCount(length)} characters. Shorten it to ${count(NOTE_LENGTH, 'character')}.`;
 }
 
-/** Refuses what is no time. */
 function notATime(given: string): string {
-  return `“${shorten(given, 40)}” isn’t a time in the clip. Write minutes and seconds, such as 0:03.`;
+  return `${quoted(given, 40)} isn’t a time in the clip. Write minutes and seconds, such as 0:03.`;
 }
 
-/** Refuses a time after the end of a clip. */
 function afterTheEnd(atSeconds: number, seconds: number): string {
   return `${formatTimecode(atSeconds)} is after the end of this clip. It was ordered with ${seconds} s: write a time up to ${formatTimecode(seconds)}.`;
 }
 
-/** Refuses a review of a clip that is not there. */
 const NOT_REVIEWABLE = 'This clip can’t be reviewed: it isn’t there.';
 
-/** Refuses a further decision. */
 const TOO_MANY_DECISIONS = `This clip has ${MAX_DECISIONS} notes already. Make a new version with Edit & retry.`;
 
 /** Records a decision; tells who came first where another one did. */
@@ -242,7 +232,6 @@ function isRepeated(
   return last.kind === kind && last.by.id === user && last.note?.text === note?.text;
 }
 
-/** Refuses a review where the channel has none. */
 const NO_REVIEW = 'Reviews are off in this clip’s channel.';
 
 /** Returns the team's rules if the caller may review a clip now; otherwise the reply. */

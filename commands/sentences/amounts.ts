@@ -1,13 +1,32 @@
-import { all, formatCount, shorten } from './format.ts';
+import { amountOf, formatPrice, type Micros, type Price, type Refunds } from '#src/tasks/index.ts';
+import { all } from './format.ts';
 
-// Plain text that includes user input: adapters escape all of it.
-
-/** Refuses a text that is no amount of money. @param max largest amount, in units of its currency. */
-export function notAnAmount(given: string, max: number): string {
-  return `“${shorten(given, 40)}” isn’t an amount. Write a number such as 100, $100 or 12.50 EUR, with up to six decimals and at most ${formatCount(max)}; off removes it.`;
+export function formatMicros(micros: Micros, currency: string): string {
+  return formatPrice({ amount: amountOf(micros), currency });
 }
 
-/** Refuses a currency that no model is billed in. */
-export function unknownCurrency(given: string, currencies: readonly string[]): string {
-  return `No model is billed in ${shorten(given, 40)}. The models use ${all(currencies)}.`;
+/** Formats amounts in several currencies: `$1.20 and €0.40`. */
+export function formatSum(amounts: readonly Price[]): string {
+  return all(amounts.map(formatPrice));
+}
+
+interface UsedBudget {
+  readonly currency: string;
+  readonly limit: Micros;
+  /** Granted beyond the limit, once each; raises what may be used, not the limit. */
+  readonly extra: Micros;
+  readonly used: Micros;
+}
+
+/** Completes an amount used: `of $0.50 used ($0.20 granted on top)`, `$0.00 left`. */
+export function limitFacts({ currency, limit, extra, used }: UsedBudget): readonly string[] {
+  const show = (micros: Micros): string => formatMicros(micros, currency);
+  const left = limit + extra - used;
+  const granted = extra > 0n ? ` (${show(extra)} granted on top)` : '';
+  return [`of ${show(limit)} used${granted}`, left < 0n ? `over by ${show(-left)}` : `${show(left)} left`];
+}
+
+/** Names what the held part of a sum is for: failed clips as well, where their refund takes a statement. */
+export function heldWords(refunds: Refunds): string {
+  return refunds === 'assumed' ? 'in progress' : 'in progress or awaiting refund';
 }

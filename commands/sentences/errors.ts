@@ -2,7 +2,8 @@ import type { DailiesError, ErrorCode } from '#src/errors.ts';
 import { isSoon, type StepRetry } from '#src/tasks/index.ts';
 import type { AddressRefusal } from '#src/videos/index.ts';
 import type { Line } from '../ui/card.ts';
-import { formatDuration } from './format.ts';
+import { present } from '../ui/lines.ts';
+import { tryAgainIn } from './format.ts';
 
 /**
  * Explains a failed command or press to the user: the problem and the remedy, with the error message of the chat or the
@@ -10,7 +11,7 @@ import { formatDuration } from './format.ts';
  * Plain text that includes external text: the adapter escapes all of it.
  */
 export function sentenceOf({ code, words, retryAfterMs }: DailiesError): string {
-  const later = retryAfterMs === undefined ? TRY_AGAIN.later : `Try again in ${formatDuration(retryAfterMs)}.`;
+  const later = retryAfterMs === undefined ? TRY_AGAIN.later : tryAgainIn(retryAfterMs);
   const sentence = ofTheChat(code, later) ?? explained(code, words ?? null, { ...TRY_AGAIN, later });
   const quote = helpfulWords(code, words ?? null);
   return quote === null ? sentence : `${sentence} It said: “${quote}”`;
@@ -47,6 +48,22 @@ export function failureLine({ code, words }: Failure): Line {
 export function unfetchedLine({ code, words }: Failure): Line {
   if (code === 'refused_address') return [refusedAddressSentence(words)];
   return withWords(explain(code, FETCH_AGAIN), helpfulWords(code, words));
+}
+
+/** Explains on a card that a finished clip could not be fetched. @param stake what it may cost all the same */
+export function lostLines(failure: Failure | null, stake: string): readonly Line[] {
+  return present([
+    ['The video service finished this clip, but I couldn’t download it.'],
+    failure && unfetchedLine(failure),
+    [`It may charge ${stake} all the same.`],
+  ]);
+}
+
+/** Explains on a card that it is unknown whether a request was accepted. @param stake what it may cost then */
+export function unconfirmedLine(stake: string): Line {
+  return [
+    `The video service didn’t confirm this request. It may be processing it and may charge ${stake}. I won’t send it again on my own.`,
+  ];
 }
 
 function withWords(sentence: string, words: string | null): Line {

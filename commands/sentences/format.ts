@@ -23,6 +23,21 @@ export function formatDuration(ms: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
+/** Says when something that is refused may be tried again: `Try again in 30 s.` */
+export function tryAgainIn(ms: number): string {
+  return `Try again in ${formatDuration(ms)}.`;
+}
+
+const AGO = new Intl.RelativeTimeFormat('en');
+
+/** Formats the time since an event in its largest unit, rounded down: `just now`, `2 minutes ago`. */
+export function formatAgo(ms: number): string {
+  if (ms < MINUTE_MS) return 'just now';
+  if (ms < HOUR_MS) return AGO.format(-Math.floor(ms / MINUTE_MS), 'minute');
+  if (ms < DAY_MS) return AGO.format(-Math.floor(ms / HOUR_MS), 'hour');
+  return AGO.format(-Math.floor(ms / DAY_MS), 'day');
+}
+
 /** Formats an estimate, widened to round numbers: `30–50 s`, `2–3 min`, `1–2 h`; one number if both ends are equal. */
 export function formatSpan(fromMs: number, toMs: number): string {
   const { unitMs, step, name } = spanUnit(toMs);
@@ -67,9 +82,9 @@ export function shown(given: string): string {
   return shorten(given, 80);
 }
 
-/** Quotes user input in a sentence, shortened. */
-export function quoted(given: string): string {
-  return `“${shown(given)}”`;
+/** Quotes user input in a sentence, shortened to a number of UTF-16 units. */
+export function quoted(given: string, length = 80): string {
+  return `“${shorten(given, length)}”`;
 }
 
 /** Returns the first `length` UTF-16 units of a text, or one less: platforms refuse half a surrogate pair. */
@@ -86,19 +101,17 @@ export function fullStop(text: string): string {
   return /[.!?…]$/u.test(text) ? '' : '.';
 }
 
+const DISJUNCTION = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const CONJUNCTION = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
 /** Joins values with “or”: `4`, `4 or 6`, `4, 6 or 8`. */
 export function either(values: readonly string[]): string {
-  return joined(values, 'or');
+  return DISJUNCTION.format(values);
 }
 
 /** Joins values with “and”: `4`, `4 and 6`, `4, 6 and 8`. */
 export function all(values: readonly string[]): string {
-  return joined(values, 'and');
-}
-
-function joined(values: readonly string[], word: string): string {
-  const last = values.at(-1) ?? '';
-  return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} ${word} ${last}`;
+  return CONJUNCTION.format(values);
 }
 
 /** Formats a number with thousands separators: `2,000`. */
@@ -116,12 +129,6 @@ export function formatRange({ min, max }: { readonly min: number; readonly max: 
   if (max === 0) return 'none';
   if (min === max) return `exactly ${max}`;
   return min === 0 ? `up to ${max}` : `${min} to ${max}`;
-}
-
-/** Formats `2026-11` as `November 2026`. */
-export function formatMonth(month: string): string {
-  const date = new Date(`${month}-01T00:00:00Z`);
-  return date.toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
 const NAME_LENGTH = 60;

@@ -1,9 +1,5 @@
-import type { Catalog, Model, Setting } from '#src/videos/index.ts';
-import { formatCount, shorten } from './format.ts';
-import { ORDER_LABELS, offerWords, SETTING_WORDS } from './settings.ts';
-
-/** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
-const LABEL_LENGTH = 45;
+import type { CardButton } from '../ui/card.ts';
+import { formatCount } from './format.ts';
 
 /** Titles (at most 45 characters) and buttons of the forms. */
 export const FORM_WORDS = {
@@ -42,32 +38,12 @@ export const IMAGE_FORGOTTEN = 'I no longer know which image this was for. Use â
 /** Reply if a form could not be opened in time. */
 export const PRESS_AGAIN = 'The form took too long to open. Try again.';
 
-/** Field of a storyboard's form for {@link import('#src/videos/request.ts').RequestDraft.chain}. */
-export const CHAIN_CHOICES = {
-  field: 'Chain',
-  title: 'Chain',
-  placeholder: 'Each shot starts on its own',
-  all: [
-    { value: 'off', label: 'Each shot starts on its own' },
-    { value: 'on', label: 'Each shot starts with the last frame of the one before' },
-  ],
-} as const;
-
-/** Note on the field of a storyboard's shots. */
-export const SHOTS_NOTE =
-  'A line may end with its own options, such as --seconds 4. The price is shown before you buy.';
-
 /** Notes that a prompt was cut to fit into a form. @param most number of characters that fit. */
 export function cutNote(most: number): string {
   return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;
 }
 
-/** Labels the field of the model, with the models as far as they fit. */
-export function modelLabel({ models }: Catalog): string {
-  return shorten(`${ORDER_LABELS.model}: ${models.map(({ name }) => name).join(', ')}`, LABEL_LENGTH);
-}
-
-/** Labels the field of a setting, with the model's values as far as they fit: `Length: 4, 6 or 8 s (default 4 s)`. */
-export function settingLabel(setting: Setting, model: Model): string {
-  return shorten(`${SETTING_WORDS[setting.name].label}: ${offerWords(setting, model) || 'none'}`, LABEL_LENGTH);
+/** Returns a refusal's button that opens anew the form that was refused. */
+export function editAgainButton(id: string): CardButton {
+  return { id, label: 'Edit again', style: 'plain' };
 }

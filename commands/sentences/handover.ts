@@ -12,15 +12,7 @@ export function handoverLines(handover: Handover | null): readonly Line[] {
     case 'fitted':
       return [[`${tooLarge}, so this is a smaller copy.`], originalLine(handover)];
     case 'linked':
-      return [
-        [
-          `${tooLarge}. `,
-          { link: handover.link.url, label: 'Watch it here' },
-          '; the link stops working ',
-          { timeMs: handover.link.expiresAtMs },
-          '.',
-        ],
-      ];
+      return [[`${tooLarge}. `, ...linkLine(handover.link, 'Watch it here')]];
     case 'kept':
       return [
         [`${tooLarge}. I’ve kept it on my disk.`],
@@ -51,15 +43,7 @@ function sizeSentence(bytes: number, limitBytes: number | null): string {
 function withheldLines({ right, link }: Handover & { readonly kind: 'withheld' }): readonly Line[] {
   const refusal: Line = ['The chat refused the clip here: ', { untrusted: right }, '. '];
   if (link === null) return [[...refusal, 'The clip is safe; I’ll post it as soon as that works.']];
-  return [
-    [
-      ...refusal,
-      { link: link.url, label: 'Watch it here' },
-      '; the link stops working ',
-      { timeMs: link.expiresAtMs },
-      '.',
-    ],
-  ];
+  return [[...refusal, ...linkLine(link, 'Watch it here')]];
 }
 
 function originalLine({ link }: Handover & { readonly kind: 'fitted' }): Line {
@@ -72,7 +56,11 @@ function originalLine({ link }: Handover & { readonly kind: 'fitted' }): Line {
       '.',
     ];
   }
-  return [{ link: link.url, label: 'The original' }, '; the link stops working ', { timeMs: link.expiresAtMs }, '.'];
+  return linkLine(link, 'The original');
+}
+
+function linkLine({ url, expiresAtMs }: { readonly url: string; readonly expiresAtMs: number }, label: string): Line {
+  return [{ link: url, label }, '; the link stops working ', { timeMs: expiresAtMs }, '.'];
 }
 
 /** Texts for channels that the bot is not in, where it can edit a message only for 15 minutes after a press. */

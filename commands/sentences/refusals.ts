@@ -2,14 +2,12 @@ import type { MissingRight } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Person } from '#src/tasks/index.ts';
 import { type PolicyRefusal, type Refusal, SHOTS, settingNamed } from '#src/videos/index.ts';
-import type { FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
+import type { FieldProblem, OptionFields } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
-import { policyCommand } from './administration/policy.ts';
-import { all, count, either, formatCount, formatDuration, formatRange, quoted, shorten, shown } from './format.ts';
+import { policyCommand } from './command-name.ts';
+import { all, count, either, formatCount, formatRange, quoted, shorten, shown, tryAgainIn } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
-import { noSuchImage } from './studio/library.ts';
 
-/** Refuses the last frame of the shot before as an image of the first shot. */
 const FIRST_SHOT = 'image: this is the first shot; there is no shot before it whose last frame it could start with.';
 
 // All of these are plain text that includes user input: adapters escape all of it.
@@ -37,7 +35,7 @@ export function refusalSentences(refusals: readonly Refusal[], fields?: OptionFi
 function policyRefusal(refusal: PolicyRefusal, command: string | null): string {
   const ask = command === null ? '.' : `, or ask an administrator to change that (${command}).`;
   if (refusal.reason === 'forbidden_words') {
-    const words = refusal.words.map((word) => `“${shorten(word, 40)}”`);
+    const words = refusal.words.map((word) => quoted(word, 40));
     const [are, another] = words.length === 1 ? ['isn’t', 'another word'] : ['aren’t', 'other words'];
     return `${refusal.option}: ${all(words)} ${are} allowed here. Use ${another}${ask}`;
   }
@@ -160,11 +158,6 @@ function withUnit({ option, given }: Refusal & { readonly reason: 'not_offered' 
   return setting === undefined ? shown(given) : valueWords(setting, shown(given));
 }
 
-/** Refuses a flag without its value: at the end, or followed by another flag. */
-export function valueMissing(option: OptionDeclaration): string {
-  return `${option.name}: --${option.name} needs a value: ${takenWords(option)}`;
-}
-
 /** Refuses an unknown subcommand. @param near the one that was probably meant; `null` if none is alike. */
 export function unknownCommand(given: string, names: readonly string[], near: string | null): string {
   const rest = near === null ? `Try ${either(names)}.` : `Did you mean ${near}? /video help shows every command.`;
@@ -241,7 +234,7 @@ export function refusalOfId(thrown: unknown, id: string): string | null {
     return `${quoted(id)} already belongs to another clip. Compare it with the service’s console. Nothing was changed.`;
   }
   if (code !== 'id_attempts') return null;
-  return `Too many IDs were entered for this clip. Try again in ${formatDuration(retryAfterMs)}.`;
+  return `Too many IDs were entered for this clip. ${tryAgainIn(retryAfterMs)}`;
 }
 
 /** Refuses the retry of an undecided task, which could be billed twice. */
@@ -251,21 +244,9 @@ export const UNDECIDED =
 /** Reply to an unknown button, or to one of a task that does not exist here. */
 export const UNKNOWN_BUTTON = 'This button no longer works. /video list shows the latest clips.';
 
-function takenWords(option: OptionDeclaration): string {
-  if (option.choices !== undefined) return either(option.choices.map(({ value }) => value));
-  switch (option.kind) {
-    case 'address':
-      return 'an address, such as https://example.com/fox.png';
-    case 'person':
-      return 'everyone, me, or @ and a name';
-    case 'approver':
-      return 'a person, a role or a user group, such as @ben';
-    case 'channel':
-      return 'a channel, such as #clips';
-    case 'integer':
-      return 'a whole number, such as 6';
-    case 'text':
-    case 'flag':
-      return 'a value';
-  }
+export const DISCARDED = 'Discarded. Nothing was bought.';
+
+/** Reply to the removal of an unknown name. */
+export function noSuchImage(name: string, meant: string | null): string {
+  return `There is no @${name} in the library.${meant === null ? '' : ` Did you mean @${meant}?`}`;
 }

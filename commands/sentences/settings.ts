@@ -18,7 +18,7 @@ import {
   type SettingName,
 } from '#src/videos/index.ts';
 import type { FieldChoice, FormField, Suggestion } from '../bot-port.ts';
-import { either, formatCount, formatRange, shorten } from './format.ts';
+import { count, either, formatCount, formatRange, shorten } from './format.ts';
 
 /** Maximum length of a choice's label and description on the platforms. */
 const CHOICE_LENGTH = 100;
@@ -45,6 +45,14 @@ export const MEDIA_WORDS: Readonly<Record<MediaKind, { readonly one: string; rea
   audio: { one: 'reference audio file', link: 'reference audio', many: 'audio' },
   video: { one: 'reference video', link: 'a reference video', many: 'videos' },
 };
+
+/** Counts reference media by kind: `2 reference images`; nothing for kinds without any. */
+export function referenceWords(numbers: Partial<Readonly<Record<MediaKind, number>>>): readonly string[] {
+  return MEDIA_KINDS.flatMap((kind) => {
+    const number = numbers[kind] ?? 0;
+    return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
+  });
+}
 
 /** Labels of an order's other form fields. */
 export const ORDER_LABELS = {

@@ -5,10 +5,11 @@ import type { Caller, FieldProblem, FormField, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { shorten } from '../sentences/format.ts';
-import { editAgainButton } from '../sentences/offers.ts';
+import { quoted, shorten } from '../sentences/format.ts';
+import { editAgainButton } from '../sentences/forms.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { taskButtonId } from '../ui/buttons.ts';
+import { textCard } from '../ui/card.ts';
 import { formId } from '../ui/form-ids.ts';
 
 /** Opens the form of **Edit board**, for the requester of the storyboard and those who may decide for them. */
@@ -42,7 +43,7 @@ export async function submitBoard(
   const edit: BoardEdit = { ...read.edit, ...(choice === null ? {} : { choice: { ...choice, atMs: nowMs } }) };
   if (Object.keys(edit).length === 0)
     // The same form may have changed it: platforms deliver one again.
-    return privately(said(board.revision === revision ? BOARD_UNCHANGED : BOARD_EDITED));
+    return privately(textCard([board.revision === revision ? BOARD_UNCHANGED : BOARD_EDITED]));
   // Someone else's edit is not overwritten by a form that did not show it.
   if (board.revision !== revision || !(await ports.boards.change(board, edit)))
     return { kind: 'refused', sentence: BOARD_CHANGED, buttons };
@@ -50,7 +51,7 @@ export async function submitBoard(
     const { platform } = caller;
     ports.logger.warn({ event: 'board_display_failed', err: thrown, platform }, 'failed to show a changed board');
   });
-  return privately(said(BOARD_EDITED));
+  return privately(textCard([BOARD_EDITED]));
 }
 
 async function refusalOf(ports: BotPorts, caller: Caller, set: TaskId): Promise<Reply | null> {
@@ -119,10 +120,6 @@ function readOrder(
   return String(before) === String(order) ? { edit: {} } : { edit: { order: [...order, ...skipped], skipped } };
 }
 
-function said(sentence: string) {
-  return { lines: [[sentence]], progress: null, buttons: [] };
-}
-
 /** Title, labels and notes of the form of **Edit board**. */
 const BOARD_WORDS = {
   title: 'Edit board',
@@ -143,15 +140,12 @@ function shotNotes(shots: readonly { readonly at: number; readonly chosen: Pick<
 
 const BOARD_EDITED = 'The board is changed.';
 
-/** Reply to an edit that changed nothing. */
 const BOARD_UNCHANGED = 'The board stays as it is.';
 
-/** Refuses an edit of a board that another one has changed meanwhile. */
 const BOARD_CHANGED = 'Someone changed this board meanwhile. Nothing was changed; press Edit board again to see it.';
 
-/** Refuses a number that is no shot of the storyboard. */
 function notAShot(given: string, count: number): string {
-  return `“${shorten(given, 20)}” isn’t a shot. Write the numbers of the shots in the cut, 1 to ${count}, such as ${count > 2 ? '3 1 2' : '2 1'}.`;
+  return `${quoted(given, 20)} isn’t a shot. Write the numbers of the shots in the cut, 1 to ${count}, such as ${count > 2 ? '3 1 2' : '2 1'}.`;
 }
 
 function shotTwice(at: number): string {

@@ -7,7 +7,8 @@ import type { OrderContext } from '../orders/order-context.ts';
 import type { Refusal } from '../orders/refused-orders.ts';
 import type { Accepted } from '../orders/what-fits.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { CHAINED_ELSEWHERE, chainNeeds } from '../sentences/studio/chain.ts';
+import { CHAINED_ELSEWHERE } from '../sentences/chain.ts';
+import { all } from '../sentences/format.ts';
 
 /**
  * Returns the shot of a storyboard that a retry is another take of: one by somebody who may decide on the storyboard, in its own
@@ -68,7 +69,17 @@ async function resolveRetry(order: OrderContext): Promise<string | null> {
   return before === undefined || !(hasClip(before.chosen) || isInProgress(before)) ? chainBroken(takeOf.at - 1) : null;
 }
 
-/** Refuses another take of a shot while the shot before has no clip. */
 function chainBroken(shot: number): string {
   return `Shot ${shot + 1} starts with the last frame of shot ${shot}, which has no clip. Retry shot ${shot} first.`;
 }
+
+/** Names what this installation lacks to chain shots. */
+export function chainNeeds(missing: readonly ('ffmpeg' | 'public_url')[]): string {
+  const needed = missing.map((one) => NEEDED[one]);
+  return `chain: I can’t start a shot with the last frame of the one before. That needs ${all(needed)}, which your administrator can add. Nothing was bought.`;
+}
+
+const NEEDED: Readonly<Record<'ffmpeg' | 'public_url', string>> = {
+  ffmpeg: 'ffmpeg',
+  public_url: 'a public address (PUBLIC_URL)',
+};

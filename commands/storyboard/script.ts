@@ -74,7 +74,6 @@ export function splitScript(written: string): Script {
   };
 }
 
-/** Refuses a shot without a letter or digit. */
 const NO_WORDS = 'there are no words. Write what the shot shows, or remove the line.';
 
 /** Refuses `--chain` on the line of a shot. */
@@ -108,7 +107,6 @@ export function parseShots(text: string): {
   };
 }
 
-/** Refuses a storyboard that is too long as a text. */
 function scriptTooLong(given: number, max: number): string {
   return `A storyboard may have up to ${formatCount(max)} characters; this one has ${formatCount(given)}.`;
 }

@@ -4,7 +4,7 @@ import { storyboardForm } from '../input/forms.ts';
 import { type BotPorts, refused, type Subcommand } from '../input/subcommand.ts';
 import { draftOf } from '../orders/offers.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
-import { chainNeeds } from '../sentences/studio/chain.ts';
+import { chainNeeds } from './chain.ts';
 import { orderScript } from './order-script.ts';
 import { SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
 

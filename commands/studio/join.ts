@@ -4,9 +4,10 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { originOf } from '../orders/place-order.ts';
+import { missingShots } from '../sentences/cards/cut.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { missingShots } from '../sentences/studio/cuts.ts';
-import { type Card, type Part, textCard } from '../ui/card.ts';
+import { type Card, textCard } from '../ui/card.ts';
+import { seeItHere } from '../ui/lines.ts';
 
 interface JoinRequest {
   /** Tasks of the clips, in the order of the cut. Sentences number them from 1. */
@@ -19,7 +20,6 @@ const TOO_FEW_SHOTS = 'A cut needs at least two shots with a clip.';
 
 const TOO_MANY_CUTS = 'Too many cuts are waiting to be joined. Try again in a few minutes.';
 
-/** Refuses to show clips of a private channel elsewhere. */
 const PRIVATE_SHOTS = 'Some of these shots are from a private channel. Join them there.';
 
 /** Refuses to join where the bot can post one message only. */
@@ -55,8 +55,7 @@ const KNOWN = {
 
 /** Says where a cut is that was requested before. */
 function cutKnown(kind: 'joining' | 'there' | 'again', message: MessageRef | undefined): Card {
-  const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  return textCard([KNOWN[kind], ...jump]);
+  return textCard([KNOWN[kind], ...seeItHere(message)]);
 }
 
 /** Keeps a reply in the thread of its message, where the platform has threads. */

@@ -5,9 +5,9 @@ import { nearest } from '../input/closest-match.ts';
 import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
-import { refusalSentence, refusalSentences } from '../sentences/refusals.ts';
-import { noSuchImage } from '../sentences/studio/library.ts';
-import { type Block, type Card, layOut } from '../ui/card.ts';
+import { noSuchImage, refusalSentence, refusalSentences } from '../sentences/refusals.ts';
+import { type Card, heading, layOut, small } from '../ui/card.ts';
+import { facts } from '../ui/lines.ts';
 
 /** Names that address everyone in a channel. */
 const MENTIONS: ReadonlySet<string> = new Set(['everyone', 'here', 'channel']);
@@ -31,20 +31,16 @@ const options: readonly OptionDeclaration[] = [
   },
 ];
 
-/** Refuses the name of the last frame for an image of the library. */
 const LAST_FRAME_RESERVED =
   '@last-frame stands for the last frame of the shot before, in a storyboard. Choose another name.';
 
-/** Reply to words that are no change. */
 const WORDS_UNKNOWN = 'I don’t know what to change. Write “add @mug” with an image, or “remove @mug”.';
 
 const NAME_RULE =
   'A name has 1 to 32 letters from a to z, digits and hyphens, such as @mug. A hyphen is neither first nor last.';
 
-/** Refuses a name that addresses everyone in a channel. */
 const NAME_RESERVED = 'That name notifies people in a chat. Choose another one.';
 
-/** Reply to people of other organisations. */
 const EXTERNAL = 'The library belongs to the team of this workspace.';
 
 /** `/video library`: the team's reference images, which prompts use as `@mug`. */
@@ -75,21 +71,13 @@ const USE = 'Write its name in a prompt, such as “a mug like @mug on a table�
 
 function libraryCard(images: readonly ReferenceImage[]): Card {
   if (images.length === 0)
-    return layOut([
-      {
-        kind: 'text',
-        line: ['The library is empty. ', { code: '/video library add @mug' }, ' and an image adds one.'],
-      },
-    ]);
+    return layOut([['The library is empty. ', { code: '/video library add @mug' }, ' and an image adds one.']]);
   return layOut([
-    { kind: 'heading', line: ['Reference library'] },
-    ...images.map(
-      ({ name, by, addedAtMs }): Block => ({
-        kind: 'text',
-        line: [{ code: `@${name}` }, ' · ', { person: by }, ' · ', { timeMs: addedAtMs }],
-      }),
+    heading('Reference library'),
+    ...images.map(({ name, by, addedAtMs }) =>
+      facts([{ code: `@${name}` }], [{ person: by }], [{ timeMs: addedAtMs }]),
     ),
-    { kind: 'small', line: [USE] },
+    small(USE),
   ]);
 }
 
@@ -130,13 +118,9 @@ async function add(ports: BotPorts, caller: Caller, name: string, given: readonl
 /** Confirms an addition. @param isLink whether only the address is kept */
 function addedCard(name: string, isLink: boolean): Card {
   const kept = isLink ? ' I keep the link alone: the image has to stay there.' : '';
-  return layOut([
-    { kind: 'text', line: ['Added ', { code: `@${name}` }, ` for the whole team.${kept}`] },
-    { kind: 'small', line: [USE] },
-  ]);
+  return layOut([['Added ', { code: `@${name}` }, ` for the whole team.${kept}`], small(USE)]);
 }
 
-/** Reply to an addition of none or several images. */
 function oneImage(name: string): string {
   return `Add exactly one image to @${name}: attach it, or give a link to it.`;
 }
@@ -145,12 +129,10 @@ function nameTaken(name: string): string {
   return `There is a @${name} already. Remove it first, or choose another name.`;
 }
 
-/** Reply to an addition beyond the most. */
 function libraryFull(max: number): string {
   return `The library has ${max} images, which is the most. Remove one first.`;
 }
 
-/** Reply to a file that could not be kept. */
 function imageFailed(reason: 'expires' | 'failed' | 'too_large' | 'no_image' | 'full'): string {
   switch (reason) {
     case 'expires':
@@ -187,12 +169,10 @@ async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Re
   return privately(removedCard(name));
 }
 
-/** Confirms a removal. */
 function removedCard(name: string): Card {
-  return layOut([{ kind: 'text', line: ['Removed ', { code: `@${name}` }, '. Clips made with it stay.'] }]);
+  return layOut([['Removed ', { code: `@${name}` }, '. Clips made with it stay.']]);
 }
 
-/** Refuses the removal of an image that someone else added. */
 function mayNotRemove({ name, by }: Pick<ReferenceImage, 'name' | 'by'>): string {
   return `Only ${by.name} or an administrator can remove @${name}.`;
 }

@@ -19,10 +19,12 @@ import {
   type Subcommand,
   teamOf,
 } from '../input/subcommand.ts';
-import { savedBlocks } from '../sentences/administration/settings.ts';
-import { either, formatCount, shorten, uncapitalised } from '../sentences/format.ts';
+import { nameOf } from '../sentences/command-name.ts';
+import { either, formatCount, quoted, shorten, uncapitalised } from '../sentences/format.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
-import { type Block, type Card, type Line, layOut, textCard } from '../ui/card.ts';
+import { savedLine } from '../sentences/saved.ts';
+import { type Card, heading, item, type Line, layOut, small, textCard } from '../ui/card.ts';
+import { labelled } from '../ui/lines.ts';
 
 const TEXTS = ['before', 'after', 'avoid'] as const;
 const PARTS = [...TEXTS, 'model', 'seconds', 'aspect', 'resolution', 'images'] as const;
@@ -79,11 +81,7 @@ export const style: Subcommand = {
 
 async function show(ports: BotPorts, caller: Caller, name: string | undefined): Promise<Reply> {
   const { styles = [] } = await ports.settings.get(teamOf(caller));
-  if (name === undefined) {
-    const command = `${caller.fields?.administration ?? '/video'} style`;
-    const hasFlags = caller.fields === undefined;
-    return privately(stylesCard({ styles, command, hasFlags, mayChange: caller.mayAdminister }));
-  }
+  if (name === undefined) return privately(stylesCard(styles, caller));
   const found = styleNamed({ styles }, name);
   if (found !== undefined) return privately(styleCard(found, ports.catalog(), null));
   return refused(noSuchStyle(name, styles));
@@ -195,33 +193,26 @@ function readDefaults(catalog: Catalog, given: GivenOptions, problems: FieldProb
 
 const NONE = { min: 0, max: 0 };
 
-/** Content of {@link stylesCard}. */
-interface StylesShown {
-  readonly styles: readonly Style[];
-  /** The command that changes a style, as it is typed on the platform. */
-  readonly command: string;
-  readonly hasFlags: boolean;
-  readonly mayChange: boolean;
-}
-
-function stylesCard({ styles, command, hasFlags, mayChange }: StylesShown): Card {
-  const none: Block = { kind: 'text', line: ['There are no styles yet.'] };
-  const items = styles.map((style): Block => {
-    const words = [style.before, '…', style.after].filter((part) => part !== undefined).join(' ');
-    return { kind: 'item', title: [style.name], small: [{ untrusted: shorten(words, 150) }] };
+function stylesCard(styles: readonly Style[], { fields, mayAdminister }: Caller): Card {
+  const command = nameOf(style.declaration, fields);
+  const hasFlags = fields === undefined;
+  const items = styles.map(({ name, before, after }) => {
+    const words = [before, '…', after].filter((part) => part !== undefined).join(' ');
+    return item([name], [{ untrusted: shorten(words, 150) }]);
   });
   const example = hasFlags ? `${command} house --after "shot on 35 mm film"` : `${command} name:house after:…`;
   const use: Line = hasFlags
     ? ['To use one: ', { code: '/video a red fox --style house' }, '.']
     : ['To use one, pick it as ', { code: 'style' }, ' in ', { code: '/video create' }, '.'];
-  const change: Line = mayChange
+  const change: Line = mayAdminister
     ? ['To add or change one: ', { code: example }, '.']
     : ['Administrators add and change them with ', { code: command }, '.'];
   return layOut([
-    { kind: 'heading', line: ['Styles of this team'] },
-    ...(items.length === 0 ? [none] : items),
-    { kind: 'small', line: ['A style puts its words around each prompt. ', ...(items.length === 0 ? [] : use)] },
-    { kind: 'small', line: change },
+    heading('Styles of this team'),
+    items.length === 0 && ['There are no styles yet.'],
+    ...items,
+    small('A style puts its words around each prompt. ', ...(items.length === 0 ? [] : use)),
+    small(...change),
   ]);
 }
 
@@ -238,15 +229,12 @@ function styleCard(style: Style, catalog: Catalog, isChanged: boolean | null): C
     ['Resolution', resolution],
     ['Reference images', images.length === 0 ? undefined : images.join(' ')],
   ];
-  const lines = parts.flatMap(([label, value]): readonly Block[] =>
-    value === undefined ? [] : [{ kind: 'text', line: [{ strong: label }, ': ', { untrusted: value }] }],
-  );
   return layOut([
-    { kind: 'heading', line: [`Style ${name}`] },
-    ...savedBlocks(isChanged, 'Saved. Clips ordered from now on have it.'),
-    ...lines,
-    ...(avoid === undefined ? [] : [{ kind: 'small', line: [AVOID_NOTE] } as const]),
-    { kind: 'small', line: [DEFAULTS_NOTE] },
+    heading(`Style ${name}`),
+    savedLine(isChanged, { saved: 'Saved. Clips ordered from now on have it.' }),
+    ...parts.map(([label, value]) => value !== undefined && labelled(label, { untrusted: value })),
+    avoid !== undefined && small(AVOID_NOTE),
+    small(DEFAULTS_NOTE),
   ]);
 }
 
@@ -255,24 +243,20 @@ const AVOID_NOTE =
 const DEFAULTS_NOTE =
   'Model, length, aspect, resolution and images apply to orders that name none, where the model offers them.';
 
-/** Confirms the removal of a style. */
 function styleRemoved(name: string): string {
   return `The style ${name} is removed. Clips that have it keep it, and Retry makes them the same way.`;
 }
 
-/** Refuses a style that the team does not have. */
 function noSuchStyle(given: string, styles: readonly Style[]): string {
   const names = styles.map(({ name }) => name);
   const which = names.length === 0 ? 'This team has none yet.' : `Choose ${either(names)}.`;
-  return `name: there is no style “${shorten(given, 40)}”. ${which}`;
+  return `name: there is no style ${quoted(given, 40)}. ${which}`;
 }
 
-/** Refuses a name that no style can have. */
 function notAStyleName(given: string, max: number): string {
-  return `name: “${shorten(given, 40)}” can’t be the name of a style. Use up to ${max} letters, digits and hyphens.`;
+  return `name: ${quoted(given, 40)} can’t be the name of a style. Use up to ${max} letters, digits and hyphens.`;
 }
 
-/** Refuses a change without a name. */
 const STYLE_NAME_MISSING = 'name: which style? Write a name, such as house.';
 
 function styleTextTooLong(option: string, given: number, max: number): string {
@@ -283,7 +267,6 @@ function tooManyStyles(max: number): string {
   return `name: this team has ${max} styles, which is the most. Remove one first.`;
 }
 
-/** Refuses a style without words or defaults. */
 const STYLE_EMPTY = 'A style needs words or a default, such as before or after. Nothing was changed.';
 
 function styleInPolicy(name: string): string {

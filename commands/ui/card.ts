@@ -1,4 +1,5 @@
 import type { MessageRef } from '#src/chat/index.ts';
+import { facts, lineOf, type Optional, present } from './lines.ts';
 
 /** Part of a line. External text is marked, so that each adapter shows it as plain text only. */
 export type Part =
@@ -75,23 +76,55 @@ type Contents =
   | { readonly blocks: readonly Block[]; readonly lines?: undefined }
   | { readonly lines: readonly Line[]; readonly blocks?: undefined };
 
-export function textCard(...lines: readonly Line[]): Card {
-  return { lines, progress: null, buttons: [] };
+type More = Partial<Pick<Card, 'progress' | 'buttons'>>;
+
+/** Builds a card of lines with nothing to lay out. Leaves out what is absent. */
+export function textCard(...lines: readonly Optional<Line>[]): Card {
+  return { lines: present(lines), progress: null, buttons: [] };
 }
 
-/** Builds a card of blocks; without a progress bar and buttons by default. */
-export function layOut(blocks: readonly Block[], more: Partial<Pick<Card, 'progress' | 'buttons'>> = {}): Card {
+/** Builds a card of blocks and of lines, which are text. Leaves out what is absent. */
+export function layOut(contents: readonly Optional<Block | Line>[], more: More = {}): Card {
+  const blocks = present(contents).map(blockOf);
   return { blocks, progress: null, buttons: [], ...more };
+}
+
+export function heading(...line: Line): Block {
+  return { kind: 'heading', line };
+}
+
+/** Builds a line in small print. */
+export function small(...line: Line): Block {
+  return { kind: 'small', line };
+}
+
+export function item(title: Line, small: Line, accessory?: Accessory): ItemBlock {
+  return { kind: 'item', title, small, ...(accessory === undefined ? {} : { accessory }) };
+}
+
+/** Column of a table, with the cell that it has for a row. */
+type Column<Row> = readonly [name: string, cell: (row: Row) => Line | string];
+
+/** Columns of a table; those that are absent are left out. */
+export type Columns<Row> = readonly Optional<Column<Row>>[];
+
+export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): TableBlock {
+  const shown = present(columns);
+  return {
+    kind: 'table',
+    columns: shown.map(([name]) => name),
+    rows: rows.map((row) => shown.map(([, cell]) => lineOf(cell(row)))),
+  };
 }
 
 export function withText(card: Card, ...lines: readonly Line[]): Card {
   const { progress, buttons } = card;
-  return { blocks: [...blocksOf(card), ...lines.map(textBlock)], progress, buttons };
+  return { blocks: [...blocksOf(card), ...lines.map(blockOf)], progress, buttons };
 }
 
 /** Returns the layout of a card; each plain line becomes a text block. */
 export function blocksOf(card: Contents): readonly Block[] {
-  return card.blocks ?? card.lines.map(textBlock);
+  return card.blocks ?? card.lines.map(blockOf);
 }
 
 export function linesOf(card: Contents): readonly Line[] {
@@ -113,13 +146,13 @@ const MAX_COLUMNS_PER_LINE = 4;
 export function tableBlocks({ columns, rows }: TableBlock): readonly Block[] {
   return rows.map((cells): Block => {
     const [first = [], ...rest] = cells;
-    if (columns.length > MAX_COLUMNS_PER_LINE) return { kind: 'item', title: first, small: separated(rest) };
-    return { kind: 'text', line: ['• ', ...separated(cells)] };
+    if (columns.length > MAX_COLUMNS_PER_LINE) return item(first, facts(...rest));
+    return blockOf(['• ', ...facts(...cells)]);
   });
 }
 
-function textBlock(line: Line): Block {
-  return { kind: 'text', line };
+function blockOf(content: Block | Line): Block {
+  return 'kind' in content ? content : { kind: 'text', line: content };
 }
 
 function blockLines(block: Block): readonly Line[] {
@@ -129,17 +162,12 @@ function blockLines(block: Block): readonly Line[] {
     case 'heading':
       return [block.line];
     case 'item':
-      return [separated([block.title, block.small])];
+      return [facts(block.title, block.small)];
     case 'table':
       return tableBlocks(block).flatMap(blockLines);
     case 'divider':
       return [];
   }
-}
-
-/** Joins the non-empty lines by ` · `. */
-function separated(lines: readonly Line[]): Line {
-  return lines.filter((line) => line.length > 0).flatMap((line, index) => (index === 0 ? line : [' · ', ...line]));
 }
 
 /** Embeddings, overrides and isolates, which also change the order of the surrounding text. */

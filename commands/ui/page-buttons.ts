@@ -1,5 +1,6 @@
 import type { SpendKey } from '#src/money/index.ts';
 import type { CardButton } from './card.ts';
+import { present } from './lines.ts';
 
 /** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */
 const MAX_ID_LENGTH = 100;
@@ -63,22 +64,22 @@ interface PagesAround {
   /** Number of entries per page. */
   readonly length: number;
   readonly hasMore: boolean;
-  /** Labels of the buttons to the previous and the next page. */
-  readonly labels: readonly [earlier: string, later: string];
 }
 
 /** Returns the navigation buttons of a page; none to a page that does not exist or does not fit into a button id. */
-export function pageButtons({ page, length, hasMore, labels }: PagesAround): readonly CardButton[] {
+export function pageButtons({ page, length, hasMore }: PagesAround): readonly CardButton[] {
   const { offset } = page;
-  return [
-    ...(offset === 0 ? [] : pageButton({ ...page, offset: Math.max(0, offset - length) }, labels[0])),
-    ...(hasMore ? pageButton({ ...page, offset: offset + length }, labels[1]) : []),
-  ];
+  const isByTime = !('list' in page) || page.list === 'audit';
+  const [earlier, later] = isByTime ? ['Newer', 'Older'] : ['Previous', 'Next'];
+  return present([
+    offset > 0 && pageButton({ ...page, offset: Math.max(0, offset - length) }, earlier),
+    hasMore && pageButton({ ...page, offset: offset + length }, later),
+  ]);
 }
 
-function pageButton(page: Page, label: string): readonly CardButton[] {
+function pageButton(page: Page, label: string): CardButton | null {
   const id = pageButtonId(page);
-  return id === null ? [] : [{ id, label, style: 'plain' }];
+  return id === null ? null : { id, label, style: 'plain' };
 }
 
 /** Returns the id of a page's button; `null` if it would exceed the platforms' maximum length. */

@@ -94,6 +94,11 @@ export interface Spend extends SumParts {
   readonly currency: string;
 }
 
+/** Returns the amount that counts towards a limit. */
+export function usedOf({ held, settled, doubted }: Pick<SumParts, 'held' | 'settled' | 'doubted'>): bigint {
+  return held + settled + doubted;
+}
+
 /** Amounts of one scope of an order, in its currency. */
 interface Limit {
   readonly scope: SpendScope;

@@ -7,6 +7,7 @@ export {
   type BudgetScope,
   type ChangedBudget,
   type Spend,
+  usedOf,
 } from './budgets.ts';
 export { CarriedSpend } from './carried-spend.ts';
 export { momentOf } from './moments.ts';
@@ -18,7 +19,6 @@ export {
   SpendGroups,
   type SpendKey,
   type SpendState,
-  type StateTotal,
 } from './reports/spend-groups.ts';
 export { createStatements, StatementDecisions, type Statements } from './statement/decisions.ts';
 export type { Discrepancy } from './statement/findings.ts';

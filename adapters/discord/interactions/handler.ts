@@ -20,6 +20,7 @@ import { expiringFile } from '#commands/sentences/attachments.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { actionOf, isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
+import { textCard } from '#commands/ui/card.ts';
 import { isOrderForm } from '#commands/ui/form-ids.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
@@ -372,7 +373,7 @@ export class InteractionHandler {
   /** Warns of a reference file whose URL expires, once the task's message is shown. */
   #warn({ answer, caller }: Context, reply: Reply, { expiresAtMs }: ResolvedMedia): void {
     if (reply.kind !== 'task' || expiresAtMs === null || !this.#options.media.shouldWarn(caller.user.id)) return;
-    const card = { lines: [expiringFile(expiresAtMs)], progress: null, buttons: [] };
+    const card = textCard(expiringFile(expiresAtMs));
     const said = this.#options.bot
       .show(reply.task)
       .then(() => answer.followUpEphemeral(renderCard(card, { guild: null })));

@@ -1,4 +1,4 @@
-import { approvalCard } from '#commands/sentences/approvals/requests.ts';
+import { approvalCard } from '#commands/sentences/cards/approval.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { withoutDirection } from '#commands/ui/card.ts';

@@ -17,6 +17,7 @@ import {
   type Line,
   layOut,
   type Part,
+  small,
   tableBlocks,
   withoutDirection,
 } from '#commands/ui/card.ts';
@@ -73,8 +74,7 @@ function withRepeated(
   { progress, buttons, ...contents }: Card,
   { label, ...message }: NonNullable<RenderContext['repeats']>,
 ): Card {
-  const link: Block = { kind: 'small', line: [{ message, label }] };
-  return { blocks: [...blocksOf(contents), link], progress, buttons };
+  return layOut([...blocksOf(contents), small({ message, label })], { progress, buttons });
 }
 
 /** Renders a card in full, in as many messages as its text needs; the clip and the buttons are in the first. */
@@ -117,7 +117,7 @@ function marked(last: APIComponentInContainer | undefined): readonly APIComponen
 /** Renders an offer as a message of the bot's own, which pings its requester only. */
 export function renderOffer(card: Card, to: Person, guild: string | null): Body {
   const { progress, buttons } = card;
-  const addressed = layOut([{ kind: 'text', line: [{ mention: to }] }, ...blocksOf(card)], { progress, buttons });
+  const addressed = layOut([[{ mention: to }], ...blocksOf(card)], { progress, buttons });
   return { ...renderCard(addressed, { guild }), allowed_mentions: { parse: [], users: [to.id] } };
 }
 

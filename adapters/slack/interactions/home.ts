@@ -1,7 +1,7 @@
 import type { types } from '@slack/bolt';
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import { HOME_WORDS } from '#commands/sentences/forms.ts';
-import { buttonsOf, type Card, type CardButton } from '#commands/ui/card.ts';
+import { buttonsOf, type Card, type CardButton, textCard } from '#commands/ui/card.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Broadcast } from '#src/engine/index.ts';
@@ -54,7 +54,7 @@ const BUTTONS: readonly CardButton[] = [
   { id: 'home:models', label: HOME_WORDS.models, style: 'plain' },
   { id: 'home:usage', label: HOME_WORDS.usage, style: 'plain' },
 ];
-const HEAD: Card = { lines: [[HOME_WORDS.start], [HOME_WORDS.where]], progress: null, buttons: BUTTONS };
+const HEAD: Card = { ...textCard([HOME_WORDS.start], [HOME_WORDS.where]), buttons: BUTTONS };
 
 /** Returns the command of a button of the tab, as typed after `/video`; `undefined` for any other button. */
 export function homeCommand(button: string): string | undefined {

@@ -2,8 +2,9 @@ import type { EndNotice, Handover } from '#src/chat/index.ts';
 import type { Person } from '#src/tasks/index.ts';
 import { shortId } from '../../ui/buttons.ts';
 import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
-import { declinedOutcome } from '../approvals/requests.ts';
-import { shorten } from '../format.ts';
+import { facts } from '../../ui/lines.ts';
+import { quoted } from '../format.ts';
+import { declinedOutcome } from './approval.ts';
 import { setNoticeCard } from './set-card.ts';
 
 /**
@@ -11,25 +12,21 @@ import { setNoticeCard } from './set-card.ts';
  * @param mention person to ping; `null` for none.
  */
 export function noticeCard(notice: EndNotice, mention: Person | null): Card {
-  const prompt: Part = { untrusted: `“${shorten(notice.prompt, 80)}”` };
+  const prompt: Part = { untrusted: quoted(notice.prompt) };
   const isTheirs = mention?.id === notice.by.id;
   const ping: Line = mention === null ? [] : [{ mention }, ' '];
   const whose: Line = isTheirs ? ['your clip '] : [{ person: notice.by }, '’s clip '];
   if (notice.set !== undefined) return setNoticeCard(notice, notice.set, ping);
   const isUnsold = notice.phase === 'refused';
   const subject: Line = isUnsold ? ['the service rejected ', ...whose, prompt] : [...whose, prompt];
-  return {
-    lines: [[...ping, ...subject, ...outcome(notice), ...whereabouts(notice)]],
-    progress: null,
-    buttons: [],
-  };
+  return textCard([...ping, ...subject, ...outcome(notice), ...whereabouts(notice)]);
 }
 
 /** Names the clip's channel for a subscribed one, with a link to its message unless that was deleted. */
 function whereabouts({ subscribed, message, handover }: EndNotice): Line {
   if (!subscribed) return [];
-  const link: Line = handover === 'unshown' || message.message === '' ? [] : [' · ', { message, label: 'See it' }];
-  return [' In ', { channel: message.channel }, ...link];
+  const isThere = handover !== 'unshown' && message.message !== '';
+  return facts([' In ', { channel: message.channel }], isThere && [{ message, label: 'See it' }]);
 }
 
 function outcome(notice: EndNotice): Line {
@@ -72,7 +69,7 @@ export function directClipCard(
   reason: DirectReason,
   clip: { readonly prompt: string; readonly channel: string },
 ): Card {
-  const prompt: Part = { untrusted: `“${shorten(clip.prompt, 80)}”` };
+  const prompt: Part = { untrusted: quoted(clip.prompt) };
   const channel: Part = { channel: clip.channel };
   const why: Line =
     reason === 'archived'

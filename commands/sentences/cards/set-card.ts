@@ -1,19 +1,14 @@
-import {
-  type EndNotice,
-  isPending,
-  type MessageRef,
-  type SetMember,
-  type SetOutcome,
-  type TaskView,
-} from '#src/chat/index.ts';
+import { type EndNotice, isPending, type SetMember, type SetOutcome, type TaskView } from '#src/chat/index.ts';
 import { formatPrice, type Phase, type SetKind } from '#src/tasks/index.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
-import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
-import { declinedOutcome } from '../approvals/requests.ts';
-import { capitalised, count, all as listed, shorten } from '../format.ts';
+import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
+import { facts, lineOf, type Optional } from '../../ui/lines.ts';
+import { CHAIN_PACE, unsentWords, waitsWords } from '../chain.ts';
+import { capitalised, count, all as listed, quoted, shorten } from '../format.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
-import { CHAIN_PACE, unsentWords, waitsWords } from '../studio/chain.ts';
+import { ENDS } from '../state-words.ts';
+import { declinedOutcome } from './approval.ts';
 
 /**
  * Lists the tasks of a set, one line each, with a link to the message of one that has its own.
@@ -26,46 +21,39 @@ export function memberLines(
   const { one } = memberWords(set?.kind ?? 'takes');
   return members.map((member, index) => {
     const { view, message, shot } = member;
-    const link: Line = message === null ? [] : [' · ', { message, label: 'See it' }];
     const at = shot?.at ?? view.set?.at ?? index + 1;
-    return [
-      { strong: `${capitalised(one)} ${at}` },
-      ' · ',
+    return facts(
+      [{ strong: `${capitalised(one)} ${at}` }],
       ...shotWords(member),
-      ...(shot === undefined ? stateOf(view, linesOf(view)) : shotState(view, linesOf(view))),
-      ...(shot?.isRetrying === true ? [' · another take is in progress'] : []),
-      ...link,
-    ];
+      shot === undefined ? stateOf(view, linesOf(view)) : shotState(view, linesOf(view)),
+      shot?.isRetrying && 'another take is in progress',
+      message && [{ message, label: 'See it' }],
+    );
   });
 }
 
 /** Names a set by its first prompt: `Storyboard: a fox wakes up · 9 shots`. */
 export function setTitle({ prompt, set }: TaskView): Line {
   const name: Line = set?.kind === 'storyboard' ? ['Storyboard: '] : [];
-  return [...name, promptPart(prompt, SHOT_PROMPT_LENGTH), ...(set === undefined ? [] : [` · ${setSize(set)}`])];
+  return facts([...name, promptPart(prompt, SHOT_PROMPT_LENGTH)], set && setSize(set));
 }
 
 /** Links the latest cut of a storyboard, and says whether it still is what the board shows. */
 export function cutLinks({ boardCut }: TaskView): readonly Line[] {
   if (boardCut === undefined) return [];
   const { message, isCurrent, isJoining } = boardCut;
-  const state = isJoining ? ' · being joined' : isCurrent ? ' · up to date' : ' · the board has changed since';
-  return [['Cut: ', { message, label: 'See it' }, state]];
-}
-
-/** Continues a line with a link to a message, where there is one. */
-export function linkTo(message: MessageRef | undefined, label: string): Line {
-  return message === undefined ? [] : [' · ', { message, label }];
+  const state = isJoining ? 'being joined' : isCurrent ? 'up to date' : 'the board has changed since';
+  return [facts(['Cut: ', { message, label: 'See it' }], state)];
 }
 
 /** Longest prompt of a shot on its board, in UTF-16 units. */
 const SHOT_PROMPT_LENGTH = 50;
 
-/** Describes a shot on its board: `a fox wakes up · 6 s · $0.30 · `; empty for other sets, whose tasks are the same. */
-function shotWords({ view, shot }: SetMember): Line {
+/** Describes a shot on its board: `a fox wakes up`, `6 s`, `$0.30`; nothing for other sets, whose tasks are the same. */
+function shotWords({ view, shot }: SetMember): readonly Optional<Line | string>[] {
   if (shot === undefined) return [];
-  const facts = ` · ${view.settings.seconds} s · ${formatPrice(view.price)} · `;
-  return [...(shot.isSkipped ? ['skipped · '] : []), promptPart(view.prompt, SHOT_PROMPT_LENGTH), facts];
+  const prompt = [promptPart(view.prompt, SHOT_PROMPT_LENGTH)];
+  return [shot.isSkipped && 'skipped', prompt, `${view.settings.seconds} s`, formatPrice(view.price)];
 }
 
 /** Sums a storyboard up: `8 of 9 shots are ready; shot 4 failed.`; empty for other sets. */
@@ -155,7 +143,7 @@ function shotState(view: TaskView, lines: readonly Line[]): Line {
     (part): Part =>
       typeof part === 'object' && 'untrusted' in part ? { untrusted: shorten(part.untrusted, FAILURE_LENGTH) } : part,
   );
-  return [...short, ...((refundKnown && sends < 2) || sends === 0 ? [' Not charged.'] : [])];
+  return lineOf(short, ((refundKnown && sends < 2) || sends === 0) && ' Not charged.');
 }
 
 /** Returns the buttons of a set that make one of its tasks again, for those that failed. */
@@ -182,14 +170,9 @@ function mayStartNow({ dropped, startsFrom }: TaskView, members: readonly SetMem
 export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): Card {
   const { kind, of, ready, others, declined } = set;
   const { many } = memberWords(kind);
-  const prompt: Part = { untrusted: `“${shorten(notice.prompt, 80)}”` };
+  const prompt: Part = { untrusted: quoted(notice.prompt) };
   const all = kind === 'comparison' ? `${of} clips to compare of ` : `${of} ${many} of `;
-  if (declined !== undefined)
-    return {
-      lines: [[...ping, `your ${all}`, prompt, ...declinedOutcome(declined, set)]],
-      progress: null,
-      buttons: [],
-    };
+  if (declined !== undefined) return textCard([...ping, `your ${all}`, prompt, ...declinedOutcome(declined, set)]);
   const subject: Line =
     ready === of
       ? [`your ${all}`, prompt, ' are ready.']
@@ -200,15 +183,13 @@ export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): C
       `${memberName(kind, at)} ${(isDropped === true ? NOT_ORDERED : ENDS[phase]) ?? (kind === 'comparison' ? 'isn’t ready yet' : phase === 'running' ? 'is being made again' : 'has no clip')}`,
   );
   const vote = set.isBlind === true && ready > 1 ? ' Vote for the best one.' : '';
-  const end: Line = rest.length === 0 ? [vote] : [`${rest.join(', ')}.${vote}`];
-  const link: Line = notice.subscribed
-    ? [' In ', { channel: notice.message.channel }, ' · ', { message: notice.message, label: 'See them' }]
-    : [];
+  const end = rest.length === 0 ? vote : `${rest.join(', ')}.${vote}`;
+  const { message, subscribed } = notice;
+  const link = subscribed && facts([' In ', { channel: message.channel }], [{ message, label: 'See them' }]);
   // Without its price, a retry before the reveal is a matter of the card.
   const retries = notice.subscribed || set.isBlind === true ? [] : others.filter(({ phase }) => RETRIED.has(phase));
   return {
-    lines: [[...ping, ...whose, ...end, ...link]],
-    progress: null,
+    ...textCard(lineOf(ping, whose, end, link)),
     buttons: retries.flatMap((other) => (other.retryPrice === null ? [] : [retryOne(kind, other)])),
   };
 }
@@ -221,16 +202,6 @@ function endWords({ phase, dropped }: TaskView): string | undefined {
 }
 
 const NOT_ORDERED = 'was not ordered';
-
-/** Continues the name of a task without a clip. */
-const ENDS: Partial<Readonly<Record<Phase, string>>> = {
-  lost: 'could not be fetched',
-  failed: 'failed',
-  refused: 'was rejected',
-  uncertain: 'needs a decision',
-  declined: 'was not approved',
-  cancelled: 'was cancelled',
-};
 
 function withoutYour(part: Part): Part {
   return typeof part === 'string' ? part.replace('your ', '') : part;

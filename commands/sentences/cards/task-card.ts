@@ -19,22 +19,33 @@ import {
   type SetPlace,
   total,
 } from '#src/tasks/index.ts';
-import { MEDIA_KINDS } from '#src/videos/index.ts';
 import { changesId, resendButtonId, retryButtonId, signOffButtonId, taskButtonId } from '../../ui/buttons.ts';
-import { type Block, blocksOf, type Card, type CardButton, type Line, layOut, textCard } from '../../ui/card.ts';
-import { approvalCard, declinedLines, requestedLines } from '../approvals/requests.ts';
-import { blindButtons, blindLines, comparisonButtons, comparisonLines } from '../comparisons/words.ts';
-import { failureLine, retryLines, unfetchedLine } from '../errors.ts';
+import {
+  type Block,
+  blocksOf,
+  type Card,
+  type CardButton,
+  heading,
+  item,
+  type Line,
+  layOut,
+  small,
+  textCard,
+} from '../../ui/card.ts';
+import { facts, lineOf } from '../../ui/lines.ts';
+import { unsentWords, waitsWords } from '../chain.ts';
+import { failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
-import { reviewLines, reviewNoticeCard, signedOffCard } from '../review/review.ts';
-import { MEDIA_WORDS, requestWords } from '../settings.ts';
-import { unsentWords, waitsWords } from '../studio/chain.ts';
-import { cutCard } from '../studio/cuts.ts';
+import { referenceWords, requestWords } from '../settings.ts';
+import { approvalCard, declinedLines, requestedLines } from './approval.ts';
+import { blindButtons, blindLines, comparisonButtons, comparisonLines } from './comparison.ts';
+import { cutCard } from './cut.ts';
 import { noticeCard } from './notice.ts';
-import { boardSummary, cutLinks, linkTo, memberButtons, memberLines, outdatedOf, shotNumbers } from './set-card.ts';
+import { reviewLines, reviewNoticeCard, signedOffCard } from './review.ts';
+import { boardSummary, cutLinks, memberButtons, memberLines, outdatedOf, shotNumbers } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -75,35 +86,33 @@ function defaultMention(view: AnyView): Person | null {
 function taskCard(view: TaskView): Card {
   if (view.awayFrom !== undefined) return awayCard(view, view.awayFrom);
   if (view.cut !== undefined) return cutCard(view, view.cut);
-  const own = ownLines(view);
-  const lines = own.map((line): Block => ({ kind: 'text', line }));
   // A blind clip is retried for the highest price of its comparison.
   const actions = view.blind === undefined ? view.buttons : view.buttons.filter((action) => action !== 'retry');
   const buttons = actions.map((action) => taskButton(action, view));
-  return layOut([headline(view), ...lines, ...unprovenBlocks(view), ...approvedBlocks(view)], {
-    progress: isPending(view.phase) ? view.progress : null,
-    buttons: [...furtherButtons(view), ...buttons],
-  });
+  const approver = view.approval?.approved?.by;
+  return layOut(
+    [
+      headline(view),
+      ...ownLines(view),
+      view.isUnproven && small(MAY_BE_CUT_OFF),
+      approver && small('Approved by ', { person: approver }, '.'),
+    ],
+    {
+      progress: isPending(view.phase) ? view.progress : null,
+      buttons: [...furtherButtons(view), ...buttons],
+    },
+  );
 }
 
 /** Warns of a clip that may have been cut off on its way. */
-function unprovenBlocks({ isUnproven }: Pick<TaskView, 'isUnproven'>): readonly Block[] {
-  const warning = 'The video service didn’t say how long this file is, so it may be cut off.';
-  return isUnproven === true ? [{ kind: 'small', line: [warning] }] : [];
-}
-
-/** Names the person who approved a task, below its message. */
-function approvedBlocks({ approval }: Pick<TaskView, 'approval'>): readonly Block[] {
-  const by = approval?.approved?.by;
-  return by === undefined ? [] : [{ kind: 'small', line: ['Approved by ', { person: by }, '.'] }];
-}
+const MAY_BE_CUT_OFF = 'The video service didn’t say how long this file is, so it may be cut off.';
 
 /** Renders a direct message in place of one that its channel did not take. */
 function awayCard({ awayFrom: _away, ...view }: TaskView, channel: string): Card {
   const { progress, buttons, ...contents } = taskCard(view);
   const [first, ...rest] = blocksOf(contents);
-  const why: Block = { kind: 'text', line: ['I can’t post in ', { channel }, ' any more, so this goes to you alone.'] };
-  return { blocks: [...(first === undefined ? [] : [first]), why, ...rest], progress, buttons };
+  const why = ['I can’t post in ', { channel }, ' any more, so this goes to you alone.'];
+  return layOut([first, why, ...rest], { progress, buttons });
 }
 
 /** Returns whether all tasks of a set wait for an approval, or none was approved: there is one line about them. */
@@ -135,23 +144,18 @@ export function setDetailsCard(view: TaskView, message: MessageRef | undefined):
   const isTogether = isDecidedTogether(view) || view.comparison?.stage === 'making';
   const rows = isTogether ? [] : isComparison(view) ? comparisonLines(view) : memberLines(view, phaseLines);
   const state = isTogether ? ownLines(view) : [...boardSummary(view), ...cutLinks(view), ...rows.slice(members.length)];
-  const items = members.map(({ view: one, shot }, index): Block => {
-    const [name = capitalised(memberName(set?.kind ?? 'takes', shot?.at ?? index + 1)), , ...small] = rows[index] ?? [];
-    const accessory = { id: taskButtonId('details', one.task), ...BUTTONS.details };
-    return { kind: 'item', title: [name], small, accessory };
+  const items = members.map(({ view: one, shot }, index) => {
+    const [name = capitalised(memberName(set?.kind ?? 'takes', shot?.at ?? index + 1)), , ...rest] = rows[index] ?? [];
+    return item([name], rest, { id: taskButtonId('details', one.task), ...BUTTONS.details });
   });
-  const small: Line = [
-    'Requested ',
-    { timeMs: createdAtMs },
-    ' · ID ',
-    { code: task },
-    ...linkTo(message, 'its message'),
-  ];
-  const texts = state.map((line): Block => ({ kind: 'text', line }));
-  return layOut(
-    [{ kind: 'heading', line: ['Details'] }, headline(view), ...texts, { kind: 'small', line: small }, ...items],
-    { buttons: [taskButton('show', view)] },
+  const times = facts(
+    ['Requested ', { timeMs: createdAtMs }],
+    ['ID ', { code: task }],
+    message && [{ message, label: 'its message' }],
   );
+  return layOut([heading('Details'), headline(view), ...state, small(...times), ...items], {
+    buttons: [taskButton('show', view)],
+  });
 }
 
 /** Renders the prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · requester. */
@@ -159,16 +163,16 @@ function headline(view: TaskView): Block {
   const { members } = view;
   const set = view.set ?? view.takeOf;
   if (members !== undefined && set?.kind === 'storyboard') return boardHeadline(view, set);
-  const takes = set === undefined ? [] : [members === undefined ? placeInSet(set) : setSize(set)];
-  const version = view.version === undefined || members !== undefined ? [] : [`v${view.version}`];
-  const price = view.blind === undefined ? [formatPrice(view.price)] : [];
-  const settings = [...requestWords(view.settings), ...references(view), ...takes, ...version, ...price];
-  const model: Line = view.modelTitle === '' ? [] : [{ untrusted: view.modelTitle }, ' · '];
-  return {
-    kind: 'item',
-    title: [promptPart(view.prompt, PROMPT_LENGTH)],
-    small: [...model, `${settings.join(' · ')} · `, { person: view.by }],
-  };
+  const small = facts(
+    view.modelTitle !== '' && [{ untrusted: view.modelTitle }],
+    ...requestWords(view.settings),
+    ...referenceWords(view.references ?? {}),
+    set && (members === undefined ? placeInSet(set) : setSize(set)),
+    view.version !== undefined && members === undefined && `v${view.version}`,
+    view.blind === undefined && formatPrice(view.price),
+    [{ person: view.by }],
+  );
+  return item([promptPart(view.prompt, PROMPT_LENGTH)], small);
 }
 
 /** Names the place of a task in its set: `2 of 4 takes`, `shot 4 of 9`. */
@@ -180,19 +184,8 @@ function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): str
 /** Renders the first prompt of a storyboard, and in small print: 9 shots · 54 s · $2.70 · requester. */
 function boardHeadline({ prompt, price, by, members = [] }: TaskView, set: SetPlace): Block {
   const seconds = members.reduce((sum, { view }) => sum + view.settings.seconds, 0);
-  return {
-    kind: 'item',
-    title: ['Storyboard: ', promptPart(prompt, PROMPT_LENGTH)],
-    small: [`${setSize(set)} · ${seconds} s · ${formatPrice(price)} · `, { person: by }],
-  };
-}
-
-/** Counts the reference media by kind: `2 reference images`; empty for kinds without any. */
-function references({ references: given }: TaskView): readonly string[] {
-  return MEDIA_KINDS.flatMap((kind) => {
-    const number = given?.[kind] ?? 0;
-    return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
-  });
+  const small = facts(setSize(set), `${seconds} s`, formatPrice(price), [{ person: by }]);
+  return item(['Storyboard: ', promptPart(prompt, PROMPT_LENGTH)], small);
 }
 
 function phaseLines(view: TaskView): readonly Line[] {
@@ -210,7 +203,7 @@ function phaseLines(view: TaskView): readonly Line[] {
     case 'done':
       return [[`Done in ${tookInWords(view)}${doubtful(view)}`], ...handoverLines(view.handover), ...keptLines(view)];
     case 'lost':
-      return lostLines(view);
+      return lostLines(view.failure, atStake(view));
     case 'failed':
       return [failureLine(view.failure ?? { code: 'generation_failed', words: null }), [refundSentence(view)]];
     case 'refused':
@@ -224,29 +217,22 @@ function phaseLines(view: TaskView): readonly Line[] {
 
 function waitingLines(view: TaskView, word: string): readonly Line[] {
   if (view.state === 'waiting') return [[waitsWords(view)]];
-  const percentage = view.progress === null ? [] : [`${view.progress} %`];
-  const figures = [word, ...percentage, took(view), ...expectation(view)];
+  const figures = facts(word, view.progress !== null && `${view.progress} %`, took(view), expectation(view));
   const { overdue, retrying } = view;
   const retry = retryLines(retrying, view.nowMs);
-  if (overdue === null) return [[figures.join(' · ')], ...retry];
+  if (overdue === null) return [figures, ...retry];
   const after = formatDuration(overdue.deadlineMs);
   const every = formatDuration(overdue.pollEveryMs);
   const late =
     retrying === null ? `Still running after ${after}. Checking every ${every}.` : `Not done after ${after}.`;
-  return [[figures.join(' · ')], [late], ...retry];
+  return [figures, [late], ...retry];
 }
 
-function expectation({ overdue, longerThanUsual, usual }: TaskView): readonly string[] {
+function expectation({ overdue, longerThanUsual, usual }: TaskView): string | null {
   // "Still running after 30 min" says it already.
-  if (overdue !== null) return [];
-  if (longerThanUsual) return ['longer than usual'];
-  return usual === null ? [] : [`usually ${formatSpan(usual.fromMs, usual.toMs)}`];
-}
-
-function lostLines(view: TaskView): readonly Line[] {
-  const lines: Line[] = [['The video service finished this clip, but I couldn’t download it.']];
-  if (view.failure !== null) lines.push(unfetchedLine(view.failure));
-  return [...lines, [`It may charge ${atStake(view)} all the same.`]];
+  if (overdue !== null) return null;
+  if (longerThanUsual) return 'longer than usual';
+  return usual && `usually ${formatSpan(usual.fromMs, usual.toMs)}`;
 }
 
 function uncertainLines(view: TaskView): readonly Line[] {
@@ -256,13 +242,7 @@ function uncertainLines(view: TaskView): readonly Line[] {
   }
   if (view.failure?.code === 'task_unknown') return disownedLines(view);
   if (view.failure?.code === 'id_taken') return sharedIdLines(view);
-  return [
-    [
-      'The video service didn’t confirm this request. ',
-      `It may be processing it and may charge ${atStake(view)}. I won’t send it again on my own.`,
-    ],
-    waysOut('Does the service’s console show it?', 'If not,'),
-  ];
+  return [unconfirmedLine(atStake(view)), waysOut('Does the service’s console show it?', 'If not,')];
 }
 
 /** Lists the remedies for an unconfirmed request, as answers to a question about the service's console. */
@@ -300,8 +280,8 @@ function sharedIdLines(view: TaskView): readonly Line[] {
 }
 
 function cancelledLines(view: TaskView): readonly Line[] {
-  const by: Line =
-    view.cancelledBy === null || view.cancelledBy.id === view.by.id ? [] : [' by ', { person: view.cancelledBy }];
+  const { cancelledBy } = view;
+  const by = lineOf(cancelledBy !== null && cancelledBy.id !== view.by.id && [' by ', { person: cancelledBy }]);
   if (view.sends === 0) return [[...unsentWords(view, by), ' You were not charged.']];
   const cancelled: Line = ['Cancelled in Dailies', ...by, '. '];
   switch (view.lateOutcome) {

@@ -9,10 +9,11 @@ import type {
   UnusualSpend,
 } from '#src/chat/index.ts';
 import { formatPrice } from '#src/tasks/index.ts';
-import { type Block, type Card, type Line, layOut, textCard } from '../../ui/card.ts';
-import { all, count, formatMonth } from '../format.ts';
-import { heldWords } from '../money/limit-facts.ts';
-import { formatDay, formatReset, monthName } from '../money/months.ts';
+import { type Card, type Columns, type Line, layOut, small, table, textCard } from '../../ui/card.ts';
+import { present } from '../../ui/lines.ts';
+import { formatSum, heldWords } from '../amounts.ts';
+import { formatDay, formatMonth, formatReset, monthName } from '../dates.ts';
+import { all, count } from '../format.ts';
 
 export function teamNoticeCard(notice: TeamNotice): Card {
   switch (notice.kind) {
@@ -84,50 +85,39 @@ function unusualSentence({ amount, clips, usual, currency }: UnusualSpend): stri
 }
 
 function reportCard({ period, totals, rows, moreRows, skipped }: SpendReport): Card {
-  const blocks: Block[] = [
-    { kind: 'text', line: [`${monthName(period)}: ${reportSentence(totals)}`] },
-    ...skipped.map((month): Block => ({ kind: 'text', line: skippedLine(month) })),
+  const columns: Columns<SpendReport['rows'][number]> = [
+    ['Person', ({ person }) => [{ person }]],
+    ['Model', ({ model }) => [{ untrusted: model }]],
+    ['Clips', ({ clips }) => count(clips, 'clip')],
+    ['Spent', formatPrice],
   ];
-  if (rows.length > 0) {
-    const cells = rows.map(({ person, model, clips, amount, currency }): readonly Line[] => [
-      [{ person }],
-      [{ untrusted: model }],
-      [count(clips, 'clip')],
-      [formatPrice({ amount, currency })],
-    ]);
-    blocks.push({ kind: 'table', columns: ['Person', 'Model', 'Clips', 'Spent'], rows: cells });
-  }
-  if (moreRows > 0) blocks.push({ kind: 'small', line: [`And ${count(moreRows, 'more row')} in the CSV.`] });
-  blocks.push({ kind: 'small', line: ['Prices are those of the catalog; the service sends no bill.'] });
-  return layOut(blocks);
+  return layOut([
+    [`${monthName(period)}: ${reportSentence(totals)}`],
+    ...skipped.map(skippedLine),
+    rows.length > 0 && table(columns, rows),
+    moreRows > 0 && small(`And ${count(moreRows, 'more row')} in the CSV.`),
+    small('Prices are those of the catalog; the service sends no bill.'),
+  ]);
 }
 
 function reportSentence(totals: readonly SpendTotals[]): string {
-  const sum = (pick: (one: SpendTotals) => string, some: readonly SpendTotals[]): string =>
-    all(some.map((one) => formatPrice({ amount: pick(one), currency: one.currency })));
-  const clips = (pick: (one: SpendTotals) => number): number => totals.reduce((total, one) => total + pick(one), 0);
   if (totals.length === 0) return 'nothing was spent.';
+  const sum = (amountOf: (one: SpendTotals) => string, some: readonly SpendTotals[]): string =>
+    formatSum(some.map((one) => ({ amount: amountOf(one), currency: one.currency })));
   const spent = totals.filter((one) => one.clips > 0);
-  const nothing = totals.slice(0, 1);
   const held = totals.filter((one) => Number(one.held) !== 0);
   const awaited = totals.filter((one) => Number(one.awaited) !== 0);
   const refunded = totals.filter((one) => one.refundedClips > 0);
   const doubted = totals.filter((one) => one.doubtedClips > 0);
-  const failed = clips((one) => one.refundedClips);
-  return [
-    `${sum((one) => one.spent, spent.length === 0 ? nothing : spent)} for ${count(
-      clips((one) => one.clips),
-      'clip',
-    )}.`,
-    ...(held.length === 0 ? [] : [`Includes ${sum((one) => one.held, held)} for clips in progress.`]),
-    ...(awaited.length === 0
-      ? []
-      : [`Includes ${sum((one) => one.awaited, awaited)} for failed clips that await their refund.`]),
-    ...(refunded.length === 0
-      ? []
-      : [`${sum((one) => one.refunded, refunded)} refunded for ${count(failed, 'failed clip')}.`]),
-    ...(doubted.length === 0 ? [] : [`${sum((one) => one.doubted, doubted)} unconfirmed.`]),
-  ].join(' ');
+  const clips = totals.reduce((sum, one) => sum + one.clips, 0);
+  const failed = totals.reduce((sum, one) => sum + one.refundedClips, 0);
+  return present([
+    `${sum((one) => one.spent, spent.length === 0 ? totals.slice(0, 1) : spent)} for ${count(clips, 'clip')}.`,
+    held.length > 0 && `Includes ${sum((one) => one.held, held)} for clips in progress.`,
+    awaited.length > 0 && `Includes ${sum((one) => one.awaited, awaited)} for failed clips that await their refund.`,
+    refunded.length > 0 && `${sum((one) => one.refunded, refunded)} refunded for ${count(failed, 'failed clip')}.`,
+    doubted.length > 0 && `${sum((one) => one.doubted, doubted)} unconfirmed.`,
+  ]).join(' ');
 }
 
 function skippedLine(month: string): Line {
@@ -141,10 +131,10 @@ function skippedLine(month: string): Line {
 function correctionSentence({ period, change, currency, failed, billed }: ReportCorrection): string {
   const isLess = change.startsWith('-');
   const amount = formatPrice({ amount: change.replace(/^[-+]/, ''), currency });
-  const reasons = [
-    ...(failed > 0 ? [`${count(failed, 'clip')} failed`] : []),
-    ...(billed > 0 ? [`${count(billed, 'clip')} ${billed === 1 ? 'was' : 'were'} billed`] : []),
-  ];
+  const reasons = present([
+    failed > 0 && `${count(failed, 'clip')} failed`,
+    billed > 0 && `${count(billed, 'clip')} ${billed === 1 ? 'was' : 'were'} billed`,
+  ]);
   const why = reasons.length === 0 ? '' : `, ${all(reasons)} after the report`;
   return `Correction to ${monthName(period)}: ${isLess ? '−' : '+'}${amount}${why}.`;
 }

@@ -12,7 +12,7 @@ import {
 } from '../../engine/index.ts';
 import { endOfPeriod, periodOf, startOfPeriod } from '../../period.ts';
 import { amountOf, isPseudonym, type Micros, type Refunds } from '../../tasks/index.ts';
-import { budgets } from '../budgets.ts';
+import { budgets, usedOf } from '../budgets.ts';
 import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.ts';
 import { paceOf } from '../pace.ts';
 import { parseSumName, type SumName } from '../sum-name.ts';
@@ -172,10 +172,6 @@ function limitOf(name: SumName, budgets: ReadonlyMap<string, BudgetAmounts>): Mi
     .find((hard) => Object.keys(hard).length > 0);
   const amount = applying?.[name.currency];
   return amount === undefined ? null : BigInt(amount);
-}
-
-function usedOf({ held, settled, doubted }: SumParts): Micros {
-  return held + settled + doubted;
 }
 
 /** Returns the highest threshold that is passed; 0 for none. */

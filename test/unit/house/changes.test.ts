@@ -8,7 +8,7 @@ import { TEAM_SETTING } from './changes/team-setting.ts';
 const SHOWN = `
   import { settings } from '#commands/administration/settings.ts';
   import { showAudit } from '#commands/administration/audit.ts';
-  import { settingsCard } from '#commands/sentences/administration/settings.ts';
+  import { settingsCard } from '#commands/administration/setting-words.ts';
   import { settingEntries } from '#src/teams/audit/setting-entries.ts';
   import { DEFAULT_SETTINGS } from '#src/teams/index.ts';
   const after = { ...DEFAULT_SETTINGS, weeklySummary: true };

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
+import { listRow } from '#commands/list.ts';
 import { detailsCard } from '#commands/orders/details.ts';
-import { listCard } from '#commands/sentences/cards/history.ts';
-import { offerCard } from '#commands/sentences/offers.ts';
-import type { Card } from '#commands/ui/card.ts';
+import { offerCard } from '#commands/orders/offer-cards.ts';
+import { type Card, heading, layOut } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { writeClip } from '#test/fakes/clip.ts';
@@ -61,17 +61,7 @@ const reply = async (user: string, answer: Reply, text = '/video list'): Promise
 };
 const privately = (card: Card): Reply => ({ kind: 'private', card });
 const listOf = (one: Task): Reply =>
-  privately(
-    listCard({
-      listed: [{ task: one, message, phase: 'done' }],
-      who: null,
-      search: null,
-      offset: 0,
-      clips: 1,
-      lookedThrough: null,
-      buttons: [],
-    }),
-  );
+  privately(layOut([heading('Team clips'), listRow({ task: one, message, phase: 'done' })]));
 const offer = (prompt: string): Reply =>
   privately(
     offerCard({

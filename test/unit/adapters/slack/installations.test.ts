@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createForm } from '#commands/input/forms.ts';
-import { approvalButtons } from '#commands/sentences/approvals/requests.ts';
+import { approvalButtons } from '#commands/sentences/cards/approval.ts';
 import { NOT_BEGUN } from '#commands/sentences/errors.ts';
 import { type Block, layOut } from '#commands/ui/card.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { formatMonth } from '#commands/sentences/dates.ts';
 import {
   all,
   beginning,
   either,
+  formatAgo,
   formatBytes,
   formatDuration,
   formatElapsed,
-  formatMonth,
   formatRange,
   formatSpan,
   shorten,
@@ -28,6 +29,14 @@ describe('formatting', () => {
     [86_400_000, '1 day'],
     [604_800_000, '7 days'],
   ])('%d ms is %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+  it.each([
+    [59_999, 'just now'],
+    [60_000, '1 minute ago'],
+    [3_599_999, '59 minutes ago'],
+    [7_200_000, '2 hours ago'],
+    [86_400_000, '1 day ago'],
+  ])('%d ms ago is %s', (ms, text) => expect(formatAgo(ms)).toBe(text));
 
   it.each([
     [33_000, 47_000, '30–50 s'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
-import { cutCard } from '#commands/sentences/studio/cuts.ts';
+import { cutCard } from '#commands/sentences/cards/cut.ts';
 import { joinShots } from '#commands/studio/join.ts';
 import { linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';

@@ -8,7 +8,7 @@ export const TEAM_SETTING = [
     lines: "  weeklySummary: { kind: 'on_off', action: 'weekly_summary', default: false },\n",
   },
   {
-    file: 'commands/sentences/administration/settings.ts',
+    file: 'commands/administration/setting-words.ts',
     before: 'reviewIn: {',
     lines: `  weeklySummary: {
     description: 'Whether to post a summary every Monday',

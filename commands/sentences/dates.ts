@@ -35,3 +35,9 @@ export function zoneName(timeZone: string): string {
 function firstDay(period: string): Date {
   return new Date(`${period}-01T00:00:00Z`);
 }
+
+/** Formats `2026-11` as `November 2026`. */
+export function formatMonth(month: string): string {
+  const date = new Date(`${month}-01T00:00:00Z`);
+  return date.toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+}

@@ -1,8 +1,8 @@
 import { amountLeft, formatPrice, isAbove, type Price } from '#src/tasks/index.ts';
-import type { BudgetRoom, BudgetScope, SpendingQuestion } from '../orders/spending.ts';
-import { capitalised } from './format.ts';
-import { monthName } from './money/months.ts';
-import { clipsCost, type Ordered, ordersAbove } from './ordered.ts';
+import { monthName } from '../sentences/dates.ts';
+import { capitalised } from '../sentences/format.ts';
+import { clipsCost, type Ordered, ordersAbove } from '../sentences/ordered.ts';
+import type { BudgetRoom, BudgetScope, SpendingQuestion } from './spending.ts';
 
 /** Requester and channel of the order, as the reader of a sentence sees them. */
 interface Orderer {

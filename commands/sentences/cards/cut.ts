@@ -2,7 +2,8 @@ import type { TaskView } from '#src/chat/index.ts';
 import type { ShotDifference, ShotProperty } from '#src/media/index.ts';
 import type { CutFacts, CutFailure } from '#src/orders/index.ts';
 import { taskButtonId } from '../../ui/buttons.ts';
-import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
+import { type Card, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
+import { facts } from '../../ui/lines.ts';
 import { all, count, formatBytes, formatElapsed } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { promptPart } from '../removal.ts';
@@ -17,13 +18,12 @@ export function cutCard(view: TaskView, cut: CutFacts): Card {
   const isPending = file === null && failure === null;
   const title = failure === null ? (isPending ? `Joining ${number}…` : `Cut of ${number}`) : `Couldn’t join ${number}`;
   const ordered = `${shots.reduce((sum, { seconds }) => sum + seconds, 0)} s`;
-  const facts = file === null ? ordered : `${formatElapsed(file.seconds * 1_000)} · ${formatBytes(file.bytes)}`;
-  const lines = [...(failure === null ? handoverLines(view.handover) : failureLines(failure))];
+  const made = file === null ? [ordered] : [formatElapsed(file.seconds * 1_000), formatBytes(file.bytes)];
   return layOut(
     [
-      { kind: 'item', title: [{ strong: title }], small: [`${facts} · `, { person: view.by }] },
-      ...lines.map((line): Block => ({ kind: 'text', line })),
-      ...shots.map((shot, at): Block => ({ kind: 'small', line: shotLine(shot, at) })),
+      item([{ strong: title }], facts(...made, [{ person: view.by }])),
+      ...(failure === null ? handoverLines(view.handover) : failureLines(failure)),
+      ...shots.map((shot, at) => small(...shotLine(shot, at))),
     ],
     {
       buttons: failure === null ? [] : [{ id: taskButtonId('join', view.task), label: 'Join again', style: 'primary' }],

@@ -7,8 +7,9 @@ import {
   type ReviewDecision,
   type ReviewNote,
 } from '#src/tasks/index.ts';
-import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
-import { shorten } from '../format.ts';
+import { type Card, type Line, textCard } from '../../ui/card.ts';
+import { facts, lineOf, present } from '../../ui/lines.ts';
+import { quoted, shorten } from '../format.ts';
 
 /** Length of a note on a clip's card, in UTF-16 units; its own message shows all of it. */
 const SHORT_NOTE = 120;
@@ -16,10 +17,7 @@ const SHORT_NOTE = 120;
 /** Shows the last decision on a clip, and the notes on the version that it repeats. */
 export function reviewLines({ review, earlierNotes }: Pick<TaskView, 'review' | 'earlierNotes'>): readonly Line[] {
   const last = lastDecision({ review: review ?? [] });
-  return [
-    ...(last === undefined ? [] : [decisionLine(last)]),
-    ...(earlierNotes === undefined ? [] : [earlierLine(earlierNotes)]),
-  ];
+  return present([last && decisionLine(last), earlierNotes && earlierLine(earlierNotes)]);
 }
 
 export function decisionLine({ kind, by, note }: ReviewDecision): Line {
@@ -29,20 +27,17 @@ export function decisionLine({ kind, by, note }: ReviewDecision): Line {
 }
 
 function earlierLine({ version, notes }: NonNullable<TaskView['earlierNotes']>): Line {
-  return [
-    `Notes on v${version}: `,
-    ...notes.flatMap((note, index): Line => [index === 0 ? '' : ' · ', ...noteParts(note, SHORT_NOTE)]),
-  ];
+  return [`Notes on v${version}: `, ...facts(...notes.map((note) => noteParts(note, SHORT_NOTE)))];
 }
 
 function noteParts({ text, atSeconds }: ReviewNote, length: number): Line {
-  const at: readonly Part[] = atSeconds === undefined ? [] : [{ strong: formatTimecode(atSeconds), atSeconds }, ' '];
-  return [...at, { untrusted: shorten(text, length) }];
+  const at = atSeconds !== undefined && [{ strong: formatTimecode(atSeconds), atSeconds }, ' '];
+  return lineOf(at, { untrusted: shorten(text, length) });
 }
 
 /** Names a clip by its version and prompt: `v2 of “a red fox”`. */
 function clipName(version: number, prompt: string): Line {
-  return [`v${version} of `, { untrusted: `“${shorten(prompt, 80)}”` }];
+  return [`v${version} of `, { untrusted: quoted(prompt) }];
 }
 
 /** Renders the notice of a decision. @param mention person to ping; `null` for none. */
@@ -53,24 +48,18 @@ export function reviewNoticeCard(notice: ReviewNotice, mention: Person | null): 
   if (decision === 'signed_off') return textCard([...ping, { person: by }, ' signed off ', ...clip, '.']);
   const what: Line =
     note === null ? ['. The note was removed at its author’s request.'] : [': ', ...noteParts(note, NOTE_LENGTH)];
-  const undone: readonly Line[] =
-    takesBack === null ? [] : [['This takes back ', { person: takesBack }, '’s sign-off.']];
-  return textCard([...ping, { person: by }, ' requested changes to ', ...clip, ...what], ...undone);
+  return textCard(
+    [...ping, { person: by }, ' requested changes to ', ...clip, ...what],
+    takesBack && ['This takes back ', { person: takesBack }, '’s sign-off.'],
+  );
 }
 
 /** Renders a signed-off clip in the team's channel for them. */
 export function signedOffCard({ by, prompt, version, message, channel, link }: SignedOffNotice): Card {
-  const see: Line = message === null ? [] : [' · ', { message, label: 'See it' }];
-  const file: Line =
-    link === null ? [] : [' · ', { link: link.url, label: 'Original' }, ' until ', { timeMs: link.expiresAtMs }];
-  return textCard([
-    'Signed off: ',
-    ...clipName(version, prompt),
-    ' by ',
-    { person: by },
-    ' in ',
-    { channel },
-    ...see,
-    ...file,
-  ]);
+  const line = facts(
+    ['Signed off: ', ...clipName(version, prompt), ' by ', { person: by }, ' in ', { channel }],
+    message && [{ message, label: 'See it' }],
+    link && [{ link: link.url, label: 'Original' }, ' until ', { timeMs: link.expiresAtMs }],
+  );
+  return textCard(line);
 }

@@ -1,12 +1,13 @@
 import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
-import { type Approver, type Declined, formatPrice, type Price, type TaskId } from '#src/tasks/index.ts';
+import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
-import { capitalised, fullStop, shorten } from '../format.ts';
+import { type Card, type CardButton, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
+import { facts, joinLines, lineOf } from '../../ui/lines.ts';
+import { capitalised, count, either, formatAgo, fullStop, shorten } from '../format.ts';
 import { memberWords, type Ordered, setSize, someClips } from '../ordered.ts';
 
 /** Largest number of approvers that a sentence names. */
-export const MAX_NAMED = 3;
+const MAX_NAMED = 3;
 /** Largest length of a reason in a sentence, in UTF-16 units. */
 const REASON_LENGTH = 300;
 /** Largest length of a prompt in a notice, in UTF-16 units. */
@@ -17,15 +18,16 @@ const MEMBER_PROMPT_LENGTH = 80;
 /** Names the users who may approve: `Ada or Ben`, `Ada, Ben, Cleo or 2 others`; without any, administrators. */
 export function approverNames(approvers: readonly Approver[]): Line {
   if (approvers.length === 0) return ['an administrator'];
-  const named = approvers.slice(0, MAX_NAMED).map(approverPart);
+  const named = approvers.slice(0, MAX_NAMED).map((one): Line => [approverPart(one)]);
   const others = approvers.length - named.length;
-  const all: readonly Part[] = others === 0 ? named : [...named, others === 1 ? '1 other' : `${others} others`];
-  return all.flatMap((part, index) => (index === 0 ? [part] : [index === all.length - 1 ? ' or ' : ', ', part]));
+  return joinLines(others === 0 ? named : [...named, [count(others, 'other')]], ', ', ' or ');
 }
 
 function approverPart({ kind, id, name }: Approver): Part {
   return kind === 'person' ? { person: { id, name } } : { untrusted: name };
 }
+
+const NOBODY_ELSE: Line = [' Nobody else is an approver, so an administrator has to look, here or in '];
 
 /** Explains what a task waits for, why, and until when. */
 export function requestedLines({ approval, price, set, members }: TaskView): readonly Line[] {
@@ -37,16 +39,11 @@ export function requestedLines({ approval, price, set, members }: TaskView): rea
     above === null
       ? `${cost} would exceed the budget.`
       : `${cost} is above the team’s limit of ${formatPrice(above)}${set === undefined ? ' for a clip' : ''}.`;
-  const unnoticed: Line =
-    askedOf.length > 0
-      ? []
-      : [
-          ' Nobody else is an approver, so an administrator has to look, here or in ',
-          { code: '/video approvals' },
-          '.',
-        ];
-  const expires: Line = [' Expires ', { timeMs: expiresAtMs }, '.'];
-  return [['Waiting for approval by ', ...approverNames(askedOf), `: ${why}`, ...expires, ...unnoticed]];
+  const line = lineOf(
+    ['Waiting for approval by ', ...approverNames(askedOf), `: ${why} Expires `, { timeMs: expiresAtMs }, '.'],
+    askedOf.length === 0 && [...NOBODY_ELSE, { code: '/video approvals' }, '.'],
+  );
+  return [line];
 }
 
 /** Explains why a requested task was not approved. */
@@ -79,8 +76,7 @@ function repricedSentence({ price: now }: Declined, before: Price): string {
 
 /** Continues `Denied`: ` by Ben: too long for a test.` */
 function deniedBy({ by, reason }: Declined): Line {
-  const whose: Line = by === undefined ? [] : [' by ', { person: by }];
-  return reason === undefined ? [...whose, '.'] : [...whose, ': ', ...reasonLine(reason)];
+  return lineOf(by && [' by ', { person: by }], reason === undefined ? '.' : [': ', ...reasonLine(reason)]);
 }
 
 /** Shows a reason as a sentence: with a full stop unless it ends with punctuation. */
@@ -93,29 +89,28 @@ function reasonLine(reason: string): Line {
 export function approvalCard(view: ApprovalNotice): Card {
   const { task, by, price, prompt, left, pings, isReminder, decided, expiresAtMs } = view;
   const clips = someClips(view.set ?? null);
-  const to = pings.flatMap((approver, at): Line => [pingOf(approver), at === pings.length - 1 ? ': ' : ' ']);
+  const to = pings.map((approver): Line => [pingOf(approver)]);
   const still = isReminder ? ` still waits for the approval of ${clips} for ` : ` requests ${clips} for `;
   const room = left === null ? '' : ` The team has ${formatPrice(left)} left.`;
-  const ask: Line = [...(decided === null ? to : []), { person: by }, `${still}${formatPrice(price)}.${room}`];
+  const isAsked = decided === null && to.length > 0;
+  const ask = lineOf(isAsked && [...joinLines(to, ' '), ': '], { person: by }, `${still}${formatPrice(price)}.${room}`);
   const title: Line = prompt === null ? ['From a private channel'] : [{ untrusted: shorten(prompt, PROMPT_LENGTH) }];
   const end: readonly Line[] =
     decided === null ? [['Expires ', { timeMs: expiresAtMs }, '.']] : decisionLines(decided, view);
-  return layOut(
-    [
-      { kind: 'text', line: ask },
-      { kind: 'item', title, small: noticeFacts(view) },
-      ...setLines(view).map((line): Block => ({ kind: 'small', line })),
-      ...end.map((line): Block => ({ kind: 'text', line })),
-    ],
-    { buttons: decided === null ? approvalButtons(task, price) : [] },
-  );
+  return layOut([ask, item(title, noticeFacts(view)), ...setLines(view).map((line) => small(...line)), ...end], {
+    buttons: decided === null ? approvalButtons(task, price) : [],
+  });
 }
 
 function noticeFacts({ task, model, seconds, message, set }: ApprovalNotice): Line {
-  const request: Line = set === undefined || set.tasks.length === 0 ? [{ untrusted: model }, ` · ${seconds} s · `] : [];
-  const link: Line =
-    message === null ? [] : [' · ', { message, label: set === undefined ? 'its message' : 'their message' }];
-  return [...request, ...(set === undefined ? [] : [`${setSize(set)} · `]), { code: shownId(task) }, ...link];
+  const isSame = set === undefined || set.tasks.length === 0;
+  return facts(
+    isSame && [{ untrusted: model }],
+    isSame && `${seconds} s`,
+    set && setSize(set),
+    [{ code: shownId(task) }],
+    message && [{ message, label: set === undefined ? 'its message' : 'their message' }],
+  );
 }
 
 /** Returns the displayed id of a task, or of a set by the id of its card: that of its first task. */
@@ -130,9 +125,12 @@ function setLines({ set, prompt: first }: ApprovalNotice): readonly Line[] {
   const isSamePrompt = set.tasks.every(({ prompt }) => prompt === first);
   return set.tasks.map(({ model, seconds, prompt, price }, index): Line => {
     const name = set.kind === 'comparison' ? '• ' : `${capitalised(one)} ${index + 1} · `;
-    const about: Line = [name, { untrusted: model }, ` · ${seconds} s · ${formatPrice(price)}`];
-    if (prompt === null || isSamePrompt) return about;
-    return [...about, ' · ', { untrusted: shorten(prompt, MEMBER_PROMPT_LENGTH) }];
+    return facts(
+      [name, { untrusted: model }],
+      `${seconds} s`,
+      formatPrice(price),
+      prompt !== null && !isSamePrompt && [{ untrusted: shorten(prompt, MEMBER_PROMPT_LENGTH) }],
+    );
   });
 }
 
@@ -164,4 +162,25 @@ export function declinedOutcome(declined: Declined | undefined, ordered: Ordered
   const whose = ordered === null ? 'its' : 'their';
   if (declined?.how === 'repriced') return [` ${was} not bought: ${whose} price has risen. Retry asks again.`];
   return [` ${was} not approved in time. Nothing was charged.`];
+}
+
+/** Reports an earlier decision on a request: `Ada already approved this 2 minutes ago.` */
+export function decidedLine({ approval, declined }: Task, nowMs: number): Line {
+  const ago = (atMs: number): string => `${formatAgo(nowMs - atMs)}.`;
+  const approved = approval?.approved;
+  if (approved !== undefined) return [{ person: approved.by }, ` already approved this ${ago(approved.atMs)}`];
+  if (declined === undefined) return ['This request no longer waits for approval.'];
+  const { how, by, atMs } = declined;
+  if (how === 'expired' || by === undefined) return ['This request has expired. Nothing was charged.'];
+  if (how === 'repriced') return ['This request has ended: its price has risen.'];
+  const word = how === 'denied' ? 'denied this' : 'withdrew this request';
+  return [{ person: by }, ` already ${word} ${ago(atMs)}`];
+}
+
+/** Names the users who may approve, as {@link approverNames} does, in plain text. */
+export function anyOf(approvers: readonly Approver[]): string {
+  const names = approvers.slice(0, MAX_NAMED).map(({ name }) => name);
+  const others = approvers.length - names.length;
+  if (names.length === 0) return 'an administrator';
+  return either(others === 0 ? names : [...names, count(others, 'other')]);
 }

@@ -1,6 +1,6 @@
 import type { PauseInEffect } from '#src/teams/index.ts';
-import { fullStop, shorten } from '../format.ts';
-import { formatMoment } from '../money/months.ts';
+import { formatMoment } from './dates.ts';
+import { fullStop, shorten } from './format.ts';
 
 /** Largest length of a reason, in characters. */
 export const REASON_LENGTH = 200;

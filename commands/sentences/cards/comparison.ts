@@ -1,11 +1,13 @@
-import { type ComparisonView, type MessageRef, type TaskView, winnerOf } from '#src/chat/index.ts';
+import { type ComparisonView, type TaskView, winnerOf } from '#src/chat/index.ts';
 import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/tasks/index.ts';
 import { preferButtonId, remakeButtonId, revealButtonId, voteButtonId } from '../../ui/buttons.ts';
 import type { CardButton, Line } from '../../ui/card.ts';
-import { failureLine, unfetchedLine } from '../errors.ts';
+import { facts, lineOf, type Optional, present } from '../../ui/lines.ts';
+import { failureLine, lostLines, unconfirmedLine } from '../errors.ts';
 import { all, count, formatElapsed, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { keptLines } from '../removal.ts';
+import { ENDS } from '../state-words.ts';
 
 /** Refuses to tell, change or repeat a clip of a comparison before the reveal. */
 export const BLIND_UNTIL_REVEAL =
@@ -76,11 +78,7 @@ export function blindLines(view: TaskView): readonly Line[] {
     case 'done':
       return [...handoverLines(view.handover), ...keptLines(view)];
     case 'lost':
-      return [
-        ['The video service finished this clip, but I couldn’t download it.'],
-        ...(failure === null ? [] : [unfetchedLine(failure)]),
-        [`It may charge ${most} all the same.`],
-      ];
+      return lostLines(failure, most);
     case 'failed':
       return [failureLine(failure ?? { code: 'generation_failed', words: null })];
     case 'refused':
@@ -104,9 +102,7 @@ export function blindLines(view: TaskView): readonly Line[] {
 function uncertainLines({ leftBy }: TaskView, most: string): readonly Line[] {
   if (leftBy !== null) return [[{ person: leftBy }, ` left this unresolved. The video service may charge ${most}.`]];
   return [
-    [
-      `The video service didn’t confirm this request. It may be processing it and may charge ${most}. I won’t send it again on my own.`,
-    ],
+    unconfirmedLine(most),
     [
       'Does the service’s console show it? ',
       { strong: 'Enter its ID' },
@@ -118,72 +114,60 @@ function uncertainLines({ leftBy }: TaskView, most: string): readonly Line[] {
 }
 
 function makingLines({ members = [], comparison, startedAtMs, nowMs }: Comparison): readonly Line[] {
-  const ended = comparison.ended === 0 ? '' : ` · ${comparison.ended} of ${members.length} finished`;
+  const ended = comparison.ended > 0 && `${comparison.ended} of ${members.length} finished`;
   const undecided = members.flatMap(({ view }, index) =>
     view.phase === 'uncertain' && view.leftBy === null ? [`clip ${labelAt(index + 1)}`] : [],
   );
-  const decisions: readonly Line[] =
-    undecided.length === 0 ? [] : [[`A decision is needed on ${all(undecided)}, in a message of its own.`]];
-  return [
-    [`Making ${count(members.length, 'clip')}${ended} · ${formatElapsed(nowMs - startedAtMs)}`],
-    ...decisions,
+  return present([
+    facts(`Making ${count(members.length, 'clip')}`, ended, formatElapsed(nowMs - startedAtMs)),
+    undecided.length > 0 && [`A decision is needed on ${all(undecided)}, in a message of its own.`],
     ['They appear together, without the names of their models.'],
-  ];
+  ]);
 }
 
 function memberLine({ view, message }: Member, at: number, { stage, tally, clips }: ComparisonView): Line {
-  const label = { strong: `Clip ${labelAt(at)}` };
-  const state = stage === 'revealed' ? revealedParts(view, tally[at - 1] ?? 0) : stateParts(view, clips.includes(at));
-  return [label, ...state.flatMap((part): Line => [' · ', ...part]), ...linkTo(message)];
-}
-
-function linkTo(message: MessageRef | null): Line {
-  return message === null ? [] : [' · ', { message, label: 'See it' }];
+  const state = stage === 'revealed' ? revealedFacts(view, tally[at - 1] ?? 0) : stateFacts(view, clips.includes(at));
+  return facts([{ strong: `Clip ${labelAt(at)}` }], ...state, message && [{ message, label: 'See it' }]);
 }
 
 /** Words for a clip that is not there; the reasons are in its own message or told after the reveal. */
 const STATES: Partial<Readonly<Record<Phase, string>>> = {
+  ...ENDS,
   lost: 'finished, but I couldn’t fetch it',
   failed: 'could not be made',
-  refused: 'was rejected',
-  uncertain: 'needs a decision',
-  declined: 'was not approved',
-  cancelled: 'was cancelled',
 };
 
-function stateParts(view: TaskView, isThere: boolean): readonly Line[] {
+function stateFacts(view: TaskView, isThere: boolean): readonly string[] {
   if (isThere) return [];
-  if (view.removal !== undefined) return [['removed']];
-  return [[stateWord(view)]];
+  return [view.removal === undefined ? stateWord(view) : 'removed'];
 }
 
 function stateWord({ phase, leftBy }: TaskView): string {
   return leftBy === null ? (STATES[phase] ?? 'still in progress') : 'was left unresolved';
 }
 
-function revealedParts(view: TaskView, votes: number): readonly Line[] {
+function revealedFacts(view: TaskView, votes: number): readonly Optional<Line | string>[] {
   const { modelTitle, price, phase, startedAtMs, endedAtMs, removal } = view;
-  const took = phase !== 'done' || endedAtMs === null ? [] : [[`made in ${formatElapsed(endedAtMs - startedAtMs)}`]];
-  const state = phase === 'done' ? (removal === undefined ? [] : [['removed']]) : [[stateWord(view)]];
-  const counted = votes === 0 && phase !== 'done' ? [] : [[count(votes, 'vote')]];
-  return [[{ untrusted: modelTitle }], [formatPrice(price)], ...took, ...state, ...counted];
+  const isDone = phase === 'done';
+  return [
+    [{ untrusted: modelTitle }],
+    formatPrice(price),
+    isDone && endedAtMs !== null && `made in ${formatElapsed(endedAtMs - startedAtMs)}`,
+    isDone ? removal && 'removed' : stateWord(view),
+    (isDone || votes > 0) && count(votes, 'vote'),
+  ];
 }
 
 function votingLines({ clips, voters, revealsAtMs }: ComparisonView, of: number): readonly Line[] {
-  const until: Line =
-    revealsAtMs === null ? [] : [' The models are revealed ', { timeMs: revealsAtMs }, ' at the latest.'];
-  if (clips.length < 2)
-    return [
-      [
-        `${clips.length === 0 ? 'There is no clip' : 'There is only one clip'} of ${of}, so there is nothing to vote on yet.`,
-        ...until,
-      ],
-    ];
+  const until = revealsAtMs !== null && [' The models are revealed ', { timeMs: revealsAtMs }, ' at the latest.'];
+  if (clips.length < 2) {
+    const there = clips.length === 0 ? 'There is no clip' : 'There is only one clip';
+    return [lineOf(`${there} of ${of}, so there is nothing to vote on yet.`, until)];
+  }
   const counted =
     voters === 0 ? 'Nobody has voted yet.' : `${voters === 1 ? '1 person has' : `${voters} people have`} voted.`;
-  return [
-    [{ strong: clips.length === 2 ? 'Which one is better?' : 'Which one is the best?' }, ` ${counted}`, ...until],
-  ];
+  const question = clips.length === 2 ? 'Which one is better?' : 'Which one is the best?';
+  return [lineOf({ strong: question }, ` ${counted}`, until)];
 }
 
 function outcomeLine(view: Comparison): Line {

@@ -1,7 +1,9 @@
 import { formatPrice, type Price } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
-import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
-import { formatCount } from '../format.ts';
+import { formatCount } from '../sentences/format.ts';
+import { savedLine } from '../sentences/saved.ts';
+import { type Card, heading, type Line, layOut, small } from '../ui/card.ts';
+import { joinLines, labelled, present } from '../ui/lines.ts';
 
 /** Setting that an option sets and a line of a card shows; the others have commands of their own. */
 export type OptionSetting = Exclude<keyof typeof TEAM_SETTINGS, 'pause' | 'policy' | 'styles' | 'channelModels'>;
@@ -168,12 +170,6 @@ export function settingsOf(command?: SettingsCommand): readonly OptionSetting[] 
   return names.filter((name) => command === undefined || (WORDS[name].command ?? 'settings') === command);
 }
 
-/** Says whether a change was one; nothing where none was asked for (`null`). */
-export function savedBlocks(isChanged: boolean | null, saved = 'Saved.'): readonly Block[] {
-  if (isChanged === null) return [];
-  return [{ kind: 'text', line: [isChanged ? saved : 'Nothing changed: it was like this already.'] }];
-}
-
 /** Content of {@link settingsCard}. */
 interface SettingsShown {
   /** With the currency of amounts typed without one. */
@@ -188,38 +184,30 @@ interface SettingsShown {
   readonly lacksApprover: boolean;
 }
 
-/** Heading, answer to a change that is none, and how to make one. */
+/** Heading, what a change that is none is about, and how to make one. */
 const CARDS: Readonly<Record<SettingsCommand, readonly [string, string, (command: string) => Line]>> = {
   settings: [
     'Settings of this team',
-    'Nothing changed: the settings were like this already.',
+    'the settings were',
     (code) => ['To change one: ', { code }, ' with an option. ', { code: 'off' }, ' removes a value.'],
   ],
-  review: [
-    'Reviews',
-    'Nothing changed: it was like this already.',
-    (code) => ['To change it: ', { code }, ' on or off, or with an option.'],
-  ],
+  review: ['Reviews', 'it was', (code) => ['To change it: ', { code }, ' on or off, or with an option.']],
 };
 
 /** Shows the settings of a command; those that were just changed first. */
 export function settingsCard(command: SettingsCommand, shown: SettingsShown): Card {
   const { changed, typed, lacksApprover } = shown;
-  const [heading, unchanged, hint] = CARDS[command];
+  const [title, subject, hint] = CARDS[command];
   const linesOf = (names: readonly OptionSetting[]) => names.flatMap((name) => settingLines(name, shown));
-  const asBlocks = (lines: readonly Line[]): readonly Block[] => lines.map((line) => ({ kind: 'text', line }));
-  const notes = [
-    ...(changed ?? []).flatMap((name) => settingWords(name).note ?? []),
-    ...(lacksApprover ? [noApprover(typed)] : []),
-  ];
-  const said = changed === null || changed.length === 0 ? unchanged : 'Saved.';
-  const news = changed === null ? [] : asBlocks([[said], ...linesOf(changed), ...notes.map((note) => [note])]);
   return layOut([
-    { kind: 'heading', line: [heading] },
-    ...news,
-    ...(changed === null ? [] : [{ kind: 'divider' } as const]),
-    ...asBlocks(linesOf(settingsOf(command).filter((name) => changed?.includes(name) !== true))),
-    { kind: 'small', line: hint(typed) },
+    heading(title),
+    savedLine(changed && changed.length > 0, { subject }),
+    ...linesOf(changed ?? []),
+    ...(changed ?? []).flatMap((name) => settingWords(name).note ?? []).map((note) => [note]),
+    lacksApprover && [noApprover(typed)],
+    changed && { kind: 'divider' },
+    ...linesOf(settingsOf(command).filter((name) => changed?.includes(name) !== true)),
+    small(...hint(typed)),
   ]);
 }
 
@@ -230,13 +218,12 @@ function settingLines(name: OptionSetting, { settings, channel }: SettingsShown)
   const { label, shown } = settingWords(name);
   const channels = TEAM_SETTINGS[name].perChannel === true ? ((settings[name] ?? []) as readonly string[]) : null;
   const value: unknown = channels === null ? settings[name] : channels.includes(channel);
-  const others = (channels ?? []).filter((one) => one !== channel);
-  const named = others.slice(0, MAX_NAMED).flatMap((one, index): Line => [index === 0 ? '' : ', ', { channel: one }]);
+  const others = (channels ?? []).filter((one) => one !== channel).map((one) => [{ channel: one }]);
   const more = others.length > MAX_NAMED ? ` and ${formatCount(others.length - MAX_NAMED)} more` : '';
-  return [
-    [{ strong: label }, ': ', ...(shown as (value: unknown) => Line)(value)],
-    ...(others.length === 0 ? [] : [[{ strong: 'Also on in' }, ': ', ...named, more, '.']]),
-  ];
+  return present([
+    labelled(label, ...(shown as (value: unknown) => Line)(value)),
+    others.length > 0 && labelled('Also on in', ...joinLines(others.slice(0, MAX_NAMED)), more, '.'),
+  ]);
 }
 
 function noApprover(command: string): string {

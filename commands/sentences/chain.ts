@@ -1,24 +1,12 @@
 import type { TaskView } from '#src/chat/index.ts';
 import type { Dropped, ShotEnd } from '#src/tasks/index.ts';
-import type { Line } from '../../ui/card.ts';
-import { all } from '../format.ts';
+import type { Line } from '../ui/card.ts';
 
 export const CHAIN_PACE = 'A shot that starts with the last frame of another waits for its clip.';
 
 /** Refuses another take of a chained shot to those who may not decide on its storyboard, or elsewhere. */
 export const CHAINED_ELSEWHERE =
   'This shot starts with the last frame of the shot before it, so it can only be made again in the channel of its storyboard, by its requester or a manager.';
-
-/** Names what this installation lacks to chain shots. */
-export function chainNeeds(missing: readonly ('ffmpeg' | 'public_url')[]): string {
-  const needed = missing.map((one) => NEEDED[one]);
-  return `chain: I can’t start a shot with the last frame of the one before. That needs ${all(needed)}, which your administrator can add. Nothing was bought.`;
-}
-
-const NEEDED: Readonly<Record<'ffmpeg' | 'public_url', string>> = {
-  ffmpeg: 'ffmpeg',
-  public_url: 'a public address (PUBLIC_URL)',
-};
 
 /** Explains why a shot was not ordered: `Shot 3 failed, so shot 4 was not ordered.` */
 export function droppedSentence({ shot, end }: Dropped, at: number): string {

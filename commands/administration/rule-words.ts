@@ -1,16 +1,13 @@
 import type { Approver } from '#src/tasks/index.ts';
 import type { RuleName, RuleValue } from '#src/teams/index.ts';
 import { allowedSeconds, type Catalog, titleOf } from '#src/videos/index.ts';
-import type { OptionDeclaration, OptionFields } from '../../bot-port.ts';
-import type { Line, Part } from '../../ui/card.ts';
-import { all, either } from '../format.ts';
+import { approverWords } from '../approvals/approvers.ts';
+import type { OptionDeclaration } from '../bot-port.ts';
+import { all, either } from '../sentences/format.ts';
+import type { Line } from '../ui/card.ts';
+import { joinLines } from '../ui/lines.ts';
 
 // Plain text that includes user input: adapters escape all of it.
-
-/** Returns the command that shows and changes the policy, as it is typed on the platform. */
-export function policyCommand(fields: OptionFields | undefined): string {
-  return `${fields?.administration ?? '/video'} policy`;
-}
 
 interface RuleWords<Value> {
   /** Its option, of the same name. */
@@ -57,19 +54,19 @@ export const RULE_WORDS: { readonly [Name in RuleName]: RuleWords<RuleValue<Name
   create: {
     option: approvers('create clips'),
     label: 'Who may create clips',
-    shown: (some) => [...people(some), 'administrators'],
+    shown: (some) => joinLines([...people(some), ['administrators']]),
     audited: 'who may create clips',
   },
   decide: {
     option: approvers('cancel, retry and decide on others’ clips'),
     label: 'Who may decide on others’ clips',
-    shown: (some) => ['the requester, ', ...people(some), 'administrators'],
+    shown: (some) => joinLines([['the requester'], ...people(some), ['administrators']]),
     audited: 'who may decide on others’ clips',
   },
   review: {
     option: approvers('sign off clips or request changes'),
     label: 'Who may review clips',
-    shown: (some) => [...people(some), 'administrators'],
+    shown: (some) => joinLines([...people(some), ['administrators']]),
     audited: 'who may review clips',
   },
   words: {
@@ -92,9 +89,6 @@ function approvers(may: string): RuleWords<never>['option'] {
   };
 }
 
-function people(some: readonly Approver[]): Line {
-  return some.flatMap(({ kind, id, name }): Line => {
-    const part: Part = kind === 'person' ? { person: { id, name } } : { group: { id, name } };
-    return [part, ', '];
-  });
+function people(some: readonly Approver[]): readonly Line[] {
+  return some.map((one) => [approverWords(one)]);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDay, formatReset, monthName, zoneName } from '#commands/sentences/money/months.ts';
+import { formatDay, formatReset, monthName, zoneName } from '#commands/sentences/dates.ts';
 
 describe('months in sentences', () => {
   it('are named without the year', () => {

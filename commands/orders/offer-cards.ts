@@ -1,12 +1,14 @@
-import { formatPrice, type Price, type Task, typedPrompt } from '#src/tasks/index.ts';
-import { MEDIA_KINDS, type Model, type VideoRequest } from '#src/videos/index.ts';
-import type { SpendingQuestion } from '../orders/spending.ts';
-import type { Card, CardButton, Line } from '../ui/card.ts';
-import { capitalised, count, shorten } from './format.ts';
-import { clipsCost, type Ordered, someClips } from './ordered.ts';
-import { MEDIA_WORDS, requestWords } from './settings.ts';
-import { spendingSentences } from './spending.ts';
-import { CHAIN_PACE, lastFrameOf } from './studio/chain.ts';
+import { formatPrice, type Price, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
+import type { Model, VideoRequest } from '#src/videos/index.ts';
+import { CHAIN_PACE, lastFrameOf } from '../sentences/chain.ts';
+import { capitalised, count, shorten } from '../sentences/format.ts';
+import { clipsCost, type Ordered, someClips } from '../sentences/ordered.ts';
+import { referenceWords, requestWords } from '../sentences/settings.ts';
+import { draftButtonId } from '../ui/buttons.ts';
+import { type Card, type CardButton, type Line, textCard } from '../ui/card.ts';
+import { facts, joinLines, labelled, present } from '../ui/lines.ts';
+import type { SpendingQuestion } from './spending.ts';
+import { spendingSentences } from './spending-sentences.ts';
 
 /** Explains the pace of a storyboard whose shots are all chained. */
 const CHAINED_PACE = 'Each shot starts with the last frame of the one before, so they are made one after another.';
@@ -87,22 +89,22 @@ export function offerCard({
   const isCancel = reason.kind === 'spending' || reason.kind === 'storyboard';
   const hasEdit = shots !== undefined || reason.kind === 'improved';
   const edit = { id: fix ?? '', label: 'Edit', style: 'plain' } as const;
+  const lines =
+    shots === undefined
+      ? offerLines(reason, prompt, { price, ordered })
+      : boardLines(reason, shots ?? [], { price, comments });
   return {
-    lines:
-      shots === undefined
-        ? offerLines(reason, prompt, { price, ordered })
-        : boardLines(reason, shots ?? [], { price, comments }),
-    progress: null,
-    buttons: [
-      ...(run === null || reason.kind !== 'slip' ? [] : [runButton(run, reason.run ?? reason.command)]),
+    ...textCard(...lines),
+    buttons: present<CardButton>([
+      run !== null && reason.kind === 'slip' && runButton(run, reason.run ?? reason.command),
       ...clips.map((clip, at) => {
         if (reason.kind === 'names') return nameButton(clip, at < clips.length - 1 ? reason.meant : []);
         return shots === undefined ? clipButton(clip, reason) : boardButton(clip, shots ?? []);
       }),
-      ...(fix === null ? [] : [hasEdit && clips.length > 0 ? edit : fixButton(fix)]),
-      ...(improve === null ? [] : [improve]),
+      fix !== null && (hasEdit && clips.length > 0 ? edit : fixButton(fix)),
+      improve,
       { id: discard, label: isCancel ? 'Cancel' : 'Discard', style: 'plain' },
-    ],
+    ]),
   };
 }
 
@@ -115,20 +117,19 @@ function boardLines(
   const leftOut = comments === 0 ? '' : ` ${count(comments, 'comment')} left out.`;
   const [first] = reason.kind === 'storyboard' ? [] : offerLines(reason, '', { price, ordered: null });
   const seconds = shots.reduce((sum, { request }) => sum + request.seconds, 0);
-  const cost = price === null ? [] : [formatPrice(price)];
-  const total = [count(shots.length, 'shot'), `${seconds} s in total`, ...cost].join(' · ');
+  const total = [count(shots.length, 'shot'), `${seconds} s in total`, ...(price === null ? [] : [formatPrice(price)])];
   const words = shots.map(shotWords);
   const common = words[0]?.filter((word) => words.every((own) => own.includes(word))) ?? [];
-  return [
-    ...(first === undefined ? [] : [first]),
-    [{ strong: total }, ...(common.length === 0 ? [] : [' · ', { untrusted: common.join(' · ') }])],
-    ...shots.map(({ request }, index): Line => {
+  return present([
+    first,
+    facts([{ strong: total.join(' · ') }], common.length > 0 && [{ untrusted: common.join(' · ') }]),
+    ...shots.map(({ request }, index) => {
       const own = words[index]?.filter((word) => !common.includes(word)) ?? [];
       const prompt = { untrusted: shorten(typedPrompt(request), 80) };
-      return [`${index + 1}. `, prompt, ...(own.length === 0 ? [] : [' · ', { untrusted: own.join(' · ') }])];
+      return facts([`${index + 1}. `, prompt], own.length > 0 && [{ untrusted: own.join(' · ') }]);
     }),
     [`${paceOf(shots)}${leftOut} Nothing has been started.`],
-  ];
+  ]);
 }
 
 function paceOf([, ...later]: OfferedShots): string {
@@ -139,10 +140,8 @@ function paceOf([, ...later]: OfferedShots): string {
 
 function shotWords({ request, model }: OfferedShots[number], index: number): readonly string[] {
   const chain = request.chain === undefined ? [] : [`starts with the ${lastFrameOf(index)}`];
-  const media = MEDIA_KINDS.flatMap((kind) => {
-    const number = request.media[kind].length;
-    return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
-  });
+  const { image, audio, video } = request.media;
+  const media = referenceWords({ image: image.length, audio: audio.length, video: video.length });
   return [model.title, ...requestWords(request), ...media, ...chain];
 }
 
@@ -153,11 +152,6 @@ function boardButton({ button, price }: OfferedClip, shots: OfferedShots): CardB
 /** Returns a refusal's button that opens the request in a form. */
 export function fixButton(id: string): CardButton {
   return { id, label: FIX, style: 'plain' };
-}
-
-/** Returns a refusal's button that opens anew the form that was refused. */
-export function editAgainButton(id: string): CardButton {
-  return { id, label: 'Edit again', style: 'plain' };
 }
 
 function runButton(id: string, command: string): CardButton {
@@ -247,8 +241,8 @@ function improvedLines({
   readonly improved: string;
 }): readonly Line[] {
   return [
-    [{ strong: 'Original' }, ': ', { untrusted: shorten(original, ORIGINAL_LENGTH) }],
-    [{ strong: 'Improved' }, ': ', { untrusted: improved }],
+    labelled('Original', { untrusted: shorten(original, ORIGINAL_LENGTH) }),
+    labelled('Improved', { untrusted: improved }),
     ['A language model wrote the second one. Nothing has been started.'],
   ];
 }
@@ -258,7 +252,8 @@ export function noSuchImage(names: readonly string[]): Line {
 }
 
 function codes(names: readonly string[]): Line {
-  return names.slice(0, 5).flatMap((name, at) => [...(at === 0 ? [] : [' or ']), { code: `@${name}` }]);
+  const shown = names.slice(0, 5).map((name): Line => [{ code: `@${name}` }]);
+  return joinLines(shown, ' or ');
 }
 
 function slipLine(command: string, run: string | null): Line {
@@ -302,12 +297,12 @@ export function resendCard({ id, reason, price, notes }: ResendSubject, { reques
   const prompt: Line = ['“', { untrusted: shorten(typedPrompt(request), 200) }, '”'];
   const twice = 'It may be charged twice.';
   const amounts = notes.map((note): Line => [note]);
+  const lines =
+    reason.kind === 'spending'
+      ? [...amounts, [twice], prompt]
+      : [[`${resendWords(reason, price)} ${twice}`], prompt, ...amounts];
   return {
-    lines:
-      reason.kind === 'spending'
-        ? [...amounts, [twice], prompt]
-        : [[`${resendWords(reason, price)} ${twice}`], prompt, ...amounts],
-    progress: null,
+    ...textCard(...lines),
     buttons: [{ id, label: `Send again · ${formatPrice(price)}`, style: 'danger' }],
   };
 }
@@ -318,4 +313,7 @@ function resendWords(reason: Exclude<ResendReason, { readonly kind: 'spending' }
     : priceWords(reason.before, formatPrice(price));
 }
 
-export const DISCARDED = 'Discarded. Nothing was bought.';
+/** Returns the button that has the prompt of a draft, or of a task, rewritten. */
+export function improveButton(id: TaskId): CardButton {
+  return { id: draftButtonId('improve', id), label: 'Improve', style: 'plain' };
+}
