@@ -18,8 +18,7 @@ import { isForAdministrators, nameOf } from './sentences/command-name.ts';
 import { all, either, formatCount, formatRange, uncapitalised } from './sentences/format.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { promptWords, withDefault } from './sentences/settings.ts';
-import { type Block, type Card, heading, item, type Line, layOut, small } from './ui/card.ts';
-import { facts, joinLines } from './ui/lines.ts';
+import { type Block, type Card, facts, heading, item, joinLines, type Line, layOut, small } from './ui/card.ts';
 
 /** Creates `/video help`, which shows every command on one screen, or one of them. @param others all other commands. */
 export function helpOn(others: readonly Command[]): Subcommand {

@@ -22,8 +22,7 @@ import { unknownPerson } from './sentences/refusals.ts';
 import { promptPart } from './sentences/removal.ts';
 import { phaseWord } from './sentences/state-words.ts';
 import { shortId, taskButtonId } from './ui/buttons.ts';
-import { type Block, type CardButton, heading, item, type Line, layOut, small } from './ui/card.ts';
-import { facts } from './ui/lines.ts';
+import { type Block, type CardButton, facts, heading, item, type Line, layOut, small } from './ui/card.ts';
 import type { ListPage } from './ui/page-buttons.ts';
 import { pageButtons } from './ui/page-buttons.ts';
 

@@ -7,8 +7,7 @@ import { channelNamed, personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
 import { notifyButtonId, type Press, stopButtonId } from './ui/buttons.ts';
-import { type Card, type CardButton, type Line, type Part, textCard } from './ui/card.ts';
-import { joinLines, present } from './ui/lines.ts';
+import { type Card, type CardButton, joinLines, type Line, type Part, present, textCard } from './ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [
   {

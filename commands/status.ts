@@ -9,8 +9,7 @@ import { type ShownSet, withSet } from './orders/details.ts';
 import { cardOf, taskButton } from './sentences/cards/task-card.ts';
 import { unknownTask } from './sentences/refusals.ts';
 import { shortId } from './ui/buttons.ts';
-import { type Card, heading, type Line, layOut, withText } from './ui/card.ts';
-import { facts } from './ui/lines.ts';
+import { type Card, facts, heading, type Line, layOut, withText } from './ui/card.ts';
 
 /** Largest number of open tasks shown. */
 const MAX_OPEN = 10;

@@ -6,8 +6,7 @@ import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf }
 import { nameOf } from '../sentences/command-name.ts';
 import { quoted } from '../sentences/format.ts';
 import { REASON_LENGTH } from '../sentences/pause.ts';
-import { layOut, small } from '../ui/card.ts';
-import { facts, lineOf } from '../ui/lines.ts';
+import { facts, layOut, lineOf, small } from '../ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [
   {

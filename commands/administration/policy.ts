@@ -30,8 +30,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { all, either, quoted } from '../sentences/format.ts';
 import { channelUnknown } from '../sentences/refusals.ts';
 import { savedLine } from '../sentences/saved.ts';
-import { heading, type Line, layOut, small } from '../ui/card.ts';
-import { facts, joinLines, labelled, present } from '../ui/lines.ts';
+import { facts, heading, joinLines, type Line, labelled, layOut, present, small } from '../ui/card.ts';
 import { RULE_WORDS } from './rule-words.ts';
 
 /** Largest number of forbidden words, and of characters in one. */

@@ -4,8 +4,7 @@ import { allowedSeconds, type Catalog, titleOf } from '#src/videos/index.ts';
 import { approverWords } from '../approvals/approvers.ts';
 import type { OptionDeclaration } from '../bot-port.ts';
 import { all, either } from '../sentences/format.ts';
-import type { Line } from '../ui/card.ts';
-import { joinLines } from '../ui/lines.ts';
+import { joinLines, type Line } from '../ui/card.ts';
 
 // Plain text that includes user input: adapters escape all of it.
 

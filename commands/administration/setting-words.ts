@@ -2,8 +2,7 @@ import { formatPrice, type Price } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
 import { formatCount } from '../sentences/format.ts';
 import { savedLine } from '../sentences/saved.ts';
-import { type Card, heading, type Line, layOut, small } from '../ui/card.ts';
-import { joinLines, labelled, present } from '../ui/lines.ts';
+import { type Card, heading, joinLines, type Line, labelled, layOut, present, small } from '../ui/card.ts';
 
 /** Setting that an option sets and a line of a card shows; the others have commands of their own. */
 export type OptionSetting = Exclude<keyof typeof TEAM_SETTINGS, 'pause' | 'policy' | 'styles' | 'channelModels'>;

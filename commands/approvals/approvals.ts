@@ -9,8 +9,17 @@ import { approvalButtons } from '../sentences/cards/approval.ts';
 import { shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
 import { shortId, taskButtonId } from '../ui/buttons.ts';
-import { type Block, type CardButton, heading, item, type Line, layOut, small } from '../ui/card.ts';
-import { facts, type Optional } from '../ui/lines.ts';
+import {
+  type Block,
+  type CardButton,
+  facts,
+  heading,
+  item,
+  type Line,
+  layOut,
+  type Optional,
+  small,
+} from '../ui/card.ts';
 import { approvableBy, requestId, requestPrice } from './decide.ts';
 
 /** Largest number of requests in each part of the list. */

@@ -10,8 +10,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { formatLastDay } from '../sentences/dates.ts';
 import { quoted, shorten } from '../sentences/format.ts';
 import { hasLeft } from '../sentences/refusals.ts';
-import { type Card, heading, type Line, layOut, type Part, small } from '../ui/card.ts';
-import { facts } from '../ui/lines.ts';
+import { type Card, facts, heading, type Line, layOut, type Part, small } from '../ui/card.ts';
 
 /** Option that adds, or removes. */
 export const ADD_OR_REMOVE = {

@@ -28,8 +28,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { formatReset } from '../sentences/dates.ts';
 import { all, capitalised, quoted } from '../sentences/format.ts';
 import { hasLeft } from '../sentences/refusals.ts';
-import { type Block, heading, item, type Line, layOut, small } from '../ui/card.ts';
-import { facts, type Optional, present } from '../ui/lines.ts';
+import { type Block, facts, heading, item, type Line, layOut, type Optional, present, small } from '../ui/card.ts';
 import { pageButtons } from '../ui/page-buttons.ts';
 import { periodNow } from './month.ts';
 

@@ -19,8 +19,7 @@ import { count, formatCount, shorten } from '../sentences/format.ts';
 import { refusalOfId } from '../sentences/refusals.ts';
 import { promptPart } from '../sentences/removal.ts';
 import { type StatementPress, shortId, statementButtonId } from '../ui/buttons.ts';
-import { type Card, type CardButton, heading, type Line, layOut, small } from '../ui/card.ts';
-import { facts, lineOf, present } from '../ui/lines.ts';
+import { type Card, type CardButton, facts, heading, type Line, layOut, lineOf, present, small } from '../ui/card.ts';
 
 export interface StatementPorts {
   readonly imports: Pick<StatementImports, 'list' | 'get' | 'discrepancy' | 'decision' | 'nextUndecided'>;

@@ -30,8 +30,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
 import { savedLine } from '../sentences/saved.ts';
 import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from '../sentences/settings.ts';
-import { heading, type Line, layOut, small } from '../ui/card.ts';
-import { labelled } from '../ui/lines.ts';
+import { heading, type Line, labelled, layOut, small } from '../ui/card.ts';
 
 /** Names of the defaults, as options. */
 const NAMES = ['model', 'seconds', 'aspect'] as const;

@@ -27,8 +27,7 @@ import { placeWords } from '../sentences/ordered.ts';
 import { removalLines } from '../sentences/removal.ts';
 import { requestWords } from '../sentences/settings.ts';
 import { stateWord } from '../sentences/state-words.ts';
-import { type Block, type Card, heading, type Line, layOut, small, withText } from '../ui/card.ts';
-import { facts } from '../ui/lines.ts';
+import { type Block, type Card, facts, heading, type Line, layOut, small, withText } from '../ui/card.ts';
 import { improveButton } from './offer-cards.ts';
 import { isUndecided } from './task-actions.ts';
 

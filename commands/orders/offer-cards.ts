@@ -5,8 +5,7 @@ import { capitalised, count, shorten } from '../sentences/format.ts';
 import { clipsCost, type Ordered, someClips } from '../sentences/ordered.ts';
 import { referenceWords, requestWords } from '../sentences/settings.ts';
 import { draftButtonId } from '../ui/buttons.ts';
-import { type Card, type CardButton, type Line, textCard } from '../ui/card.ts';
-import { facts, joinLines, labelled, present } from '../ui/lines.ts';
+import { type Card, type CardButton, facts, joinLines, type Line, labelled, present, textCard } from '../ui/card.ts';
 import type { SpendingQuestion } from './spending.ts';
 import { spendingSentences } from './spending-sentences.ts';
 

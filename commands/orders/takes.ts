@@ -7,8 +7,7 @@ import type { BotPorts } from '../input/subcommand.ts';
 import { promptPart } from '../sentences/removal.ts';
 import { stateWord } from '../sentences/state-words.ts';
 import { shortId } from '../ui/buttons.ts';
-import { type Card, textCard } from '../ui/card.ts';
-import { seeItHere } from '../ui/lines.ts';
+import { type Card, seeItHere, textCard } from '../ui/card.ts';
 
 /** Idempotency key of a take, and the press to store with it. */
 interface NextTake {

@@ -1,8 +1,7 @@
 import type { DailiesError, ErrorCode } from '#src/errors.ts';
 import { isSoon, type StepRetry } from '#src/tasks/index.ts';
 import type { AddressRefusal } from '#src/videos/index.ts';
-import type { Line } from '../ui/card.ts';
-import { present } from '../ui/lines.ts';
+import { type Line, present } from '../ui/card.ts';
 import { tryAgainIn } from './format.ts';
 
 /**

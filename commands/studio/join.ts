@@ -6,8 +6,7 @@ import { visibleAmong } from '../input/task-lookup.ts';
 import { originOf } from '../orders/place-order.ts';
 import { missingShots } from '../sentences/cards/cut.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { type Card, textCard } from '../ui/card.ts';
-import { seeItHere } from '../ui/lines.ts';
+import { type Card, seeItHere, textCard } from '../ui/card.ts';
 
 interface JoinRequest {
   /** Tasks of the clips, in the order of the cut. Sentences number them from 1. */

@@ -6,8 +6,7 @@ import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { noSuchImage, refusalSentence, refusalSentences } from '../sentences/refusals.ts';
-import { type Card, heading, layOut, small } from '../ui/card.ts';
-import { facts } from '../ui/lines.ts';
+import { type Card, facts, heading, layOut, small } from '../ui/card.ts';
 
 /** Names that address everyone in a channel. */
 const MENTIONS: ReadonlySet<string> = new Set(['everyone', 'here', 'channel']);

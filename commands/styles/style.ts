@@ -23,8 +23,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { either, formatCount, quoted, shorten, uncapitalised } from '../sentences/format.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
 import { savedLine } from '../sentences/saved.ts';
-import { type Card, heading, item, type Line, layOut, small, textCard } from '../ui/card.ts';
-import { labelled } from '../ui/lines.ts';
+import { type Card, heading, item, type Line, labelled, layOut, small, textCard } from '../ui/card.ts';
 
 const TEXTS = ['before', 'after', 'avoid'] as const;
 const PARTS = [...TEXTS, 'model', 'seconds', 'aspect', 'resolution', 'images'] as const;

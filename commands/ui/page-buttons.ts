@@ -1,6 +1,5 @@
 import type { SpendKey } from '#src/money/index.ts';
-import type { CardButton } from './card.ts';
-import { present } from './lines.ts';
+import { type CardButton, present } from './card.ts';
 
 /** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */
 const MAX_ID_LENGTH = 100;

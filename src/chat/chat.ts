@@ -49,7 +49,8 @@ import {
   type MissingRight,
   type Place,
   type Platform,
-  platformIn,
+  type PlatformOf,
+  platformsIn,
 } from './platform.ts';
 import { Posts } from './posts.ts';
 import { ProgressEdits } from './progress-edits.ts';
@@ -144,6 +145,7 @@ const MAX_PAUSED_EDITS = 200;
 /** {@link Chat} with its delivery, observers and lifecycle, for the wiring. */
 export class ChatEngine implements Chat {
   readonly #options: ChatOptions;
+  readonly #platformOf: PlatformOf;
   readonly #cards: Cards;
   readonly #sets: SetCards;
   readonly #edits: ProgressEdits;
@@ -159,7 +161,8 @@ export class ChatEngine implements Chat {
 
   constructor(options: ChatOptions) {
     const { store, clock } = options;
-    const platformOf = ({ origin }: Pick<Task, 'origin'>): Platform => platformIn(options.platforms, origin);
+    const platformOf = platformsIn(options.platforms);
+    this.#platformOf = platformOf;
     const viewOf = this.view.bind(this);
     const comparisonRecords = new ComparisonRecords(store, clock);
     this.#options = options;
@@ -241,19 +244,19 @@ export class ChatEngine implements Chat {
   }
 
   lastingAddress(platform: string, address: Origin['address']): Origin['address'] {
-    return this.#platformOf({ platform }).lastingAddress(address);
+    return this.#platformOf({ origin: { platform } }).lastingAddress(address);
   }
 
   async missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null> {
-    return this.#platformOf({ platform }).missingRight(place, what);
+    return this.#platformOf({ origin: { platform } }).missingRight(place, what);
   }
 
   async rights(platform: string, place: Place, user: string): Promise<MemberRights> {
-    return this.#platformOf({ platform }).rights(place, user);
+    return this.#platformOf({ origin: { platform } }).rights(place, user);
   }
 
   async isMember(platform: string, place: Place, user: string): Promise<boolean> {
-    return this.#platformOf({ platform }).isMember(place, user);
+    return this.#platformOf({ origin: { platform } }).isMember(place, user);
   }
 
   async isInGroup(
@@ -261,15 +264,15 @@ export class ChatEngine implements Chat {
     place: Place,
     { group, user }: { readonly group: string; readonly user: string },
   ): Promise<boolean> {
-    return this.#platformOf({ platform }).isInGroup(place, group, user);
+    return this.#platformOf({ origin: { platform } }).isInGroup(place, group, user);
   }
 
   hasDirectMessages(platform: string): boolean {
-    return this.#platformOf({ platform }).limits.hasDirectMessages;
+    return this.#platformOf({ origin: { platform } }).limits.hasDirectMessages;
   }
 
   async directChannel(platform: string, place: Place, user: string): Promise<string> {
-    return this.#platformOf({ platform }).directChannel(place, user);
+    return this.#platformOf({ origin: { platform } }).directChannel(place, user);
   }
 
   audienceAt(platform: string, place: Place): Promise<Audience> {
@@ -386,10 +389,6 @@ export class ChatEngine implements Chat {
       place: () => this.#sets.placeOf(task),
     };
   };
-
-  #platformOf(origin: Pick<Origin, 'platform'>): Platform {
-    return platformIn(this.#options.platforms, origin);
-  }
 
   /** Schedules edits for the cards that show tasks in progress although all of their set have ended, or need a decision. */
   async #refreshOutdated(): Promise<void> {

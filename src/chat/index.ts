@@ -26,7 +26,8 @@ export {
   type Place,
   type Platform,
   type PlatformLimits,
-  platformIn,
+  type PlatformOf,
+  platformsIn,
   taskOfKey,
   type Upload,
 } from './platform.ts';

@@ -197,12 +197,17 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
-/** Returns the platform of a message. @throws DailiesError `platform_unavailable`, retryable, where it is not turned on */
-export function platformIn(platforms: ReadonlyMap<string, Platform>, { platform }: Pick<Origin, 'platform'>): Platform {
-  const found = platforms.get(platform);
-  if (found !== undefined) return found;
-  const code = { code: 'platform_unavailable', retryable: true } as const;
-  throw new DailiesError(`posting on ${platform}: that platform is not turned on`, code);
+/** Returns the platform of a task, or of a cut. @throws DailiesError `platform_unavailable`, retryable: it is not turned on */
+export type PlatformOf = (subject: { readonly origin: Pick<Origin, 'platform'> }) => Platform;
+
+/** Creates the lookup of platforms among those that are turned on, by name. */
+export function platformsIn(platforms: ReadonlyMap<string, Platform>): PlatformOf {
+  return ({ origin: { platform } }) => {
+    const found = platforms.get(platform);
+    if (found !== undefined) return found;
+    const code = { code: 'platform_unavailable', retryable: true } as const;
+    throw new DailiesError(`posting on ${platform}: that platform is not turned on`, code);
+  };
 }
 
 /** File to upload to a platform. */

@@ -322,7 +322,7 @@ export class InteractionHandler {
     return {
       acknowledge: async (task) => {
         // An earlier delivery already showed the task's message: nothing is left to acknowledge.
-        if (answer.isRepeated && (await this.#options.records.ofTask(task)) !== undefined) answer.adopt();
+        if (answer.isRepeated && (await this.#options.records.posted('task', task)) !== undefined) answer.adopt();
         await answer.defer();
       },
       show: async (card, placement) => {

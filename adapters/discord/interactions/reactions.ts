@@ -63,7 +63,7 @@ export class Reactions {
   }: GatewayMessageReactionAddDispatchData): Promise<MessageRef> {
     const { records } = this.#options;
     const task = await records.taskOfNotice(message);
-    return (task === undefined ? undefined : await records.ofTask(task)) ?? { channel, message };
+    return (task === undefined ? undefined : await records.posted('task', task)) ?? { channel, message };
   }
 
   /** Adds the user's name, which a reaction in a direct message lacks. */

@@ -96,10 +96,6 @@ export class MessageStore {
     return this.#refused.has(token);
   }
 
-  async ofTask(task: TaskId): Promise<MessageRef | undefined> {
-    return this.posted('task', task);
-  }
-
   async posted(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
     // Before it is posted, the record of a notice has only the time of the attempt.
     const found = await this.recall<Partial<MessageRef>>(`${what}:${key}`);

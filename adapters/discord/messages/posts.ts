@@ -85,7 +85,7 @@ export class TaskPosts {
    */
   async open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
     const { records, pending } = this.#options;
-    const known = await records.ofTask(task);
+    const known = await records.posted('task', task);
     if (known !== undefined) return { channel: known.channel, message: known.message };
     const { token: given, hasBot, source } = readAddress(origin.address);
     const outcome = (await pending.get(origin.interaction)) ?? null;
@@ -102,7 +102,7 @@ export class TaskPosts {
       clip: null,
       shown: hasBot ? null : first.body.components,
     });
-    return (isFirst ? undefined : await records.ofTask(task)) ?? ref;
+    return (isFirst ? undefined : await records.posted('task', task)) ?? ref;
   }
 
   /** Edits a task's message. @returns the message as Discord returns it. @throws DailiesError */
@@ -216,7 +216,7 @@ export class TaskPosts {
   async #ofNotice({ message }: MessageRef): Promise<MessageRecord | undefined> {
     const { records } = this.#options;
     const task = await records.taskOfNotice(message);
-    const card = task === undefined ? undefined : await records.ofTask(task);
+    const card = task === undefined ? undefined : await records.posted('task', task);
     return card === undefined ? undefined : records.message(card.message);
   }
 

@@ -1,8 +1,18 @@
 import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
 import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
 import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
-import { type Card, type CardButton, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
-import { facts, joinLines, lineOf } from '../../ui/lines.ts';
+import {
+  type Card,
+  type CardButton,
+  facts,
+  item,
+  joinLines,
+  type Line,
+  layOut,
+  lineOf,
+  type Part,
+  small,
+} from '../../ui/card.ts';
 import { capitalised, count, either, formatAgo, fullStop, shorten } from '../format.ts';
 import { memberWords, type Ordered, setSize, someClips } from '../ordered.ts';
 

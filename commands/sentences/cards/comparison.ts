@@ -1,8 +1,7 @@
 import { type ComparisonView, type TaskView, winnerOf } from '#src/chat/index.ts';
 import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/tasks/index.ts';
 import { preferButtonId, remakeButtonId, revealButtonId, voteButtonId } from '../../ui/buttons.ts';
-import type { CardButton, Line } from '../../ui/card.ts';
-import { facts, lineOf, type Optional, present } from '../../ui/lines.ts';
+import { type CardButton, facts, type Line, lineOf, type Optional, present } from '../../ui/card.ts';
 import { failureLine, lostLines, unconfirmedLine } from '../errors.ts';
 import { all, count, formatElapsed, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';

@@ -1,8 +1,7 @@
 import type { EndNotice, Handover } from '#src/chat/index.ts';
 import type { Person } from '#src/tasks/index.ts';
 import { shortId } from '../../ui/buttons.ts';
-import { type Card, type Line, type Part, textCard } from '../../ui/card.ts';
-import { facts } from '../../ui/lines.ts';
+import { type Card, facts, type Line, type Part, textCard } from '../../ui/card.ts';
 import { quoted } from '../format.ts';
 import { declinedOutcome } from './approval.ts';
 import { setNoticeCard } from './set-card.ts';

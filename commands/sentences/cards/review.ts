@@ -7,8 +7,7 @@ import {
   type ReviewDecision,
   type ReviewNote,
 } from '#src/tasks/index.ts';
-import { type Card, type Line, textCard } from '../../ui/card.ts';
-import { facts, lineOf, present } from '../../ui/lines.ts';
+import { type Card, facts, type Line, lineOf, present, textCard } from '../../ui/card.ts';
 import { quoted, shorten } from '../format.ts';
 
 /** Length of a note on a clip's card, in UTF-16 units; its own message shows all of it. */

@@ -1,8 +1,16 @@
 import { type EndNotice, isPending, type SetMember, type SetOutcome, type TaskView } from '#src/chat/index.ts';
 import { formatPrice, type Phase, type SetKind } from '#src/tasks/index.ts';
 import { retryButtonId } from '../../ui/buttons.ts';
-import { type Card, type CardButton, type Line, type Part, textCard } from '../../ui/card.ts';
-import { facts, lineOf, type Optional } from '../../ui/lines.ts';
+import {
+  type Card,
+  type CardButton,
+  facts,
+  type Line,
+  lineOf,
+  type Optional,
+  type Part,
+  textCard,
+} from '../../ui/card.ts';
 import { CHAIN_PACE, unsentWords, waitsWords } from '../chain.ts';
 import { capitalised, count, all as listed, quoted, shorten } from '../format.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';

@@ -25,14 +25,15 @@ import {
   blocksOf,
   type Card,
   type CardButton,
+  facts,
   heading,
   item,
   type Line,
   layOut,
+  lineOf,
   small,
   textCard,
 } from '../../ui/card.ts';
-import { facts, lineOf } from '../../ui/lines.ts';
 import { unsentWords, waitsWords } from '../chain.ts';
 import { failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';

@@ -9,8 +9,7 @@ import type {
   UnusualSpend,
 } from '#src/chat/index.ts';
 import { formatPrice } from '#src/tasks/index.ts';
-import { type Card, type Columns, type Line, layOut, small, table, textCard } from '../../ui/card.ts';
-import { present } from '../../ui/lines.ts';
+import { type Card, type Columns, type Line, layOut, present, small, table, textCard } from '../../ui/card.ts';
 import { formatSum, heldWords } from '../amounts.ts';
 import { formatDay, formatMonth, formatReset, monthName } from '../dates.ts';
 import { all, count } from '../format.ts';

@@ -12,7 +12,8 @@ import {
   type MessageRef,
   type Outcome,
   type Platform,
-  platformIn,
+  type PlatformOf,
+  platformsIn,
   retractMessage,
   standingIn,
   type TaskView,
@@ -56,13 +57,12 @@ export class CutMessages {
   readonly #options: CutMessagesOptions;
   readonly #cards: Cards;
   readonly #delivery: CardDelivery;
+  readonly #platformOf: PlatformOf;
 
   constructor(options: CutMessagesOptions) {
-    const shared = {
-      ...options,
-      platformOf: ({ origin }: Pick<Cut, 'origin'>) => platformIn(this.#options.platforms, origin),
-    };
+    const shared = { ...options, platformOf: platformsIn(options.platforms) };
     this.#options = options;
+    this.#platformOf = shared.platformOf;
     this.#cards = new Cards(shared);
     this.#delivery = new CardDelivery({ ...shared, cards: this.#cards });
   }
@@ -84,7 +84,7 @@ export class CutMessages {
     try {
       const { view } = await this.#outcomeOf(cut);
       const shown = await view(delivery.handover ?? null, card);
-      await platformIn(this.#options.platforms, cut.origin).edit(card.message, cut.origin, shown, 'final');
+      await this.#platformOf(cut).edit(card.message, cut.origin, shown, 'final');
       return true;
     } catch (thrown) {
       if (!hasCode(thrown, 'message_gone')) throw thrown;
@@ -117,8 +117,8 @@ export class CutMessages {
 
   /** Retracts every message of a cut, or deletes what the adapter stores of an expired one. May be repeated. */
   async retract(cut: Cut, reason: RemovalReason): Promise<void> {
-    const { id, origin } = cut;
-    const platform = platformIn(this.#options.platforms, origin);
+    const { id } = cut;
+    const platform = this.#platformOf(cut);
     await this.#options.locks.runOrThrow(id, 'message', async (lock) => {
       for (const message of await this.#cards.messages(id)) {
         lock.assertHeld();

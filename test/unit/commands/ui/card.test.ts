@@ -1,6 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { heading, item, layOut, linesOf, small, table, textCard } from '#commands/ui/card.ts';
-import { facts, joinLines, labelled, lineOf, present, seeItHere } from '#commands/ui/lines.ts';
+import {
+  facts,
+  heading,
+  item,
+  joinLines,
+  labelled,
+  layOut,
+  lineOf,
+  linesOf,
+  present,
+  seeItHere,
+  small,
+  table,
+  textCard,
+} from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 
 const MESSAGE = { channel: 'clips', message: 'm1' };
