@@ -14,7 +14,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered.
  */
 const CEILINGS = {
-  lines: 76_500,
+  lines: 75_900,
   exports: 2_070,
   'exported functions with one call site': 325,
   'knotted folders of src': 0,
