@@ -72,7 +72,7 @@ export class CardDelivery {
   async open(outcome: Outcome): Promise<CardRecord> {
     const { cards } = this.#options;
     const [{ copies = 1 }, card] = await Promise.all([this.#read(outcome), cards.get(outcome.id)]);
-    return card === undefined || copies <= (card.copy ?? 1) ? cards.open(outcome) : cards.reopen(outcome, copies);
+    return copies <= (card?.copy ?? 1) ? cards.open(outcome) : cards.reopen(outcome, copies);
   }
 
   /** Shows an outcome, unless it is shown already. @returns whether a message shows it. @throws DailiesError */

@@ -155,6 +155,21 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     if (code === 'missing_permission') expect(await house.chat.messageOf(id)).toEqual(house.platform.only.ref);
   });
 
+  it('delivers a clip once that somebody asks for after nobody could be reached', async () => {
+    const house = new ChatHouse();
+    for (const channel of [HERE, DIRECT]) house.platform.closed.set(channel, code);
+    const task = newTask({ createdAtMs: house.clock.now() });
+    await house.repository.claim(task);
+    await house.happen(task.id, EVENTS.send, EVENTS.accepted, ...DONE);
+    await house.pass(60_000, 1_000);
+    house.platform.closed.clear();
+    for (const _ of ['twice', 'over']) {
+      await house.happen(task.id, { kind: 'want' });
+      await house.pass(600_000, 60_000);
+    }
+    expect(house.platform.messages.map(({ files }) => files.length)).toEqual([1]);
+  });
+
   it('sends nobody the note of a review of one’s own clip', async () => {
     const house = new ChatHouse({ reviewRules: async () => ({ reviewIn: [HERE] }) });
     const id = await house.done();
