@@ -4,6 +4,7 @@ import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import {
   isEnded,
+  isFollowedQuietly,
   type Origin,
   pseudonymsIn,
   retryFingerprint,
@@ -63,9 +64,9 @@ export interface CardSubject {
   readonly place: () => Promise<Origin>;
 }
 
-/** Returns whether a task has ended, or needs a decision. */
+/** Returns whether a task has ended for its requester, or needs a decision. */
 export function isOutcome(task: Task): boolean {
-  return isEnded(task) || task.state === 'uncertain';
+  return isEnded(task) || isFollowedQuietly(task) || task.state === 'uncertain';
 }
 
 export const cardRecords = collection<TaskId, CardRecord>({

@@ -155,6 +155,16 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     if (code === 'missing_permission') expect(await house.chat.messageOf(id)).toEqual(house.platform.only.ref);
   });
 
+  it('ends the delivery of a cancelled clip that the service may still make', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    close(house, code);
+    await house.happen(id, EVENTS.cancel);
+    expect(await settled(house)).toEqual([]);
+    expect(await house.record(id)).toMatchObject({ state: 'cancelled', presented: true });
+    expect(house.failed).toEqual([]);
+  });
+
   it('delivers a clip once that somebody asks for after nobody could be reached', async () => {
     const house = new ChatHouse();
     for (const channel of [HERE, DIRECT]) house.platform.closed.set(channel, code);
