@@ -79,6 +79,22 @@ it.each([
   expect(messages.flatMap(({ files }) => files)).toHaveLength(events === DONE ? 1 : 0);
 });
 
+it.each([
+  ['a clip', DONE],
+  ['an end without one', [EVENTS.failed]],
+] as const)('leaves no card behind that shows %s as running, once a right is back', async (_what, events) => {
+  const house = new ChatHouse();
+  const id = await house.running();
+  for (const channel of [HERE, DIRECT]) house.platform.closed.set(channel, 'missing_permission');
+  await house.happen(id, ...events);
+  await house.pass(60_000, 1_000);
+  house.platform.closed.clear();
+  await house.pass(600_000, 60_000);
+  const phases = house.platform.messages.map(({ shown }) => shown.at(-1)?.view.phase);
+  expect(new Set(phases)).toEqual(new Set([events === DONE ? 'done' : 'failed']));
+  expect(house.platform.messages.flatMap(({ files }) => files)).toHaveLength(events === DONE ? 1 : 0);
+});
+
 describe.each(['message_gone', 'missing_permission'] as const)('a channel that takes no message: %s', (code) => {
   it.each(KINDS)('sends the clips of a set to their requester, once each, also over a restart: %s', async (kind) => {
     const house = await setOf(kind);
