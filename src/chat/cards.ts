@@ -256,10 +256,12 @@ const MOVING: ReadonlySet<TaskView['phase']> = new Set(['queued', 'running', 'fe
 
 /** Returns whether nothing that looks different can have been shown before a view. */
 function isFirstView(
-  { state, phase, retrying, members = [] }: TaskView,
+  { state, phase, approval, retrying, members = [] }: TaskView,
   limits: Pick<PlatformLimits, 'showsState'>,
 ): boolean {
-  const isFirst = state === 'claimed' || state === 'requested' || (phase === 'queued' && !limits.showsState);
+  // One that was approved has been shown as a request.
+  const isFirst =
+    approval === null ? state === 'claimed' || (phase === 'queued' && !limits.showsState) : state === 'requested';
   return isFirst && retrying === null && members.every(({ view }) => isFirstView(view, limits));
 }
 
