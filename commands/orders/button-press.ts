@@ -101,8 +101,8 @@ async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress):
       if ('reply' in found) return found.reply;
       const { command } = found.draft;
       if (command === undefined) return refused(UNKNOWN_BUTTON);
-      // The button shows no price: the command asks about what it would buy.
-      return runLine(ports, { ...caller, shown: { price: null } }, command);
+      // The button shows no price: the command asks about what it would buy. It may change the settings, and reads its own.
+      return runLine(given, { ...caller, shown: { price: null } }, command);
     }
   }
 }

@@ -70,31 +70,36 @@ export class CardDelivery {
 
   /** Opens the card of an outcome, or the replacement that was begun. */
   async open(outcome: Outcome): Promise<CardRecord> {
-    const { cards } = this.#options;
-    const [{ copies = 1 }, card] = await Promise.all([this.#read(outcome), cards.get(outcome.id)]);
-    return card === undefined || copies <= (card.copy ?? 1) ? cards.open(outcome) : cards.reopen(outcome, copies);
+    return (await this.#open(outcome)).card;
   }
 
   /** Shows an outcome, unless it is shown already. @returns whether a message shows it. @throws DailiesError */
   async show(outcome: Outcome, lock: MessageLock): Promise<boolean> {
     if (await this.#isShown(outcome, lock)) return true;
-    const before = await this.#options.cards.get(outcome.id);
-    if (await this.#replaces(outcome, lock)) {
-      if (await this.#isShown(outcome, lock)) {
-        if (before !== undefined && before.isGone !== true) await this.#showEarlier(outcome, before, lock);
-        return true;
-      }
-    }
+    if ((await this.#replaces(outcome, lock)) && (await this.#isShown(outcome, lock))) return true;
     const delivery = await this.#read(outcome);
     const isUnshown = outcome.file !== undefined && delivery.handover === undefined;
     if (isUnshown) await this.#write(outcome, { ...delivery, handover: { kind: 'unshown' } });
     return false;
   }
 
+  /** @returns `replaced`: the card before, where this opened the replacement of one that may still be there */
+  async #open(outcome: Outcome): Promise<{ readonly card: CardRecord; readonly replaced?: CardRecord }> {
+    const { cards } = this.#options;
+    const [{ copies = 1 }, before] = await Promise.all([this.#read(outcome), cards.get(outcome.id)]);
+    if (copies <= (before?.copy ?? 1)) return { card: await cards.open(outcome) };
+    const card = await cards.reopen(outcome, copies);
+    // One elsewhere shows what was asked for there, or is in a channel that takes no message.
+    const isBeside = before?.isGone !== true && before?.message.channel === card.message.channel;
+    return isBeside ? { card, replaced: before } : { card };
+  }
+
   /** Shows an outcome in its card. @returns whether that still existed and could be changed; a deleted one is recorded */
   async #isShown(outcome: Outcome, lock: MessageLock): Promise<boolean> {
     try {
-      await this.#present({ outcome, card: await this.open(outcome), lock });
+      const { card, replaced } = await this.#open(outcome);
+      await this.#present({ outcome, card, lock });
+      if (replaced !== undefined) await this.#showEarlier(outcome, replaced, lock);
       return true;
     } catch (thrown) {
       if (!hasCode(thrown, 'message_gone')) throw thrown;

@@ -4,6 +4,7 @@ import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import {
   isEnded,
+  isFollowedQuietly,
   type Origin,
   pseudonymsIn,
   retryFingerprint,
@@ -63,9 +64,9 @@ export interface CardSubject {
   readonly place: () => Promise<Origin>;
 }
 
-/** Returns whether a task has ended, or needs a decision. */
+/** Returns whether a task has ended for its requester, or needs a decision. */
 export function isOutcome(task: Task): boolean {
-  return isEnded(task) || task.state === 'uncertain';
+  return isEnded(task) || isFollowedQuietly(task) || task.state === 'uncertain';
 }
 
 export const cardRecords = collection<TaskId, CardRecord>({
@@ -255,10 +256,12 @@ const MOVING: ReadonlySet<TaskView['phase']> = new Set(['queued', 'running', 'fe
 
 /** Returns whether nothing that looks different can have been shown before a view. */
 function isFirstView(
-  { state, phase, retrying, members = [] }: TaskView,
+  { state, phase, approval, retrying, members = [] }: TaskView,
   limits: Pick<PlatformLimits, 'showsState'>,
 ): boolean {
-  const isFirst = state === 'claimed' || state === 'requested' || (phase === 'queued' && !limits.showsState);
+  // One that was approved has been shown as a request.
+  const isFirst =
+    approval === null ? state === 'claimed' || (phase === 'queued' && !limits.showsState) : state === 'requested';
   return isFirst && retrying === null && members.every(({ view }) => isFirstView(view, limits));
 }
 

@@ -5,7 +5,7 @@ import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
-import { EVENTS, newTask } from '#test/fakes/tasks.ts';
+import { EVENTS, newTask, requestedTask } from '#test/fakes/tasks.ts';
 import { taskView } from '#test/fakes/views.ts';
 
 const id = newTask().id;
@@ -75,6 +75,21 @@ describe('the message of a task', () => {
     await next.pass(10_000);
     expect(next.platform.messages).toHaveLength(1);
     expect(next.platform.view.phase).toBe('failed');
+  });
+
+  it('shows an approval where the process that posted it died before it was recorded', async () => {
+    const house = new ChatHouse();
+    house.platform.limits = { ...house.platform.limits, showsState: false };
+    house.platform.dies('open', 'after');
+    await house.repository.claim(requestedTask());
+    void house.chat.show(id);
+    await house.pass(0);
+    await new TaskRepository(house.store).record(id, EVENTS.approve);
+    const next = await house.restart();
+    await next.happen(id, EVENTS.send, EVENTS.accepted);
+    await next.poll(id, null, 'queued');
+    await next.pass(10_000);
+    expect(next.platform.view.phase).toBe('queued');
   });
 
   it('is unchanged when a process resumes that was suspended while opening it', async () => {

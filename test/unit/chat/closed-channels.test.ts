@@ -79,6 +79,22 @@ it.each([
   expect(messages.flatMap(({ files }) => files)).toHaveLength(events === DONE ? 1 : 0);
 });
 
+it.each([
+  ['a clip', DONE],
+  ['an end without one', [EVENTS.failed]],
+] as const)('leaves no card behind that shows %s as running, once a right is back', async (_what, events) => {
+  const house = new ChatHouse();
+  const id = await house.running();
+  for (const channel of [HERE, DIRECT]) house.platform.closed.set(channel, 'missing_permission');
+  await house.happen(id, ...events);
+  await house.pass(60_000, 1_000);
+  house.platform.closed.clear();
+  await house.pass(600_000, 60_000);
+  const phases = house.platform.messages.map(({ shown }) => shown.at(-1)?.view.phase);
+  expect(new Set(phases)).toEqual(new Set([events === DONE ? 'done' : 'failed']));
+  expect(house.platform.messages.flatMap(({ files }) => files)).toHaveLength(events === DONE ? 1 : 0);
+});
+
 describe.each(['message_gone', 'missing_permission'] as const)('a channel that takes no message: %s', (code) => {
   it.each(KINDS)('sends the clips of a set to their requester, once each, also over a restart: %s', async (kind) => {
     const house = await setOf(kind);
@@ -153,6 +169,31 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     expect(await settled(house)).toEqual([expect.stringContaining('Too dark.')]);
     expect(await house.record(id)).toMatchObject({ presented: true });
     if (code === 'missing_permission') expect(await house.chat.messageOf(id)).toEqual(house.platform.only.ref);
+  });
+
+  it('ends the delivery of a cancelled clip that the service may still make', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    close(house, code);
+    await house.happen(id, EVENTS.cancel);
+    expect(await settled(house)).toEqual([]);
+    expect(await house.record(id)).toMatchObject({ state: 'cancelled', presented: true });
+    expect(house.failed).toEqual([]);
+  });
+
+  it('delivers a clip once that somebody asks for after nobody could be reached', async () => {
+    const house = new ChatHouse();
+    for (const channel of [HERE, DIRECT]) house.platform.closed.set(channel, code);
+    const task = newTask({ createdAtMs: house.clock.now() });
+    await house.repository.claim(task);
+    await house.happen(task.id, EVENTS.send, EVENTS.accepted, ...DONE);
+    await house.pass(60_000, 1_000);
+    house.platform.closed.clear();
+    for (const _ of ['twice', 'over']) {
+      await house.happen(task.id, { kind: 'want' });
+      await house.pass(600_000, 60_000);
+    }
+    expect(house.platform.messages.map(({ files }) => files.length)).toEqual([1]);
   });
 
   it('sends nobody the note of a review of one’s own clip', async () => {

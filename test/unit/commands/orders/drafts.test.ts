@@ -189,3 +189,15 @@ describe('Edit & retry', () => {
     expect(fields.find(({ name }) => name === 'seconds')?.note).toContain('can’t make 8 s');
   });
 });
+
+it.each([
+  ['pasue --reason enough', '*Spending is paused*: ‹enough›'],
+  ['unpause --off', 'Spending goes on'],
+])('the button for the command meant by “%s” answers by the settings after it', async (typed, said) => {
+  const house = new BotHouse(CATALOG);
+  const admin = ada({ mayAdminister: true });
+  if (typed.endsWith('--off')) await house.bot.command(admin, 'pause', { reason: ['enough'] });
+  const asked = await house.bot.text(admin, typed);
+  const run = asked.kind === 'private' ? asked.card.buttons.find(({ id }) => id.startsWith('run:')) : undefined;
+  expect(replyText(await house.bot.press(admin, run?.id ?? ''))).toContain(said);
+});

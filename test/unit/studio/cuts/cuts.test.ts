@@ -391,3 +391,18 @@ it('a cut whose file was deleted to make room is made again for its link', async
   expect(await house.cuts.find(id)).toBeDefined();
   expect(house.messages.map(({ files }) => files.length)).toEqual([1]);
 });
+
+it('a cut that reached nobody is posted once where it is asked for next', async () => {
+  const house = open();
+  const tasks = await house.shots(2);
+  const { platform } = house.house;
+  for (const channel of ['clips', `direct-${ADA.id}`]) platform.closed.set(channel, 'message_gone');
+  await house.request(tasks);
+  await house.work();
+  expect(house.messages).toHaveLength(0);
+  const requested = await house.request(tasks, { channel: 'elsewhere' });
+  if (requested.kind !== 'accepted') throw new TypeError(requested.kind);
+  await house.cuts.show(requested.cut);
+  await house.work();
+  expect(house.messages.map(({ ref, files }) => [ref.channel, files.length])).toEqual([['elsewhere', 1]]);
+});
