@@ -4,7 +4,7 @@ import { collection, type Member, type Store } from '../engine/index.ts';
 import { isoOf } from '../period.ts';
 import { Serial } from '../serial.ts';
 import type { Origin, Person, Task, TaskId } from '../tasks/index.ts';
-import type { RequestDraft } from '../videos/index.ts';
+import { MEDIA_KINDS, type RequestDraft } from '../videos/index.ts';
 import { taskIdOf } from './task-ids.ts';
 
 /**
@@ -75,6 +75,20 @@ const equalDrafts = collection<Draft, { readonly id: TaskId }>({
 
 function isTheirs({ platform, team, by }: Draft, of: Member): boolean {
   return platform === of.platform && team === of.team && by.id === of.person.id;
+}
+
+/** Returns the addresses of the reference media in the drafts of a person. Rejects with `store_unavailable`. */
+export async function mediaInDrafts(store: Pick<Store, 'contents'>, of: Member): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const page of draftRecords.all(store)) {
+    for (const { value } of page) {
+      // A damaged record has neither.
+      const { by, request }: Partial<Draft> = value;
+      if (by !== undefined && request !== undefined && isTheirs(value, of))
+        found.push(...MEDIA_KINDS.flatMap((kind) => request[kind] ?? []));
+    }
+  }
+  return found;
 }
 
 /** Drafts that await confirmation, in the store. Every method rejects with `store_unavailable`. */

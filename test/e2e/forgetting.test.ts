@@ -128,6 +128,7 @@ async function liveOnSlack({ slack }: Deployment): Promise<void> {
   const { people, channels } = slack;
   const picture = people.upload({ name: `${WORD}.png`, content: PICTURE });
   people.mention(`a ${WORD} at dawn`, { channel: channels.general, files: [picture] });
+  await becomes(() => slack.files.some(({ ownerId }) => ownerId === slack.team.botUserId));
   await becomes(() => slack.pings.length, 1);
   people.openHome({ user: slack.users.alice });
   await becomes(() => JSON.stringify(slack.forms.home(slack.users.alice)?.blocks ?? []).includes('alice'));

@@ -14,7 +14,7 @@ import {
 import type { Logger } from '../../logger.ts';
 import type { Relay } from '../../media/index.ts';
 import type { CarriedSpend } from '../../money/index.ts';
-import type { TaskRepository } from '../../pipeline/index.ts';
+import { mediaInDrafts, type TaskRepository } from '../../pipeline/index.ts';
 import type { Cuts } from '../../studio/index.ts';
 import {
   FORGETTINGS,
@@ -140,6 +140,8 @@ export class Forgetting {
         { event: 'damaged_record_skipped', namespace, key: '[hidden]', err },
         'skipping a damaged record, which may name a person who is forgotten',
       );
+    // Nothing else knows the files of what they never ordered.
+    for (const url of await mediaInDrafts(store, job)) await this.#options.relay.remove(url);
     await withdrawFrom(store, job, damaged);
     if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) {
       await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
