@@ -102,7 +102,7 @@ export async function livedIn(house = new ChatHouse(), cuts?: Parameters<typeof 
     key: 'fake:draft',
     channel: 'clips',
     by: EVE,
-    request: { prompt: 'a secret fox, not ordered' },
+    request: { prompt: 'a secret fox, not ordered', image: ['https://dailies.example/media/relay-2'] },
   });
   await house.done({ id: 'done' as TaskId, origin, request });
   await house.task({ id: 'failed' as TaskId, origin, request }, EVENTS.send, EVENTS.accepted, EVENTS.failed);

@@ -140,9 +140,7 @@ export class Forgetting {
         { event: 'damaged_record_skipped', namespace, key: '[hidden]', err },
         'skipping a damaged record, which may name a person who is forgotten',
       );
-    // Nothing else knows the files of what they never ordered.
-    for (const url of await mediaInDrafts(store, job)) await this.#options.relay.remove(url);
-    await withdrawFrom(store, job, damaged);
+    await this.#withdraw(job, damaged);
     if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) {
       await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
       return;
@@ -157,13 +155,20 @@ export class Forgetting {
     await forgetIn(store, job, damaged);
     await this.#options.platforms.get(platform)?.forget(team, person, pseudonym);
     for (const log of [{ platform, team }, 'deployment'] as const) await this.#options.audit.erase(log, person);
-    await withdrawFrom(store, job, damaged);
+    await this.#withdraw(job, damaged);
     const overwriting = { index: FORGETTINGS, member: OVERWRITING, score: clock.now() };
     await store.commit({
       records: [erasures.replacing(job, job, null)],
       index: [{ ...entry, score: null }, overwriting],
     });
     logger.info({ event: 'person_forgotten', platform, team }, 'forgot a person');
+  }
+
+  /** Deletes what the person has not ordered, and what goes on by itself, with the reference files, which nothing else knows. */
+  async #withdraw(job: ForgetJob, damaged: (namespace: string, err: unknown) => void): Promise<void> {
+    const { store, relay } = this.#options;
+    for (const url of await mediaInDrafts(store, job)) await relay.remove(url);
+    await withdrawFrom(store, job, damaged);
   }
 
   /** Ends and removes the tasks that the person ordered before the request. @returns whether none is left. */
