@@ -77,29 +77,29 @@ function isTheirs({ platform, team, by }: Draft, of: Member): boolean {
   return platform === of.platform && team === of.team && by.id === of.person.id;
 }
 
-/** Returns the addresses of the reference media in the drafts of a person. Rejects with `store_unavailable`. */
-export async function mediaInDrafts(store: Pick<Store, 'contents'>, of: Member): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const page of draftRecords.all(store)) {
-    for (const { value } of page) {
-      // A damaged record has neither.
-      const { by, request }: Partial<Draft> = value;
-      if (by !== undefined && request !== undefined && isTheirs(value, of))
-        found.push(...MEDIA_KINDS.flatMap((kind) => request[kind] ?? []));
-    }
-  }
-  return found;
-}
-
 /** Drafts that await confirmation, in the store. Every method rejects with `store_unavailable`. */
 export class Drafts {
-  readonly #store: Pick<Store, 'keyv'>;
+  readonly #store: Pick<Store, 'keyv' | 'contents'>;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #standing = new Serial<string>();
 
-  constructor(store: Pick<Store, 'keyv'>, clock: Pick<Clock, 'now'>) {
+  constructor(store: Pick<Store, 'keyv' | 'contents'>, clock: Pick<Clock, 'now'>) {
     this.#store = store;
     this.#clock = clock;
+  }
+
+  /** Returns the addresses of the reference media in the drafts of a person. */
+  async mediaOf(person: Member): Promise<readonly string[]> {
+    const found: string[] = [];
+    for await (const page of draftRecords.all(this.#store)) {
+      for (const { value } of page) {
+        // A damaged record has neither.
+        const { by, request }: Partial<Draft> = value;
+        if (by !== undefined && request !== undefined && isTheirs(value, person))
+          found.push(...MEDIA_KINDS.flatMap((kind) => request[kind] ?? []));
+      }
+    }
+    return found;
   }
 
   get(id: TaskId): Promise<Draft | undefined> {

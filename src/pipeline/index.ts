@@ -4,7 +4,6 @@ export {
   type Draft,
   Drafts,
   deleteDraftsOf,
-  mediaInDrafts,
   type NewDraft,
 } from './drafts.ts';
 export { createLedger, ledgerEntries, ledgerPages } from './ledger-reader.ts';

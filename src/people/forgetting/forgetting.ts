@@ -14,7 +14,7 @@ import {
 import type { Logger } from '../../logger.ts';
 import type { Relay } from '../../media/index.ts';
 import type { CarriedSpend } from '../../money/index.ts';
-import { mediaInDrafts, type TaskRepository } from '../../pipeline/index.ts';
+import { Drafts, type TaskRepository } from '../../pipeline/index.ts';
 import type { Cuts } from '../../studio/index.ts';
 import {
   FORGETTINGS,
@@ -166,8 +166,8 @@ export class Forgetting {
 
   /** Deletes what the person has not ordered, and what goes on by itself, with the reference files, which nothing else knows. */
   async #withdraw(job: ForgetJob, damaged: (namespace: string, err: unknown) => void): Promise<void> {
-    const { store, relay } = this.#options;
-    for (const url of await mediaInDrafts(store, job)) await relay.remove(url);
+    const { store, relay, clock } = this.#options;
+    for (const url of await new Drafts(store, clock).mediaOf(job)) await relay.remove(url);
     await withdrawFrom(store, job, damaged);
   }
 
