@@ -84,7 +84,7 @@ export function relayIdIn(url: string): string | null {
 const relayedFiles = collection<string, RelayedFile>({
   name: 'relayed_files',
   holds: 'name and address of reference files that were passed on, with their Slack page',
-  kept: 'a year, or until the task’s content is removed',
+  kept: 'a year, or until the task’s content is removed, or the requester of a draft is forgotten',
   personal: 'with its task',
 });
 

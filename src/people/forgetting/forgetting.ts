@@ -12,7 +12,7 @@ import {
   type Versioned,
 } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
-import type { Relay } from '../../media/index.ts';
+import { type Relay, relayIdIn } from '../../media/index.ts';
 import type { CarriedSpend } from '../../money/index.ts';
 import { Drafts, type TaskRepository } from '../../pipeline/index.ts';
 import type { Cuts } from '../../studio/index.ts';
@@ -164,22 +164,43 @@ export class Forgetting {
     logger.info({ event: 'person_forgotten', platform, team }, 'forgot a person');
   }
 
-  /** Deletes what the person has not ordered, and what goes on by itself, with the reference files, which nothing else knows. */
+  /** Deletes what the person has not ordered, with its reference files, and what goes on by itself. */
   async #withdraw(job: ForgetJob, damaged: (namespace: string, err: unknown) => void): Promise<void> {
-    const { store, relay, clock } = this.#options;
-    for (const url of await new Drafts(store, clock).mediaOf(job)) await relay.remove(url);
+    const { store, clock } = this.#options;
+    const media = await new Drafts(store, clock).mediaOf(job);
+    if (media.length > 0) await this.#removeFiles(media, await this.#neededFiles(job));
     await withdrawFrom(store, job, damaged);
+  }
+
+  /** Deletes reference files, except those that are still needed. */
+  async #removeFiles(urls: readonly string[], needed: ReadonlySet<string>): Promise<void> {
+    for (const url of urls) if (!needed.has(fileOf(url))) await this.#options.relay.remove(url);
+  }
+
+  /** Returns the reference files that the service may still fetch for the person. The last task that has one deletes it. */
+  async #neededFiles(job: ForgetJob): Promise<ReadonlySet<string>> {
+    const needed = new Set<string>();
+    for await (const task of this.#tasksOf(job))
+      if (!isEnded(task) || task.createdAtMs > job.requestedAtMs)
+        for (const url of mediaOf(task)) needed.add(fileOf(url));
+    return needed;
+  }
+
+  async *#tasksOf({ platform, team, person }: ForgetJob): AsyncGenerator<Task> {
+    const { store, repository } = this.#options;
+    for (const id of await tasksOfPerson(store, { platform, team, user: person.id })) {
+      const task = await repository.get(id);
+      if (task?.origin.user.id === person.id) yield task;
+    }
   }
 
   /** Ends and removes the tasks that the person ordered before the request. @returns whether none is left. */
   async #removeTasks(job: ForgetJob): Promise<boolean> {
-    const { store, repository } = this.#options;
-    const { platform, team, person } = job;
+    const needed = await this.#neededFiles(job);
     let areAllRemoved = true;
-    for (const id of await tasksOfPerson(store, { platform, team, user: person.id })) {
-      const task = await repository.get(id);
-      if (task === undefined || task.origin.user.id !== person.id || task.createdAtMs > job.requestedAtMs) continue;
-      if (!(await this.#removeTask(job, task))) areAllRemoved = false;
+    for await (const task of this.#tasksOf(job)) {
+      if (task.createdAtMs > job.requestedAtMs) continue;
+      if (!(await this.#removeTask(job, task, needed))) areAllRemoved = false;
     }
     return areAllRemoved;
   }
@@ -188,8 +209,12 @@ export class Forgetting {
    * Removes a task once it has ended and is in the chat; a request for approval is withdrawn, a doubt dismissed, and a shot
    * that waits for the clip before cancelled.
    */
-  async #removeTask({ platform, team, person, pseudonym }: ForgetJob, task: Task): Promise<boolean> {
-    const { repository, remover, relay, carried, clock } = this.#options;
+  async #removeTask(
+    { platform, team, person, pseudonym }: ForgetJob,
+    task: Task,
+    needed: ReadonlySet<string>,
+  ): Promise<boolean> {
+    const { repository, remover, carried, clock } = this.#options;
     const ending = { by: person, atMs: clock.now() };
     if (task.state === 'requested')
       await repository.record(task.id, { kind: 'decline', how: 'withdrawn', ...ending }, task);
@@ -198,7 +223,7 @@ export class Forgetting {
     if (task.state === 'uncertain') await repository.record(task.id, { kind: 'leave', by: person }, task);
     if (!isEnded(task) || !task.presented) return false;
     // Before the record, which alone knows their addresses.
-    for (const url of MEDIA_KINDS.flatMap((kind) => task.request.media[kind])) await relay.remove(url);
+    await this.#removeFiles(mediaOf(task), needed);
     const also = async (next: Task) => ({ records: await carried.writesOf({ platform, team, user: person.id }, next) });
     return remover.remove(task, { reason: 'forgotten', person: pseudonym, also });
   }
@@ -243,4 +268,13 @@ export class Forgetting {
     }
     return areAllShown;
   }
+}
+
+function mediaOf({ request }: Task): readonly string[] {
+  return MEDIA_KINDS.flatMap((kind) => request.media[kind]);
+}
+
+/** Returns what identifies the file of an address: that of a relayed one is signed anew for each order. */
+function fileOf(url: string): string {
+  return relayIdIn(url) ?? url;
 }

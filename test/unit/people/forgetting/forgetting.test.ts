@@ -97,8 +97,17 @@ describe('forgetting a person', () => {
 
   it('waits for what is in progress', async () => {
     const parts = await livedIn();
-    const { house, forgetting } = parts;
-    const id = await house.running({ id: 'running' as TaskId, origin, request });
+    const { house, forgetting, references } = parts;
+    const file = 'https://dailies.example/media/relay-3';
+    const price = { amount: '0.01', currency: 'USD' };
+    const shared = { origin, price, request: { ...request, media: { ...request.media, image: [file] } } };
+    const id = await house.running({ ...shared, id: 'running' as TaskId });
+    // Signed anew, the same file has another address.
+    const image = [`${file}?expires=1`];
+    const again = { ...shared, request: { ...request, media: { ...request.media, image } } };
+    await house.task({ ...again, id: 'again' as TaskId }, EVENTS.send, EVENTS.accepted, EVENTS.failed);
+    const draft = { ...TEAM, id: 'kept' as TaskId, key: 'fake:kept', channel: 'clips', by: EVE };
+    await new Drafts(house.store, house.clock).save({ ...draft, request: { prompt: 'a secret fox', image } });
     await forget(parts);
     for (let round = 0; round < 3; round += 1) {
       house.clock.step(31_000);
@@ -107,12 +116,15 @@ describe('forgetting a person', () => {
     }
     expect(await house.store.count(FORGETTINGS)).toBe(1);
     expect((await house.record(id)).request.prompt).toBe('a secret fox');
+    // The service may still fetch it.
+    expect(references.filter((url) => url.startsWith(file))).toEqual([]);
     // What is not ordered, or goes on by itself, ends at once.
     expect(await house.store.keyv('drafts').get('draft')).toBeUndefined();
     expect(await house.subscriptions.list(TEAM.platform, TEAM.team)).toMatchObject([{ channel: 'his' }]);
     expect((await parts.money.approvers.list(TEAM)).map(({ name }) => name)).toEqual(['Carol']);
     await house.happen(id, EVENTS.completed, EVENTS.fetched);
     await finish(parts);
+    expect(references).toContain(file);
     expect(await dumpOf(house.store)).not.toMatch(TRACES);
   });
 
