@@ -70,7 +70,9 @@ export class CardDelivery {
 
   /** Opens the card of an outcome, or the replacement that was begun. */
   async open(outcome: Outcome): Promise<CardRecord> {
-    return (await this.#open(outcome)).card;
+    const { cards } = this.#options;
+    const [{ copies = 1 }, card] = await Promise.all([this.#read(outcome), cards.get(outcome.id)]);
+    return copies <= (card?.copy ?? 1) ? cards.open(outcome) : cards.reopen(outcome, copies);
   }
 
   /** Shows an outcome, unless it is shown already. @returns whether a message shows it. @throws DailiesError */
@@ -83,23 +85,12 @@ export class CardDelivery {
     return false;
   }
 
-  /** @returns `replaced`: the card before, where this opened the replacement of one that may still be there */
-  async #open(outcome: Outcome): Promise<{ readonly card: CardRecord; readonly replaced?: CardRecord }> {
-    const { cards } = this.#options;
-    const [{ copies = 1 }, before] = await Promise.all([this.#read(outcome), cards.get(outcome.id)]);
-    if (copies <= (before?.copy ?? 1)) return { card: await cards.open(outcome) };
-    const card = await cards.reopen(outcome, copies);
-    // One elsewhere shows what was asked for there, or is in a channel that takes no message.
-    const isBeside = before?.isGone !== true && before?.message.channel === card.message.channel;
-    return isBeside ? { card, replaced: before } : { card };
-  }
-
   /** Shows an outcome in its card. @returns whether that still existed and could be changed; a deleted one is recorded */
   async #isShown(outcome: Outcome, lock: MessageLock): Promise<boolean> {
     try {
-      const { card, replaced } = await this.#open(outcome);
+      const card = await this.open(outcome);
       await this.#present({ outcome, card, lock });
-      if (replaced !== undefined) await this.#showEarlier(outcome, replaced, lock);
+      if (card.outdated !== undefined) await this.#showIn(card.outdated, { outcome, card, lock });
       return true;
     } catch (thrown) {
       if (!hasCode(thrown, 'message_gone')) throw thrown;
@@ -134,15 +125,16 @@ export class CardDelivery {
    * Shows an outcome in the message that refused it as well: the bot may have its right again, and nothing else edits that
    * message. Tried once.
    */
-  async #showEarlier(outcome: Outcome, before: CardRecord, lock: MessageLock): Promise<void> {
-    const { platformOf, logger } = this.#options;
-    const view = await outcome.view((await this.#read(outcome)).handover ?? null, before);
+  async #showIn(outdated: MessageRef, { outcome, card, lock }: Showing): Promise<void> {
+    const { cards, platformOf, logger } = this.#options;
+    const view = await outcome.view((await this.#read(outcome)).handover ?? null, card);
     lock.assertHeld();
     await platformOf(outcome)
-      .edit(before.message, outcome.origin, view, 'final')
+      .edit(outdated, outcome.origin, view, 'final')
       .catch((err: unknown) => {
         logger.warn({ event: 'message_kept', task: outcome.id, err }, 'the message that was replaced stays as it is');
       });
+    await cards.settled(outcome.id);
   }
 
   /** Shows an outcome in a card, unless it looks so already, with the file where that is still to be delivered. */

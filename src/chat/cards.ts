@@ -34,6 +34,8 @@ export interface CardRecord {
   readonly isGone?: true;
   /** Messages of the task before this one. Absent: none. */
   readonly earlier?: readonly MessageRef[];
+  /** The message that this one replaced in its channel and that may still be there, as it was. Absent: none. */
+  readonly outdated?: MessageRef;
   /** Fingerprint of the view shown last; `null` while that is not certain. */
   readonly shown: string | null;
 }
@@ -109,13 +111,20 @@ export class Cards {
     });
   }
 
-  /** Posts a replacement for a deleted message, or returns it; calls with the same `copy` post only one. */
+  /**
+   * Posts a replacement for a message that is deleted or cannot be changed, or returns it; calls with the same `copy` post
+   * only one.
+   */
   async reopen(subject: CardSubject, copy: number): Promise<CardRecord> {
     const { id } = subject;
     const view = await subject.view(null);
     const message = await this.#post(copyKey(id, copy), subject, view);
-    const earlier = (await this.messages(id)).filter((one) => one.message !== message.message);
-    const record: CardRecord = { revision: 1, message, earlier, progress: view.progress, copy, shown: null };
+    const before = await this.get(id);
+    const earlier = messagesOf(before).filter((one) => one.message !== message.message);
+    // One elsewhere shows what was asked for there, or is in a channel that takes no message.
+    const isBeside = before?.isGone !== true && before?.message.channel === message.channel;
+    const outdated = isBeside ? { outdated: before.message } : {};
+    const record = { revision: 1, message, earlier, progress: view.progress, copy, shown: null, ...outdated };
     const records = [cardRecords.overwriting(id, record), messageWrite(subject, message)];
     await this.#options.store.commit({ records });
     return record;
@@ -127,10 +136,17 @@ export class Cards {
       await cardRecords.set(this.#options.store, id, { ...record, isGone: true });
   }
 
+  /** Records that the message that a card replaced is up to date, or cannot be. */
+  async settled(id: TaskId): Promise<void> {
+    const record = await this.get(id);
+    if (record === undefined) return;
+    const { outdated: _, ...rest } = record;
+    await cardRecords.set(this.#options.store, id, rest);
+  }
+
   /** Returns every message that was opened for a subject, oldest first; they may be deleted. */
   async messages(id: TaskId): Promise<readonly MessageRef[]> {
-    const record = await this.get(id);
-    return record === undefined ? [] : [...(record.earlier ?? []), record.message];
+    return messagesOf(await this.get(id));
   }
 
   /** Returns whether a card already looks like `view`. */
@@ -295,6 +311,10 @@ function progressOf({ members }: TaskView): Pick<CardRecord, 'progressOf'> {
     progress === null ? [] : [[task, progress] as const],
   );
   return { progressOf: Object.fromEntries(shown) };
+}
+
+function messagesOf(record: CardRecord | undefined): readonly MessageRef[] {
+  return record === undefined ? [] : [...(record.earlier ?? []), record.message];
 }
 
 function messageWrite({ id, origin }: Posted, message: MessageRef): RecordWrite {

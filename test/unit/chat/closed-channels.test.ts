@@ -155,18 +155,17 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     for (const id of [task.id, ...IDS]) expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it('sends the note of a review to the requester, once, and keeps the clip’s message', async () => {
+  it.each([
+    ['of a review to the requester', BOB, [expect.stringContaining('Too dark.')]],
+    ['on one’s own clip to nobody', ADA, []],
+  ])('sends the note %s, once, and keeps the clip’s message', async (_whose, by, notes) => {
     const house = new ChatHouse({ reviewRules: async () => ({ reviewIn: [HERE] }) });
     const id = await house.done();
     house.platform.notices.splice(0);
     close(house, code);
-    const note = { text: 'Too dark.' };
-    await house.happen(id, {
-      kind: 'review',
-      decision: { kind: 'changes_requested', by: BOB, atMs: 0, note },
-      after: 0,
-    });
-    expect(await settled(house)).toEqual([expect.stringContaining('Too dark.')]);
+    const decision = { kind: 'changes_requested', by, atMs: 0, note: { text: 'Too dark.' } } as const;
+    await house.happen(id, { kind: 'review', decision, after: 0 });
+    expect(await settled(house)).toEqual(notes);
     expect(await house.record(id)).toMatchObject({ presented: true });
     if (code === 'missing_permission') expect(await house.chat.messageOf(id)).toEqual(house.platform.only.ref);
   });
@@ -194,21 +193,6 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
       await house.pass(600_000, 60_000);
     }
     expect(house.platform.messages.map(({ files }) => files.length)).toEqual([1]);
-  });
-
-  it('sends nobody the note of a review of one’s own clip', async () => {
-    const house = new ChatHouse({ reviewRules: async () => ({ reviewIn: [HERE] }) });
-    const id = await house.done();
-    house.platform.notices.splice(0);
-    close(house, code);
-    const note = { text: 'Too dark.' };
-    await house.happen(id, {
-      kind: 'review',
-      decision: { kind: 'changes_requested', by: ADA, atMs: 0, note },
-      after: 0,
-    });
-    expect(await settled(house)).toEqual([]);
-    expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
   it('sends a clip whose card is there to its requester', async () => {

@@ -328,6 +328,18 @@ describe('a deleted message', () => {
     expect((await house.chat.view(await house.record(id))).handover).toEqual({ kind: 'attached' });
   });
 
+  it('is not left as running where its replacement is filled by a repeated attempt', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    for (const method of ['attach', 'edit'] as const)
+      house.platform.fails(method, 'before', platformError('missing_permission', { retryable: false }));
+    house.platform.fails('attach', 'before', platformError('platform_unavailable'));
+    await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, EVENTS.fetched);
+    await house.pass(600_000, 60_000);
+    expect(house.platform.messages.map(({ files }) => files.length)).toEqual([0, 1]);
+    expect(house.platform.messages.map(({ shown }) => shown.at(-1)?.view.phase)).toEqual(['done', 'done']);
+  });
+
   it('is not replaced twice by an attempt that is repeated', async () => {
     const house = new ChatHouse();
     const id = await house.running();
