@@ -9,7 +9,6 @@ import type { BotPorts } from '../input/subcommand.ts';
 import { withSettings } from '../policy/rules-here.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 import { draftOf, type OrderIdentity, orderKey } from './offers.ts';
-import type { SpendingRules } from './spending.ts';
 import { type Accepted, orderedBy, orderPrice } from './what-fits.ts';
 
 /** Press that asks for an approval. `isPromptShown`: the requester's answer; `null` if not asked. */
@@ -49,7 +48,7 @@ export class OrderContext {
   readonly caller: Caller;
   readonly settings: TeamSettings;
   readonly ordering: Ordering;
-  /** The ports, which read the settings of the team and the budgets once. */
+  /** The ports, with these settings. */
   readonly ports: BotPorts;
   /** Idempotency key, as in `Order.key`. */
   readonly key: string;
@@ -68,19 +67,11 @@ export class OrderContext {
 
   constructor(given: GivenOrder) {
     const { ports, caller, settings, checked, ordering } = given;
-    const rules = new Map<string, Promise<SpendingRules>>();
     this.#given = given;
     this.caller = caller;
     this.settings = settings;
     this.ordering = ordering;
-    this.ports = {
-      ...withSettings(ports, settings),
-      spendingRules: (spender, currency) => {
-        const read = rules.get(currency) ?? ports.spendingRules(spender, currency, settings);
-        rules.set(currency, read);
-        return read;
-      },
-    };
+    this.ports = withSettings(ports, settings);
     this.key = ordering.key ?? orderKey(caller);
     this.price = orderPrice(checked);
     this.ordered = orderedBy(checked);
@@ -104,8 +95,8 @@ export class OrderContext {
     return this.#surroundings;
   }
 
-  /** Returns the order as it is after its submission: by these settings, and with the budgets to be read anew. */
-  afresh(settings: TeamSettings): OrderContext {
+  /** Returns the order as it is by other settings. */
+  under(settings: TeamSettings): OrderContext {
     return new OrderContext({ ...this.#given, settings, checked: this.checked });
   }
 }

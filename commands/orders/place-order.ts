@@ -46,7 +46,7 @@ export async function placeOrder(
   }
   const submission = await ports.tasks.submit(await submissionOf(order), settings);
   if (submission.ok) return submission;
-  const now = order.afresh('outdated' in submission ? submission.outdated : settings);
+  const now = 'outdated' in submission ? order.under(submission.outdated) : order;
   return { ok: false, code: 'claim', ...(await refusedBy(now, submission)) };
 }
 
