@@ -5,6 +5,7 @@ import { GATES } from '#commands/orders/gates.ts';
 import { orderKey } from '#commands/orders/offers.ts';
 import { placeOrder } from '#commands/orders/place-order.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { refusedBy } from '#src/teams/policy/purchase-check.ts';
 import { pauseAt } from '#src/teams/team-settings.ts';
 import { LAST_FRAME } from '#src/videos/chain.ts';
 import { checkRequest } from '#src/videos/check.ts';
@@ -64,7 +65,11 @@ async function place(house: BotHouse, caller: Caller, request = FOX) {
   return placeOrder(ports, caller, checkRequest(ports.catalog(), request));
 }
 
-const names = GATES.map(({ name }) => name);
+const names = Object.keys(OBSTACLES) as (keyof typeof OBSTACLES)[];
+
+it('an order passes the gates in this order', () => {
+  expect(GATES.map(({ name }) => name)).toEqual(names);
+});
 
 it.each(names)('the gate %s stops an order, and buys nothing', async (name) => {
   const { request, caller: changes = {}, prepare } = OBSTACLES[name];
@@ -101,6 +106,17 @@ it.each([
   expect('sentences' in placed && placed.sentences.join(' ')).toContain(said);
   expect('sentences' in placed && placed.sentences.join(' ')).toContain('above $0.10');
   expect(submit.mock.lastCall?.[1]).toMatchObject({ revision: 0 });
+});
+
+it('a policy that changed before the claim refuses the values that it forbids, with a form for others', async () => {
+  const house = new BotHouse(CATALOG);
+  vi.spyOn(house.tasks, 'submit').mockImplementationOnce(async ({ origin, request }) => {
+    const outdated = await house.settings.change(TEAM, ADMIN, { policy: { team: { words: ['fox'] }, channels: {} } });
+    return { ok: false, outdated, paused: null, forbidden: refusedBy(outdated, origin, [request]) };
+  });
+  const placed = await place(house, ada());
+  expect(placed).toMatchObject({ ok: false, code: 'claim', buttons: [{ label: 'Fix it' }] });
+  expect('sentences' in placed && placed.sentences.join(' ')).toContain('fox');
 });
 
 it('checks the reference media of every shot, also where a storyboard is repeated, whose shots are on no lines', async () => {
