@@ -186,7 +186,7 @@ async function offerDraft({ ports, caller }: OrderContext, draft: Draft): Promis
 }
 
 /**
- * Conditions of an order, in the order in which they are judged. Whatever refuses or asks comes before the acknowledgement,
+ * Conditions of an order, in the order in which they are judged. What refuses or asks comes before the acknowledgement,
  * since nothing is bought yet.
  */
 export const GATES = [

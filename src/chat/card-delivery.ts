@@ -17,7 +17,7 @@ import type { Handover, TaskView } from './view.ts';
 
 /** What a card shows at its end. */
 export interface Outcome extends CardSubject {
-  /** Key of an end without a file, by which a message is known to have shown it. Absent: nobody is notified of it. */
+  /** Key of an end without a file, by which a message is known to have shown it. Absent: no notice follows. */
   readonly end?: string;
   /** The file that it ends with. Absent: none. */
   readonly file?: OutcomeFile;
@@ -59,7 +59,7 @@ interface Showing {
 
 /**
  * Shows outcomes in their cards, with the file where there is one. A card that was deleted before, or refuses it, is
- * replaced once, and again where somebody asks for that. Every step is recorded, so that a repeated attempt goes on.
+ * replaced once, and again where a user asks for that. Every step is recorded, so that a repeated attempt goes on.
  */
 export class CardDelivery {
   readonly #options: CardDeliveryOptions;
@@ -105,7 +105,7 @@ export class CardDelivery {
   }
 
   /**
-   * Begins a replacement of a card that never had the outcome, once, or where somebody asks for the file.
+   * Begins a replacement of a card that never had the outcome, once, or where a user asks for the file.
    * @returns whether it did
    */
   async #replaces(outcome: Outcome, lock: MessageLock): Promise<boolean> {
@@ -153,7 +153,7 @@ export class CardDelivery {
       return cards.shown(outcome, view);
     }
     const view = await outcome.view(delivery.handover ?? null, card);
-    // The edit that somebody asked for tells whether the message is still there.
+    // The edit that a user asked for tells whether the message is still there.
     if (card.isGone !== true && !isAsked && cards.isShown(card, outcome, view)) return;
     if (!outcome.isOutcome) return cards.edit(outcome, { message: card.message, view, lock });
     lock.assertHeld();

@@ -13,7 +13,7 @@ export interface DeliveryRecord extends RefusedUploads {
   readonly handover?: Handover;
   /** Number of messages opened for it, deleted ones included. Default 1. */
   readonly copies?: number;
-  /** A message that never had the outcome was replaced, since nobody asked for the file last. Absent: no. */
+  /** A message that never had the outcome was replaced, and no user has asked for the file since. Absent: no. */
   readonly isReplaced?: true;
   /** Number of the task's `wants` that were fulfilled. Default 0. */
   readonly wantsMet?: number;

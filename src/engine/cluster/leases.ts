@@ -100,7 +100,7 @@ interface Acquisition {
 
 class RenewedLease implements Lease {
   readonly #acquisition: Acquisition;
-  /** Made when somebody asks for the signal: an abort makes an error with a stack trace, at the end of every lease. */
+  /** Made with the first access to the signal: an abort creates an error with a stack trace, at the end of every lease. */
   #controller: AbortController | null = null;
   #isEnded = false;
   #untilMs: number;

@@ -338,6 +338,10 @@ describe('a deleted message', () => {
     await house.pass(600_000, 60_000);
     expect(house.platform.messages.map(({ files }) => files.length)).toEqual([0, 1]);
     expect(house.platform.messages.map(({ shown }) => shown.at(-1)?.view.phase)).toEqual(['done', 'done']);
+    // From then on, only the replacement is edited.
+    const [before = 0, after = 0] = house.platform.messages.map(({ shown }) => shown.length);
+    await house.happen(id, EVENTS.want);
+    expect(house.platform.messages.map(({ shown }) => shown.length)).toEqual([before, after + 1]);
   });
 
   it('is not replaced twice by an attempt that is repeated', async () => {
