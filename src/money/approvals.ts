@@ -36,6 +36,7 @@ import {
   type Pause,
   pauseAt,
   refusedBy,
+  settingsUnchanged,
   type TeamKey,
   type TeamSettingsRepository,
 } from '../teams/index.ts';
@@ -119,7 +120,14 @@ export class Approvals {
     }
     await this.#options.assertWritable?.();
     const purchase: Purchase = { ...price, period: periodOf(atMs, rules.timeZone), atMs };
-    return this.#buy(tasks, press, { purchase, prices: tasks.map(({ id }) => priceOf.get(id) ?? price) });
+    const prices = tasks.map(({ id }) => priceOf.get(id) ?? price);
+    const outcome = await this.#buy(tasks, press, {
+      purchase,
+      prices,
+      judgedBy: [settingsUnchanged(task.origin, rules)],
+    });
+    // The settings have changed since: they are judged by as they are now.
+    return outcome ?? this.approve(tasks, press);
   }
 
   /** Denies a request, with an entry in the audit log. @param reason shown to the requester; may be empty. */
@@ -140,11 +148,12 @@ export class Approvals {
     return byRequest(waiting);
   }
 
+  /** Buys the tasks of a request. @returns `null`, without a change, where a record that it was judged by has changed */
   async #buy(
     tasks: ApprovalTasks,
     { by, grant }: ApprovalPress,
-    { purchase, prices }: { readonly purchase: Purchase; readonly prices: readonly Price[] },
-  ): Promise<ApprovalOutcome> {
+    { purchase, prices, judgedBy }: BuyOptions,
+  ): Promise<ApprovalOutcome | null> {
     const { store } = this.#options;
     const { period, atMs } = purchase;
     const [{ origin }] = tasks;
@@ -162,7 +171,9 @@ export class Approvals {
     const actor: Actor = { person: by, surface: 'button' };
     const recorded = await this.#record(tasks, eventOf, async (next) => ({
       records: await this.#audited(next, actor, { text: 'approved', grant: granted?.most ?? 0n }),
+      judgedBy,
     }));
+    if (recorded.outdated === true) return null;
     if (recorded.over === undefined) return this.#decided(recorded, 'approved');
     return { kind: 'over', tasks: recorded.tasks, over: recorded.over, missing: (await lacking())?.most ?? null };
   }
@@ -244,6 +255,12 @@ export class Approvals {
     };
     return this.#options.audit.append(task.origin, actor, [entry]);
   }
+}
+
+interface BuyOptions extends Required<Pick<FurtherWrites, 'judgedBy'>> {
+  readonly purchase: Purchase;
+  /** Price of each task, in their order. */
+  readonly prices: readonly Price[];
 }
 
 interface AuditedDecision {

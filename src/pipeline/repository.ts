@@ -48,10 +48,12 @@ export interface Recorded {
   readonly task: Task;
   /** The budget that the purchase would exceed. */
   readonly over?: OverBudget;
+  /** A record that it was judged by has changed (`FurtherWrites.judgedBy`): nothing was stored. */
+  readonly outdated?: true;
 }
 
 /** Outcome of an event of several tasks. */
-export interface RecordedAll extends Pick<Recorded, 'done' | 'over'> {
+export interface RecordedAll extends Omit<Recorded, 'task'> {
   /** The current tasks, in their order, without missing ones. */
   readonly tasks: readonly Task[];
 }
@@ -92,8 +94,13 @@ const PURCHASES: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'approve'
 /** Events of a request for approval: they count for all tasks of its set. */
 const DECISIONS: ReadonlySet<TaskEvent['kind']> = new Set(['approve', 'decline', 'remind', 'cancel']);
 
-/** Writes to commit with an event, such as an entry of an audit log. */
-export type FurtherWrites = Partial<Pick<Change, 'records'>>;
+/** What is committed with an event. */
+export interface FurtherWrites {
+  /** Further writes, such as an entry of an audit log. Default: none. */
+  readonly records?: readonly RecordWrite[];
+  /** Records that the event was judged by, as they were read: the commit compares them. Default: none. */
+  readonly judgedBy?: readonly RecordWrite[];
+}
 
 /** Compare-and-set attempts before giving up. */
 const MAX_TRIES = 100;
@@ -152,8 +159,7 @@ export class TaskRepository {
     const refused = async (): Promise<SetClaim | undefined> => {
       const known = await this.get(first.id);
       if (known !== undefined) return { kind: 'known', task: known };
-      for (const record of judgedBy)
-        if (!(await isAsExpected(this.#store, record))) return { kind: 'refused', outdated: true };
+      if (await this.#isOutdated(judgedBy)) return { kind: 'refused', outdated: true };
       const room = await roomWithin(this.#store, boundsOf(limits, first), first.createdAtMs);
       if ('reached' in room) return { kind: 'refused', limit: room.reached };
       bounds = room.bounds;
@@ -246,15 +252,20 @@ export class TaskRepository {
       const next = counting.map(({ after }) => after);
       const purchases = isPurchase ? purchasesOf(next) : [];
       const change = merged(counting.map(({ before, after }) => toChange(before, after)));
-      const records = [...change.records, ...((await also(next)).records ?? [])];
+      const { records = [], judgedBy = [] } = await also(next);
       const current = new Map(next.map((task) => [task.id, task]));
       return {
-        change: { ...change, records, within: purchases.flatMap(({ within }) => within) },
+        change: {
+          ...change,
+          records: [...change.records, ...records, ...judgedBy],
+          within: purchases.flatMap(({ within }) => within),
+        },
         result: { done: true, tasks: tasks.map((task) => current.get(task.id) ?? task) },
         committed: () => {
           for (const { before, after, kind } of counting) this.#notify(after, kind, before);
         },
         refused: async () => {
+          if (await this.#isOutdated(judgedBy)) return { done: false, tasks, outdated: true };
           const over = await this.#firstExceeded(purchases);
           return over !== null && (await this.#areUnchanged(tasks)) ? { done: false, tasks, over } : undefined;
         },
@@ -274,11 +285,13 @@ export class TaskRepository {
     if (moved === null) return { result: { done: false, task } };
     const next = recount(moved);
     const within = PURCHASES.has(event.kind) ? limitsOfLast(next) : [];
+    const { records = [], judgedBy = [] } = await also(next);
     return {
-      change: await this.#changeOf(task, next, { within, ...(await also(next)) }),
+      change: await this.#changeOf(task, next, { within, records: [...records, ...judgedBy] }),
       result: { done: true, task: next },
       committed: () => this.#notify(next, event.kind, task),
       refused: async () => {
+        if (await this.#isOutdated(judgedBy)) return { done: false, task, outdated: true };
         const over = await this.#overBudget(next, within);
         const isUnchanged = over !== null && (await this.get(task.id))?.revision === task.revision;
         return isUnchanged ? { done: false, task, over } : undefined;
@@ -293,7 +306,7 @@ export class TaskRepository {
     event: TaskEvent,
     also: (next: Task) => Promise<FurtherWrites>,
   ): Promise<Recorded | null> {
-    const { done, tasks, over } = await this.recordAll(
+    const { tasks, ...recorded } = await this.recordAll(
       memberIds(set),
       () => event,
       async (next) => {
@@ -302,8 +315,13 @@ export class TaskRepository {
       },
     );
     const task = tasks.find((one) => one.id === id);
-    if (task === undefined || (!done && task.state !== 'requested')) return null;
-    return { done, task, ...(over === undefined ? {} : { over }) };
+    return task === undefined || (!recorded.done && task.state !== 'requested') ? null : { ...recorded, task };
+  }
+
+  /** Returns whether one of these records has changed since it was read. */
+  async #isOutdated(judgedBy: readonly RecordWrite[]): Promise<boolean> {
+    const areUnchanged = await Promise.all(judgedBy.map((record) => isAsExpected(this.#store, record)));
+    return areUnchanged.includes(false);
   }
 
   async #areUnchanged(tasks: readonly Task[]): Promise<boolean> {
@@ -325,7 +343,7 @@ export class TaskRepository {
   async #changeOf(
     before: Task,
     after: Task,
-    { within, records = [] }: FurtherWrites & { readonly within: readonly BudgetLimit[] },
+    { within, records }: { readonly within: readonly BudgetLimit[]; readonly records: readonly RecordWrite[] },
   ): Promise<Change> {
     const ids = await this.#upstreamIds.writes(before, after);
     const written = toChange(before, after);

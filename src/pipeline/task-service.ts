@@ -35,7 +35,7 @@ import { type Order, tasksOf } from './order.ts';
 import type { OverBudget } from './over-budget.ts';
 import type { PollPace } from './poll.ts';
 import { ensureOpenTasks } from './reconcile.ts';
-import type { FurtherWrites, Refusal, TaskRepository } from './repository.ts';
+import type { FurtherWrites, Recorded, Refusal, TaskRepository } from './repository.ts';
 import { memberIds, taskIdOf } from './task-ids.ts';
 import { countAttempt } from './upstream-ids.ts';
 import { type HistoryPage, type VisibleScope, visiblePage } from './visible-history.ts';
@@ -229,7 +229,8 @@ class Service implements TaskService {
     return this.#decide(id, by, { kind: 'decline', how: 'withdrawn', by, atMs: this.#options.clock.now() });
   }
 
-  async resubmit(id: TaskId, by: Person, { afterSends, price }: Resubmission): Promise<Decision> {
+  async resubmit(id: TaskId, by: Person, resubmission: Resubmission): Promise<Decision> {
+    const { afterSends, price } = resubmission;
     const task = await this.get(id);
     if (task === undefined) throw missing(id);
     const { origin, request } = task;
@@ -238,7 +239,10 @@ class Service implements TaskService {
     if (paused !== null) return { done: false, task, paused };
     if (forbidden.length > 0) return { done: false, task, forbidden };
     await Promise.all([this.#options.assertWritable?.(), this.#options.restoreSpend?.(task.origin)]);
-    return this.#decide(id, by, { kind: 'resubmit', afterSends, purchase });
+    const conditions = { judgedBy: [settingsUnchanged(origin, settings)] };
+    const decision = await this.#decide(id, by, { kind: 'resubmit', afterSends, purchase }, conditions);
+    // The settings have changed since: they are judged by as they are now.
+    return decision.outdated === true ? this.resubmit(id, by, resubmission) : decision;
   }
 
   leave(id: TaskId, by: Person): Promise<Decision> {
@@ -254,7 +258,7 @@ class Service implements TaskService {
       await this.#assertFree(id, upstreamId);
       await this.#assertKnown(upstreamId);
     }
-    return this.#decide(id, by, event, surface);
+    return this.#decide(id, by, event, { surface });
   }
 
   want(id: TaskId, by: Person): Promise<Decision> {
@@ -297,9 +301,14 @@ class Service implements TaskService {
     );
   }
 
-  async #decide(id: TaskId, by: Person, event: TaskEvent, surface?: Surface): Promise<Decision> {
+  async #decide(
+    id: TaskId,
+    by: Person,
+    event: TaskEvent,
+    { surface, judgedBy = [] }: Pick<FurtherWrites, 'judgedBy'> & { readonly surface?: Surface | undefined } = {},
+  ): Promise<Recorded> {
     const { repository, queue, clock, logger } = this.#options;
-    const also = (next: Task) => this.#audited(next, by, event, surface);
+    const also = async (next: Task) => ({ ...(await this.#audited(next, by, event, surface)), judgedBy });
     const recorded = await repository.record(id, event, undefined, also).catch((thrown: unknown) => {
       queue.schedule('poll', id, clock.now() + RECHECK_MS);
       throw thrown;

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
 import type { Store } from '#src/engine/store/store.ts';
 import { ZERO_SUM } from '#src/engine/store/sums.ts';
@@ -35,7 +35,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
     const queue = new MemoryQueue({ clock, logger, concurrency });
     const money = createMoney({ store, clock });
     const approvals = new Approvals({ ...money, store, repository, queue, clock, logger });
-    return { repository, approvals, audit: money.audit };
+    return { repository, approvals, audit: money.audit, settings: money.settings };
   }
 
   type Decide = (on: ReturnType<typeof replica>, tasks: ApprovalTasks) => Promise<unknown>;
@@ -83,6 +83,27 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
       expect(entries.length - entriesBefore).toBe(isLogged ? 1 : 0);
       expect(await two.audit.verify(task.origin)).toMatchObject({ ok: true });
     }
+  });
+
+  it.each([
+    ['a pause refuses it', { pause: { reason: 'over the plan', by: CLEO, atMs: NOON_MS } }, 'paused'],
+    ['a policy refuses it', { policy: { team: { words: ['fox'] }, channels: {} } }, 'forbidden'],
+    ['another setting is judged by, and counts', { approveAbove: { amount: '0.10', currency: 'USD' } }, 'approved'],
+  ] as const)('of settings that change before the commit of an approval, %s', async (_name, patch, kind) => {
+    const [first, second] = stores;
+    const [one, two] = [replica(first, []), replica(second, [])];
+    const tasks = requestOf(`settings:${kind}`, 4);
+    await one.repository.claimAll(tasks);
+    const read = one.settings.get.bind(one.settings);
+    vi.spyOn(one.settings, 'get').mockImplementationOnce(async (team) => {
+      const before = await read(team);
+      await two.settings.change(team, { person: CLEO, surface: 'command' }, patch);
+      return before;
+    });
+    expect(await one.approvals.approve(tasks, press(tasks, BOB))).toMatchObject({ kind });
+    const states = await Promise.all(tasks.map(async ({ id }) => (await two.repository.get(id))?.state));
+    expect(new Set(states)).toEqual(new Set([kind === 'approved' ? 'claimed' : 'requested']));
+    expect((await checkBooks(first)).disagreements).toEqual([]);
   });
 
   it('an approval of a set over a budget buys none of its tasks, and a grant covers all of them', async () => {

@@ -471,6 +471,27 @@ describe('where the settings change after an order was judged by them', () => {
     expect(await house.service.submit(orderOf(), await read())).toMatchObject({ ok: true, isNew: true });
   });
 
+  it('another send of an uncertain task is judged by them anew', async () => {
+    const { house, change, read } = await judged();
+    house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
+    const id = await house.order();
+    expect(await house.task(id)).toMatchObject({ state: 'uncertain' });
+    const commit = house.store.commit.bind(house.store);
+    const changeMeanwhile = (patch: SettingsPatch) =>
+      vi.spyOn(house.store, 'commit').mockImplementationOnce(async (resubmission) => {
+        await change(patch);
+        return commit(resubmission);
+      });
+    const again = { afterSends: 1, price: PURCHASE };
+    changeMeanwhile({ pause });
+    expect(await house.service.resubmit(id, ADA, again)).toMatchObject({ done: false, paused: { by: BOB } });
+    expect(await house.task(id)).toMatchObject({ state: 'uncertain', sends: 1 });
+    await change({ pause: null });
+    changeMeanwhile({ approveAbove: { amount: '0', currency: 'USD' } });
+    expect(await house.service.resubmit(id, ADA, again)).toMatchObject({ done: true });
+    expect(await read()).toMatchObject({ approveAbove: { amount: '0' } });
+  });
+
   it('an order that was claimed before returns its task', async () => {
     const { house, change, read } = await judged();
     const before = await read();
