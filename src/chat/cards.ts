@@ -203,10 +203,9 @@ export class Cards {
   async #openFirst(subject: CardSubject, lock: MessageLock): Promise<CardRecord> {
     const { store } = this.#options;
     const { id } = subject;
-    const known = await this.get(id);
-    if (known !== undefined) return known;
     const view = await subject.view(null);
     lock.assertHeld();
+    // One that another process has posted meanwhile is found by the platform's own dedup.
     const message = await this.#post(id, subject, view);
     // A message that was posted before a crash may show an older state, if there is one.
     const { limits } = this.#options.platformOf(subject);

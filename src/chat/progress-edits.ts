@@ -172,46 +172,46 @@ export class ProgressEdits {
 
   async #edit(id: TaskId): Promise<EditResult> {
     const { cards, locks, logger } = this.#options;
-    let intervalMs = this.#options.editIntervalMs;
     try {
-      const task = await this.#options.getTask(id);
-      // A task in the outbox is shown by its delivery, and one without content by nothing.
-      if (task === undefined || !task.presented || isContentRemoved(task)) return { isShown: true, pauseMs: 0 };
-      // A further take of a shot has a message of its own, and is also on the board.
-      if (task.takeOf !== undefined) this.refresh(setCardId(task.takeOf.id));
-      if (task.set !== undefined && setOfCard(id) === null) {
-        this.refresh(setCardId(task.set.id));
-        if ((await cards.get(id)) === undefined) return { isShown: true, pauseMs: 0 };
-      }
-      intervalMs = Math.max(intervalMs, this.#options.platformOf(task).limits.editIntervalMs);
-      await cards.open(this.#options.subjectOf(task));
-      const edited = await locks.run(id, 'message', (lock) => this.#editLocked(id, lock, intervalMs));
-      return edited ?? { isShown: false, pauseMs: Math.max(intervalMs, LOCKED_RETRY_MS) };
+      const edited = await locks.run(id, 'message', (lock) => this.#editLocked(id, lock));
+      const lockedMs = Math.max(this.#options.editIntervalMs, LOCKED_RETRY_MS);
+      return edited ?? { isShown: false, pauseMs: lockedMs };
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
       // Without the store, the next edit finds the message gone once more.
       const isGone = error.code === 'message_gone' && (await settles(cards.gone(id)));
       if (isGone || error.code === 'missing_permission') this.#muted.set(id, true);
       logger.debug({ event: 'progress_edit_failed', task: id, err: error }, 'failed to edit the progress of a task');
-      return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? FAILED_RETRY_MS) };
+      const pauseMs = Math.max(this.#options.editIntervalMs, error.retryAfterMs ?? FAILED_RETRY_MS);
+      return { isShown: false, pauseMs };
     }
   }
 
-  async #editLocked(id: TaskId, lock: MessageLock, intervalMs: number): Promise<EditResult> {
-    const { cards, locks, getTask, viewOf, deadlineMs } = this.#options;
-    // The previous holder of the lock may have changed the task and shown it.
-    const [task, card] = await Promise.all([getTask(id), cards.get(id)]);
-    if (task === undefined || card === undefined || !task.presented || isContentRemoved(task))
-      return { isShown: true, pauseMs: 0 };
+  /** Shows what changed. Everything is read under the lock: its previous holder may have changed the task and shown it. */
+  async #editLocked(id: TaskId, lock: MessageLock): Promise<EditResult> {
+    const { cards, locks, getTask, subjectOf, platformOf, viewOf, deadlineMs } = this.#options;
+    const task = await getTask(id);
+    // A task in the outbox is shown by its delivery, and one without content by nothing.
+    if (task === undefined || !task.presented || isContentRemoved(task)) return SHOWN;
+    // A further take of a shot has a message of its own, and is also on the board.
+    if (task.takeOf !== undefined) this.refresh(setCardId(task.takeOf.id));
+    if (task.set !== undefined && setOfCard(id) === null) {
+      this.refresh(setCardId(task.set.id));
+      if ((await cards.get(id)) === undefined) return SHOWN;
+    }
+    const card = await cards.open(subjectOf(task));
     const view = await viewOf(task, card);
     const live = this.#lives.get(id);
     if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, deadlineMs);
-    if (cards.isShown(card, task, view)) return { isShown: true, pauseMs: 0 };
+    if (cards.isShown(card, task, view)) return SHOWN;
+    const intervalMs = Math.max(this.#options.editIntervalMs, platformOf(task).limits.editIntervalMs);
     if (!(await locks.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
     await cards.edit(task, { message: card.message, view, lock }, 'progress');
     return { isShown: true, pauseMs: intervalMs };
   }
 }
+
+const SHOWN: EditResult = { isShown: true, pauseMs: 0 };
 
 /** Returns the age of a running task, in milliseconds, at which its view next changes by the passing of time alone. */
 function nextChangeMs(view: TaskView, deadlineMs: number): number {
