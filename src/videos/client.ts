@@ -4,7 +4,8 @@ import { DailiesError, type ErrorCode } from '../errors.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
-import { isOutage } from './dialects/tolerant.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import { isModeration, isOutage } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
 import {
@@ -31,6 +32,8 @@ export interface VideoClientOptions
   readonly baseUrl: string;
   /** Bearer token; sent to the origin of the base URL only. */
   readonly token: string;
+  /** Default: that of the specification. */
+  readonly dialect?: Dialect;
   /** Size of the connection pool of retrieves, at least the concurrency of polls. Default 64. */
   readonly maxConnections?: number;
   /** Timeout of connecting, at most the timeout of the call. Default 10 seconds. */
@@ -52,7 +55,7 @@ const DEFAULT_MAX_CLIP_BYTES = 4 * 1024 ** 3;
  *   in a header.
  */
 export function createVideoClient(options: VideoClientOptions): VideoService {
-  const { token } = options;
+  const { token, dialect = V1_VIDEOS } = options;
   const base = parseBaseUrl(options.baseUrl);
   if (!TOKEN.test(token)) {
     const details = { code: 'unauthorised', retryable: false } as const;
@@ -65,8 +68,8 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
     ...options,
     origin: base.origin,
     basePath: base.pathname.replace(/\/$/, ''),
-    dialect: V1_VIDEOS,
-    authorization: `Bearer ${token}`,
+    dialect,
+    credentials: dialect.authorize?.(token) ?? { authorization: `Bearer ${token}` },
     scrub: scrubber(token),
     agents,
     guard,
@@ -122,12 +125,15 @@ async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: 
   const checked = checkAgain(wire.catalog(), request);
   if (!checked.ok) return { kind: 'refused', error: noLongerOffered(wire, checked.refusals[0]?.reason) };
   try {
+    const { path, body, headers } = wire.dialect.createCall(request, checked.model);
+    const written =
+      body instanceof FormData ? await writtenForm(body) : { type: 'application/json', body: JSON.stringify(body) };
     const answer = await exchange(wire, {
       agent: wire.agents.create,
       method: 'POST',
-      path: wire.dialect.paths.create,
-      headers: { 'content-type': 'application/json', 'idempotency-key': key },
-      body: JSON.stringify(wire.dialect.encodeCreate(request, checked.model)),
+      path,
+      headers: { 'content-type': written.type, 'idempotency-key': key, ...headers },
+      body: written.body,
       timeoutMs: wire.createTimeoutMs,
       mayStart: mayStillSend,
     });
@@ -137,6 +143,12 @@ async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: 
     if (isUnsent) return { kind: 'unsent', error: noAnswer(wire, 'creating a task', error) };
     return { kind: 'lost', error: lost(wire, 'no whole answer', { cause: error }) };
   }
+}
+
+/** Writes a form, with its media type, which names the boundary of its parts. */
+async function writtenForm(form: FormData): Promise<{ readonly type: string; readonly body: Buffer }> {
+  const written = new Response(form);
+  return { type: written.headers.get('content-type') ?? '', body: Buffer.from(await written.arrayBuffer()) };
 }
 
 function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
@@ -191,19 +203,34 @@ const PASSING_MS = 60_000;
 
 /** Sends one GET of a task's state. @throws DailiesError as documented at `VideoService.retrieve`. */
 async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask> {
-  let answer: Answer;
+  const { task, result } = wire.dialect.paths;
+  const found = readTask(wire, id, await look(wire, task(id), signal));
+  if (found.status !== 'completed' || result === undefined) return found;
+  const answer = await look(wire, result(id), signal);
+  return FAILED_RESULT.has(answer.status) ? failedResult(wire, id, answer) : readTask(wire, id, answer);
+}
+
+/** Statuses of the result of a completed task by which the service says that it has failed. */
+const FAILED_RESULT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+function failedResult(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
+  const reading = reasonOf(answer, wire);
+  const words = reading.words === null ? null : cut(wire.scrub(reading.words));
+  const code = isModeration(reading) ? 'moderated' : 'generation_failed';
+  return { id, status: 'failed', progress: null, failure: { code, words } };
+}
+
+async function look(wire: Wire, path: string, signal: AbortSignal | undefined): Promise<Answer> {
+  const { agents, requestTimeoutMs: timeoutMs } = wire;
   try {
-    const { agents, dialect, requestTimeoutMs: timeoutMs } = wire;
-    answer = await exchange(wire, {
-      agent: agents.retrieve,
-      method: 'GET',
-      path: dialect.paths.task(id),
-      timeoutMs,
-      signal,
-    });
+    return await exchange(wire, { agent: agents.retrieve, method: 'GET', path, timeoutMs, signal });
   } catch (error) {
     throw noAnswer(wire, DOING, error);
   }
+}
+
+/** Reads an answer about a task. @throws DailiesError where it describes none */
+function readTask(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
   const task = answer.status >= 200 && answer.status < 300 ? wire.dialect.decodeTask(jsonOf(answer)) : null;
   if (task === null || task.isUnreadable || (task.status === 'failed' && isDoubtful(wire, id, answer)))
     throw refusal(wire, answer);

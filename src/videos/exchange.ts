@@ -21,8 +21,8 @@ export interface Wire {
   /** Path of the base URL, without a trailing slash. */
   readonly basePath: string;
   readonly dialect: Dialect;
-  /** Value of the `authorization` header; for {@link Wire.origin} only. */
-  readonly authorization: string;
+  /** Headers that authenticate a request; for {@link Wire.origin} only. */
+  readonly credentials: Readonly<Record<string, string>>;
   readonly scrub: Scrub;
   /** One per call type; that of creates must never retry a request by itself. */
   readonly agents: Readonly<Record<'create' | 'retrieve' | 'download', Dispatcher>>;
@@ -64,7 +64,7 @@ interface Exchange {
   /** Path below the base URL, encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   /** Timeout from the call to the last byte of the response, connecting included. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -138,7 +138,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   begin(): void {
-    const { origin, basePath, authorization, clock } = this.#wire;
+    const { origin, basePath, credentials, clock } = this.#wire;
     const { agent, timeoutMs, signal, method, headers: added, body = null } = this.#request;
     if (signal?.aborted === true) {
       this.#fail('aborted', signal.reason);
@@ -152,7 +152,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       signal?.removeEventListener('abort', abort);
     };
     try {
-      const headers = { authorization, accept: 'application/json', 'accept-encoding': 'identity', ...added };
+      const headers = { ...credentials, accept: 'application/json', 'accept-encoding': 'identity', ...added };
       agent.dispatch({ origin, path: basePath + this.#request.path, method, headers, body }, this);
     } catch (error) {
       this.#fail('broken', error);

@@ -4,6 +4,7 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { DailiesError, ErrorCode } from '../../errors.ts';
 import type { AddressRefusal } from '../addresses.ts';
+import type { ClipDestination } from '../dialects/dialect.ts';
 import { MAX_ANSWER_BYTES, noAnswer, type Wire } from '../exchange.ts';
 import { type Answer, failure, jsonOf, reasonOf, retryAfterMs } from '../failures.ts';
 import type { UpstreamId } from '../service.ts';
@@ -83,7 +84,7 @@ async function get(wire: Wire, wanted: Wanted, { url, withToken }: Target): Prom
     accept: 'video/*, application/json;q=0.5, */*;q=0.1',
     // A compressed response would have neither the clip's length nor its ranges.
     'accept-encoding': 'identity',
-    ...(withToken ? { authorization: wire.authorization } : {}),
+    ...(withToken ? wire.credentials : {}),
     ...(from === 0 ? {} : { range: `bytes=${from}-` }),
     ...(from === 0 || validator === null ? {} : { 'if-range': validator }),
   };
@@ -155,7 +156,8 @@ function readIndirect(wire: Wire, answer: Answer, base: URL): Target | ClipStrea
   const json = jsonOf(answer);
   const reading = reasonOf(answer, wire);
   const task = wire.dialect.decodeTask(json);
-  const destination = reading.success === false || task?.status === 'failed' ? undefined : destinationIn(json);
+  const { clipIn = destinationIn } = wire.dialect;
+  const destination = reading.success === false || task?.status === 'failed' ? undefined : clipIn(json);
   if (destination !== undefined)
     return 'bytes' in destination ? streamOf(destination.bytes) : targetOf(wire, destination.address, base);
   const isEarly = answer.status !== 200 || task?.status === 'queued' || task?.status === 'in_progress';
@@ -250,9 +252,6 @@ function isRedirect(status: number): boolean {
 function strongTag(etag: string | undefined): string | null {
   return etag?.startsWith('"') === true ? etag : null;
 }
-
-/** Location of a clip by a JSON response: a URL (absolute or relative), or the response itself. */
-type ClipDestination = { readonly address: string } | { readonly bytes: Buffer };
 
 /** Names of fields for a clip's URL among services, in order of preference; letter case and underscores are ignored. */
 const ADDRESS_NAMES = ['videourl', 'url', 'downloadurl', 'contenturl', 'resulturl', 'outputurl', 'fileurl', 'uri'];

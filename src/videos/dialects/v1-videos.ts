@@ -11,14 +11,13 @@ const PATH = '/v1/videos';
  */
 export const V1_VIDEOS: Dialect = {
   paths: {
-    create: PATH,
     task: (id) => `${PATH}/${encodeURIComponent(id)}`,
     content: (id) => `${PATH}/${encodeURIComponent(id)}/content`,
   },
   // No other fields are sent, and optional ones are absent, never null or empty.
-  encodeCreate(request, model) {
+  createCall(request, model) {
     const { prompt, seconds, media } = request;
-    return {
+    const body = {
       model: model.name,
       prompt,
       duration: model.billing === 'per_call' ? 1 : seconds,
@@ -27,6 +26,7 @@ export const V1_VIDEOS: Dialect = {
       ...(media.audio.length === 0 ? {} : { audio_urls: media.audio }),
       ...(media.video.length === 0 ? {} : { video_urls: media.video }),
     };
+    return { path: PATH, body };
   },
   decodeTask,
   acceptedId,
