@@ -334,6 +334,14 @@ describe('a Redis that goes down and comes back', () => {
       await expect.poll(() => address.connections).toBeGreaterThan(before);
     }
     expect(logged.find(({ level }) => level === 40)?.reason).toContain('this Redis is a replica');
+    // A connection that breaks, and leads to the old one again, ends nothing.
+    const earlier = address.connections;
+    address.cut();
+    await expect.poll(() => address.connections).toBeGreaterThan(earlier);
+    const refused = () =>
+      one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: 0 }).catch((thrown) => String(thrown));
+    await expect.poll(refused).toContain('this Redis is a replica');
+    expect(loggedMessages()).toEqual(['Redis does not serve the work queue, due jobs are delayed']);
     address.leadTo(follower.port);
     const found = () => one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: Date.now() }).catch(() => 0);
     await expect.poll(found).toBe(1);

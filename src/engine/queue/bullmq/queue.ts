@@ -191,7 +191,7 @@ function forBullmq(connection: RedisConnection): IRedisClient {
   return client.setMaxListeners(0).on('error', () => undefined);
 }
 
-/** Creates the outages of the work queue, which count as one. */
+/** Creates the outages of the work queue, which count as one: a connection that is back may lead to a Redis that rejects writes. */
 function queueOutages({ clock, logger }: StoreDeps): RedisOutages {
   const outage = new Outage({
     clock,
@@ -200,5 +200,5 @@ function queueOutages({ clock, logger }: StoreDeps): RedisOutages {
       logger.warn({ event: 'queue_unavailable', reason }, 'Redis does not serve the work queue, due jobs are delayed'),
     end: () => logger.info({ event: 'queue_restored' }, 'Redis serves the work queue again'),
   });
-  return { unreachable: outage, rejecting: outage };
+  return { unreachable: outage.cause(), rejecting: outage.cause() };
 }

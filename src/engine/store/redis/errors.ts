@@ -24,10 +24,17 @@ interface OutageOptions {
   readonly clock: Clock;
 }
 
+/** What an outage is due to. */
+export interface OutageCause {
+  begin(reason: string): void;
+  end(): void;
+}
+
 /** A period in which Redis does not serve. Logs its beginning and its end, once each. */
-export class Outage {
+export class Outage implements OutageCause {
   readonly #options: OutageOptions;
-  #hasBegun = false;
+  /** The causes that last. */
+  readonly #causes = new Set<object>();
   #endedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: OutageOptions) {
@@ -35,16 +42,30 @@ export class Outage {
   }
 
   begin(reason: string): void {
-    const { begin, clock, settleMs = 0 } = this.#options;
-    if (this.#hasBegun || clock.monotonic() < this.#endedAtMs + settleMs) return;
-    this.#hasBegun = true;
-    begin(reason);
+    this.#begin(this, reason);
   }
 
   end(): void {
-    if (!this.#hasBegun) return;
+    this.#end(this);
+  }
+
+  /** Returns one of several causes: the outage begins with the first of them, and ends once none lasts. */
+  cause(): OutageCause {
+    const cause: OutageCause = { begin: (reason) => this.#begin(cause, reason), end: () => this.#end(cause) };
+    return cause;
+  }
+
+  #begin(cause: object, reason: string): void {
+    const { begin, clock, settleMs = 0 } = this.#options;
+    const isFirst = this.#causes.size === 0;
+    if (isFirst && clock.monotonic() < this.#endedAtMs + settleMs) return;
+    this.#causes.add(cause);
+    if (isFirst) begin(reason);
+  }
+
+  #end(cause: object): void {
     const { end, clock } = this.#options;
-    this.#hasBegun = false;
+    if (!this.#causes.delete(cause) || this.#causes.size > 0) return;
     this.#endedAtMs = clock.monotonic();
     end();
   }
@@ -52,6 +73,6 @@ export class Outage {
 
 /** Outages of a Redis that cannot be reached, and of one that rejects writes. */
 export interface RedisOutages {
-  readonly unreachable: Outage;
-  readonly rejecting: Outage;
+  readonly unreachable: OutageCause;
+  readonly rejecting: OutageCause;
 }

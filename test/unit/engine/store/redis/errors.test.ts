@@ -30,3 +30,15 @@ it('does not begin again by a connection that reports it after its end', () => {
   redis.begin('read-only');
   expect(logged).toEqual(['read-only', 'over', 'read-only']);
 });
+
+it('of several causes begins with the first, and ends once none lasts', () => {
+  const { logged, outage: redis } = outage();
+  const [unreachable, rejecting] = [redis.cause(), redis.cause()];
+  rejecting.begin('it is a replica');
+  unreachable.begin('the connection broke');
+  unreachable.end();
+  unreachable.end();
+  expect(logged).toEqual(['it is a replica']);
+  rejecting.end();
+  expect(logged).toEqual(['it is a replica', 'over']);
+});
