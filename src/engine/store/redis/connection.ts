@@ -30,6 +30,8 @@ interface Family {
   readonly members: Set<RedisConnection>;
   readonly outages: RedisOutages;
   leftReplicaAtMs: number;
+  /** Another departure is due, for a connection that the last one led to the old Redis. */
+  isLeaving: boolean;
 }
 
 /**
@@ -75,7 +77,7 @@ export class RedisConnection {
       pingInterval: PING_MS,
       socket: { socketTimeout: TIMEOUT_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_BACKOFF_MS) },
     });
-    const family = { members: new Set<RedisConnection>(), leftReplicaAtMs: -Infinity };
+    const family = { members: new Set<RedisConnection>(), leftReplicaAtMs: -Infinity, isLeaving: false };
     const link = new RedisConnection(client, clock, { ...family, outages: outages ?? storeOutages({ clock, logger }) });
     link.#logOutages();
     await within<unknown>(clock, TIMEOUT_MS, link.connected, null);
@@ -191,10 +193,19 @@ export class RedisConnection {
   }
 
   #leaveReplica(reason: Error): void {
+    const family = this.#family;
+    if (family.isLeaving) return;
     const nowMs = this.#clock.monotonic();
-    if (nowMs - this.#family.leftReplicaAtMs < LEAVE_REPLICA_MS) return;
-    this.#family.leftReplicaAtMs = nowMs;
-    for (const member of this.#family.members) member.#reconnect(reason);
+    const waitMs = family.leftReplicaAtMs + LEAVE_REPLICA_MS - nowMs;
+    const leave = (): void => {
+      family.isLeaving = false;
+      family.leftReplicaAtMs = this.#clock.monotonic();
+      for (const member of family.members) member.#reconnect(reason);
+    };
+    // Within the interval: the last departure has led a connection to the old Redis again.
+    family.isLeaving = waitMs > 0;
+    if (family.isLeaving) this.#clock.after(waitMs, leave);
+    else leave();
   }
 }
 
