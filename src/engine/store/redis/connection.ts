@@ -30,7 +30,7 @@ interface Family {
   readonly members: Set<RedisConnection>;
   readonly outages: RedisOutages;
   leftReplicaAtMs: number;
-  /** Another departure is due, for a connection that the last one led to the old Redis. */
+  /** Another departure is due, of the connections that the last one led to the old Redis. */
   isLeaving: boolean;
 }
 
@@ -197,15 +197,24 @@ export class RedisConnection {
     if (family.isLeaving) return;
     const nowMs = this.#clock.monotonic();
     const waitMs = family.leftReplicaAtMs + LEAVE_REPLICA_MS - nowMs;
-    const leave = (): void => {
+    if (waitMs <= 0) {
+      family.leftReplicaAtMs = nowMs;
+      for (const member of family.members) member.#reconnect(reason);
+      return;
+    }
+    // The last departure has led a connection to the old Redis again; the others may have found the primary.
+    family.isLeaving = true;
+    this.#clock.after(waitMs, () => {
       family.isLeaving = false;
       family.leftReplicaAtMs = this.#clock.monotonic();
-      for (const member of family.members) member.#reconnect(reason);
-    };
-    // Within the interval: the last departure has led a connection to the old Redis again.
-    family.isLeaving = waitMs > 0;
-    if (family.isLeaving) this.#clock.after(waitMs, leave);
-    else leave();
+      for (const member of family.members) void member.#leaveIfReplica(reason);
+    });
+  }
+
+  async #leaveIfReplica(reason: Error): Promise<void> {
+    // One that cannot be asked connects anew by itself.
+    const role = await this.client.sendCommand(['ROLE']).catch(() => null);
+    if (Array.isArray(role) && String(role[0]) === 'slave') this.#reconnect(reason);
   }
 }
 
