@@ -36,6 +36,7 @@ export async function showModels(ports: BotPorts, caller: Caller, offset: number
     ),
     ['Reference media', (model) => mediaWords(model).join(', ')],
     ['Prompt', (model) => `prompt: ${promptWords(model)}`],
+    new Set(all.map(({ service }) => service)).size > 1 && ['Service', ({ service = '' }) => service],
     Object.keys(wins).length > 0 && ['Comparisons', ({ name }) => winsWords(wins[name])],
   ];
   const isNarrowed = policy !== undefined;

@@ -35,7 +35,7 @@ import { createPersonExport, Forgetting } from './people/index.ts';
 import { openStorage } from './storage/index.ts';
 import { createPipeline } from './task-pipeline.ts';
 import { createDurationEstimates, learningDurations, type TaskId } from './tasks/index.ts';
-import type { Catalog } from './videos/index.ts';
+import type { Catalog, ServiceConfig } from './videos/index.ts';
 
 /** Dependencies of {@link createApp}. */
 export interface AppDeps {
@@ -51,8 +51,8 @@ export interface AppDeps {
   /** `null`: links are off. */
   readonly links: SignedLinks | null;
   readonly relay: Relay;
-  /** The configured video service, or the embedded one. */
-  readonly service: { readonly baseUrl: string; readonly token: string };
+  /** Returns the configured video services, or the embedded one, as they are configured now; at least one. */
+  readonly services: () => readonly ServiceConfig[];
   /** Path of the ffmpeg that fits clips into upload limits; `null` where there is none. */
   readonly ffmpeg: string | null;
   readonly platforms: readonly ConfiguredPlatform[];
@@ -115,7 +115,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     queue,
     videos,
     membership,
-    ...pipelineSettingsOf(config),
+    ...pipelineSettingsOf(deps),
     ...money,
     assertWritable,
     settingsOf: (team) => money.settings.get(team),
@@ -154,7 +154,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     { name: 'the HTTP server', stop: () => http.close() },
     { name: 'the storage of clips', stop: opened.close },
     { name: 'the queue', stop: () => queue.close() },
-    { name: 'the client of the video service', stop: () => videos.close() },
+    { name: 'the clients of the video services', stop: () => videos.close() },
   ]);
 }
 

@@ -3,11 +3,11 @@ import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { connectionsOf, drainTimeoutMs, greet } from './app/index.ts';
 import { createApp } from './app.ts';
 import { systemClock } from './clock.ts';
-import { followCatalog, readSettingsOrExit, type Settings, VERSION } from './config/index.ts';
+import { followFiles, isReloadable, readSettingsOrExit, type Settings, VERSION } from './config/index.ts';
 import { openConfiguredStore } from './engine/index.ts';
 import { ENV_FILE, isEnvFileReadable } from './env-file.ts';
 import { type Opening, runUntilStopped } from './lifecycle.ts';
-import { createLogger, isOnTerminal, type Logger } from './logger.ts';
+import { createLogger, type Logger } from './logger.ts';
 import { Relay, SignedLinks } from './media/index.ts';
 import { createMetrics, instrumentStore, type Metrics } from './metrics/index.ts';
 import { embedSandbox } from './sandbox/index.ts';
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const logger = createLogger(config.logLevel);
   const metrics = createMetrics();
   warnOfReadableEnvFile(logger);
-  const stopsAtHangup = config.modelCatalog === undefined || isOnTerminal();
+  const stopsAtHangup = !isReloadable(config);
   const drainMs = drainTimeoutMs(config) + EXIT_MARGIN_MS;
   await runUntilStopped({ logger, stopsAtHangup, unhandled: metrics.unhandled, drainMs }, (opening) =>
     run(settings, { logger, metrics }, opening),
@@ -50,7 +50,7 @@ async function run(
   { opened, ending, failedLate }: Opening,
 ): Promise<void> {
   const { config, ffmpeg } = settings;
-  const catalog = followCatalog(settings, logger);
+  const { catalog, services: configured } = followFiles(settings, logger);
   const store = instrumentStore(await openConfiguredStore(config.storeUrl, { logger }), clock, metrics.meters.store);
   opened({ name: 'the store', stop: () => store.close() });
   ending.throwIfAborted();
@@ -58,16 +58,17 @@ async function run(
   const { publicUrl } = config.links ?? {};
   const relay = new Relay({ links, publicUrl, store, dataDir: resolve(config.dataDir), logger });
   const shared = { config, logger, metrics, clock, random, store, catalog, links, relay, ffmpeg };
-  const service = config.videoService ?? (await startSandbox(shared, opened));
+  const embedded = configured().length > 0 ? null : [await startSandbox(shared, opened)];
+  const services = () => embedded ?? configured();
   ending.throwIfAborted();
   const platforms = configuredPlatforms(config);
-  const app = await createApp({ ...shared, service, platforms });
+  const app = await createApp({ ...shared, services, platforms });
   opened({ name: 'the app', stop: () => app.stop() });
   const started = await app.start({ ending, failedLate });
   const connections = await connectionsOf(app.platforms, clock);
   logger.info({ event: 'ready', version: VERSION, ...started, connections }, 'Dailies is ready');
   greet(
-    config,
+    { ...config, services: configured() },
     started.address,
     platforms.map(({ name, title }) => [title, connections[name] ?? '']),
   );
@@ -75,7 +76,7 @@ async function run(
 
 /** Starts the embedded video service, for when none is configured; it offers the models of the catalog. */
 async function startSandbox(
-  { config, relay, ...shared }: Omit<Parameters<typeof createApp>[0], 'service' | 'platforms'>,
+  { config, relay, ...shared }: Omit<Parameters<typeof createApp>[0], 'services' | 'platforms'>,
   opened: Opening['opened'],
 ): Promise<{ readonly baseUrl: string; readonly token: string }> {
   const dataDir = join(config.dataDir, 'sandbox');

@@ -11,6 +11,7 @@ import {
   PollCache,
   type PollerOptions,
   type ProgressObserver,
+  type ServiceKey,
   StoryboardPacing,
   type SubmitterOptions,
   TaskRepository,
@@ -26,8 +27,8 @@ interface PipelineDeps
     Omit<SubmitterOptions, 'repository' | 'observer' | 'pacing' | 'frames' | 'firstPollMs'>,
     Omit<PollerOptions, 'repository' | 'followed' | 'observer' | 'clips'>,
     Pick<ClipsOptions, 'storage'> {
-  /** Scope of task ids at the video service, such as its base URL. */
-  readonly upstreamService?: string;
+  /** Identifies a video service, such as by its base URL. Default: there is only one. */
+  readonly serviceKey?: ServiceKey;
   /** Path of the ffmpeg that takes the last frames of clips. Default: none. */
   readonly ffmpeg?: string | null;
   /** Signs the URLs of these frames. Default: links are off. */
@@ -53,7 +54,7 @@ export interface Pipeline {
 /** Creates the task pipeline on a store and a queue; nothing runs before the queue starts with its handlers. */
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const { store, queue, clock, pace } = deps;
-  const repository = new TaskRepository(store, deps.upstreamService);
+  const repository = new TaskRepository(store, deps.serviceKey);
   const followed = new PollCache({ repository, queue, clock, exclusive: store.exclusive });
   const pacing = new StoryboardPacing({ repository, queue, clock, deadlineMs: pace.deadlineMs });
   for (const observer of [followed, pacing]) repository.subscribe(observer);

@@ -116,11 +116,11 @@ function mediaLine({ kind, url, file }: ShownMedia): Line {
   return facts([`${kind}: `, name], file.permalink !== null && [{ link: file.permalink, label: 'Open' }]);
 }
 
-function idLine({ id, upstreamId, retryOf, version }: Task): Line {
+function idLine({ id, upstreamId, retryOf, version, request: { service = 'the service' } }: Task): Line {
   return facts(
     ['ID ', { code: id }],
     version && `v${version.number}`,
-    upstreamId !== undefined && ['at the service ', { untrusted: upstreamId }],
+    upstreamId !== undefined && [`at ${service} `, { untrusted: upstreamId }],
     retryOf !== undefined && ['repeats ', { code: retryOf }],
   );
 }

@@ -84,7 +84,7 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
     case 'bad_request':
       return 'The video service rejected this request. Change what it names and send it again.';
     case 'unauthorised':
-      return `The video service doesn’t accept my token. Ask your administrator to check VIDEO_API_TOKEN; ${mended}`;
+      return `The video service doesn’t accept my token. Ask your administrator to check VIDEO_API_TOKEN or SERVICES; ${mended}`;
     case 'no_balance':
       return `The video service account is out of credit. Ask your administrator to top it up; ${mended}`;
     case 'forbidden':
@@ -211,7 +211,8 @@ const STEP_REMEDIES: Readonly<Record<StepRetry['step'], string>> = {
 };
 
 const STEP_REASONS: Partial<Readonly<Record<ErrorCode, string>>> = {
-  unauthorised: 'the video service doesn’t accept this bot’s token (your administrator has to check VIDEO_API_TOKEN)',
+  unauthorised:
+    'the video service doesn’t accept this bot’s token (your administrator has to check VIDEO_API_TOKEN or SERVICES)',
   no_balance: 'the video service’s account is out of credit (your administrator can top it up)',
   forbidden:
     'the video service doesn’t allow this to the bot’s account (your administrator can see why in its console)',

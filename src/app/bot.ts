@@ -3,6 +3,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import type { AppDeps } from '../app.ts';
 import { createSubscriptions } from '../chat/index.ts';
+import { isSandboxed } from '../config/index.ts';
 import { createEnhancer } from '../enhancer/index.ts';
 import { Approvals } from '../money/index.ts';
 import { Boards } from '../orders/index.ts';
@@ -10,7 +11,7 @@ import { createLedger, Drafts } from '../pipeline/index.ts';
 import { STEERING } from '../sandbox/index.ts';
 import { createReviews } from '../studio/index.ts';
 import { PersonalDefaults, References } from '../teams/index.ts';
-import { createReferenceCheck } from '../videos/index.ts';
+import { createReferenceCheck, serviceNamed, type VideoRequest } from '../videos/index.ts';
 import type { Parts } from './parts.ts';
 
 type BotParts = Pick<
@@ -21,9 +22,10 @@ type BotParts = Pick<
 /** Creates the bot behind the commands. */
 export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
   const { pipeline, chat, cuts, money, statements, teamNotices, gallery, library } = parts;
-  const { config, store, relay, service, clock, logger, metrics } = deps;
+  const { config, store, relay, services, clock, logger, metrics } = deps;
   const { improved } = metrics;
   const { enhancer, links: { publicUrl } = {} } = config;
+  const baseUrlOf = (request: Pick<VideoRequest, 'service'>) => serviceNamed(services(), request)?.baseUrl;
   return createBot({
     ...deps,
     tasks: pipeline.tasks,
@@ -48,9 +50,9 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     admins: config.admins,
     refunds: config.refunds,
     renewed: (url) => relay.renew(url),
-    checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),
+    checkReferences: createReferenceCheck({ baseUrlOf, publicUrl, clock, logger }),
     fileBehind: (url) => relay.describe(url),
-    steering: config.videoService === undefined ? STEERING : [],
+    steering: isSandboxed(config) ? STEERING : [],
     spendingRules: createSpendingRules({ ...money, clock }),
     limitReached: metrics.limitReached,
     overBudget: metrics.overBudget,

@@ -1,6 +1,7 @@
 import type { AppDeps } from '../app.ts';
 import { ChatEngine, createAttachmentPlanner, createSubscriptions } from '../chat/index.ts';
 import { createKeptUntil } from '../clips/index.ts';
+import { isSandboxed } from '../config/index.ts';
 import { createFfmpegFitter } from '../media/index.ts';
 import { BUILT_IN_ADMINS } from '../teams/index.ts';
 import type { Parts } from './parts.ts';
@@ -40,7 +41,7 @@ export function createAppChat(
     editIntervalMs: config.progressEditMs,
     deadlineMs: config.poll.deadlineMs,
     slowestPollMs: config.poll.maxMs,
-    refundKnown: config.videoService === undefined,
+    refundKnown: isSandboxed(config),
     admins: [...config.admins, ...BUILT_IN_ADMINS],
     leftFor: money.leftFor,
     reviewRules: (team) => money.settings.get(team),

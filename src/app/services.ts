@@ -1,36 +1,75 @@
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/index.ts';
-import { openQueue, queueNamesOf } from '../engine/index.ts';
+import { openQueue, type QueueLimits, type QueueName, queueNamesOf } from '../engine/index.ts';
 import { instrumentVideos } from '../metrics/index.ts';
-import { createVideoClient, type VideoService } from '../videos/index.ts';
+import { serviceQueue } from '../pipeline/index.ts';
+import { createVideoServices, type ServiceConfig, serviceKeys, type VideoServices } from '../videos/index.ts';
 
-/** Opens the queue, with the concurrency of each kind of job. */
-export function openAppQueue({ config, store, platforms, clock, logger }: AppDeps) {
+/** Opens the queue: each platform, and each named service, has queues of its own. */
+export function openAppQueue({ config, services, store, platforms, clock, logger }: AppDeps) {
   const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
   // Of two cuts, one is joined while the other is uploaded.
   const ofClips = { fetch: 2 * deliveries, join: 2, frame: 1 };
-  const concurrency = { send, poll, deliver: deliveries, notify: deliveries, ...ofClips };
-  const names = queueNamesOf(platforms.map(({ name }) => name));
-  const { storeUrl: url, maxRate } = config;
-  return openQueue({ url, maxRate, concurrency, names, store, clock, logger });
+  const named = services().flatMap((one) => (one.name === undefined ? [] : [{ ...one, name: one.name }]));
+  const concurrency = {
+    send,
+    poll,
+    deliver: deliveries,
+    notify: deliveries,
+    ...ofClips,
+    ...Object.assign({}, ...named.map(concurrencyOf)),
+  };
+  const names = queueNamesOf(
+    platforms.map(({ name }) => name),
+    named.map(({ name }) => name),
+  );
+  const limits: QueueLimits = Object.assign({}, ...[{ limits: {} }, ...named].map((one) => limitsOf(config, one)));
+  return openQueue({ url: config.storeUrl, limits, concurrency, names, store, clock, logger });
 }
 
-/** Creates the client of the video service. */
-export function createVideos({ config, service, catalog, clock, random, logger, metrics }: AppDeps): VideoService {
+/** Returns the calls in flight that a service states for itself, by its queues. */
+function concurrencyOf({ name, limits = {} }: ServiceConfig): { readonly [Name in QueueName]?: number } {
+  const { creates, polls } = limits;
+  const of = name === undefined ? {} : { service: name };
+  return {
+    ...(creates === undefined ? {} : { [serviceQueue('send', of)]: creates }),
+    ...(polls === undefined ? {} : { [serviceQueue('poll', of)]: polls }),
+  };
+}
+
+/** Returns the rate limits of a service's queues, its own or those of the environment. */
+function limitsOf({ maxRate }: Config, { name, limits = {} }: Pick<ServiceConfig, 'name' | 'limits'>): QueueLimits {
+  const { createsPerMinute, pollsPerSecond } = { ...maxRate, ...limits };
+  const of = name === undefined ? {} : { service: name };
+  return {
+    ...(createsPerMinute === 0 ? {} : { [serviceQueue('send', of)]: { max: createsPerMinute, perMs: 60_000 } }),
+    ...(pollsPerSecond === 0 ? {} : { [serviceQueue('poll', of)]: { max: pollsPerSecond, perMs: 1_000 } }),
+  };
+}
+
+/** Creates the clients of the video services. */
+export function createVideos(deps: AppDeps): VideoServices {
+  const { config, services, relay, catalog, clock, random, logger, metrics } = deps;
   const { createTimeoutMs, requestTimeoutMs, maxConcurrent } = config;
-  const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: maxConcurrent.polls };
-  const client = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
-  return instrumentVideos(client, clock, metrics.meters.videos);
-}
-
-/** Returns the key that scopes task ids to their video service; constant for the embedded one, whose URL changes. */
-function serviceKeyOf({ videoService }: Config): string {
-  return videoService?.baseUrl ?? 'sandbox';
+  return createVideoServices({
+    services,
+    createTimeoutMs,
+    requestTimeoutMs,
+    catalog,
+    clock,
+    random,
+    logger,
+    fileOf: (url) => relay.fileOf(url),
+    maxConcurrentPolls: maxConcurrent.polls,
+    wrapped: (client, { name: service }) => instrumentVideos(client, { clock, meter: metrics.meters.videos, service }),
+  });
 }
 
 /** Returns the settings of the pipeline. */
-export function pipelineSettingsOf(config: Config) {
-  const { poll: pace, limits, refunds, createTimeoutMs, maxConcurrent } = config;
+export function pipelineSettingsOf({ config, services }: Pick<AppDeps, 'config' | 'services'>) {
+  const { poll: pace, limits, refunds, createTimeoutMs, maxConcurrent, videoService } = config;
   const maxRepeatedFetches = maxConcurrent.deliveries;
-  return { pace, limits, refunds, createTimeoutMs, maxRepeatedFetches, upstreamService: serviceKeyOf(config) };
+  // The URL of the embedded one changes.
+  const serviceKey = serviceKeys(services, videoService?.baseUrl ?? 'sandbox');
+  return { pace, limits, refunds, createTimeoutMs, maxRepeatedFetches, serviceKey };
 }

@@ -10,7 +10,7 @@ import {
   type Task,
   type TaskId,
 } from '../tasks/index.ts';
-import type { Model } from '../videos/index.ts';
+import type { Model, VideoRequest } from '../videos/index.ts';
 import { type Links, withFreshLink } from './attachment-plan.ts';
 import type { CardRecord, Cards } from './cards.ts';
 import type { ProgressEdits } from './progress-edits.ts';
@@ -26,7 +26,7 @@ interface TaskViewsOptions {
   /** Returns whether the clips of a comparison are in the chat, by the id of its set. */
   readonly isComparisonShown: (set: TaskId) => Promise<boolean>;
   readonly links: Links;
-  readonly pause: Pick<SubmissionPause, 'current'>;
+  readonly pause: Pick<SubmissionPause, 'of'>;
   readonly reviewContext: (task: Task) => Promise<ReviewContext>;
   readonly modelOf: (name: string) => Model | undefined;
   readonly durationEstimates: DurationEstimates;
@@ -105,38 +105,41 @@ export class TaskViews {
   }
 
   /** Returns the task's own failed step, or the pause that delays all submissions. */
-  #retryOf({ state }: Task, failed: StepRetry | null): StepRetry | null {
+  #retryOf({ state, request }: Task, failed: StepRetry | null): StepRetry | null {
     if (failed !== null && isWaitingFor(failed, state)) return failed;
-    return state === 'claimed' ? this.#options.pause.current : null;
+    return state === 'claimed' ? this.#options.pause.of(request) : null;
   }
 }
 
-/** Topic of the pauses of submissions that the video service asked for. */
+/** Topic of the pauses of submissions that a video service asked for. */
 const TOPIC = 'send-hold';
 
-/** Latest pause of submissions, on every replica: the next refusal broadcasts a missed one again. */
+/** Latest pause of submissions of each service, on every replica: the next refusal broadcasts a missed one again. */
 export class SubmissionPause {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #broadcast: Store['broadcast'];
   readonly #unsubscribe: () => void;
-  #latest: StepRetry | null = null;
+  /** By the names of services; that of the only one is `undefined`. */
+  readonly #latest = new Map<string | undefined, StepRetry>();
 
   constructor({ store, clock }: { readonly store: Pick<Store, 'broadcast'>; readonly clock: Pick<Clock, 'now'> }) {
     this.#clock = clock;
     this.#broadcast = store.broadcast;
     this.#unsubscribe = store.broadcast.subscribe(TOPIC, (text) => {
-      this.#latest = parsePause(text) ?? this.#latest;
+      const pause = parsePause(text);
+      if (pause !== null) this.#latest.set(pause.service, pause);
     });
   }
 
-  /** The pause that is not over; `null` for none. */
-  get current(): StepRetry | null {
-    return this.#latest !== null && this.#latest.nextAtMs > this.#clock.now() ? this.#latest : null;
+  /** Returns the pause of a request's service that is not over; `null` for none. */
+  of({ service }: Pick<VideoRequest, 'service'>): StepRetry | null {
+    const latest = this.#latest.get(service);
+    return latest !== undefined && latest.nextAtMs > this.#clock.now() ? latest : null;
   }
 
   /** Makes a pause known to this and the other replicas. */
   publish(pause: StepRetry): void {
-    this.#latest = pause;
+    this.#latest.set(pause.service, pause);
     this.#broadcast.publish(TOPIC, JSON.stringify(pause));
   }
 

@@ -125,6 +125,8 @@ interface PersonExport {
 /** Refusal of orders by the video service, since its account is out of credit. */
 interface OutOfCredit {
   readonly kind: 'out_of_credit';
+  /** Name of the service. Absent: the only one. */
+  readonly service?: string;
 }
 
 /** Notice to a team or to a person, in a message of its own. */

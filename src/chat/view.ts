@@ -1,10 +1,10 @@
-import type { ErrorCode } from '../errors.ts';
 import type { CutFacts } from '../orders/index.ts';
 import {
   type Approval,
   asOf,
   type Declined,
   type Dropped,
+  type Failure,
   isBlind,
   isFetching,
   isSignedOff,
@@ -148,7 +148,7 @@ export interface TaskView {
   readonly overdue: { readonly deadlineMs: number; readonly pollEveryMs: number } | null;
   /** Failed step that is being retried automatically; `null` where none failed. */
   readonly retrying: StepRetry | null;
-  readonly failure: { readonly code: ErrorCode; readonly words: string | null } | null;
+  readonly failure: Failure | null;
   /** The service is known to refund failed tasks, as the embedded one does. */
   readonly refundKnown: boolean;
   /** Number of POSTs that may have left this machine, each of which the service may bill. */
@@ -327,7 +327,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     overdue: isOverdue ? { deadlineMs: context.deadlineMs, pollEveryMs: context.slowestPollMs } : null,
     retrying,
     failure: task.failure ?? null,
-    refundKnown: context.refundKnown,
+    refundKnown: context.refundKnown && task.failure?.isBilled !== true,
     sends: task.sends,
     cancelledBy: task.cancelledBy ?? null,
     lateOutcome: task.lateOutcome ?? null,

@@ -20,8 +20,10 @@ import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from '.
 
 /** The complete configuration, validated and with defaults filled in. `docs/configuration.md` lists the variables. */
 export interface Config {
-  /** Absent: the embedded sandbox. */
+  /** The service of the environment. Absent: there is none; without {@link servicesFile}, the embedded sandbox. */
   readonly videoService?: { readonly baseUrl: string; readonly token: string };
+  /** Path of the file that names further services. */
+  readonly servicesFile?: string;
   /** Improves prompts on request; absent: there is no button **Improve**. */
   readonly enhancer?: EnhancerConfig;
   /** Path of the model catalog; absent: the sandbox's own. */
@@ -192,6 +194,12 @@ const Environment = z.object({
   VIDEO_API_TOKEN: bearerToken
     .optional()
     .meta({ description: 'bearer token of the video service', unset: 'required with the base URL' }),
+  SERVICES: text.optional().meta({
+    description:
+      'path of a file that names video services, each with its dialect, address, key and limits ([services](services.md)); ' +
+      'read again on SIGHUP, like the catalog',
+    unset: 'the service of `VIDEO_API_BASE_URL` alone',
+  }),
   MODEL_CATALOG: text.optional().meta({
     description:
       'path of the [model catalog](#model-catalog); read again on SIGHUP (on a terminal, SIGHUP stops the bot)',
@@ -411,6 +419,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
   const { VIDEO_API_BASE_URL: baseUrl, VIDEO_API_TOKEN: token, PUBLIC_URL: publicUrl, LINK_SECRET: linkSecret } = env;
   return {
     ...(baseUrl === undefined || token === undefined ? {} : { videoService: { baseUrl: trimSlash(baseUrl), token } }),
+    ...optional('servicesFile', env.SERVICES),
     ...enhancerOf(env),
     ...optional('modelCatalog', env.MODEL_CATALOG),
     storeUrl: env.STORE_URL,
@@ -456,7 +465,8 @@ function enhancerOf({
 
 /** Returns the polling intervals. Where only one bound is given, the default of the other one is adjusted to it. */
 function pollOf(env: Environment): Config['poll'] {
-  const standardMs = env.VIDEO_API_BASE_URL === undefined ? SANDBOX_POLL_MS : POLL_MS;
+  const isSandbox = env.VIDEO_API_BASE_URL === undefined && env.SERVICES === undefined;
+  const standardMs = isSandbox ? SANDBOX_POLL_MS : POLL_MS;
   return {
     firstMs: env.POLL_FIRST_MS ?? standardMs,
     minMs: env.POLL_MIN_MS ?? Math.min(standardMs, env.POLL_MAX_MS ?? POLL_MAX_MS),
@@ -468,6 +478,11 @@ function pollOf(env: Environment): Config['poll'] {
 function pollContradictions({ POLL_MIN_MS: minMs, POLL_MAX_MS: maxMs }: z.output<typeof PollBounds>): string[] {
   if (minMs === undefined || maxMs === undefined || maxMs >= minMs) return [];
   return [`POLL_MAX_MS: ${maxMs} is not allowed; it takes at least POLL_MIN_MS (${minMs})`];
+}
+
+/** Returns whether the embedded sandbox makes the clips: no other service is configured. */
+export function isSandboxed({ videoService, servicesFile }: Pick<Config, 'videoService' | 'servicesFile'>): boolean {
+  return videoService === undefined && servicesFile === undefined;
 }
 
 function trimSlash(url: string): string {

@@ -2,7 +2,15 @@ import { environmentSource, loadEnvFile } from '../env-file.ts';
 import { isOnTerminal, type Logger } from '../logger.ts';
 import { findFfmpeg } from '../media/index.ts';
 import { sandboxCatalog } from '../sandbox/index.ts';
-import { type Catalog, CatalogError, parseCatalog, readCatalog } from '../videos/index.ts';
+import {
+  type Catalog,
+  CatalogError,
+  parseCatalog,
+  readCatalog,
+  readServices,
+  type ServiceConfig,
+  ServicesError,
+} from '../videos/index.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { PlatformConfig } from './platform-config.ts';
 
@@ -10,6 +18,8 @@ import type { PlatformConfig } from './platform-config.ts';
 export interface Settings {
   readonly config: Config;
   readonly catalog: Catalog;
+  /** The service of the environment, and those of the services file. Empty: the embedded sandbox. */
+  readonly services: readonly ServiceConfig[];
   readonly ffmpeg: string | null;
 }
 
@@ -26,24 +36,44 @@ export interface SettingsRead {
  */
 export async function readSettings(platforms: readonly PlatformConfig[]): Promise<SettingsRead> {
   const problems = loadEnvFile();
-  const { MODEL_CATALOG: path, FFMPEG_PATH: configured, PATH = '' } = process.env;
+  const { MODEL_CATALOG: path, SERVICES: servicesPath, FFMPEG_PATH: configured, PATH = '' } = process.env;
   const note = (name: string) => (thrown: unknown) => {
-    if (!(thrown instanceof ConfigError) && !(thrown instanceof CatalogError)) throw thrown;
-    problems.push(...thrown.problems.map((problem) => `${name}${problem}`));
+    const isKnown = [ConfigError, CatalogError, ServicesError].some((kind) => thrown instanceof kind);
+    if (!isKnown) throw thrown;
+    problems.push(...(thrown as ConfigError).problems.map((problem) => `${name}${problem}`));
   };
   const config = await Promise.try(() => readConfig(process.env, platforms)).catch(note(''));
   const isGiven = path !== undefined && path.trim() !== '';
   const catalog = await (isGiven ? readCatalog(path) : Promise.try(parseCatalog, sandboxCatalog)).catch(
     note('MODEL_CATALOG: '),
   );
+  const named = await (servicesPath === undefined || servicesPath.trim() === ''
+    ? []
+    : readServices(servicesPath, process.env).catch(note('SERVICES: ')));
   const ffmpegPath = configured?.trim() === '' ? undefined : configured;
   const ffmpeg = await findFfmpeg(ffmpegPath, PATH);
   if (ffmpegPath !== undefined && ffmpeg === null) {
     problems.push(`FFMPEG_PATH: ${JSON.stringify(ffmpegPath)} is not allowed; it takes a program that can be run`);
   }
   if (config !== undefined && catalog !== undefined) problems.push(...uselessBudget(config, catalog));
-  const isValid = config !== undefined && catalog !== undefined && problems.length === 0;
-  return { settings: isValid ? { config, catalog, ffmpeg } : null, problems };
+  const services = named === undefined ? undefined : [...(config?.videoService ? [config.videoService] : []), ...named];
+  if (catalog !== undefined && services !== undefined)
+    problems.push(...unknownServices(services, catalog).map((problem) => `MODEL_CATALOG: ${problem}`));
+  const isValid = config !== undefined && catalog !== undefined && services !== undefined && problems.length === 0;
+  return { settings: isValid ? { config, catalog, services, ffmpeg } : null, problems };
+}
+
+/** Finds models of services that are not configured, and models without one where several are. */
+function unknownServices(services: readonly ServiceConfig[], { models }: Catalog): readonly string[] {
+  const names = services.flatMap(({ name }) => name ?? []);
+  const hasUnnamed = services.length < 2 || names.length < services.length;
+  const known = names.length === 0 ? 'SERVICES names none' : `SERVICES names ${names.join(', ')}`;
+  return models.flatMap(({ name, service }, index) => {
+    if (service === undefined) return hasUnnamed ? [] : [`models[${index}].service: is missing; ${known} (${name})`];
+    return names.includes(service)
+      ? []
+      : [`models[${index}].service: no service is called ${JSON.stringify(service)}; ${known}`];
+  });
 }
 
 /**
@@ -66,25 +96,48 @@ function uselessBudget({ budgetPerMonth }: Config, { models }: Catalog): readonl
   return [`BUDGET_PER_MONTH: no model is billed in ${currencies.join(', ')}; the models use ${billed}`];
 }
 
+/** The files of the settings, as they were read last. */
+export interface Followed {
+  readonly catalog: () => Catalog;
+  readonly services: () => readonly ServiceConfig[];
+}
+
 /**
- * Returns a getter of the catalog, which is reloaded on every SIGHUP; an invalid one is rejected and the old one stays.
- * Without a catalog file, or on a terminal, SIGHUP is not handled: there it means that the terminal was closed.
+ * Returns getters of the catalog and the services, which are reloaded on every SIGHUP; what is invalid is rejected, and the
+ * old one stays. Without such a file, or on a terminal, SIGHUP is not handled: there it means that the terminal was closed.
  */
-export function followCatalog(
-  { config: { modelCatalog: path }, catalog: first }: Settings,
-  logger: Logger,
-): () => Catalog {
-  let catalog = first;
-  if (path === undefined || isOnTerminal()) return () => first;
-  process.on('SIGHUP', () => {
-    readCatalog(path).then(
-      (read) => {
-        catalog = read;
-        logger.info({ event: 'catalog_reloaded', models: read.models.length }, 'reloaded the model catalog');
-      },
-      (thrown: unknown) =>
-        logger.error({ event: 'catalog_reload_failed', err: thrown }, 'failed to reload the model catalog'),
-    );
-  });
-  return () => catalog;
+export function followFiles({ config, ...first }: Settings, logger: Logger): Followed {
+  let { catalog, services } = first;
+  const { modelCatalog, servicesFile, videoService } = config;
+  const reload = async (): Promise<void> => {
+    const [readNow, named] = await Promise.all([
+      modelCatalog === undefined ? catalog : readCatalog(modelCatalog),
+      servicesFile === undefined ? [] : readServices(servicesFile, process.env),
+    ]);
+    const next = servicesFile === undefined ? services : [...(videoService ? [videoService] : []), ...named];
+    const namesOf = (all: readonly ServiceConfig[]): string => all.map(({ name = '' }) => name).join(', ');
+    if (namesOf(next) !== namesOf(services))
+      throw new ServicesError([`services: a service that comes or goes needs a restart (${namesOf(next)})`]);
+    const unknown = unknownServices(next, readNow);
+    if (unknown.length > 0) throw new CatalogError(unknown);
+    [catalog, services] = [readNow, next];
+  };
+  if (isReloadable(config))
+    process.on('SIGHUP', () => {
+      reload().then(
+        () =>
+          logger.info(
+            { event: 'catalog_reloaded', models: catalog.models.length, services: services.length },
+            'reloaded the catalog and services',
+          ),
+        (thrown: unknown) =>
+          logger.error({ event: 'catalog_reload_failed', err: thrown }, 'failed to reload the catalog and services'),
+      );
+    });
+  return { catalog: () => catalog, services: () => services };
+}
+
+/** Returns whether SIGHUP reloads files, rather than stop the bot. */
+export function isReloadable({ modelCatalog, servicesFile }: Pick<Config, 'modelCatalog' | 'servicesFile'>): boolean {
+  return (modelCatalog !== undefined || servicesFile !== undefined) && !isOnTerminal();
 }

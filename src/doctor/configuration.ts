@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Config, type Given, type PlatformConfig, variablesOf } from '../config/index.ts';
+import { type Config, type Given, isSandboxed, type PlatformConfig, variablesOf } from '../config/index.ts';
 import { ENV_FILE, environmentSource, isEnvFileReadable } from '../env-file.ts';
 import type { Catalog } from '../videos/index.ts';
 import { type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
@@ -64,9 +64,9 @@ function unknownVariables(
 
 /** Checks the catalog: whose prices it has, and whether the budget covers its currencies. */
 export function checkCatalog(config: Config, { models, defaultModel }: Catalog): Findings {
-  const { videoService, modelCatalog: path, budgetPerMonth } = config;
+  const { modelCatalog: path, budgetPerMonth } = config;
   const names = `${models.length} model(s), ${defaultModel.name} by default`;
-  const isForeign = videoService !== undefined && path === undefined;
+  const isForeign = !isSandboxed(config) && path === undefined;
   const catalog = isForeign
     ? warning(
         `${names}: the sandbox’s own, whose models and prices are not those of your service`,

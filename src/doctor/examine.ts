@@ -11,7 +11,7 @@ import { checkDataFolder, checkFfmpeg, checkNode } from './machine.ts';
 import { checkReachability, fetchCertificate, type Network } from './reachability.ts';
 import { checkStorage } from './storage.ts';
 import { checkStore } from './store.ts';
-import { checkVideoService } from './video-service.ts';
+import { videoServiceChecks } from './video-service.ts';
 
 /** Dependencies of {@link examine}. */
 interface ExamineDeps extends Omit<Environment, 'problems'> {
@@ -41,13 +41,13 @@ const NOT_CHECKED: Check = {
 };
 
 async function examineSettings(settings: Settings, deps: ExamineDeps): Promise<readonly Diagnosis[]> {
-  const { config, catalog, ffmpeg } = settings;
+  const { config, catalog, services, ffmpeg } = settings;
   const { clock } = deps;
   const skew = new ClockSkew(clock, ownOrigins(settings));
   const found = await runChecks(
     [
       { subject: 'Model catalog', run: () => checkCatalog(config, catalog) },
-      { subject: 'Video service', run: () => checkVideoService(config, { ...deps, catalog }) },
+      ...videoServiceChecks(services, { ...deps, catalog }),
       { subject: 'Enhancer', run: () => checkEnhancer(config, deps) },
       ...(await deps.platformChecks(settings)),
       { subject: 'ADMINS', run: () => checkAdmins(config) },

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { type Catalog, createVideoClient, type UpstreamId } from '../videos/index.ts';
-import { CHECK_TIMEOUT_MS, type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
+import { type Catalog, createVideoServices, type ServiceConfig, type UpstreamId } from '../videos/index.ts';
+import { CHECK_TIMEOUT_MS, type Check, type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
 
 /** Dependencies of {@link checkVideoService}. */
 interface VideoServiceDeps {
@@ -14,39 +13,56 @@ interface VideoServiceDeps {
   readonly logger: Logger;
 }
 
-/** Asks the video service for a task that does not exist, once: nothing is created. */
+/** Returns the checks of the video services: one for each, or one that says that there is none. */
+export function videoServiceChecks(services: readonly ServiceConfig[], deps: VideoServiceDeps): readonly Check[] {
+  if (services.length === 0) {
+    const run = () => ok('none is configured; the embedded sandbox renders clips by itself, and bills nothing');
+    return [{ subject: 'Video service', run }];
+  }
+  return services.map((service) => {
+    const subject = service.name === undefined ? 'Video service' : `Video service ${service.name}`;
+    return { subject, run: () => checkVideoService(service, deps) };
+  });
+}
+
+/** Asks a video service for a task that does not exist, once: nothing is created. */
 export async function checkVideoService(
-  { videoService }: Pick<Config, 'videoService'>,
+  service: ServiceConfig,
   { catalog, ...deps }: VideoServiceDeps,
 ): Promise<Findings> {
-  if (videoService === undefined) {
-    return ok('none is configured; the embedded sandbox renders clips by itself, and bills nothing');
-  }
   const timeoutMs = CHECK_TIMEOUT_MS - 1_000;
-  const timing = { createTimeoutMs: timeoutMs, requestTimeoutMs: timeoutMs, maxConnections: 1 };
-  const client = createVideoClient({ ...videoService, ...timing, ...deps, catalog: () => catalog });
-  const { origin } = new URL(videoService.baseUrl);
+  const timing = { createTimeoutMs: timeoutMs, requestTimeoutMs: timeoutMs, maxConcurrentPolls: 1 };
+  const clients = createVideoServices({ ...timing, ...deps, services: () => [service], catalog: () => catalog });
+  const { origin } = new URL(service.baseUrl);
+  const from = service.name === undefined ? ENVIRONMENT : { base: 'its base in SERVICES', key: 'its key in SERVICES' };
   try {
-    const { status } = await client.retrieve(`dailies-doctor-${randomUUID()}` as UpstreamId);
+    const { status } = await clients.of({}).retrieve(`dailies-doctor-${randomUUID()}` as UpstreamId);
     return warning(
       `${origin} answers, but with a task (${status}) for an id that does not exist; it may not be the service`,
-      'Check VIDEO_API_BASE_URL.',
+      `Check ${from.base}.`,
     );
   } catch (thrown) {
-    return meaningOf(asDailiesError(thrown, 'asking the video service'), origin);
+    return meaningOf(asDailiesError(thrown, 'asking the video service'), origin, from);
   } finally {
-    await client.close();
+    await clients.close();
   }
 }
 
+/** Where the settings of a service come from. */
+const ENVIRONMENT = { base: 'VIDEO_API_BASE_URL', key: 'VIDEO_API_TOKEN' };
+
 /** Says what the answer to the lookup of an unknown task means. */
-function meaningOf({ code, retryable, message }: DailiesError, origin: string): Finding {
+function meaningOf(
+  { code, retryable, message }: DailiesError,
+  origin: string,
+  { base, key }: typeof ENVIRONMENT,
+): Finding {
   switch (code) {
     case 'task_unknown':
       return retryable
         ? warning(
             `${origin} answered 404 without the error code of an unknown task: a proxy, another path, or the service`,
-            'Check that VIDEO_API_BASE_URL is the service’s own base, without /v1; if clips are made, it is.',
+            `Check that ${base} is the service’s own base, without /v1; if clips are made, it is.`,
           )
         : ok(
             `${origin} answers that it has no such task, as it should, and did not refuse the token; whether the account has credit only an order shows`,
@@ -55,19 +71,19 @@ function meaningOf({ code, retryable, message }: DailiesError, origin: string): 
     case 'forbidden':
       return wrong(
         `${origin} refuses the token (${message})`,
-        'Put a new token from the service’s console into VIDEO_API_TOKEN.',
+        `Put a new token from the service’s console into ${key}.`,
       );
     case 'rate_limited':
       return warning(`${origin} answers, but limits the rate (${message})`, 'Wait a minute, then run this again.');
     case 'bad_answer':
       return wrong(
         `${origin} answers something else than the video service does (${message})`,
-        'Check VIDEO_API_BASE_URL: it is the base without /v1 (docs/video-service.md).',
+        `Check ${base}: it is the base without /v1 (docs/video-service.md).`,
       );
     default:
       return wrong(
         `${origin} cannot be reached (${message})`,
-        'Check VIDEO_API_BASE_URL, the network and the service’s status page.',
+        `Check ${base}, the network and the service’s status page.`,
       );
   }
 }

@@ -11,6 +11,7 @@ export {
   JOB_KINDS,
   type JobHandler,
   type JobKind,
+  type QueueLimits,
   type QueueName,
   queueNamesOf,
   type WorkQueue,

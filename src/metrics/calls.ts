@@ -36,8 +36,8 @@ export function createMeters(registry: Registry) {
   for (const operation of STORE_OPERATIONS) for (const code of STORE_FAILURES) storeErrors.inc({ operation, code }, 0);
   const videoSeconds = new Histogram({
     name: 'dailies_video_seconds',
-    help: 'Duration of calls to the video service, failed ones included: create, retrieve, download',
-    labelNames: ['call'],
+    help: 'Duration of calls to the video services, failed ones included: create, retrieve, download',
+    labelNames: ['call', 'service'],
     buckets: VIDEO_SECONDS,
     registers,
   });
@@ -54,7 +54,9 @@ export function createMeters(registry: Registry) {
       storeSeconds.observe({ operation }, durationMs / 1_000);
       if (failure !== undefined) storeErrors.inc({ operation, code: failure });
     },
-    videos: (call: VideoCall, durationMs: number) => videoSeconds.observe({ call }, durationMs / 1_000),
+    /** @param service its name. Absent: the one of the environment, or the embedded one. */
+    videos: (call: VideoCall, durationMs: number, service?: string) =>
+      videoSeconds.observe(service === undefined ? { call } : { call, service }, durationMs / 1_000),
     /** @param outcome `ok` or an error code. */
     platform: (platform: string, call: string, outcome: string) => platformCalls.inc({ platform, call, outcome }),
   };
@@ -91,9 +93,16 @@ export function instrumentStore(store: Store, clock: Clock, meter: Meters['store
   });
 }
 
-/** Wraps `videos` so that `meter` records the duration of every call. */
-export function instrumentVideos(videos: VideoService, clock: Clock, meter: Meters['videos']): VideoService {
-  const as = (name: VideoCall) => measure(clock, ({ ms }) => meter(name, ms));
+/** Wraps the client of a service so that `meter` records the duration of every call. */
+export function instrumentVideos(
+  videos: VideoService,
+  {
+    clock,
+    meter,
+    service,
+  }: { readonly clock: Clock; readonly meter: Meters['videos']; readonly service?: string | undefined },
+): VideoService {
+  const as = (name: VideoCall) => measure(clock, ({ ms }) => meter(name, ms, service));
   return intercept(videos, { create: as('create'), retrieve: as('retrieve'), download: as('download') });
 }
 

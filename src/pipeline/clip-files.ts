@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { ClipStorage, FilesOfClips } from '../storage/index.ts';
 import { isFetching, type Task, type TaskId } from '../tasks/index.ts';
-import type { Clip, UpstreamId, VideoService } from '../videos/index.ts';
+import type { Clip, UpstreamId, VideoRequest, VideoService } from '../videos/index.ts';
 
 /**
  * The clip files on this machine. Replicas should share one folder, or a bucket. Where they do not, or the folder was
@@ -16,13 +16,13 @@ export interface Clips {
    * Downloads the clip of a task that has none yet. @returns `null` while another process downloads it.
    * @throws the errors of {@link VideoService.download}
    */
-  fetch(id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null>;
+  fetch(task: MadeTask, signal?: AbortSignal): Promise<Clip | null>;
   /**
    * Returns the clip of a task, downloading it again where its file is missing; `undefined` when the task has no clip,
    * or its file is missing and it has no upstream id.
    * @throws the errors of {@link VideoService.download} when it cannot be downloaded again.
    */
-  find(task: Pick<Task, 'id' | 'clip' | 'upstreamId'>): Promise<Clip | undefined>;
+  find(task: FoundTask): Promise<Clip | undefined>;
   /** Lists the files of all clips on this machine, for {@link remove}. */
   list(): Promise<FilesOfClips>;
   /**
@@ -40,9 +40,15 @@ export interface Clips {
   store(id: TaskId, current: () => Promise<Task | undefined>): Promise<boolean>;
 }
 
+/** Task whose clip the service has. */
+type MadeTask = Pick<Task, 'id' | 'request'> & { readonly upstreamId: UpstreamId };
+
+/** What says where the clip of a task is. */
+type FoundTask = Pick<Task, 'id' | 'request' | 'clip' | 'upstreamId'>;
+
 /** Options of {@link createClips}. */
 export interface ClipsOptions {
-  readonly videos: Pick<VideoService, 'download'>;
+  readonly videos: { readonly of: (request: VideoRequest) => Pick<VideoService, 'download'> };
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -71,18 +77,18 @@ class StoredClips implements Clips {
     this.#options = options;
   }
 
-  async fetch(id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null> {
+  async fetch({ id, request, upstreamId }: MadeTask, signal?: AbortSignal): Promise<Clip | null> {
     const { videos, storage, isRemoved } = this.#options;
     const path = storage.pathOf(id);
     return withLease(this.#leaseOf(id), async (lease) => {
       // A removal deletes the file under the same lease, after it was recorded: none is left behind it.
       if (await isRemoved(id)) throw new DailiesError(`fetching the clip of task ${id}: it was removed`, REMOVED);
       const signals = signal === undefined ? lease.signal : AbortSignal.any([lease.signal, signal]);
-      return this.#keep(id, await videos.download(upstreamId, path, signals));
+      return this.#keep(id, await videos.of(request).download(upstreamId, path, signals));
     });
   }
 
-  async find({ id, clip, upstreamId }: Pick<Task, 'id' | 'clip' | 'upstreamId'>): Promise<Clip | undefined> {
+  async find({ id, request, clip, upstreamId }: FoundTask): Promise<Clip | undefined> {
     const { storage, logger } = this.#options;
     if (clip === undefined) return undefined;
     const found = await storage.find(id, clip).catch(storageFailure);
@@ -90,7 +96,7 @@ class StoredClips implements Clips {
     if (found !== null && !(found instanceof DailiesError)) return found;
     if (upstreamId === undefined) return undefined;
     logger.info({ event: 'clip_file_missing', task: id }, 'clip file missing on this machine, downloading it');
-    const again = this.#downloads.run(id, () => this.#fetchAgain(id, clip, upstreamId));
+    const again = this.#downloads.run(id, () => this.#fetchAgain({ id, request, upstreamId }, clip));
     // That the service does not have it any more says nothing about the storage, where it is.
     return found === null ? again : again.catch(() => Promise.reject(found));
   }
@@ -113,10 +119,11 @@ class StoredClips implements Clips {
     const stored = await withLease(this.#leaseOf(id), async ({ signal }) => {
       const task = await current();
       if (task?.clip === undefined) return task === undefined || !isFetching(task);
-      const { clip, upstreamId } = task;
+      const { clip, request, upstreamId } = task;
       const local = await storage.find(id, clip);
       if (local === null && upstreamId === undefined) return true;
-      await storage.keep(id, local ?? (await videos.download(upstreamId as UpstreamId, storage.pathOf(id), signal)));
+      const again = () => videos.of(request).download(upstreamId as UpstreamId, storage.pathOf(id), signal);
+      await storage.keep(id, local ?? (await again()));
       return true;
     });
     return stored ?? false;
@@ -133,14 +140,15 @@ class StoredClips implements Clips {
     return clip;
   }
 
-  async #fetchAgain(id: TaskId, clip: Clip, upstreamId: UpstreamId): Promise<Clip> {
+  async #fetchAgain(task: MadeTask, clip: Clip): Promise<Clip> {
+    const { id } = task;
     const { storage, clock } = this.#options;
     const findKept = async (): Promise<Clip | null> => {
       const found = await storage.find(id, clip).catch(storageFailure);
       return found instanceof DailiesError ? null : found;
     };
     for (const startedAtMs = clock.monotonic(); ; await sleep(clock, RECHECK_MS)) {
-      const found = (await findKept()) ?? (await this.fetch(id, upstreamId));
+      const found = (await findKept()) ?? (await this.fetch(task));
       if (found !== null) return found;
       if (clock.monotonic() - startedAtMs < WAIT_TIMEOUT_MS) continue;
       throw busy(`bringing the clip of task ${id} here`);

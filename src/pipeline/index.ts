@@ -7,7 +7,7 @@ export {
   type NewDraft,
 } from './drafts.ts';
 export { createLedger, ledgerEntries, ledgerPages } from './ledger-reader.ts';
-export { deliverQueue, notifyQueue, scheduleNext } from './next-job.ts';
+export { deliverQueue, notifyQueue, scheduleNext, serviceQueue } from './next-job.ts';
 export type { Order, SetOrder } from './order.ts';
 export { exceededLimits, type OverBudget } from './over-budget.ts';
 export { StoryboardPacing } from './pacing.ts';
@@ -23,5 +23,5 @@ export {
   type TaskService,
   type TaskServiceOptions,
 } from './task-service.ts';
-export { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
+export { createUpstreamIds, type ServiceKey, type UpstreamIds } from './upstream-ids.ts';
 export { type VisibleScope, visibleEntries } from './visible-history.ts';

@@ -1,6 +1,7 @@
 import type { QueueName, WorkQueue } from '../engine/index.ts';
 import type { DailiesError } from '../errors.ts';
 import { isEnded, isFetching, rowOf, type Task } from '../tasks/index.ts';
+import type { VideoRequest } from '../videos/index.ts';
 
 /** Returns the queue that delivers a task's outcome to its chat. */
 export function deliverQueue({ origin }: Pick<Task, 'origin'>): QueueName {
@@ -10,6 +11,11 @@ export function deliverQueue({ origin }: Pick<Task, 'origin'>): QueueName {
 /** Returns the queue that sends a task's notifications. */
 export function notifyQueue({ origin }: Pick<Task, 'origin'>): QueueName {
   return `notify:${origin.platform}`;
+}
+
+/** Returns a queue of the service that makes a request; that of the only one has the kind's own name. */
+export function serviceQueue(kind: 'send' | 'poll' | 'fetch', { service }: Pick<VideoRequest, 'service'>): QueueName {
+  return service === undefined ? kind : `${kind}:${service}`;
 }
 
 /**
@@ -28,7 +34,7 @@ export function pauseIfAsked(queue: WorkQueue, name: QueueName, { code, retryAft
 }
 
 function queueNameOf(task: Task): QueueName | null {
-  if (isFetching(task)) return 'fetch';
-  if (isEnded(task)) return null;
-  return rowOf(task.state).queues[0] ?? null;
+  const kind = isFetching(task) ? 'fetch' : isEnded(task) ? undefined : rowOf(task.state).queues[0];
+  if (kind === undefined) return null;
+  return kind === 'frame' ? kind : serviceQueue(kind, task.request);
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { WorkQueue } from '../engine/index.ts';
-import { sinceMs, type Task, type TaskEvent } from '../tasks/index.ts';
+import { sinceMs, type Task, type TaskEvent, type TaskId } from '../tasks/index.ts';
+import { serviceQueue } from './next-job.ts';
 import type { TaskObserver, TaskRepository } from './repository.ts';
 import { memberIdOf } from './task-ids.ts';
 
@@ -54,9 +55,15 @@ export class StoryboardPacing implements TaskObserver {
   /** Brings the jobs of the shots after one that has ended forward. */
   changed({ set }: Task, event: TaskEvent['kind'] | 'claimed'): void {
     if (set?.kind !== 'storyboard' || !ENDS.has(event)) return;
-    const { queue, clock } = this.#options;
-    for (let at = Math.max(set.at, SHOTS_AT_A_TIME) + 1; at <= set.of; at += 1)
-      queue.schedule('send', memberIdOf(set.id, at), clock.now());
+    const first = Math.max(set.at, SHOTS_AT_A_TIME) + 1;
+    for (let at = first; at <= set.of; at += 1) void this.#bringForward(memberIdOf(set.id, at));
+  }
+
+  /** Without the store, the shot is checked again when its own job is due. */
+  async #bringForward(id: TaskId): Promise<void> {
+    const { repository, queue, clock } = this.#options;
+    const task = await repository.get(id).catch(() => undefined);
+    if (task?.state === 'claimed') queue.schedule(serviceQueue('send', task.request), id, clock.now());
   }
 
   /** Returns whether a shot occupies a place; one that is unconfirmed, cancelled or overdue does not. */

@@ -14,9 +14,9 @@ import {
   type Task,
   type TaskId,
 } from '../tasks/index.ts';
-import type { UpstreamId, UpstreamTask, VideoService } from '../videos/index.ts';
+import type { UpstreamId, UpstreamTask, VideoRequest, VideoServices } from '../videos/index.ts';
 import type { Clips } from './clip-files.ts';
-import { pauseIfAsked, scheduleNext } from './next-job.ts';
+import { pauseIfAsked, scheduleNext, serviceQueue } from './next-job.ts';
 import type { TaskObserver, TaskRepository } from './repository.ts';
 
 const HOUR_MS = 3_600_000;
@@ -67,7 +67,7 @@ export interface ProgressObserver extends RetryObserver {
 export interface PollerOptions {
   readonly repository: TaskRepository;
   readonly followed: PollCache;
-  readonly videos: VideoService;
+  readonly videos: VideoServices;
   readonly queue: WorkQueue;
   readonly clock: Clock;
   readonly random: () => number;
@@ -80,7 +80,7 @@ export interface PollerOptions {
 }
 
 /** The fields of a task that a poll needs: some hundred bytes where the record has a thousand. */
-interface Followed {
+interface Followed extends Pick<VideoRequest, 'service'> {
   readonly id: TaskId;
   readonly state: Task['state'];
   readonly upstreamId: UpstreamId;
@@ -119,7 +119,9 @@ export class PollCache implements TaskObserver {
       scheduleNext(queue, task, clock.now());
       return undefined;
     }
-    const followed = { id, state, upstreamId, sinceMs: sinceMs(task) };
+    const { service } = task.request;
+    const of = service === undefined ? {} : { service };
+    const followed = { id, state, upstreamId, sinceMs: sinceMs(task), ...of };
     if (exclusive) this.#tasks.set(id, followed);
     return followed;
   }
@@ -161,7 +163,7 @@ class Poller {
     const ageMs = clock.now() - task.sinceMs;
     const isEnough = task.state === 'cancelled' && ageMs > CANCELLED_LIMIT_MS;
     try {
-      const upstream = await videos.retrieve(task.upstreamId, signal);
+      const upstream = await videos.of(task).retrieve(task.upstreamId, signal);
       this.#failures.forget(task.id);
       this.#unknownSinceMs.delete(task.upstreamId);
       observer.polled('ok');
@@ -179,14 +181,14 @@ class Poller {
     const { queue, clock, random, logger, observer, pace } = this.#options;
     observer.polled(error.code);
     const { count } = this.#failures.failedAgain(task.id);
-    pauseIfAsked(queue, 'poll', error);
+    pauseIfAsked(queue, serviceQueue('poll', task), error);
     if (this.#isUnknownUpstream(task, error)) return this.#markUnknown(task, error);
     if (isEnough && UNINFORMATIVE.has(error.code)) return this.#abandon(task);
     logger.warn({ event: 'poll_failed', task: task.id, failures: count, err: error }, 'poll failed, retrying');
     const bounds = { firstMs: pace.minMs, maxMs: pace.maxMs, random: random() };
     const waitMs = Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
     const seen = { failures: count, isForAll: false };
-    observer.retrying(task, retryOf('poll', error, clock.now() + waitMs), seen);
+    observer.retrying(task, retryOf('poll', error, clock.now() + waitMs, task), seen);
     return waitMs;
   }
 
@@ -270,7 +272,7 @@ class Fetcher {
     const { clips, repository } = this.#options;
     if (task.upstreamId === undefined) return null;
     try {
-      const clip = await clips.fetch(task.id, task.upstreamId, signal);
+      const clip = await clips.fetch({ ...task, upstreamId: task.upstreamId }, signal);
       this.#failures.forget(task.id);
       if (clip === null) return ELSEWHERE_MS;
       await repository.record(task.id, { kind: 'fetched', clip });
@@ -292,7 +294,7 @@ class Fetcher {
       const bounds = { firstMs: FETCH_FIRST_RETRY_MS, maxMs: FETCH_MAX_RETRY_MS, random: random() };
       const waitMs = backoffMs(count, { ...bounds, askedMs: error.retryAfterMs });
       const seen = { failures: count, isForAll: false };
-      observer.retrying(task, retryOf('fetch', error, clock.now() + waitMs), seen);
+      observer.retrying(task, retryOf('fetch', error, clock.now() + waitMs, task.request), seen);
       return waitMs;
     }
     this.#failures.forget(task.id);

@@ -5,7 +5,8 @@ import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { retry } from '../retry.ts';
 import { OUTBOX, readTasks, rowOf, stateIndex, statesWhere } from '../tasks/index.ts';
-import { deliverQueue, notifyQueue } from './next-job.ts';
+import type { VideoRequest } from '../videos/index.ts';
+import { deliverQueue, notifyQueue, serviceQueue } from './next-job.ts';
 import type { PollPace } from './poll.ts';
 
 /** Age below which an entry is still being scheduled by the process that created it. */
@@ -40,18 +41,35 @@ export async function ensureOpenTasks(
   let there = 0;
   for (const state of statesWhere(({ queues }) => queues.length > 0)) {
     const index = stateIndex(state);
-    const [name = 'poll', ...orIn] = rowOf(state).queues;
+    const kinds = rowOf(state).queues;
+    const [name = 'poll'] = kinds;
     const apartMs = name === 'poll' ? pace.minMs / Math.max(1, await store.count(index)) : 0;
     let position = 0;
     for await (const page of pagesOf(store, index, bounds)) {
-      const ids = page.map(({ member }) => member);
-      const wanted = { queue: name, ids, atMs: nowMs + Math.floor(position * apartMs), apartMs, latestMs, orIn };
-      count(lost, name, await queue.ensure(wanted));
+      const atMs = nowMs + Math.floor(position * apartMs);
+      const all = page.map(({ member }) => member);
+      for (const { ids, ...of } of await byService({ store, queue }, all)) {
+        const [first = name, ...others] = kinds.map((kind) => (kind === 'frame' ? kind : serviceQueue(kind, of)));
+        count(lost, first, await queue.ensure({ queue: first, ids, atMs, apartMs, latestMs, orIn: others }));
+      }
       position += page.length;
     }
     there += position;
   }
   return { there, lost };
+}
+
+/** Groups tasks by their service; where none has a name, without reading them. */
+async function byService(
+  { store, queue }: Pick<Upkeep, 'store' | 'queue'>,
+  ids: readonly string[],
+): Promise<readonly (Pick<VideoRequest, 'service'> & { readonly ids: readonly string[] })[]> {
+  if (!queue.names.some((name) => name.startsWith('poll:'))) return [{ ids }];
+  const groups = Map.groupBy(await readTasks(store, ids), ({ request }) => request.service);
+  return [...groups].map(([service, tasks]) => ({
+    ...(service === undefined ? {} : { service }),
+    ids: tasks.map(({ id }) => id),
+  }));
 }
 
 /** Schedules deliveries of outbox entries without a scheduled delivery or notification. @throws `store_unavailable` */

@@ -31,10 +31,10 @@ import {
   total,
   transition,
 } from '../tasks/index.ts';
-import type { UpstreamId } from '../videos/index.ts';
+import type { UpstreamId, VideoRequest } from '../videos/index.ts';
 import { exceededLimits, type OverBudget } from './over-budget.ts';
 import { memberIds } from './task-ids.ts';
-import { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
+import { createUpstreamIds, type ServiceKey, type UpstreamIds } from './upstream-ids.ts';
 
 /** Observes tasks. Called after the commit; must not throw. */
 export interface TaskObserver {
@@ -111,10 +111,10 @@ export class TaskRepository {
   readonly #upstreamIds: UpstreamIds;
   readonly #observers: TaskObserver[] = [];
 
-  /** @param service identifies the video service, such as its base URL: ids of two services may be the same. */
-  constructor(store: Store, service = '') {
+  /** @param keyOf identifies a video service, such as by its base URL: ids of two services may be the same. */
+  constructor(store: Store, keyOf: ServiceKey = () => '') {
     this.#store = store;
-    this.#upstreamIds = createUpstreamIds(store, service);
+    this.#upstreamIds = createUpstreamIds(store, keyOf);
   }
 
   /** Adds an observer, called after each write, in the order of subscription. */
@@ -126,8 +126,9 @@ export class TaskRepository {
     return readTask(this.#store, id);
   }
 
-  holderOf(upstreamId: UpstreamId): Promise<TaskId | undefined> {
-    return this.#upstreamIds.holder(upstreamId);
+  /** @param request one of the service that gave the id. */
+  holderOf(upstreamId: UpstreamId, request: Pick<VideoRequest, 'service'>): Promise<TaskId | undefined> {
+    return this.#upstreamIds.holder(upstreamId, request);
   }
 
   /**

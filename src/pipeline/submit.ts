@@ -18,8 +18,8 @@ import {
   type TaskEvent,
   type TaskId,
 } from '../tasks/index.ts';
-import type { CreateOutcome, VideoService } from '../videos/index.ts';
-import { pauseIfAsked, scheduleNext } from './next-job.ts';
+import type { CreateOutcome, VideoRequest, VideoServices } from '../videos/index.ts';
+import { pauseIfAsked, scheduleNext, serviceQueue } from './next-job.ts';
 import type { StoryboardPacing } from './pacing.ts';
 import type { Recorded, TaskRepository } from './repository.ts';
 
@@ -51,7 +51,7 @@ function idempotencyKeyOf({ id, sends }: Task): string {
 /** Options of {@link createSubmitter}. */
 export interface SubmitterOptions {
   readonly repository: TaskRepository;
-  readonly videos: VideoService;
+  readonly videos: VideoServices;
   readonly queue: WorkQueue;
   readonly clock: Clock;
   readonly random: () => number;
@@ -153,16 +153,18 @@ class Submitter {
     if (!membership.isAlive()) return RECHECK_MS;
     const areServed = await Promise.all(task.request.media.image.map((url) => frames.isServed(url)));
     if (areServed.includes(false)) return this.#giveUp(task, { code: 'frame_gone', words: null });
-    const mayStillSend = this.#deadline();
+    // Before anything is recorded: one that is not configured any more is waited for.
+    const service = videos.of(task.request);
+    const mayStillSend = this.#deadline(task.request);
     const begun = await repository.record(id, { kind: 'send', owner: membership.owner }, task);
     if (begun === undefined) return null;
     if (!begun.done) return this.#isUnposted(begun.task) ? 0 : null;
     const of = attemptOf(begun.task);
     this.#posted.set(id, lostOf(of));
-    const answer = await videos.create(begun.task.request, { key: idempotencyKeyOf(begun.task), mayStillSend });
+    const answer = await service.create(begun.task.request, { key: idempotencyKeyOf(begun.task), mayStillSend });
     // Before anything is recorded: the pause is about every task, whatever became of this one.
-    if (answer.kind !== 'accepted') pauseIfAsked(queue, 'send', answer.error);
-    const outcome = this.#withPause(answer);
+    if (answer.kind !== 'accepted') pauseIfAsked(queue, serviceQueue('send', task.request), answer.error);
+    const outcome = this.#withPause(task.request, answer);
     const event = eventOf(outcome, of, clock.now());
     if (event.kind === 'accepted' || event.kind === 'lost') this.#posted.set(id, event);
     const ended = await this.#recordWithRetries(begun.task, event);
@@ -181,20 +183,20 @@ class Submitter {
    * Returns a check, called right before the bytes leave: since now, others may have given this replica up, or the
    * service may have asked for a pause.
    */
-  #deadline(): () => boolean {
+  #deadline(request: VideoRequest): () => boolean {
     const { clock, queue, membership, createTimeoutMs } = this.#options;
     const startedAt = { ms: clock.monotonic(), timeOfDay: clock.now() };
     return () => {
       const elapsedMs = clock.monotonic() - startedAt.ms;
       const suspendedMs = clock.now() - startedAt.timeOfDay - elapsedMs;
-      if (queue.pausedMs('send') > 0) return false;
+      if (queue.pausedMs(serviceQueue('send', request)) > 0) return false;
       return membership.isAlive(startedAt.ms) && elapsedMs < createTimeoutMs && suspendedMs < SUSPENDED_MS;
     };
   }
 
   /** Counts a create that was not sent during a pause as a wait for the busy service, not as a failed attempt. */
-  #withPause(outcome: CreateOutcome): CreateOutcome {
-    const retryAfterMs = this.#options.queue.pausedMs('send');
+  #withPause(request: VideoRequest, outcome: CreateOutcome): CreateOutcome {
+    const retryAfterMs = this.#options.queue.pausedMs(serviceQueue('send', request));
     if (outcome.kind !== 'unsent' || outcome.error.code === 'rate_limited' || retryAfterMs === 0) return outcome;
     const details = { code: 'rate_limited', retryable: true, retryAfterMs, cause: outcome.error } as const;
     return { kind: 'unsent', error: new DailiesError('creating a task: the service asked for a pause', details) };
@@ -225,7 +227,7 @@ class Submitter {
       } else logger.error({ event: 'upstream_id_late', ...rejected }, 'an upstream id arrived too late to be stored');
     }
     if (task.upstreamId !== undefined) {
-      queue.schedule('poll', task.id, clock.now() + firstPollMs);
+      queue.schedule(serviceQueue('poll', task.request), task.id, clock.now() + firstPollMs);
       return null;
     }
     if (outcome.kind === 'unsent' && task.state === 'claimed') return this.#retryOrGiveUp(task, outcome.error);
@@ -245,7 +247,7 @@ class Submitter {
       const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
       const waitMs = backoffMs(task.unsentTries, { ...pace, askedMs: error.retryAfterMs });
       const seen = { failures: task.unsentTries, isForAll: code === 'rate_limited' && retryAfterMs > 0 };
-      observer.retrying(task, retryOf('send', error, clock.now() + waitMs), seen);
+      observer.retrying(task, retryOf('send', error, clock.now() + waitMs, task.request), seen);
       return waitMs;
     }
     return this.#giveUp(task, failureOf(error));

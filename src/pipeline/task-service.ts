@@ -29,8 +29,8 @@ import {
   settingsUnchanged,
   type TeamSettings,
 } from '../teams/index.ts';
-import type { PolicyRefusal, UpstreamId, VideoService } from '../videos/index.ts';
-import { scheduleNext } from './next-job.ts';
+import type { PolicyRefusal, UpstreamId, VideoRequest, VideoServices } from '../videos/index.ts';
+import { scheduleNext, serviceQueue } from './next-job.ts';
 import { type Order, tasksOf } from './order.ts';
 import type { OverBudget } from './over-budget.ts';
 import type { PollPace } from './poll.ts';
@@ -132,7 +132,7 @@ export interface TaskService {
 export interface TaskServiceOptions {
   readonly store: Store;
   readonly repository: TaskRepository;
-  readonly videos: Pick<VideoService, 'retrieve'>;
+  readonly videos: VideoServices;
   readonly queue: WorkQueue;
   readonly clock: Clock;
   readonly pace: PollPace;
@@ -255,8 +255,8 @@ class Service implements TaskService {
     const task = await this.get(id);
     if (task !== undefined && transition(task, event) !== null) {
       await countAttempt(store, clock, id);
-      await this.#assertFree(id, upstreamId);
-      await this.#assertKnown(upstreamId);
+      await this.#assertFree(task, upstreamId);
+      await this.#assertKnown(task.request, upstreamId);
     }
     return this.#decide(id, by, event, { surface });
   }
@@ -270,7 +270,7 @@ class Service implements TaskService {
     const decision = await this.#decide(id, by, { kind: 'refetch' });
     if (decision.done || decision.task.state !== 'completed' || !isFetching(decision.task)) return decision;
     // It is waiting for its next attempt: run that now.
-    queue.schedule('fetch', id, clock.now());
+    queue.schedule(serviceQueue('fetch', decision.task.request), id, clock.now());
     return { done: true, task: decision.task };
   }
 
@@ -343,19 +343,22 @@ class Service implements TaskService {
   }
 
   /** Rejects an id unknown to the service: a typo would be polled in vain. Other errors are inconclusive. */
-  async #assertKnown(upstreamId: UpstreamId): Promise<void> {
+  async #assertKnown(request: VideoRequest, upstreamId: UpstreamId): Promise<void> {
     const { videos, clock } = this.#options;
-    const refusal = videos.retrieve(upstreamId).then(
-      () => null,
-      (thrown: unknown) => (thrown instanceof DailiesError && thrown.code === 'task_unknown' ? thrown : null),
-    );
+    const refusal = videos
+      .of(request)
+      .retrieve(upstreamId)
+      .then(
+        () => null,
+        (thrown: unknown) => (thrown instanceof DailiesError && thrown.code === 'task_unknown' ? thrown : null),
+      );
     const unknown = await within(clock, LOOKUP_TIMEOUT_MS, refusal, null);
     if (unknown !== null) throw unknown;
   }
 
   /** Rejects an id of another task, without revealing which task that is or whether the service knows the id. */
-  async #assertFree(id: TaskId, upstreamId: UpstreamId): Promise<void> {
-    const holder = await this.#options.repository.holderOf(upstreamId);
+  async #assertFree({ id, request }: Task, upstreamId: UpstreamId): Promise<void> {
+    const holder = await this.#options.repository.holderOf(upstreamId, request);
     if (holder === undefined || holder === id) return;
     const doing = `giving task ${id} an id: another task holds it`;
     throw new DailiesError(doing, { code: 'id_taken', retryable: false });

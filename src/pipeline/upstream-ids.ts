@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { type Change, collection, type IndexWrite, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import { isContentRemoved, readTasks, type Task, type TaskId } from '../tasks/index.ts';
-import type { UpstreamId } from '../videos/index.ts';
+import type { UpstreamId, VideoRequest } from '../videos/index.ts';
 
 /** Writes that keep the index in step with a task. */
 type IdWrites = Required<Pick<Change, 'records' | 'index'>>;
@@ -15,10 +15,16 @@ export interface UpstreamIds {
    * @throws `id_taken` when another task holds the id that `after` takes.
    */
   writes(before: Task, after: Task): Promise<IdWrites>;
-  holder(id: UpstreamId): Promise<TaskId | undefined>;
-  /** Returns the tasks that hold ids, in the order of `ids`; undefined for an id that none holds. */
-  holders(ids: readonly UpstreamId[]): Promise<readonly (TaskId | undefined)[]>;
+  /** @param of a request of the service that gave the id; `{}` for the only one. */
+  holder(id: UpstreamId, of: OfService): Promise<TaskId | undefined>;
+  /** Returns the tasks that hold ids of a service, in the order of `ids`; undefined for an id that none holds. */
+  holders(ids: readonly UpstreamId[], of: OfService): Promise<readonly (TaskId | undefined)[]>;
 }
+
+type OfService = Pick<VideoRequest, 'service'>;
+
+/** Returns what identifies a service, such as its base URL: two services may give the same id. */
+export type ServiceKey = (of: OfService) => string;
 
 /** Record of the task that holds an id. */
 interface Holder {
@@ -54,23 +60,22 @@ const HOUR_MS = 3_600_000;
 /** Limit on entered ids per task and hour, against guessing the id of another user's task. */
 const MAX_ATTEMPTS_PER_HOUR = 5;
 
-/**
- * Creates the index on a store.
- * @param service identifies the video service, such as its base URL: two services may give the same id.
- */
-export function createUpstreamIds(store: Store, service: string): UpstreamIds {
-  const holders = async (ids: readonly UpstreamId[]): Promise<readonly (TaskId | undefined)[]> => {
+/** Creates the index on a store. */
+export function createUpstreamIds(store: Store, serviceKey: ServiceKey): UpstreamIds {
+  const holders = async (ids: readonly UpstreamId[], of: OfService): Promise<readonly (TaskId | undefined)[]> => {
     if (ids.length === 0) return [];
+    const service = serviceKey(of);
     const found = await upstreamHolders.getMany(
       store,
       ids.map((id) => ({ service, id })),
     );
     return Promise.all(ids.map(async (id, at) => found[at]?.task ?? removedHolder(store, service, id)));
   };
-  const holder = async (id: UpstreamId): Promise<TaskId | undefined> => (await holders([id]))[0];
+  const holder = async (id: UpstreamId, of: OfService): Promise<TaskId | undefined> => (await holders([id], of))[0];
   /** Replaces the record of a removed task that holds an id by an entry of an index. */
   const moved = async (task: Task, id: UpstreamId | undefined): Promise<IdWrites> => {
-    const held = id === undefined ? undefined : await holder(id);
+    const held = id === undefined ? undefined : await holder(id, task.request);
+    const service = serviceKey(task.request);
     if (id === undefined || (held !== undefined && held !== task.id)) return { records: [], index: [] };
     return {
       records: [upstreamHolders.overwriting({ service, id }, null)],
@@ -84,11 +89,12 @@ export function createUpstreamIds(store: Store, service: string): UpstreamIds {
       if (isContentRemoved(after) && !isContentRemoved(before)) return moved(after, after.upstreamId);
       if (before.upstreamId === after.upstreamId) return { records: [], index: [] };
       const given = before.upstreamId;
-      const isOurs = given !== undefined && (await holder(given)) === after.id;
+      const service = serviceKey(after.request);
+      const isOurs = given !== undefined && (await holder(given, after.request)) === after.id;
       const left = isOurs ? [upstreamHolders.overwriting({ service, id: given }, null)] : [];
       const index = isOurs ? [entryOf(keyOf({ service, id: given }), after.id, false)] : [];
       if (after.upstreamId === undefined) return { records: left, index };
-      const held = await holder(after.upstreamId);
+      const held = await holder(after.upstreamId, after.request);
       if (held !== undefined && held !== after.id) throw taken(after.id);
       const holding = upstreamHolders.overwriting({ service, id: after.upstreamId }, { revision: 1, task: after.id });
       return { records: [...left, { ...holding, expected: held === undefined ? 'absent' : 1 }], index };

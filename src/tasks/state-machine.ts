@@ -251,7 +251,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     queues: [],
     isEnded: true,
     isAwaited: false,
-    ledger: 'refunded',
+    ledger: ({ failure }) => (failure?.isBilled === true ? 'settled' : 'refunded'),
     phase: 'failed',
     countsAsEnd: true,
     on: {},
@@ -433,11 +433,11 @@ function completedPhase(task: Task, { isHandedOver }: Progress): Phase {
   return isHandedOver ? 'done' : 'fetching';
 }
 
-function cancelledLedger({ upstreamId, lateOutcome }: Task): LedgerState {
+function cancelledLedger({ upstreamId, lateOutcome, failure }: Task): LedgerState {
   if (upstreamId === undefined) return 'released';
   if (lateOutcome === undefined) return 'reserved';
   if (lateOutcome === 'unknown') return 'in_doubt';
-  return lateOutcome === 'completed' ? 'settled' : 'refunded';
+  return lateOutcome === 'completed' || failure?.isBilled === true ? 'settled' : 'refunded';
 }
 
 /** Returns whether delivery to the chat is guaranteed, with retries; progress is shown on a best-effort basis. */

@@ -1,9 +1,12 @@
 import type { DailiesError, ErrorCode } from '../errors.ts';
+import type { VideoRequest } from '../videos/index.ts';
 import type { Task, TaskState } from './task.ts';
 
 /** A failed job of an open task that is retried automatically, as shown to users while they wait. */
 export interface StepRetry {
   readonly step: 'send' | 'poll' | 'fetch';
+  /** Name of the service. Absent: the only one. */
+  readonly service?: string;
   /** Error of the last attempt. */
   readonly code: ErrorCode;
   /** Error message of the service, if any. */
@@ -16,7 +19,7 @@ export interface StepRetry {
 export interface RetryObserver {
   /**
    * @param failures number of failed attempts in a row, at least 1.
-   * @param isForAll whether the service asked for a pause, which delays the jobs of that kind of all tasks.
+   * @param isForAll whether the service asked for a pause, which delays the jobs of that kind of all its tasks.
    */
   retrying(
     task: Pick<Task, 'id' | 'state'>,
@@ -36,9 +39,14 @@ export function isWaitingFor({ step }: Pick<StepRetry, 'step'>, state: TaskState
   return WAITING[step] === state;
 }
 
-/** Describes a failed attempt for users. */
-export function retryOf(step: StepRetry['step'], { code, words }: DailiesError, nextAtMs: number): StepRetry {
-  return { step, code, words: words ?? null, nextAtMs };
+/** Describes a failed attempt for users. @param of the request of the task */
+export function retryOf(
+  step: StepRetry['step'],
+  { code, words }: DailiesError,
+  nextAtMs: number,
+  { service }: Pick<VideoRequest, 'service'>,
+): StepRetry {
+  return { step, ...(service === undefined ? {} : { service }), code, words: words ?? null, nextAtMs };
 }
 
 /** Delay below which the next attempt is displayed without its time; also the precision of displayed times. */
@@ -57,9 +65,9 @@ export function retryFingerprint({ step, code, words, nextAtMs }: StepRetry, now
 /** Parses a pause of another replica, perhaps of another version; `null` where it is invalid. */
 export function parsePause(text: string): StepRetry | null {
   try {
-    const { step, code, words, nextAtMs } = JSON.parse(text) as Partial<StepRetry>;
+    const { step, service, code, words, nextAtMs } = JSON.parse(text) as Partial<StepRetry>;
     if (step !== 'send' || code === undefined || typeof nextAtMs !== 'number') return null;
-    return { step, code, words: words ?? null, nextAtMs };
+    return { step, ...(service === undefined ? {} : { service }), code, words: words ?? null, nextAtMs };
   } catch {
     return null;
   }

@@ -146,6 +146,8 @@ export interface Failure {
   readonly code: ErrorCode;
   /** Error message of the service, if any. */
   readonly words: string | null;
+  /** The service says that it bills the failed task all the same. Absent: it refunds it. */
+  readonly isBilled?: true;
 }
 
 /**

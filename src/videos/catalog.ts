@@ -2,14 +2,17 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Big } from 'big.js';
 import { z } from 'zod';
-import { type Catalog, type Model, secondsOffered } from './model.ts';
+import { type Catalog, type Model, SECONDS_FORMATS, secondsOffered } from './model.ts';
 import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
+import { messageOf, problemsOf } from './schema-problems.ts';
 
 /** Longest clip that a catalog may offer, one hour: keeps the list of a range's lengths small. */
 const MAX_SECONDS = 3600;
 
 /** Highest price of one clip: the largest amount that sums of spend take at once. */
 const MAX_CLIP_PRICE = 1_000_000_000;
+
+const NAMES = { root: 'catalog', unionOf: 'a list of seconds or {"min", "max", "step"}' };
 
 /** Error of an invalid catalog, with all of its problems. */
 export class CatalogError extends Error {
@@ -53,7 +56,9 @@ const nameSchema = z
   .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must be one line without control characters');
 
 const modelSchema = z.strictObject({
-  name: nameSchema.describe('Full name of the model, as the video service knows it.'),
+  name: nameSchema.describe('Name of the model, which no other one has.'),
+  id: nameSchema.optional().describe('What the video service calls it. Default: its name.'),
+  service: nameSchema.optional().describe('Name of its service in SERVICES. Default: the only one.'),
   title: nameSchema.describe('What people read.'),
   billing: z.enum(['per_call', 'per_second']).describe('What the price is for: a clip, or a second of it.'),
   price: z
@@ -79,6 +84,39 @@ const modelSchema = z.strictObject({
   media: z
     .strictObject({ image: countSchema, audio: countSchema, video: countSchema })
     .describe('How many reference files of each kind it needs and takes.'),
+  imageRole: z
+    .enum(['first_frame', 'reference'])
+    .optional()
+    .describe(
+      'What reference images are: the first frame of the clip (a second one: its last), or what it shows. Default: ' +
+        'first_frame. Of no effect where the service knows no roles.',
+    ),
+  sound: z.boolean().optional().describe('Whether its clips have sound. Default: the service decides.'),
+  fields: z
+    .strictObject({
+      firstFrame: nameSchema.optional(),
+      lastFrame: nameSchema.optional(),
+      images: nameSchema.optional(),
+      audio: nameSchema.optional(),
+      video: nameSchema.optional(),
+      sound: nameSchema.optional(),
+    })
+    .optional()
+    .describe(
+      'What the service calls the fields of the first and last frame, the reference images, audio and video files, and ' +
+        'the sound. Default: as most of its models do. Of no effect where all models of a service have one request.',
+    ),
+  secondsFormat: z
+    .enum(SECONDS_FORMATS)
+    .optional()
+    .describe(
+      'How the length is written: text ("5"), text_s ("5s") or number (5). Default: as most models of the service do. ' +
+        'Of no effect where all models of a service have one request.',
+    ),
+  parameters: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('Further fields of the service’s request, sent as they are.'),
   promptMaxLength: z.int().min(1).optional().describe('In characters. Default: no limit.'),
   default: z.boolean().optional().describe('Whether it is taken where nobody names a model. Default: the first one.'),
 });
@@ -114,7 +152,7 @@ export function catalogJsonSchema(): object {
  */
 export function parseCatalog(json: unknown): Catalog {
   const parsed = catalogSchema.safeParse(json, { reportInput: true, error: messageOf });
-  if (!parsed.success) throw new CatalogError(problemsOf(parsed.error.issues));
+  if (!parsed.success) throw new CatalogError(problemsOf(parsed.error.issues, NAMES));
   const models = parsed.data.models.map(asModel);
   const dear = models.flatMap(dearnessOf);
   if (dear.length > 0) throw new CatalogError(dear);
@@ -141,9 +179,9 @@ export async function readCatalog(path: string): Promise<Catalog> {
 }
 
 function asModel(entry: z.infer<typeof modelSchema>): Model {
-  const { name, title, billing, price, currency, seconds, aspectRatios, resolutions, media } = entry;
-  const promptMaxLength = entry.promptMaxLength ?? Number.POSITIVE_INFINITY;
-  return { name, title, billing, price, currency, seconds, aspectRatios, resolutions, media, promptMaxLength };
+  const { promptMaxLength = Number.POSITIVE_INFINITY, default: _isDefault, ...model } = entry;
+  const given = Object.entries(model).filter(([, value]) => value !== undefined);
+  return { ...(Object.fromEntries(given) as typeof model), promptMaxLength } as Model;
 }
 
 /** Returns the problem of a model whose longest clip costs more than sums can take at once, if it does. */
@@ -155,63 +193,6 @@ function dearnessOf(model: Model, index: number): readonly string[] {
 
 function isDistinct(list: readonly unknown[]): boolean {
   return new Set(list).size === list.length;
-}
-
-type Issue = z.core.$ZodIssue;
-
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'text in quotes',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list in [ ]',
-  object: 'an object in { }',
-};
-
-/** Returns the message of an issue for which the schema has none: the values that are allowed. */
-function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type': {
-      const kind = KINDS[issue.expected] ?? issue.expected;
-      return issue.input === undefined ? `is missing; it takes ${kind}` : `must be ${kind}`;
-    }
-    case 'invalid_value':
-      return `${issue.input === undefined ? 'is missing; it takes' : 'must be'} ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
-    case 'too_small':
-      return `must be at least ${issue.minimum}`;
-    case 'too_big':
-      return `must be at most ${issue.maximum}`;
-    default:
-      return undefined;
-  }
-}
-
-function problemsOf(issues: readonly Issue[], base: readonly PropertyKey[] = []): string[] {
-  return issues.flatMap((issue) => {
-    const path = [...base, ...issue.path];
-    if (issue.code === 'invalid_union') return problemsOfSeconds(issue, path);
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${pathOf([...path, key])}: unknown key`);
-    return [`${pathOf(path)}: ${issue.message}${given(issue.input)}`];
-  });
-}
-
-/** Returns the problems of the only union, from the branch whose type (list or object) the input matches. */
-function problemsOfSeconds(issue: Issue & { readonly code: 'invalid_union' }, path: readonly PropertyKey[]): string[] {
-  const meant = issue.errors.find(([first]) => first?.code !== 'invalid_type' || first.path.length > 0);
-  if (meant !== undefined) return problemsOf(meant, path);
-  return [`${pathOf(path)}: must be a list of seconds or {"min", "max", "step"}${given(issue.input)}`];
-}
-
-function pathOf(path: readonly PropertyKey[]): string {
-  const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
-  return text.replace(/^\./, '') || 'catalog';
-}
-
-function given(input: unknown): string {
-  if (input === undefined) return '';
-  if (typeof input === 'object' && input !== null) return ` (given: ${Array.isArray(input) ? 'a list' : 'an object'})`;
-  const text = JSON.stringify(input);
-  return ` (given: ${text.length > 80 ? `${text.slice(0, 80)}…` : text})`;
 }
 
 /** Returns a fingerprint of all prices: 8 hexadecimal digits, which change with any of them. */

@@ -87,6 +87,7 @@ export function checkRequest(catalog: Catalog, given: RequestDraft): Checked {
   const words = draft.typed === undefined ? {} : { typed: draft.typed, ...styleField(draft) };
   const request: VideoRequest = {
     model: model.name,
+    ...(model.service === undefined ? {} : { service: model.service }),
     prompt,
     ...words,
     ...(settings as unknown as RequestSettings),
@@ -157,7 +158,14 @@ export function draftOfComparison(requests: readonly VideoRequest[]): RequestDra
 /** Validates an earlier request against the current catalog; returns `request` unchanged. */
 export function checkAgain(catalog: Catalog, request: VideoRequest): Checked {
   const checked = checkRequest(catalog, draftOfRequest(request));
-  return checked.ok ? { ...checked, request } : checked;
+  if (!checked.ok) return checked;
+  // Another service's model of that name is not the one that was ordered.
+  if (checked.model.service !== request.service) return { ok: false, refusals: [goneModel(catalog, request)] };
+  return { ...checked, request };
+}
+
+function goneModel({ models }: Catalog, { model }: VideoRequest): Refusal {
+  return { reason: 'unknown_model', option: 'model', given: model, allowed: models.map(({ name }) => name) };
 }
 
 /** Returns a request as the options that would order it. @param takes default: 1 */

@@ -1,10 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { Agent } from 'undici';
 import { BoundedMap } from '../bounded-map.ts';
-import { DailiesError, type ErrorCode } from '../errors.ts';
+import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
-import type { Dialect } from './dialects/dialect.ts';
+import type { CreateCall, Dialect, TaskReading } from './dialects/dialect.ts';
 import { isModeration, isOutage } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
@@ -34,6 +35,8 @@ export interface VideoClientOptions
   readonly token: string;
   /** Default: that of the specification. */
   readonly dialect?: Dialect;
+  /** Returns the file behind an address of our own; `undefined` for any other. Default: there is none. */
+  readonly fileOf?: Wire['fileOf'];
   /** Size of the connection pool of retrieves, at least the concurrency of polls. Default 64. */
   readonly maxConnections?: number;
   /** Timeout of connecting, at most the timeout of the call. Default 10 seconds. */
@@ -65,6 +68,7 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   const agents = agentsOf(options, guard.lookup);
   const wire: Wire = {
     maxClipBytes: DEFAULT_MAX_CLIP_BYTES,
+    fileOf: async () => undefined,
     ...options,
     origin: base.origin,
     basePath: base.pathname.replace(/\/$/, ''),
@@ -116,7 +120,7 @@ function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAd
  * | --- | --- |
  * | no byte left this machine; 429, or a rate limit by code | `unsent` |
  * | 2xx with an id that is not an error's own | `accepted` |
- * | other 4xx; any status with a {@link definiteRefusal}; 2xx with `success: false` that names no outage | `refused` |
+ * | a request that the dialect cannot write; other 4xx; any status with a {@link definiteRefusal}; 2xx with `success: false` that names no outage | `refused` |
  * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result | `lost` |
  *
  * @see docs/video-service.md "Sending the POST"
@@ -124,10 +128,21 @@ function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAd
 async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: CreateOptions): Promise<CreateOutcome> {
   const checked = checkAgain(wire.catalog(), request);
   if (!checked.ok) return { kind: 'refused', error: noLongerOffered(wire, checked.refusals[0]?.reason) };
+  let call: CreateCall;
+  let written: WrittenBody;
   try {
-    const { path, body, headers } = wire.dialect.createCall(request, checked.model);
-    const written =
+    const hasInline = wire.dialect.inlineImageBytes !== undefined && request.media.image.length > 0;
+    const ready = hasInline ? await inlined(wire, request) : request;
+    call = wire.dialect.createCall(ready, checked.model);
+    const { body } = call;
+    written =
       body instanceof FormData ? await writtenForm(body) : { type: 'application/json', body: JSON.stringify(body) };
+  } catch (error) {
+    // Nothing was sent.
+    return { kind: 'refused', error: asDailiesError(error, 'creating a task') };
+  }
+  try {
+    const { path, headers } = call;
     const answer = await exchange(wire, {
       agent: wire.agents.create,
       method: 'POST',
@@ -137,7 +152,7 @@ async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: 
       timeoutMs: wire.createTimeoutMs,
       mayStart: mayStillSend,
     });
-    return outcomeOf(wire, answer);
+    return outcomeOf(wire, call, answer);
   } catch (error) {
     const isUnsent = error instanceof ExchangeError && !error.mayHaveLeft;
     if (isUnsent) return { kind: 'unsent', error: noAnswer(wire, 'creating a task', error) };
@@ -145,13 +160,31 @@ async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: 
   }
 }
 
+/** Puts those images of a request into it that are files of this machine, and small enough for the service. */
+async function inlined({ dialect, fileOf }: Wire, request: VideoRequest): Promise<VideoRequest> {
+  const { inlineImageBytes = 0 } = dialect;
+  const image = request.media.image.map(async (url) => {
+    const file = await fileOf(url);
+    if (file === undefined || file.bytes > inlineImageBytes) return url;
+    return `data:${file.contentType};base64,${(await readFile(file.path)).toString('base64')}`;
+  });
+  return { ...request, media: { ...request.media, image: await Promise.all(image) } };
+}
+
+/** Body of a create as it is sent. */
+interface WrittenBody {
+  /** Media type. */
+  readonly type: string;
+  readonly body: string | Buffer;
+}
+
 /** Writes a form, with its media type, which names the boundary of its parts. */
-async function writtenForm(form: FormData): Promise<{ readonly type: string; readonly body: Buffer }> {
+async function writtenForm(form: FormData): Promise<WrittenBody> {
   const written = new Response(form);
   return { type: written.headers.get('content-type') ?? '', body: Buffer.from(await written.arrayBuffer()) };
 }
 
-function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
+function outcomeOf(wire: Wire, call: CreateCall, answer: Answer): CreateOutcome {
   const { status, headers } = answer;
   const reading = reasonOf(answer, wire);
   const { words } = reading;
@@ -159,7 +192,7 @@ function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
   const json = isSuccess ? jsonOf(answer) : undefined;
   const task = wire.dialect.decodeTask(json);
   const saysNo = reading.success === false && (task === null || task.status === 'unknown');
-  const id = saysNo ? null : wire.dialect.acceptedId(json);
+  const id = saysNo ? null : wire.dialect.acceptedId(json, call);
   if (id !== null) {
     const { status: said, progress, failure: failed } = task ?? { status: 'unknown', progress: null, failure: null };
     return { kind: 'accepted', task: { id: id as UpstreamId, status: said, progress, failure: failed } };
@@ -204,34 +237,51 @@ const PASSING_MS = 60_000;
 /** Sends one GET of a task's state. @throws DailiesError as documented at `VideoService.retrieve`. */
 async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask> {
   const { task, result } = wire.dialect.paths;
-  const found = readTask(wire, id, await look(wire, task(id), signal));
+  const state = await look(wire, task(id), signal);
+  if (wire.dialect.isFailedTask?.(state.status, jsonOf(state)) === true) return failedTask(wire, id, state);
+  const found = readTask(wire, id, state, readingOf(wire, state));
   if (found.status !== 'completed' || result === undefined) return found;
   const answer = await look(wire, result(id), signal);
-  return FAILED_RESULT.has(answer.status) ? failedResult(wire, id, answer) : readTask(wire, id, answer);
+  const reading = wire.dialect.decodeTask(jsonOf(answer));
+  const hasFailed = reading === null && FAILED_RESULT.has(answer.status);
+  return hasFailed ? failedTask(wire, id, answer) : readTask(wire, id, answer, reading);
 }
 
 /** Statuses of the result of a completed task by which the service says that it has failed. */
 const FAILED_RESULT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-function failedResult(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
+function failedTask(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
   const reading = reasonOf(answer, wire);
   const words = reading.words === null ? null : cut(wire.scrub(reading.words));
   const code = isModeration(reading) ? 'moderated' : 'generation_failed';
-  return { id, status: 'failed', progress: null, failure: { code, words } };
+  const billed = reading.isBilled === true ? { isBilled: true as const } : {};
+  return { id, status: 'failed', progress: null, failure: { code, words, ...billed } };
 }
 
 async function look(wire: Wire, path: string, signal: AbortSignal | undefined): Promise<Answer> {
   const { agents, requestTimeoutMs: timeoutMs } = wire;
   try {
-    return await exchange(wire, { agent: agents.retrieve, method: 'GET', path, timeoutMs, signal });
+    const maxBytes = wire.dialect.maxAnswerBytes;
+    return await exchange(wire, { agent: agents.retrieve, method: 'GET', path, timeoutMs, signal, maxBytes });
   } catch (error) {
     throw noAnswer(wire, DOING, error);
   }
 }
 
-/** Reads an answer about a task. @throws DailiesError where it describes none */
-function readTask(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
-  const task = answer.status >= 200 && answer.status < 300 ? wire.dialect.decodeTask(jsonOf(answer)) : null;
+/** Decodes an answer about a task; null where it is an error, or describes none. */
+function readingOf({ dialect }: Wire, answer: Answer): TaskReading | null {
+  if (answer.status < 200 || answer.status >= 300) return null;
+  // Accepted, but not done: with some services, such a response is empty.
+  const isEmpty = answer.status === 202 && answer.text.trim() === '';
+  return dialect.decodeTask(isEmpty ? null : jsonOf(answer));
+}
+
+/**
+ * Reads an answer about a task.
+ * @param task decoded from it.
+ * @throws DailiesError where it describes none.
+ */
+function readTask(wire: Wire, id: UpstreamId, answer: Answer, task: TaskReading | null): UpstreamTask {
   if (task === null || task.isUnreadable || (task.status === 'failed' && isDoubtful(wire, id, answer)))
     throw refusal(wire, answer);
   if (task.status !== 'failed') wire.doubtedSinceMs.delete(id);

@@ -9,7 +9,7 @@ import type { AddressGuard } from './addresses.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { type Answer, failure, type Scrub } from './failures.ts';
 import type { Catalog } from './model.ts';
-import type { UpstreamId } from './service.ts';
+import type { Clip, UpstreamId } from './service.ts';
 
 /** Matches a token that is valid in a header. */
 export const TOKEN = /^[\x21-\x7e]+$/;
@@ -29,6 +29,8 @@ export interface Wire {
   readonly guard: AddressGuard;
   /** Returns the current catalog: each model's billing, and whether it is still offered. */
   readonly catalog: () => Catalog;
+  /** Returns the file behind an address of our own; `undefined` for any other. */
+  readonly fileOf: (url: string) => Promise<Clip | undefined>;
   /** Timeout of a create, from the call to the last byte of the response, in milliseconds. */
   readonly createTimeoutMs: number;
   /** Timeout of a retrieve, and of a stalled download, in milliseconds. */
@@ -68,6 +70,8 @@ interface Exchange {
   /** Timeout from the call to the last byte of the response, connecting included. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Default: {@link MAX_ANSWER_BYTES}. */
+  readonly maxBytes?: number | undefined;
   /** Called right before the bytes leave; `false` prevents sending. */
   readonly mayStart?: () => boolean;
 }
@@ -111,9 +115,9 @@ export function noAnswer(wire: Wire, doing: string, thrown: unknown): DailiesErr
   return failure(wire, `${doing}: ${reason}`, { code, retryable: true, cause });
 }
 
-function decompressed(body: Buffer, headers: IncomingHttpHeaders): Buffer {
+function decompressed(body: Buffer, headers: IncomingHttpHeaders, maxBytes: number): Buffer {
   const coding = headers['content-encoding']?.trim().toLowerCase();
-  const limit = { maxOutputLength: MAX_ANSWER_BYTES };
+  const limit = { maxOutputLength: maxBytes };
   if (body.length === 0 || coding === undefined) return body;
   if (coding === 'br') return brotliDecompressSync(body, limit);
   return ['gzip', 'x-gzip', 'deflate'].includes(coding) ? unzipSync(body, limit) : body;
@@ -124,6 +128,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #request: Exchange;
   readonly #answer: PromiseWithResolvers<Answer>;
   readonly #chunks: Buffer[] = [];
+  readonly #maxBytes: number;
   #bytes = 0;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -135,6 +140,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#wire = wire;
     this.#request = request;
     this.#answer = answer;
+    this.#maxBytes = request.maxBytes ?? MAX_ANSWER_BYTES;
   }
 
   begin(): void {
@@ -173,7 +179,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > MAX_ANSWER_BYTES) this.#fail('too_large');
+    if (this.#bytes > this.#maxBytes) this.#fail('too_large');
     else this.#chunks.push(chunk);
   }
 
@@ -194,7 +200,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #text(): string {
     const [first, ...others] = this.#chunks;
     const whole = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    return decompressed(whole, this.#headers).toString('utf8');
+    return decompressed(whole, this.#headers, this.#maxBytes).toString('utf8');
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {

@@ -21,7 +21,6 @@ export {
   lengthOf,
   MAX_TAKES,
 } from './check.ts';
-export { createVideoClient } from './client.ts';
 export { COMPARED } from './comparison.ts';
 export { VIDEO_TYPES } from './content/container.ts';
 export { TOKEN } from './exchange.ts';
@@ -60,7 +59,9 @@ export {
   type ShotDraft,
   type VideoRequest,
 } from './request.ts';
-export type { Clip, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from './service.ts';
+export type { Clip, CreateOutcome, UpstreamId, UpstreamTask, VideoService, VideoServices } from './service.ts';
+export { createVideoServices, serviceKeys, serviceNamed } from './services.ts';
+export { readServices, type ServiceConfig, ServicesError } from './services-file.ts';
 export { allowedStyles, asTyped, orderDefaults, type Style, styleNamed, withStyle } from './styles.ts';
 export {
   allowedSeconds,

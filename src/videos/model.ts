@@ -22,6 +22,21 @@ export interface Range {
 /** Values of a setting that a model offers: a list, or a range. */
 export type Offer = readonly (number | string)[] | Range;
 
+/** What a service calls the fields of a request whose names differ by model, as where it sells those of many vendors. */
+interface ModelFields {
+  readonly firstFrame?: string | undefined;
+  readonly lastFrame?: string | undefined;
+  /** Reference images. */
+  readonly images?: string | undefined;
+  readonly audio?: string | undefined;
+  readonly video?: string | undefined;
+  readonly sound?: string | undefined;
+}
+
+/** How the length of a clip is written in a request: `"5"`, `"5s"` or `5`. */
+export const SECONDS_FORMATS = ['text', 'text_s', 'number'] as const;
+type SecondsFormat = (typeof SECONDS_FORMATS)[number];
+
 /** Model of the catalog. @see docs/configuration.md "Model catalog" */
 export interface Model {
   /** Full name, as the video service requires it. */
@@ -41,6 +56,23 @@ export interface Model {
   readonly resolutions: readonly Resolution[];
   /** Minimum and maximum number of reference files of each kind. */
   readonly media: Readonly<Record<MediaKind, { readonly min: number; readonly max: number }>>;
+  /** Name of the service that makes its clips. Absent: the only one. */
+  readonly service?: string;
+  /** What the service calls it. Default: {@link name}. */
+  readonly id?: string;
+  /**
+   * Role of its reference images: the clip's first frame, and of a second one its last; or what the clip shows. Default:
+   * `first_frame`. Of no effect where the service knows no roles.
+   */
+  readonly imageRole?: 'first_frame' | 'reference';
+  /** Whether its clips have sound. Absent: the service decides. */
+  readonly sound?: boolean;
+  /** What the service calls the fields of its request, where that differs by model. Default: as most models do. */
+  readonly fields?: ModelFields;
+  /** How its length is written, where that differs by model: `"5"`, `"5s"` or `5`. Default: as most models do. */
+  readonly secondsFormat?: SecondsFormat;
+  /** Further fields of the service's request, sent as they are. Default: none. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
   /** Longest prompt in characters (Unicode code points). `Infinity` where the catalog has no limit. */
   readonly promptMaxLength: number;
   /** Defaults of the person for whom the catalog is read, out of what the model offers. Default: the model's own. */
@@ -62,6 +94,11 @@ export interface Catalog {
   readonly styles?: readonly Style[];
   /** Models that the policy does not allow. Default: none. */
   readonly withheld?: readonly Model[];
+}
+
+/** Returns what a model's service calls it. */
+export function idOf({ name, id = name }: Pick<Model, 'name' | 'id'>): string {
+  return id;
 }
 
 /** Setting of a clip: an option of `/video create` with one value, out of those that the model offers. */

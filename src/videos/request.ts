@@ -25,6 +25,8 @@ export interface RequestSettings {
 /** Request validated against the catalog: only options that the model offers, with defaults filled in. */
 export interface VideoRequest extends RequestSettings {
   readonly model: string;
+  /** Name of the service of that model. Absent: the only one. */
+  readonly service?: string;
   /** As it is sent, with the words of its style. */
   readonly prompt: string;
   /** The prompt as it was typed. Absent: without a style. */

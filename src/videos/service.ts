@@ -7,6 +7,14 @@ export type UpstreamId = string & { readonly __brand: 'UpstreamId' };
 /** Task states of the specification, into which every dialect is translated. */
 export type UpstreamStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
+/** Reason of a failure, as reported by the service. */
+export interface UpstreamFailure {
+  readonly code: 'generation_failed' | 'moderated';
+  readonly words: string | null;
+  /** The service says that it bills the task all the same. Absent: it does not. */
+  readonly isBilled?: true;
+}
+
 /** Task as reported by the service. */
 export interface UpstreamTask {
   readonly id: UpstreamId;
@@ -14,7 +22,7 @@ export interface UpstreamTask {
   /** Percentage, clamped to 0 to 100; `null` where the service reported none. */
   readonly progress: number | null;
   /** Reason of the failure; `null` unless the task failed. */
-  readonly failure: { readonly code: 'generation_failed' | 'moderated'; readonly words: string | null } | null;
+  readonly failure: UpstreamFailure | null;
 }
 
 /** Outcome of a create. Only `accepted` and `lost` may be billed. */
@@ -49,7 +57,17 @@ export interface Clip {
   readonly isUnproven?: true;
 }
 
-/** Port of the video service. Implemented by `client.ts`. */
+/** The configured video services. Implemented by `services.ts`. */
+export interface VideoServices {
+  /**
+   * Returns the service that makes a request, or has its task.
+   * @throws DailiesError `unavailable`, retryable: it is not configured any more
+   */
+  of(request: Pick<VideoRequest, 'service'>): VideoService;
+  close(): Promise<void>;
+}
+
+/** Port of one video service. Implemented by `client.ts`. */
 export interface VideoService {
   /** Sends one POST, at most once; never throws. @param request validated by `check.ts`. */
   create(request: VideoRequest, options: CreateOptions): Promise<CreateOutcome>;

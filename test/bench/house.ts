@@ -20,8 +20,8 @@ import { createPipeline } from '#src/task-pipeline.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
-import { createVideoClient } from '#src/videos/client.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
+import { createVideoServices } from '#src/videos/services.ts';
 
 /** Task pipeline of Dailies with a real store and a real client, without a chat. */
 export interface House {
@@ -55,14 +55,14 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   const store = await openStore(at.url, { logger });
   const catalog = parseCatalog(sandboxCatalog);
   const timeouts = { createTimeoutMs: 60_000, requestTimeoutMs: 30_000 };
-  const client = { baseUrl: at.baseUrl, token: 'sk-bench', catalog: () => catalog, maxConnections: 32 };
-  const videos = createVideoClient({ ...client, ...timeouts, clock, random, logger });
+  const services = () => [{ baseUrl: at.baseUrl, token: 'sk-bench' }];
+  const client = { services, catalog: () => catalog, maxConcurrentPolls: 32 };
+  const videos = createVideoServices({ ...client, ...timeouts, clock, random, logger });
   const queue = await openQueue({
     url: at.url,
     clock,
     logger,
     concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, join: 1, frame: 1 },
-    maxRate: { createsPerMinute: 0, pollsPerSecond: 0 },
     names: queueNamesOf([]),
   });
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });

@@ -113,7 +113,7 @@ async function startApp(folder: string, discord: FakeDiscord, baseUrl: string, a
     catalog: () => catalog,
     links: null,
     relay: new Relay({ links: null, store, dataDir: folder, logger }),
-    service: { baseUrl, token: 'sk-bench' },
+    services: () => [{ baseUrl, token: 'sk-bench' }],
     ffmpeg: null,
     platforms: configuredPlatforms(config),
   });

@@ -55,7 +55,7 @@ async function runBoth(into: string): Promise<void> {
 /** Writes the tasks of a month with their ledger entries. */
 async function fill(): Promise<void> {
   const store = await openStore(url, { logger: createLogger('error') });
-  const ids = createUpstreamIds(store, SERVICE);
+  const ids = createUpstreamIds(store, () => SERVICE);
   for (let from = 0; from < SENDS; from += 500) {
     const changes = Array.from({ length: 500 }, async (_, at) => {
       const number = from + at;
@@ -79,7 +79,7 @@ async function fill(): Promise<void> {
 /** Compares the books with the statement and stores the findings, as `npm run reconcile`. @returns the matches. */
 async function reconcile(store: Store): Promise<number> {
   const statement = await readStatement({ path: STATEMENT, mapping: parseMapping('id=task,amount=cost,at=time') });
-  const found = await reconcileStatement({ store, upstreamIds: createUpstreamIds(store, SERVICE) }, statement);
+  const found = await reconcileStatement({ store, upstreamIds: createUpstreamIds(store, () => SERVICE) }, statement);
   await new StatementImports(store, new AuditTrail(store, systemClock), systemClock).add(statement.hash, found);
   return found.months.reduce((sum, { matched }) => sum + matched, 0);
 }

@@ -56,6 +56,8 @@ export interface RunningDailies {
   readonly freeze: () => void;
   /** Sends SIGCONT. */
   readonly thaw: () => void;
+  /** Sends SIGHUP, which reloads the files. */
+  readonly hangUp: () => void;
 }
 
 /** Options of a program run; a test's settings take precedence. */
@@ -186,6 +188,7 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
     stop: () => end('SIGTERM'),
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
+    hangUp: () => void child.kill('SIGHUP'),
   };
 }
 

@@ -35,7 +35,7 @@ async function open(url: string, { onTestFinished }: Pick<TestContext, 'onTestFi
   const logger = pino({ level: 'silent' });
   const store = await openStore(url, { logger });
   onTestFinished(() => store.close());
-  const repository = new TaskRepository(store, SERVICE);
+  const repository = new TaskRepository(store, () => SERVICE);
   const audit = new AuditTrail(store, systemClock);
   return { store, repository, audit, ...createStatements({ store, repository, clock: systemClock, logger }) };
 }

@@ -151,7 +151,7 @@ export class ChatHouse {
   /** Makes the upstream id unique: no two tasks may share one. */
   async #withOwnId(id: TaskId, event: TaskEvent): Promise<TaskEvent> {
     if (event.kind !== 'accepted') return event;
-    const holder = await this.repository.holderOf(event.upstreamId);
+    const holder = await this.repository.holderOf(event.upstreamId, {});
     if (holder === undefined || holder === id) return event;
     return { ...event, upstreamId: `${event.upstreamId}-${id}` as UpstreamId };
   }

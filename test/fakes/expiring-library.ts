@@ -51,7 +51,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
   const house = new ChatHouse({ store, clock });
   const { repository, chat } = house;
   const clips = createClips({
-    videos: { download: () => Promise.reject(new TypeError('nothing is downloaded')) },
+    videos: { of: () => ({ download: () => Promise.reject(new TypeError('nothing is downloaded')) }) },
     leases: createLeases({ backend: new LeaseTable(clock), clock, owner: 'me' }),
     clock,
     logger,

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
-import type { JobHandler, JobKind, WorkQueue } from '#src/engine/queue/queue.ts';
+import type { JobHandler, JobKind, QueueName, WorkQueue } from '#src/engine/queue/queue.ts';
 import type { Store } from '#src/engine/store/store.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -41,6 +41,8 @@ export interface TaskHouseOptions {
   readonly refunds?: Refunds;
   readonly settingsOf?: TaskServiceOptions['settingsOf'];
   readonly concurrency?: Partial<Readonly<Record<JobKind, number>>>;
+  /** Queues that exist from the start. Default: those of no platform and no named service. */
+  readonly queues?: readonly QueueName[];
   readonly observers?: readonly TaskObserver[];
   readonly deliver?: JobHandler;
   /** Signs the URLs of frames. Default: links are off. */
@@ -85,7 +87,12 @@ export class TaskHouse {
       frame: 1,
       ...options.concurrency,
     };
-    const queue = new MemoryQueue({ clock, logger, concurrency });
+    const queue = new MemoryQueue({
+      clock,
+      logger,
+      concurrency,
+      ...(options.queues === undefined ? {} : { names: options.queues }),
+    });
     const membership = new ScriptedMembership(options.owner ?? 'me', exclusive);
     const pipeline = createPipeline({
       store,

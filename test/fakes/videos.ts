@@ -1,6 +1,13 @@
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
-import type { Clip, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from '#src/videos/service.ts';
+import type {
+  Clip,
+  CreateOutcome,
+  UpstreamId,
+  UpstreamTask,
+  VideoService,
+  VideoServices,
+} from '#src/videos/service.ts';
 
 /** Creates an error of the video service, retryable by default. */
 export function errorOf(code: ErrorCode, details: Partial<ErrorDetails> = {}): DailiesError {
@@ -10,7 +17,7 @@ export function errorOf(code: ErrorCode, details: Partial<ErrorDetails> = {}): D
 type Answer<Value> = (signal?: AbortSignal) => Value | Promise<Value>;
 
 /** A video service with scripted results that records its calls. */
-export class ScriptedVideos implements VideoService {
+export class ScriptedVideos implements VideoService, VideoServices {
   /** Every POST sent, with its idempotency key. */
   readonly posts: { readonly key: string; readonly request: VideoRequest }[] = [];
   readonly polls: UpstreamId[] = [];
@@ -66,6 +73,11 @@ export class ScriptedVideos implements VideoService {
     if (this.#downloadBy !== null) return this.#downloadBy(id, signal);
     const answer = this.#downloads.length > 1 ? this.#downloads.shift() : this.#downloads[0];
     return answer === undefined ? { path, bytes: 1_000, contentType: 'video/mp4' } : answer(signal);
+  }
+
+  /** Every service is this one. */
+  of(): this {
+    return this;
   }
 
   async close(): Promise<void> {}

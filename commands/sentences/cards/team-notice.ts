@@ -12,7 +12,7 @@ import { formatPrice } from '#src/tasks/index.ts';
 import { type Card, type Columns, type Line, layOut, present, small, table, textCard } from '../../ui/card.ts';
 import { formatSum, heldWords } from '../amounts.ts';
 import { formatDay, formatMonth, formatReset, monthName } from '../dates.ts';
-import { all, count } from '../format.ts';
+import { all, capitalised, count } from '../format.ts';
 
 export function teamNoticeCard(notice: TeamNotice): Card {
   switch (notice.kind) {
@@ -21,7 +21,7 @@ export function teamNoticeCard(notice: TeamNotice): Card {
     case 'unusual_spend':
       return textCard([unusualSentence(notice)]);
     case 'out_of_credit':
-      return textCard(...OUT_OF_CREDIT.map((sentences): Line => [sentences]));
+      return textCard(...outOfCreditSentences(notice).map((sentences): Line => [sentences]));
     case 'report':
       return reportCard(notice);
     case 'correction':
@@ -33,11 +33,15 @@ export function teamNoticeCard(notice: TeamNotice): Card {
   }
 }
 
-/** Alert that the account of the video service is out of credit, with the way out. */
-const OUT_OF_CREDIT = [
-  'The video service reports that the account is out of credit. Orders fail until someone tops it up.',
-  'Top it up in the console of the video service; nothing has to be restarted. Refused clips cost nothing: order them again with Retry.',
-];
+/** Alerts that the account of a service is out of credit, with the way out. */
+function outOfCreditSentences({ service }: { readonly service?: string }): readonly string[] {
+  const where = service === undefined ? 'the video service' : `the service ${service}`;
+  const orders = service === undefined ? 'Orders' : 'Orders of its models';
+  return [
+    `${capitalised(where)} reports that the account is out of credit. ${orders} fail until someone tops it up.`,
+    `Top it up in the console of ${where}; nothing has to be restarted. Refused clips cost nothing: order them again with Retry.`,
+  ];
+}
 
 const NOTHING_STORED = 'I store nothing about you.';
 

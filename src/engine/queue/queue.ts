@@ -9,19 +9,27 @@ export const JOB_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify', 'join', 
 export type JobKind = (typeof JOB_KINDS)[number];
 
 /**
- * Names of the queues, each with its own concurrency. Each platform has queues of its own, so that a slow or
- * unavailable one does not delay the others.
+ * Names of the queues, each with its own concurrency, rate limit and pause. Each platform, and each named service, has
+ * queues of its own, so that a slow or unavailable one does not delay the others.
  */
-export type QueueName = 'send' | 'poll' | 'fetch' | 'join' | 'frame' | `deliver:${string}` | `notify:${string}`;
+export type QueueName =
+  | 'send'
+  | 'poll'
+  | 'fetch'
+  | 'join'
+  | 'frame'
+  | `${'send' | 'poll' | 'fetch'}:${string}`
+  | `${'deliver' | 'notify'}:${string}`;
 
 export function jobKindOf(name: QueueName): JobKind {
   return name.split(':', 1)[0] as JobKind;
 }
 
-/** Returns the names of all queues of a process with these platforms. */
-export function queueNamesOf(platforms: Iterable<string>): readonly QueueName[] {
+/** Returns the names of all queues of a process with these platforms and named services. */
+export function queueNamesOf(platforms: Iterable<string>, services: Iterable<string> = []): readonly QueueName[] {
   const ofPlatforms = [...platforms].flatMap((name) => [`deliver:${name}`, `notify:${name}`] as const);
-  return ['send', 'poll', 'fetch', 'join', 'frame', ...ofPlatforms];
+  const ofServices = [...services].flatMap((name) => [`send:${name}`, `poll:${name}`, `fetch:${name}`] as const);
+  return ['send', 'poll', 'fetch', 'join', 'frame', ...ofServices, ...ofPlatforms];
 }
 
 /**
@@ -42,6 +50,14 @@ export interface JobOptions {
   readonly latestMs?: number;
   /** Alternative queues in which a job for the id is accepted as well. Default: none. */
   readonly orIn?: readonly QueueName[];
+}
+
+/** Number of jobs that run at once in each queue of a kind, at least 1; of single queues, where that differs. */
+export type Concurrency = Readonly<Record<JobKind, number>> & { readonly [Name in QueueName]?: number };
+
+/** Returns the number of jobs that run at once in a queue. */
+export function concurrencyOf(concurrency: Concurrency, name: QueueName): number {
+  return concurrency[name] ?? concurrency[jobKindOf(name)];
 }
 
 /** Rate limit of a queue: the number of jobs started per period, over all replicas that share it. */

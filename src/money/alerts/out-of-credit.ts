@@ -36,25 +36,28 @@ interface IncidentRecord extends Versioned {
 
 const KEY = 'out-of-credit';
 
-const creditIncidents = collection<typeof KEY, IncidentRecord>({
+type Service = string | undefined;
+
+/** By the name of the service. */
+const creditIncidents = collection<Service, IncidentRecord>({
   name: 'credit_incidents',
-  holds: 'the last time without credit at the video service',
+  key: (service) => (service === undefined ? KEY : `${KEY}:${service}`),
+  holds: 'the last time without credit at each video service',
   personal: 'nobody',
 });
 
-const NOTICE = { kind: 'out_of_credit' } as const;
 /** Delay of the check after a create: the creates of a burst cost one read. */
 const CHECK_AFTER_MS = 2_000;
 
 /**
- * Alerts the operators, once per incident over all replicas, when the video service refuses a create since its account
+ * Alerts the operators, once per incident over all replicas, when a video service refuses a create since its account
  * is out of credit; and each team with a report channel at its first refused clip. A create that succeeds ends the
  * incident. What the store misses is made up for by the next refusal.
  */
 export class OutOfCreditAlerts implements TaskObserver {
   readonly #options: OutOfCreditOptions;
-  /** Time of the latest create that succeeded since the last check. */
-  #acceptedAtMs: number | null = null;
+  /** Time of the latest create that succeeded at each service since the last check. */
+  readonly #acceptedAtMs = new Map<Service, number>();
   #working: Promise<void> = Promise.resolve();
 
   constructor(options: OutOfCreditOptions) {
@@ -63,17 +66,18 @@ export class OutOfCreditAlerts implements TaskObserver {
 
   changed(task: Task, event: Parameters<TaskObserver['changed']>[1], before: Task | null): void {
     const { clock } = this.#options;
+    const { service } = task.request;
     if (event === 'refused' && task.failure?.code === 'no_balance') {
       const { platform, team } = task.origin;
       const atMs = clock.now();
-      this.#next(() => this.#refused({ platform, team }, atMs));
+      this.#next(() => this.#refused(service, { platform, team }, atMs));
       return;
     }
     // An id that a person enters proves nothing about the credit.
     if (event !== 'accepted' || before?.state !== 'sending') return;
-    const isPlanned = this.#acceptedAtMs !== null;
-    this.#acceptedAtMs = clock.now();
-    if (!isPlanned) clock.after(CHECK_AFTER_MS, () => this.#next(() => this.#accepted()));
+    const isPlanned = this.#acceptedAtMs.has(service);
+    this.#acceptedAtMs.set(service, clock.now());
+    if (!isPlanned) clock.after(CHECK_AFTER_MS, () => this.#next(() => this.#accepted(service)));
   }
 
   stop(): Promise<void> {
@@ -88,21 +92,23 @@ export class OutOfCreditAlerts implements TaskObserver {
     });
   }
 
-  async #refused(of: NoticeTeam, atMs: number): Promise<void> {
-    await this.#accepted();
+  async #refused(service: Service, of: NoticeTeam, atMs: number): Promise<void> {
+    await this.#accepted(service);
     const { store, logger } = this.#options;
-    const before = await this.#read();
+    const before = await creditIncidents.get(store, service);
     let incident = before?.incident ?? 0;
     if (before === undefined || before.isOver) {
       incident += 1;
-      const record = creditIncidents.replacing(KEY, before, { incident, sinceMs: atMs, isOver: false });
-      const claims = this.#options.operatorsOn.map((platform) => this.#claim({ platform, team: '' }, incident));
+      const record = creditIncidents.replacing(service, before, { incident, sinceMs: atMs, isOver: false });
+      const claims = this.#options.operatorsOn.map((platform) =>
+        this.#claim(service, { platform, team: '' }, incident),
+      );
       // Refused where another replica began the incident at the same time: its number is the same.
       if (await store.commit(merged([{ records: [record] }, ...claims]))) {
-        logger.error({ event: 'out_of_credit' }, 'the account of the video service is out of credit');
+        logger.error({ event: 'out_of_credit', service }, 'the account of the video service is out of credit');
       }
     }
-    if (await this.#isNotified(of)) await store.commit(this.#claim(of, incident));
+    if (await this.#isNotified(of)) await store.commit(this.#claim(service, of, incident));
   }
 
   /** Returns whether a team gets the alert as well: without a report channel, its platform's operators have it. */
@@ -111,28 +117,25 @@ export class OutOfCreditAlerts implements TaskObserver {
     return alerts && (reportChannel !== undefined || !this.#options.operatorsOn.includes(of.platform));
   }
 
-  #claim(of: NoticeTeam, incident: number) {
-    const key = [KEY, String(incident), of.platform, of.team];
-    const order: NoticeOrder = { key, of, to: { kind: 'team' }, notice: NOTICE };
+  #claim(service: Service, of: NoticeTeam, incident: number) {
+    const named = service === undefined ? {} : { service };
+    const key = [KEY, String(incident), of.platform, of.team, ...(service === undefined ? [] : [service])];
+    const order: NoticeOrder = { key, of, to: { kind: 'team' }, notice: { kind: 'out_of_credit', ...named } };
     return this.#options.notices.claim(order);
   }
 
   /** Ends the incident that began before the latest create that succeeded. */
-  async #accepted(): Promise<void> {
-    const atMs = this.#acceptedAtMs;
-    if (atMs === null) return;
+  async #accepted(service: Service): Promise<void> {
+    const atMs = this.#acceptedAtMs.get(service);
+    if (atMs === undefined) return;
     // What fails here is made up for by the next create that succeeds.
-    this.#acceptedAtMs = null;
-    const before = await this.#read();
+    this.#acceptedAtMs.delete(service);
+    const before = await creditIncidents.get(this.#options.store, service);
     if (before !== undefined && !before.isOver && before.sinceMs < atMs) {
       // Refused where another replica ended it.
       await this.#options.store.commit({
-        records: [creditIncidents.replacing(KEY, before, { ...before, isOver: true })],
+        records: [creditIncidents.replacing(service, before, { ...before, isOver: true })],
       });
     }
-  }
-
-  #read(): Promise<IncidentRecord | undefined> {
-    return creditIncidents.get(this.#options.store, KEY);
   }
 }

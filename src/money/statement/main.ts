@@ -5,6 +5,7 @@ import { systemClock as clock } from '../../clock.ts';
 import { asDailiesError } from '../../errors.ts';
 import { createUpstreamIds } from '../../pipeline/index.ts';
 import { AuditTrail } from '../../teams/index.ts';
+import { readServices, serviceNamed } from '../../videos/index.ts';
 import { CommandError, openBooks, runCommand } from '../books/command.ts';
 import { StatementImports } from './imports.ts';
 import { parseMapping, readStatement, type Statement, type StatementFile } from './read.ts';
@@ -20,7 +21,8 @@ Columns by name, or by number (from 1) where the file has no header.
   --dates mdy|dmy|ymd    the order of day, month and year in dates such as 11/23/2026 10:00 AM
   --scale 0.01           what an amount of 1 stands for: 0.01 for cents
   --tolerance 0.01       by how much the bill of a clip may be off, such as by rounding; none without it
-  --skip 3               the number of lines above the header`;
+  --skip 3               the number of lines above the header
+  --service openrouter   the service of SERVICES whose statement it is`;
 
 const IMPORTED =
   'Stored. In the chat, administrators book the matches and decide on the rest: /video statement (on Discord ' +
@@ -48,6 +50,7 @@ const OPTIONS = z.object({
   dates: z.enum(['mdy', 'dmy', 'ymd'], 'mdy or dmy or ymd').optional(),
   scale: POSITIVE.optional(),
   tolerance: POSITIVE.transform((amount) => amount.toFixed()).optional(),
+  service: z.string().min(1, 'the name of a service').optional(),
   skip: z
     .string()
     .regex(/^\d{1,4}$/u, 'a number of lines')
@@ -101,13 +104,24 @@ function leftOutLine({ leftOut }: Statement): string {
   return `Left out, since they name neither a clip nor a time: ${[...lines, ...more].join(', ')}.\n`;
 }
 
+/** Returns what identifies the service of a statement in the books: its base URL. */
+async function serviceKeyOf({ service }: Pick<StatementFile, 'service'>): Promise<string> {
+  const { VIDEO_API_BASE_URL: baseUrl = '', SERVICES: path = '' } = process.env;
+  if (service === undefined && baseUrl.trim() !== '') return baseUrl;
+  const services = path.trim() === '' ? [] : await readServices(path, process.env);
+  const found = serviceNamed(services, service === undefined ? {} : { service });
+  if (found === undefined && service !== undefined)
+    throw new CommandError(`--service takes the name of a service in SERVICES, not ${JSON.stringify(service)}.`);
+  return found?.baseUrl ?? 'sandbox';
+}
+
 await runCommand('reconciling', async () => {
   process.umask(0o077);
   const statement = await readStatement(argumentsOf());
+  const serviceKey = await serviceKeyOf(statement);
   const store = await openBooks({ purpose: 'compare with', whileInUse: IN_USE });
   try {
-    const { VIDEO_API_BASE_URL: baseUrl = '' } = process.env;
-    const upstreamIds = createUpstreamIds(store, baseUrl.trim() === '' ? 'sandbox' : baseUrl);
+    const upstreamIds = createUpstreamIds(store, () => serviceKey);
     const reconciliation = await reconcileStatement({ store, upstreamIds }, statement);
     const imports = new StatementImports(store, new AuditTrail(store, clock), clock);
     const isNew = await imports.add(statement.hash, reconciliation);

@@ -33,6 +33,8 @@ export interface StatementFile {
   readonly skip?: number | undefined;
   /** Currency of the rows where the statement has no column for it. Default: that of the matched sends. */
   readonly currency?: string | undefined;
+  /** Name of the service whose statement it is. Default: the only one. */
+  readonly service?: string | undefined;
   /** By how much the bill of one task may be off, as a decimal string. Default: not at all. */
   readonly tolerance?: string | undefined;
 }
@@ -81,8 +83,8 @@ export async function readStatement(file: StatementFile): Promise<Statement> {
   if (footer !== undefined && footer.line < (rows.at(-1)?.line ?? 0)) {
     throw new CommandError(`Line ${footer.line}: ${quoted(footer.id)} has no time, and is not the end of the file.`);
   }
-  const { dates, scale, tolerance, decimal = decimalMarkOf(rows) } = file;
-  const options = JSON.stringify({ dates, scale, tolerance });
+  const { dates, scale, tolerance, service, decimal = decimalMarkOf(rows) } = file;
+  const options = JSON.stringify({ dates, scale, tolerance, service });
   if (options !== '{}') hash.update(options);
   return {
     ...file,

@@ -101,7 +101,11 @@ class ComparisonRun {
   async addBills(bills: readonly Bill[]): Promise<void> {
     const { upstreamIds } = this.#books;
     const known = bills.filter(({ id }) => id !== '');
-    const holders = await upstreamIds.holders(known.map(({ id }) => id as UpstreamId));
+    const { service } = this.#file;
+    const holders = await upstreamIds.holders(
+      known.map(({ id }) => id as UpstreamId),
+      service === undefined ? {} : { service },
+    );
     const tasks = await this.#tasks(holders.filter((task) => task !== undefined));
     const taskOf = new Map(known.map((bill, at) => [bill, tasks.get(holders[at] ?? ('' as TaskId))]));
     for (const bill of bills) {
@@ -140,7 +144,8 @@ class ComparisonRun {
         for (const { task: id, send } of entries) {
           const task = tasks.get(id);
           const entry = task && entryOf(task, send);
-          if (task !== undefined && entry !== undefined) this.#addUnbilled(task, entry, covered);
+          const isTheirs = task?.request.service === this.#file.service;
+          if (isTheirs && task !== undefined && entry !== undefined) this.#addUnbilled(task, entry, covered);
         }
       }
     }

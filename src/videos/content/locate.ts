@@ -156,8 +156,7 @@ function readIndirect(wire: Wire, answer: Answer, base: URL): Target | ClipStrea
   const json = jsonOf(answer);
   const reading = reasonOf(answer, wire);
   const task = wire.dialect.decodeTask(json);
-  const { clipIn = destinationIn } = wire.dialect;
-  const destination = reading.success === false || task?.status === 'failed' ? undefined : clipIn(json);
+  const destination = reading.success === false || task?.status === 'failed' ? undefined : clipOf(wire, json);
   if (destination !== undefined)
     return 'bytes' in destination ? streamOf(destination.bytes) : targetOf(wire, destination.address, base);
   const isEarly = answer.status !== 200 || task?.status === 'queued' || task?.status === 'in_progress';
@@ -168,6 +167,11 @@ function readIndirect(wire: Wire, answer: Answer, base: URL): Target | ClipStrea
     retryAfterMs: retryAfterMs(answer.headers, wire.clock.now()),
     words: reading.words,
   });
+}
+
+/** Finds the clip of a JSON response, as the dialect does. */
+function clipOf({ dialect }: Wire, json: unknown): ClipDestination | undefined {
+  return dialect.clipIn === undefined ? destinationIn(json) : dialect.clipIn(json);
 }
 
 /** Returns the stream of a clip that a JSON response contained. */

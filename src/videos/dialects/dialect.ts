@@ -11,6 +11,8 @@ export interface ErrorReading {
   readonly codes: readonly string[];
   /** Most informative message. */
   readonly words: string | null;
+  /** The failed task that it describes is billed all the same. Absent: it does not say so. */
+  readonly isBilled?: true;
   /** Success flag of the specification, where it is present. */
   readonly success: boolean | undefined;
 }
@@ -37,23 +39,41 @@ export interface Dialect {
   readonly base?: string;
   /** Returns the headers that authenticate a request. Default: a bearer token. */
   readonly authorize?: (key: string) => Readonly<Record<string, string>>;
-  /** @param model the model of the request in the catalog. */
+  /** Largest answer about a task, in bytes, where it may contain the clip. Default: 1 MiB. */
+  readonly maxAnswerBytes?: number;
+  /**
+   * Largest image, in bytes, that a create takes as a `data:` URI; those that this machine has are given so. Absent: images
+   * are given by their address alone.
+   */
+  readonly inlineImageBytes?: number;
+  /**
+   * @param model the model of the request in the catalog; the images of the request may be `data:` URIs.
+   * @throws DailiesError for a request that the service cannot take: it is refused without being sent.
+   */
   createCall(request: VideoRequest, model: Model): CreateCall;
   /** Paths below the base URL, encoded: an id may contain any character. */
   readonly paths: {
     readonly task: (id: UpstreamId) => string;
-    /** What has to be read before a completed task counts as one. Absent: its state says it all. */
+    /**
+     * What has to be read before a completed task counts as one. {@link decodeTask} reads it with any status; where it
+     * finds no task in a 400, 413, 415 or 422, the task has failed. Absent: its state says it all.
+     */
     readonly result?: (id: UpstreamId) => string;
     /** The clip, or an answer that names it ({@link clipIn}). */
     readonly content: (id: UpstreamId) => string;
   };
-  /** Decodes a response as a task. @returns null where it has no field of a task. */
+  /** Decodes a response as a task; `null` is an empty one that says `202 Accepted`. @returns null where it has no field of a task. */
   decodeTask(answer: unknown): TaskReading | null;
-  /** Returns the id in the response to a create; null where it has none, or is an error with an id of its own. */
-  acceptedId(answer: unknown): string | null;
+  /**
+   * Returns the id in the response to a create; null where it has none, or is an error with an id of its own.
+   * @param call the request that was answered: the id of some services is good only with a part of its path.
+   */
+  acceptedId(answer: unknown, call: Pick<CreateCall, 'path'>): string | null;
   /** Returns whether a poll response describes a task, rather than an error with the status `failed`. */
   describesTask(answer: unknown, id: string): boolean;
   decodeError(answer: unknown): ErrorReading;
+  /** Returns whether an error response to a poll says that the task itself failed. Default: none does. */
+  isFailedTask?(status: number, answer: unknown): boolean;
   /** Finds the clip in a JSON answer to {@link Dialect.paths}`.content`. Default: in any field that services are known to use. */
   clipIn?(answer: unknown): ClipDestination | undefined;
 }

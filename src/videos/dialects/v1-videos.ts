@@ -1,4 +1,4 @@
-import { collectSettings } from '../model.ts';
+import { collectSettings, idOf } from '../model.ts';
 import type { RequestSettings } from '../request.ts';
 import type { Dialect } from './dialect.ts';
 import { acceptedId, decodeError, decodeTask, describesTask } from './tolerant.ts';
@@ -14,17 +14,18 @@ export const V1_VIDEOS: Dialect = {
     task: (id) => `${PATH}/${encodeURIComponent(id)}`,
     content: (id) => `${PATH}/${encodeURIComponent(id)}/content`,
   },
-  // No other fields are sent, and optional ones are absent, never null or empty.
+  // No other fields are sent but those of the catalog, and optional ones are absent, never null or empty.
   createCall(request, model) {
     const { prompt, seconds, media } = request;
     const body = {
-      model: model.name,
+      model: idOf(model),
       prompt,
       duration: model.billing === 'per_call' ? 1 : seconds,
       ...settingsBody(request),
       ...(media.image.length === 0 ? {} : { image_urls: media.image }),
       ...(media.audio.length === 0 ? {} : { audio_urls: media.audio }),
       ...(media.video.length === 0 ? {} : { video_urls: media.video }),
+      ...model.parameters,
     };
     return { path: PATH, body };
   },

@@ -26,8 +26,11 @@ export type CheckReferences = (request: Pick<VideoRequest, 'media'>) => Promise<
 
 /** Options of {@link createReferenceCheck}. */
 interface ReferenceCheckOptions {
-  /** Base URL of the video service: if it is in a private network or on loopback, reference files may be, too. */
-  readonly baseUrl: string;
+  /**
+   * Returns the base URL of the service of a request: if it is in a private network or on loopback, reference files may be,
+   * too. `undefined`: it is not configured any more.
+   */
+  readonly baseUrlOf: (request: Pick<VideoRequest, 'service'>) => string | undefined;
   /** Public URL of the bot, which serves relayed files. */
   readonly publicUrl?: string | undefined;
   readonly clock: Clock;
@@ -67,7 +70,6 @@ type Verdict = 'fine' | 'unknown_host' | 'private_address';
 export function createReferenceCheck(options: ReferenceCheckOptions): CheckReferences {
   const { clock, logger, resolve = systemLookup } = options;
   const ownHost = options.publicUrl === undefined ? null : bareHost(new URL(options.publicUrl).hostname);
-  const serviceHost = bareHost(new URL(options.baseUrl).hostname);
 
   const lookup = (host: string): Promise<readonly LookupAddress[] | 'unknown' | 'undecided'> => {
     if (isIP(host) === 0 && isLoopbackHost(host)) return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
@@ -87,7 +89,7 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
     return typeof found === 'string' ? [] : found.map(({ address }) => addressKindOf(address));
   };
 
-  const judge = async (host: string): Promise<Verdict> => {
+  const judge = async (host: string, serviceHost: string | null): Promise<Verdict> => {
     if (host === ownHost || host === serviceHost) return 'fine';
     // Reserved names that never exist. @see https://www.rfc-editor.org/rfc/rfc6761#section-6.4
     if (host.endsWith('.invalid')) return 'unknown_host';
@@ -96,15 +98,18 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
     if (found === 'unknown') return Array.isArray(await lookup(KNOWN_HOST)) ? 'unknown_host' : 'fine';
     const kinds = found.map(({ address }) => addressKindOf(address)).filter((kind) => PRIVATE_KINDS.has(kind));
     if (kinds.length === 0) return 'fine';
-    const ofService = await kindsOf(serviceHost);
+    const ofService = serviceHost === null ? [] : await kindsOf(serviceHost);
     return kinds.every((kind) => ofService.includes(kind)) ? 'fine' : 'private_address';
   };
 
-  return async ({ media }) => {
+  return async ({ media, ...request }) => {
+    if (MEDIA_KINDS.every((kind) => media[kind].length === 0)) return [];
+    const baseUrl = options.baseUrlOf(request);
+    const serviceHost = baseUrl === undefined ? null : bareHost(new URL(baseUrl).hostname);
     const verdicts = new Map<string, Promise<Verdict>>();
     const check = async (option: MediaKind, given: string): Promise<readonly Refusal[]> => {
       const host = bareHost(new URL(given).hostname);
-      const verdict = verdicts.get(host) ?? judge(host);
+      const verdict = verdicts.get(host) ?? judge(host, serviceHost);
       verdicts.set(host, verdict);
       const reason = await verdict;
       return reason === 'fine' ? [] : [{ reason, option, given: host }];

@@ -58,7 +58,7 @@ it('the app runs the periodic jobs of its features and platforms, and releases t
     catalog: () => catalog,
     links: null,
     relay: new Relay({ links: null, store, dataDir, logger }),
-    service: { baseUrl: 'http://127.0.0.1:9', token: 'sk-none' },
+    services: () => [{ baseUrl: 'http://127.0.0.1:9', token: 'sk-none' }],
     ffmpeg: null,
     platforms: [{ name: 'fake', title: 'Fake', open: async () => adapter, checks: async () => [] }],
   });

@@ -116,6 +116,17 @@ describe('a pause requested by the service', () => {
     expect((await house.chat.view(after)).retrying).toBeNull();
   });
 
+  it('is shown on the tasks of that service alone', async () => {
+    const house = new ChatHouse();
+    const id = await house.task();
+    const request = { ...newTask().request, service: 'other' };
+    const other = await house.task({ id: 'other' as TaskId, request });
+    await house.pass(3_000);
+    await fails(house, id, busy, SEEN);
+    const retryingOf = async (task: TaskId) => (await house.chat.view(await house.record(task))).retrying;
+    expect([await retryingOf(id), await retryingOf(other)]).toMatchObject([{ code: 'rate_limited' }, null]);
+  });
+
   it('is not shown if it is short', async () => {
     const house = new ChatHouse();
     const id = await house.task();

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { runChecks } from '#src/doctor/diagnosis.ts';
-import { checkVideoService } from '#src/doctor/video-service.ts';
+import { checkVideoService, videoServiceChecks } from '#src/doctor/video-service.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { type FakeVideoService, type FakeVideoServiceOptions, startVideoService } from '#test/fakes/video-service.ts';
@@ -21,7 +21,7 @@ async function start(options: FakeVideoServiceOptions = {}): Promise<FakeVideoSe
 }
 
 function check({ baseUrl }: Pick<FakeVideoService, 'baseUrl'>, token = 'sk-fake-token-1234') {
-  const run = () => checkVideoService({ videoService: { baseUrl, token } }, deps);
+  const run = () => checkVideoService({ baseUrl, token }, deps);
   return runChecks([{ subject: 'Video service', run }], systemClock, 60_000);
 }
 
@@ -55,6 +55,20 @@ it('reports a service that cannot be reached', async () => {
   expect(await check(service)).toMatchObject([{ level: 'wrong', found: expect.stringContaining('cannot be reached') }]);
 });
 
+it('asks each named service, and says where its key is', async () => {
+  const [one, other] = [await start(), await start()];
+  const services = [
+    { name: 'one', baseUrl: one.baseUrl, token: one.token },
+    { name: 'other', baseUrl: other.baseUrl, token: 'sk-another-token' },
+  ];
+  const found = await runChecks(videoServiceChecks(services, deps), systemClock, 60_000);
+  expect(found).toMatchObject([
+    { subject: 'Video service one', level: 'ok' },
+    { subject: 'Video service other', level: 'wrong', fix: expect.stringContaining('its key in SERVICES') },
+  ]);
+});
+
 it('has nothing to ask without a service', async () => {
-  expect(await checkVideoService({}, deps)).toMatchObject({ level: 'ok' });
+  const checks = videoServiceChecks([], deps);
+  expect(await runChecks(checks, systemClock, 60_000)).toMatchObject([{ subject: 'Video service', level: 'ok' }]);
 });

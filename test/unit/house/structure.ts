@@ -39,11 +39,14 @@ export interface Structure {
   matchesOf(pattern: RegExp): number;
 }
 
-/** Reads the shape of the product's source below a folder. */
+/** Folders of single dialects: what the next video service costs, beside the product. */
+const DIALECTS = /^src\/videos\/dialects\/[^/]+\//u;
+
+/** Reads the shape of the product's source below a folder, without the folders of dialects. */
 export function readStructure(top: string): Structure {
-  const files = globSync('{src,commands,adapters}/**/*.{ts,js,css,html}', { cwd: top }).map((file) =>
-    file.replaceAll('\\', '/'),
-  );
+  const files = globSync('{src,commands,adapters}/**/*.{ts,js,css,html}', { cwd: top })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => !DIALECTS.test(file));
   const texts = files.map((file) => readFileSync(join(top, file), 'utf8'));
   const sources = new Map(
     files.flatMap((file, at) =>

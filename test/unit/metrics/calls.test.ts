@@ -79,9 +79,15 @@ it('counts failures of a Keyv', async () => {
   expect((await read('dailies_store_errors_total'))['{operation="read",code="disk_full"}']).toBe(1);
 });
 
+it('measures the calls to a named service under its name', async () => {
+  const videos = instrumentVideos(new ScriptedVideos(), { clock, meter: meters.videos, service: 'own' });
+  await videos.retrieve('up-1' as never);
+  expect(await read('dailies_video_seconds')).toMatchObject({ '_count{call="retrieve",service="own"}': 1 });
+});
+
 it('measures the duration of calls to the video service, whether they succeed or fail', async () => {
   const inner = new ScriptedVideos();
-  const videos = instrumentVideos(inner, clock, meters.videos);
+  const videos = instrumentVideos(inner, { clock, meter: meters.videos });
   inner.willCreate(() => {
     clock.advance(1_500);
     return { kind: 'lost', error: errorOf('lost_answer') };

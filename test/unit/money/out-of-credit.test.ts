@@ -53,10 +53,11 @@ function replica(): TaskRepository {
 }
 
 /** Sends a new task from a replica, up to the response to its create. */
-async function create(on: TaskRepository, response: TaskEvent, team = 'T1'): Promise<void> {
+async function create(on: TaskRepository, response: TaskEvent, team = 'T1', service?: string): Promise<void> {
   orders += 1;
   const id = `00000000-0000-4000-8000-00000000000${orders}` as TaskId;
-  await on.claim(newTask({ id, origin: originOf({ team, interaction: id }) }));
+  const request = { ...newTask().request, ...(service === undefined ? {} : { service }) };
+  await on.claim(newTask({ id, request, origin: originOf({ team, interaction: id }) }));
   await on.record(id, { kind: 'send', owner: 'replica' });
   await on.record(id, response);
   await pass(clock, 10_000, 500);
@@ -100,6 +101,19 @@ describe('an account without credit', () => {
     await create(one, refused());
     await create(other, refused());
     expect(platform.notices).toHaveLength(2);
+  });
+
+  it('is an incident of its service, which is named: a clip that another one accepts does not end it', async () => {
+    const on = replica();
+    await create(on, refused(), 'T1', 'one');
+    await create(on, accepted(), 'T1', 'other');
+    await create(on, refused(), 'T1', 'one');
+    expect(platform.notices.map(({ view }) => view)).toEqual([{ kind: 'out_of_credit', service: 'one' }]);
+    await create(on, refused(), 'T1', 'other');
+    expect(platform.notices).toHaveLength(2);
+    expect(cardText(teamNoticeCard({ kind: 'out_of_credit', service: 'other' }))).toContain(
+      'The service other reports that the account is out of credit. Orders of its models fail until someone tops it up.',
+    );
   });
 
   it('lasts while the service refuses clips for other reasons, and while a person enters an id', async () => {

@@ -11,6 +11,7 @@ import type { Clip, UpstreamId } from '#src/videos/service.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { deferred, pass } from '#test/fakes/settle.ts';
+import { newTask } from '#test/fakes/tasks.ts';
 
 const ID = 'task' as TaskId;
 const UPSTREAM = 'up' as UpstreamId;
@@ -52,12 +53,14 @@ function clipsOf(owner: string, clipsDir = root): Clips {
   const deferStorage = () => Promise.reject(new TypeError('a folder keeps what it has'));
   const isRemoved = async () => isTaskRemoved;
   const logger = pino({ level: 'silent' });
-  return createClips({ videos: { download }, leases, clock, logger, storage, deferStorage, isRemoved });
+  return createClips({ videos: { of: () => ({ download }) }, leases, clock, logger, storage, deferStorage, isRemoved });
 }
 
+const { request } = newTask();
+const TASK = { id: ID, request, upstreamId: UPSTREAM };
+
 const recorded = (path: string) => ({
-  id: ID,
-  upstreamId: UPSTREAM,
+  ...TASK,
   clip: { path, bytes: BYTES.length, contentType: 'video/mp4' },
 });
 
@@ -84,15 +87,15 @@ it('rejects where the service no longer has it', async () => {
 });
 
 it('is undefined for a task without a clip', async () => {
-  expect(await clipsOf('us').find({ id: ID, upstreamId: UPSTREAM })).toBeUndefined();
+  expect(await clipsOf('us').find(TASK)).toBeUndefined();
 });
 
 it('is downloaded by one process at a time, while others wait for the file', async () => {
   const held = deferred();
   onItsWay = held.promise;
-  const first = clipsOf('us').fetch(ID, UPSTREAM);
+  const first = clipsOf('us').fetch(TASK);
   await pass(clock, 0);
-  expect(await clipsOf('them').fetch(ID, UPSTREAM)).toBeNull();
+  expect(await clipsOf('them').fetch(TASK)).toBeNull();
   const theirs = clipsOf('them').find(recorded('/nowhere.mp4'));
   await pass(clock, 1_000);
   expect(downloads).toEqual(['us']);
@@ -104,13 +107,13 @@ it('is downloaded by one process at a time, while others wait for the file', asy
   });
   await expect.poll(() => pass(clock, 250).then(() => found)).toMatchObject({ bytes: 1_000 });
   expect(downloads).toEqual(['us']);
-  expect(await clipsOf('them').fetch(ID, UPSTREAM)).not.toBeNull();
+  expect(await clipsOf('them').fetch(TASK)).not.toBeNull();
 });
 
 it('is not written by a process whose lease expired', async () => {
   const held = deferred();
   onItsWay = held.promise;
-  const ours = clipsOf('us').fetch(ID, UPSTREAM);
+  const ours = clipsOf('us').fetch(TASK);
   const ended = expect(ours).rejects.toThrow('aborted');
   await pass(clock, 0);
   table.forgetAll();
@@ -122,7 +125,7 @@ it('is not written by a process whose lease expired', async () => {
 
 it('times out after a minute of waiting', async () => {
   onItsWay = deferred().promise;
-  void clipsOf('us').fetch(ID, UPSTREAM);
+  void clipsOf('us').fetch(TASK);
   await pass(clock, 0);
   let outcome: unknown;
   clipsOf('them')
@@ -171,14 +174,14 @@ it('is removed with everything made from it, repeatedly, and nothing of others',
   await Promise.all([clips.remove(ID), clips.remove('other' as TaskId)]);
   expect(await readdir(root)).toEqual(['task2.mp4']);
   await clips.remove(ID);
-  expect(await clips.find({ id: ID, upstreamId: UPSTREAM })).toBeUndefined();
+  expect(await clips.find(TASK)).toBeUndefined();
   expect(downloads).toEqual([]);
 });
 
 it('is removed once a download of it has ended', async () => {
   const download = deferred();
   onItsWay = download.promise;
-  const fetched = clipsOf('us').fetch(ID, UPSTREAM);
+  const fetched = clipsOf('us').fetch(TASK);
   const removed = clipsOf('them').remove(ID);
   await pass(clock, 1_000, 250);
   expect(downloads).toEqual(['us']);

@@ -44,24 +44,24 @@ describe('an id that the service returns twice', () => {
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned, EVENTS.identify]) {
       expect((await repository.record(task.id, event))?.done).toBe(true);
     }
-    expect(await repository.holderOf(UPSTREAM)).toBe(task.id);
+    expect(await repository.holderOf(UPSTREAM, {})).toBe(task.id);
   });
 
   it('goes to one of two tasks that are given it at the same time', async () => {
     const store = new MemoryStore();
-    const ids = createUpstreamIds(store, 'https://a.test/v1');
+    const ids = createUpstreamIds(store, () => 'https://a.test/v1');
     const [one, other] = ['one', 'other'].map((id) => newTask({ id: id as TaskId })) as [Task, Task];
     const upstreamId = 'up-1' as UpstreamId;
     const writes = await Promise.all([one, other].map((task) => ids.writes(task, { ...task, upstreamId })));
     const areDone = [];
     for (const change of writes) areDone.push(await store.commit(change));
     expect(areDone).toEqual([true, false]);
-    expect(await ids.holder(upstreamId)).toBe('one');
+    expect(await ids.holder(upstreamId, {})).toBe('one');
   });
 
   it('is not given back to a task that loses it meanwhile', async () => {
     const store = new MemoryStore();
-    const ids = createUpstreamIds(store, 'https://a.test/v1');
+    const ids = createUpstreamIds(store, () => 'https://a.test/v1');
     const [one, other] = ['one', 'other'].map((id) => newTask({ id: id as TaskId })) as [Task, Task];
     const upstreamId = 'up-1' as UpstreamId;
     const holding = { ...one, upstreamId };
@@ -70,7 +70,7 @@ describe('an id that the service returns twice', () => {
     await store.commit(await ids.writes(holding, one));
     expect(await store.commit(again)).toBe(false);
     await store.commit(await ids.writes(other, { ...other, upstreamId }));
-    expect(await ids.holder(upstreamId)).toBe('other');
+    expect(await ids.holder(upstreamId, {})).toBe('other');
   });
 
   it('is distinct for two services', async () => {
@@ -79,13 +79,13 @@ describe('an id that the service returns twice', () => {
       ['https://a.test/v1', 'first'],
       ['https://b.test/v1', 'second'],
     ] as const) {
-      const repository = new TaskRepository(store, service);
+      const repository = new TaskRepository(store, () => service);
       await repository.claim(newTask({ id: id as TaskId }));
       await repository.record(id as TaskId, EVENTS.send);
       expect(await repository.record(id as TaskId, EVENTS.accepted)).toMatchObject({ task: { state: 'polling' } });
     }
-    expect(await createUpstreamIds(store, 'https://a.test/v1/').holder(UPSTREAM)).toBe('first');
-    expect(await createUpstreamIds(store, 'https://c.test/v1').holder(UPSTREAM)).toBeUndefined();
+    expect(await createUpstreamIds(store, () => 'https://a.test/v1/').holder(UPSTREAM, {})).toBe('first');
+    expect(await createUpstreamIds(store, () => 'https://c.test/v1').holder(UPSTREAM, {})).toBeUndefined();
   });
 
   it('is available again once its task has dropped it', async () => {
@@ -94,9 +94,9 @@ describe('an id that the service returns twice', () => {
     await repository.claim(newTask());
     const { id } = newTask();
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned]) await repository.record(id, event);
-    expect(await repository.holderOf(UPSTREAM)).toBe(id);
+    expect(await repository.holderOf(UPSTREAM, {})).toBe(id);
     await repository.record(id, EVENTS.resubmit);
-    expect(await repository.holderOf(UPSTREAM)).toBeUndefined();
+    expect(await repository.holderOf(UPSTREAM, {})).toBeUndefined();
   });
 });
 

@@ -98,7 +98,15 @@ async function replica(name: string): Promise<Replica> {
   const leases = createLeases({ backend: table, clock, owner: name });
   const deferStorage = (id: TaskId) => deferUpload({ store, clock }, id);
   const isRemoved = async () => false;
-  const clips = createClips({ videos: { download }, leases, clock, logger, storage, deferStorage, isRemoved });
+  const clips = createClips({
+    videos: { of: () => ({ download }) },
+    leases,
+    clock,
+    logger,
+    storage,
+    deferStorage,
+    isRemoved,
+  });
   const repository = { get: (id: TaskId) => store.keyv('tasks').get<Task>(id) };
   const jobs = uploadJobs({ store, storage, clips, repository, clock, logger });
   const work = async (): Promise<void> => {
@@ -109,7 +117,7 @@ async function replica(name: string): Promise<Replica> {
 
 /** Fetches and records a clip, as the pipeline does. */
 async function fetched({ clips }: Replica, id = 'task' as TaskId): Promise<Task> {
-  const clip = await clips.fetch(id, UPSTREAM);
+  const clip = await clips.fetch(newTask({ id, upstreamId: UPSTREAM }) as Task & { readonly upstreamId: UpstreamId });
   if (clip === null) throw new TypeError('another process fetches it');
   const task = newTask({ id, state: 'completed', presented: true, upstreamId: UPSTREAM, clip });
   await store.keyv('tasks').set(id, task);

@@ -18,6 +18,7 @@ import { EVENTS, lived, NOON_MS, newTask, orderOf, originOf, requestedTask } fro
 
 const { send, accepted, unsent, refused, lost, completed, failed, fetched, unfetchable, cancel } = EVENTS;
 const { identify, resubmit, leave, abandon, want, refetch } = EVENTS;
+const billed = { ...failed, failure: { ...failed.failure, isBilled: true as const } };
 
 /** Every course of a task, and the final ledger state of each of its submissions. */
 const COURSES: readonly (readonly [name: string, events: readonly TaskEvent[], money: readonly string[]])[] = [
@@ -33,6 +34,7 @@ const COURSES: readonly (readonly [name: string, events: readonly TaskEvent[], m
   ['completed but not fetched', [send, accepted, completed, unfetchable], ['settled']],
   ['fetched again', [send, accepted, completed, unfetchable, refetch, fetched], ['settled']],
   ['failed', [send, accepted, failed], ['refunded']],
+  ['failed, and billed all the same', [send, accepted, billed], ['settled']],
   ['uncertain', [send, lost], ['in_doubt']],
   ['dismissed', [send, lost, leave], ['in_doubt']],
   ['identified and completed', [send, lost, identify, completed], ['settled']],
@@ -57,6 +59,7 @@ const COURSES: readonly (readonly [name: string, events: readonly TaskEvent[], m
   ['cancelled, completed, not fetched', [send, accepted, cancel, completed, unfetchable], ['settled']],
   ['cancelled, completed, reclaimed', [send, accepted, cancel, completed, want, fetched], ['settled']],
   ['cancelled, failed', [send, accepted, cancel, failed], ['refunded']],
+  ['cancelled, failed, and billed all the same', [send, accepted, cancel, billed], ['settled']],
   ['cancelled, outcome unknown', [send, accepted, cancel, abandon], ['in_doubt']],
 ];
 

@@ -118,7 +118,7 @@ describe('a removal after any events', () => {
       expect([...(await tasksOfPerson(store, { platform: 'fake', team: 'T1', user: 'ada' }))]).toEqual(
         event.reason === 'forgotten' && done && ledgerOf(task).length === 0 ? [] : [id],
       );
-      if (upstreamId !== undefined) expect(await repository.holderOf(upstreamId)).toBe(id);
+      if (upstreamId !== undefined) expect(await repository.holderOf(upstreamId, {})).toBe(id);
       expect(await repository.claim(claimed)).toMatchObject({ kind: 'known', task: { id } });
       expect(await repository.record(id, event)).toMatchObject({ done: false });
     };

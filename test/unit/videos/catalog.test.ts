@@ -50,6 +50,17 @@ describe('parseCatalog', () => {
       withFirst({ media: { ...SWIFT.media, text: {} } }),
       'models[0].media.text: unknown key',
     ],
+    [
+      'an unknown field of the service',
+      withFirst({ fields: { prompt: 'text' } }),
+      'models[0].fields.prompt: unknown key',
+    ],
+    [
+      'a field of the service without a name',
+      withFirst({ fields: { lastFrame: ' ' } }),
+      'models[0].fields.lastFrame: ',
+    ],
+    ['an unknown format of lengths', withFirst({ secondsFormat: '5s' }), 'models[0].secondsFormat: '],
     ['two models with the same name', { models: [SWIFT, { ...EPIC, name: 'swift-1' }] }, 'models[1].name: '],
     ['two defaults', { models: [SWIFT, { ...EPIC, default: true }] }, 'models[1].default: '],
     ['a price as a number', withFirst({ price: 0.05 }), 'models[0].price: '],

@@ -5,6 +5,8 @@ import { RedisConnection } from '../../store/redis/connection.ts';
 import { Outage, type RedisOutages } from '../../store/redis/errors.ts';
 import type { StoreDeps } from '../../store/store.ts';
 import {
+  type Concurrency,
+  concurrencyOf,
   type JobHandler,
   type JobKind,
   type JobOptions,
@@ -28,7 +30,7 @@ export interface BullmqQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Number of jobs that run at once in each queue of a kind in this process, at least 1 each. */
-  readonly concurrency: Readonly<Record<JobKind, number>>;
+  readonly concurrency: Concurrency;
   readonly limits?: QueueLimits;
   /** Queues whose jobs this process runs. */
   readonly names: readonly QueueName[];
@@ -132,7 +134,7 @@ class BullmqWorkQueue implements SharedWorkQueue {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
     const { clock, logger, concurrency, limits = {} } = this.#options;
-    const bounds = { concurrency: concurrency[jobKindOf(name)], limit: limits[name] };
+    const bounds = { concurrency: concurrencyOf(concurrency, name), limit: limits[name] };
     const deps = { link: this.#link, clock, logger, stopping: this.#stopping.signal };
     const created = new BullmqJobQueue({ name, ...bounds, ...deps });
     this.#queues.set(name, created);

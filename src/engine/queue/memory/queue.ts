@@ -4,6 +4,8 @@ import type { Logger } from '../../../logger.ts';
 import { collection } from '../../records/collection.ts';
 import type { Store } from '../../store/store.ts';
 import {
+  type Concurrency,
+  concurrencyOf,
   type JobHandler,
   type JobKind,
   type JobOptions,
@@ -62,8 +64,10 @@ interface MemoryQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Number of jobs that run at once in each queue of a kind, at least 1 each. */
-  readonly concurrency: Readonly<Record<JobKind, number>>;
+  readonly concurrency: Concurrency;
   readonly limits?: QueueLimits;
+  /** Names of the queues that exist from the start; others are created with their first job. Default: those of no platform. */
+  readonly names?: readonly QueueName[];
   /** Store in which pauses survive restarts. Default: they do not. */
   readonly store?: Pick<Store, 'keyv'>;
 }
@@ -78,7 +82,7 @@ export class MemoryQueue implements WorkQueue {
 
   constructor(options: MemoryQueueOptions) {
     this.#options = options;
-    for (const name of queueNamesOf([])) this.#stateOf(name);
+    for (const name of options.names ?? queueNamesOf([])) this.#stateOf(name);
   }
 
   /** Restores the pauses of an earlier process; called before {@link start}. @throws `store_unavailable` */
@@ -157,7 +161,7 @@ export class MemoryQueue implements WorkQueue {
 
   #stateOf(name: QueueName): QueueState {
     const { concurrency, limits = {} } = this.#options;
-    const state = this.#states.get(name) ?? emptyState(concurrency[jobKindOf(name)], limits[name]);
+    const state = this.#states.get(name) ?? emptyState(concurrencyOf(concurrency, name), limits[name]);
     this.#states.set(name, state);
     return state;
   }

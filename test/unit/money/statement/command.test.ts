@@ -45,7 +45,7 @@ async function openBooks() {
     logger: createLogger('silent'),
     clock: systemClock,
   });
-  const repository = new TaskRepository(store, 'sandbox');
+  const repository = new TaskRepository(store, () => 'sandbox');
   const id = 'task-1' as TaskId;
   await repository.claim(newTask({ id }));
   for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.completed]) await repository.record(id, event);

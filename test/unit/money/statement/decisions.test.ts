@@ -29,7 +29,7 @@ let events: unknown[];
 beforeEach(() => {
   store = new MemoryStore();
   const clock = new ManualClock(NOON_MS);
-  repository = new TaskRepository(store, 'service');
+  repository = new TaskRepository(store, () => 'service');
   audit = new AuditTrail(store, clock);
   imports = new StatementImports(store, audit, clock);
   events = [];

@@ -23,7 +23,7 @@ let repository: TaskRepository;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'statement-'));
   store = new MemoryStore();
-  repository = new TaskRepository(store, SERVICE);
+  repository = new TaskRepository(store, () => SERVICE);
 });
 afterEach(() => rm(dir, { recursive: true }));
 
@@ -33,13 +33,15 @@ interface Made {
   readonly currency?: string;
   readonly origin?: Partial<Origin>;
   readonly end?: TaskEvent['kind'];
+  readonly service?: string;
 }
 
 /** Claims a task that the service accepted as `upstream`, and ends it. */
 async function made(upstream: string, given: Made = {}): Promise<TaskId> {
-  const { atMs = OCTOBER_MS, amount = '0.30', currency = 'USD', origin = {}, end = 'completed' } = given;
+  const { atMs = OCTOBER_MS, amount = '0.30', currency = 'USD', origin = {}, end = 'completed', service } = given;
   const id = `task-of-${upstream}` as TaskId;
-  const task = newTask({ id, createdAtMs: atMs, price: { amount, currency }, origin: originOf(origin) });
+  const request = { ...newTask().request, ...(service === undefined ? {} : { service }) };
+  const task = newTask({ id, request, createdAtMs: atMs, price: { amount, currency }, origin: originOf(origin) });
   await repository.claim(task);
   await repository.record(id, { kind: 'send', owner: 'me' });
   if (end === 'lost') {
@@ -56,7 +58,7 @@ async function reconciled(rows: readonly string[], given: Partial<StatementFile>
   const path = join(dir, 'statement.csv');
   await writeFile(path, ['task,cost,time', ...rows].join('\n'));
   const file = { path, mapping: parseMapping('id=task,amount=cost,at=time'), ...given };
-  const books = { store, upstreamIds: createUpstreamIds(store, SERVICE) };
+  const books = { store, upstreamIds: createUpstreamIds(store, () => SERVICE) };
   return reconcileStatement(books, await readStatement(file));
 }
 
@@ -260,11 +262,26 @@ it('brings no bill together with a clip that was sent again and has an id', asyn
   expect(await paired(['x,0.30,2026-10-03T12:01Z', 'again,0.30,2026-10-03T12:01Z', 'z,9,2026-10-31'])).toEqual([]);
 });
 
+it('compares the books of its own service alone', async () => {
+  await made('a', { service: 'one' });
+  await made('b', { service: 'other' });
+  await made('c');
+  const kindsOf = async (given: Partial<StatementFile>) => {
+    const { teams } = await reconciled(['a,0.30,2026-10-04', 'z,0.30,2026-10-31'], given);
+    return teams.flatMap(({ matches, discrepancies }) => [
+      ...matches.map(({ task }) => task),
+      ...discrepancies.map(({ kind }) => kind),
+    ]);
+  };
+  expect(await kindsOf({ service: 'one' })).toEqual(['task-of-a', 'unknown']);
+  expect(await kindsOf({ service: 'other' })).toContain('missing');
+});
+
 it('finds no task of another video service under the same id', async () => {
   await made('a');
-  const other = { store, upstreamIds: createUpstreamIds(store, 'https://other.example') };
-  expect(await other.upstreamIds.holders(['a' as UpstreamId])).toEqual([undefined]);
-  expect(await createUpstreamIds(store, `${SERVICE}/`).holders(['a' as UpstreamId])).toEqual(['task-of-a']);
+  const other = { store, upstreamIds: createUpstreamIds(store, () => 'https://other.example') };
+  expect(await other.upstreamIds.holders(['a' as UpstreamId], {})).toEqual([undefined]);
+  expect(await createUpstreamIds(store, () => `${SERVICE}/`).holders(['a' as UpstreamId], {})).toEqual(['task-of-a']);
 });
 
 it('refuses a statement without rows', async () => {

@@ -53,7 +53,13 @@ function checkIn({
     done(Object.assign(new Error(code), { code }), []);
   };
   const logger = pino({ level: 'silent' });
-  const check = createReferenceCheck({ baseUrl, publicUrl: 'https://bot.lan.invalid/x', clock, logger, resolve });
+  const check = createReferenceCheck({
+    baseUrlOf: () => baseUrl,
+    publicUrl: 'https://bot.lan.invalid/x',
+    clock,
+    logger,
+    resolve,
+  });
   return (...image: readonly string[]) => check({ media: { image, audio: [], video: [] } });
 }
 

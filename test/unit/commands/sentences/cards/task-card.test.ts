@@ -208,7 +208,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'for a token that somebody can mend',
       { ...ENDED, failure: { code: 'unauthorised', words: null } },
-      'The video service finished this clip, but I couldn’t download it.\nThe video service doesn’t accept my token. Ask your administrator to check VIDEO_API_TOKEN; then fetch it again.\nIt may charge $0.30 all the same.',
+      'The video service finished this clip, but I couldn’t download it.\nThe video service doesn’t accept my token. Ask your administrator to check VIDEO_API_TOKEN or SERVICES; then fetch it again.\nIt may charge $0.30 all the same.',
     ],
   ],
   failed: [
@@ -221,6 +221,11 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
       'without words, refunds not known',
       { ...ENDED, failure: { code: 'moderated', words: null } },
       'The video service’s content rules stopped this. Different wording may pass.\nThe video service refunds failed tasks under its own rules. Its console shows whether the $0.30 came back.',
+    ],
+    [
+      'billed all the same',
+      { ...ENDED, failure: { code: 'moderated', words: null, isBilled: true } },
+      'The video service’s content rules stopped this. Different wording may pass.\nThe video service bills it all the same, so $0.30 counts as used.',
     ],
     [
       'sent twice, refunds known',

@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text in quotes',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list in [ ]',
+  object: 'an object in { }',
+};
+
+/** Returns the message of an issue for which a schema has none: the values that are allowed. */
+export function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const kind = KINDS[issue.expected] ?? issue.expected;
+      return issue.input === undefined ? `is missing; it takes ${kind}` : `must be ${kind}`;
+    }
+    case 'invalid_value':
+      return `${issue.input === undefined ? 'is missing; it takes' : 'must be'} ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Returns a sentence for each issue, which starts with its path: `models[1].price: …`.
+ * @param root what the path of the whole file is called
+ * @param unionOf says what a union takes, where the value has the type of no branch
+ */
+export function problemsOf(
+  issues: readonly Issue[],
+  { root, unionOf }: { readonly root: string; readonly unionOf: string },
+) {
+  return issues.flatMap((issue) => problemsAt(issue, []));
+
+  function problemsAt(issue: Issue, base: readonly PropertyKey[]): string[] {
+    const path = [...base, ...issue.path];
+    if (issue.code === 'invalid_union') {
+      // The branch whose type the value has.
+      const meant = issue.errors.find(([first]) => first?.code !== 'invalid_type' || first.path.length > 0);
+      if (meant !== undefined) return meant.flatMap((one) => problemsAt(one, path));
+      return [`${pathOf(path)}: must be ${unionOf}${given(issue.input)}`];
+    }
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${pathOf([...path, key])}: unknown key`);
+    return [`${pathOf(path)}: ${issue.message}${given(issue.input)}`];
+  }
+
+  function pathOf(path: readonly PropertyKey[]): string {
+    const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+    return text.replace(/^\./, '') || root;
+  }
+}
+
+function given(input: unknown): string {
+  if (input === undefined) return '';
+  if (typeof input === 'object' && input !== null) return ` (given: ${Array.isArray(input) ? 'a list' : 'an object'})`;
+  const text = JSON.stringify(input);
+  return ` (given: ${text.length > 80 ? `${text.slice(0, 80)}…` : text})`;
+}

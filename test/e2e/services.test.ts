@@ -1,0 +1,103 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import { answered, makeDir, runToEnd, startDailies } from './dailies.ts';
+
+let services: readonly [FakeVideoService, FakeVideoService];
+let dir: Awaited<ReturnType<typeof makeDir>>;
+
+beforeEach(async () => {
+  services = [await startVideoService({ token: 'sk-own' }), await startVideoService({ token: 'sk-other' })];
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await Promise.all(services.map((service) => service.close()));
+  await dir.remove();
+});
+
+const none = { min: 0, max: 0 };
+
+/** A model of a service. */
+function modelOf(name: string, service?: string, id?: string) {
+  return {
+    name,
+    title: name,
+    billing: 'per_second',
+    price: '0.05',
+    currency: 'USD',
+    seconds: [5],
+    aspectRatios: [],
+    resolutions: [],
+    media: { image: none, audio: none, video: none },
+    ...(service === undefined ? {} : { service }),
+    ...(id === undefined ? {} : { id }),
+  };
+}
+
+/** Writes the files of two services, and returns the variables that name them. */
+async function configured(models: readonly object[] = [modelOf('quick', 'own'), modelOf('slow', 'other', 'slow-2')]) {
+  const at = (name: string): string => join(dir.path, name);
+  const [own, other] = services;
+  const entries = [
+    { name: 'own', dialect: 'v1-videos', base: own.baseUrl, key: { file: at('own.key') } },
+    { name: 'other', dialect: 'v1-videos', base: other.baseUrl, key: { env: 'OTHER_KEY' } },
+  ];
+  await writeFile(at('own.key'), 'sk-own\n');
+  await writeFile(at('services.json'), JSON.stringify({ services: entries }));
+  await writeFile(at('catalog.json'), JSON.stringify({ models }));
+  return { SERVICES: at('services.json'), MODEL_CATALOG: at('catalog.json'), OTHER_KEY: 'sk-other', LOG_LEVEL: 'info' };
+}
+
+test('two services make clips side by side, and one that is dead holds up nothing of the other', async () => {
+  const [own, other] = services;
+  const dailies = await startDailies({ dir: dir.path, env: await configured() });
+  const slow = answered(await dailies.interact('/video create a fox --model slow'));
+  await dailies.reaches(slow, 'completed');
+  expect(JSON.parse(other.requests[0]?.body ?? '{}')).toMatchObject({ model: 'slow-2', prompt: 'a fox' });
+  await other.close();
+  const stuck = answered(await dailies.interact('/video create a wolf --model slow'));
+  for (const animal of ['a bear', 'a bee']) {
+    const quick = answered(await dailies.interact(`/video create ${animal} --model quick`));
+    await dailies.reaches(quick, 'completed');
+  }
+  expect((await dailies.message(stuck)).state).not.toBe('completed');
+  expect([own.posts, other.posts]).toEqual([2, 1]);
+  const keys = services.map(({ requests }) => [...new Set(requests.map(({ headers }) => headers.authorization))]);
+  expect(keys).toEqual([['Bearer sk-own'], ['Bearer sk-other']]);
+  expect(await dailies.stop()).toBe(0);
+  expect(dailies.output()).not.toMatch(/sk-own|sk-other/);
+});
+
+test('a key changes without a restart', async () => {
+  const env = await configured();
+  const [own] = services;
+  await writeFile(join(dir.path, 'own.key'), 'sk-withdrawn');
+  const dailies = await startDailies({ dir: dir.path, env });
+  const refused = answered(await dailies.interact('/video create a fox --model quick'));
+  await dailies.reaches(refused, 'rejected');
+  await writeFile(join(dir.path, 'own.key'), 'sk-own');
+  dailies.hangUp();
+  await expect.poll(() => dailies.output()).toContain('catalog_reloaded');
+  const message = answered(await dailies.interact('/video create a wolf --model quick'));
+  await dailies.reaches(message, 'completed');
+  expect(own.creates).toBe(1);
+  await writeFile(join(dir.path, 'services.json'), '{');
+  dailies.hangUp();
+  await expect.poll(() => dailies.output()).toContain('catalog_reload_failed');
+  await dailies.reaches(answered(await dailies.interact('/video create a bee --model quick')), 'completed');
+  expect(await dailies.stop()).toBe(0);
+});
+
+test('what is wrong with services and models is reported at once, before anything starts', async () => {
+  const env = await configured([modelOf('quick', 'own'), modelOf('lost', 'gone'), modelOf('nameless')]);
+  const { OTHER_KEY: _key, ...without } = env;
+  const missing = await runToEnd({ dir: dir.path, env: without });
+  expect(missing).toMatchObject({ code: 1 });
+  expect(missing.output).toContain('SERVICES: services[1].key.env: OTHER_KEY is not set');
+  const { code, output } = await runToEnd({ dir: dir.path, env });
+  expect(code).toBe(1);
+  expect(output).toContain('MODEL_CATALOG: models[1].service: no service is called "gone"; SERVICES names own, other');
+  expect(output).toContain('MODEL_CATALOG: models[2].service: is missing; SERVICES names own, other (nameless)');
+});
