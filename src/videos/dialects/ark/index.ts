@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { idOf, type Model } from '../../model.ts';
+import type { VideoRequest } from '../../request.ts';
+import type { UpstreamStatus } from '../../service.ts';
+import type { ClipDestination, Dialect, ErrorReading, TaskReading } from '../dialect.ts';
+import { notTaken } from '../images.ts';
+import { isModeration } from '../tolerant.ts';
+
+const PATH = '/contents/generations/tasks';
+
+/** States of a task. One that expired was not done within 48 hours. */
+const STATUSES: ReadonlyMap<string, UpstreamStatus> = new Map([
+  ['queued', 'queued'],
+  ['running', 'in_progress'],
+  ['succeeded', 'completed'],
+  ['failed', 'failed'],
+  ['cancelled', 'failed'],
+  ['expired', 'failed'],
+]);
+
+/** Codes of refusals, by what every service is understood to mean. @see https://docs.byteplus.com/en/docs/ModelArk/1299023 */
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['InvalidEndpointOrModel.NotFound', 'model_not_found'],
+  ['InvalidEndpointOrModel.ModelIDAccessDisabled', 'model_not_available'],
+  ['ModelNotOpen', 'model_not_available'],
+  ['AccountOverdueError', 'insufficient_balance'],
+  ['QuotaExceeded', 'insufficient_quota'],
+]);
+
+const errorSchema = z.object({ code: z.string().nullish(), message: z.string().nullish() });
+const refusalSchema = z.object({ error: errorSchema });
+const acceptedSchema = z.object({ id: z.string().min(1), error: z.null().optional() });
+const taskSchema = z.object({ id: z.string().nullish(), status: z.string(), error: errorSchema.nullish() });
+const contentSchema = z.object({ content: z.object({ video_url: z.string().min(1) }) });
+
+/**
+ * Ark, the platform of ByteDance's Seedance: ModelArk of BytePlus, and Volcengine Ark in China. A key is good for one
+ * region, so each service names its base URL, such as `https://ark.ap-southeast.bytepluses.com/api/v3`.
+ * @see https://docs.byteplus.com/en/docs/ModelArk/create-video-generation-task-api (September 2026)
+ * @see https://docs.byteplus.com/en/docs/ModelArk/get-video-generation-task-api
+ */
+export const ARK: Dialect = {
+  // Of the 64 MB of a request, for three images.
+  inlineImageBytes: 15 * 1024 ** 2,
+  paths: {
+    task: (id) => `${PATH}/${encodeURIComponent(id)}`,
+    // The URL of the clip is valid for 24 hours, and the task known for 7 days.
+    content: (id) => `${PATH}/${encodeURIComponent(id)}`,
+  },
+  createCall: (request, model) => ({ path: PATH, body: bodyOf(request, model) }),
+  acceptedId(answer) {
+    const accepted = acceptedSchema.safeParse(answer);
+    return accepted.success ? accepted.data.id : null;
+  },
+  decodeTask,
+  describesTask: (answer, id) => decodeTask(answer)?.id === id,
+  decodeError,
+  clipIn,
+};
+
+/** Models that read options in a prompt, such as `--dur 12`: whether these win over the fields is not documented. */
+const READS_OPTIONS = /^(?:doubao-)?seedance-1[-.]/;
+const OPTION = /(?:^|\s)--[a-z]/i;
+
+function optionWords(title: string): string {
+  return `${title} reads “--” in a prompt as an option, which may change the price. Write the prompt without it.`;
+}
+
+function bodyOf(request: VideoRequest, model: Model): object {
+  const { prompt, seconds, aspectRatio, resolution, media } = request;
+  const { sound, parameters = {} } = model;
+  if (READS_OPTIONS.test(idOf(model)) && OPTION.test(prompt)) throw notTaken(optionWords(model.title));
+  return {
+    model: idOf(model),
+    content: [
+      { type: 'text', text: prompt },
+      ...media.image.map((url, index) => part('image_url', url, imageRoleOf(model, index))),
+      ...media.video.map((url) => part('video_url', url, 'reference_video')),
+      ...media.audio.map((url) => part('audio_url', url, 'reference_audio')),
+    ],
+    ...(aspectRatio === undefined ? {} : { ratio: aspectRatio }),
+    ...(resolution === undefined ? {} : { resolution }),
+    duration: seconds,
+    ...(sound === undefined ? {} : { generate_audio: sound }),
+    ...parameters,
+  };
+}
+
+/** Returns a file of the input: an https URL, or a `data:` URI. */
+function part(type: 'image_url' | 'video_url' | 'audio_url', url: string, role: string): object {
+  return { type, [type]: { url }, role };
+}
+
+function imageRoleOf({ imageRole }: Model, index: number): string {
+  if (imageRole === 'reference') return 'reference_image';
+  return index === 0 ? 'first_frame' : 'last_frame';
+}
+
+function decodeTask(answer: unknown): TaskReading | null {
+  const parsed = taskSchema.safeParse(answer);
+  if (!parsed.success) return null;
+  const { id = null, status: state } = parsed.data;
+  const status = STATUSES.get(state) ?? 'unknown';
+  return { id, status, progress: null, failure: status === 'failed' ? failureOf(answer, state) : null };
+}
+
+/** Returns why a task failed; one that expired or was cancelled has no error. */
+function failureOf(answer: unknown, state: string): TaskReading['failure'] {
+  const reading = decodeError(answer);
+  const code = isModeration(reading) ? 'moderated' : 'generation_failed';
+  return { code, words: reading.words ?? (state === 'failed' ? null : state) };
+}
+
+function decodeError(answer: unknown): ErrorReading {
+  const refusal = refusalSchema.safeParse(answer);
+  if (!refusal.success) return { codes: [], words: null, success: undefined };
+  const { code, message } = refusal.data.error;
+  const meaning = MEANINGS.get(code ?? '');
+  const codes = code === undefined || code === null || code === '' ? [] : [wordsOf(code)];
+  return {
+    codes: meaning === undefined ? codes : [...codes, meaning],
+    words: message === undefined || message === null || message === '' ? null : message,
+    success: undefined,
+  };
+}
+
+/** Returns a code such as `InputTextSensitiveContentDetected.PolicyViolation` as `lower_case_words`. */
+function wordsOf(code: string): string {
+  return code
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replaceAll(/[^A-Za-z\d]+/g, '_')
+    .toLowerCase();
+}
+
+function clipIn(answer: unknown): ClipDestination | undefined {
+  const parsed = contentSchema.safeParse(answer);
+  return parsed.success ? { address: parsed.data.content.video_url } : undefined;
+}
