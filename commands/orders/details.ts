@@ -143,7 +143,10 @@ function moneyLines({ price, state }: Task, entries: readonly LedgerEntry[]): re
   if (entries.length === 0) return [[`${formatPrice(price)}, ${UNSENT_WORDS[state] ?? 'not sent yet'}`]];
   return entries.map((entry) => {
     const which = entries.length === 1 ? '' : `send ${entry.send}: `;
-    return [`${which}${formatPrice(entry)}, ${sendWords(entry)}`];
+    const { listed, currency } = entry;
+    const other =
+      listed === undefined ? '' : ` by the service, ${formatPrice({ amount: listed, currency })} by the catalog`;
+    return [`${which}${formatPrice(entry)}, ${sendWords(entry)}${other}`];
   });
 }
 

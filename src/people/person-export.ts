@@ -85,10 +85,11 @@ function clipLine(task: Task, links: PersonExportOptions['links']): ExportLine {
     requester: origin.user,
     audience: origin.audience,
     request,
-    sends: ledgerOf(task).map(({ send, period, amount, currency, state: cost, booked }) => ({
+    sends: ledgerOf(task).map(({ send, period, amount, listed, currency, state: cost, booked }) => ({
       send,
       month: period,
       amount,
+      listed,
       currency,
       state: booked ?? cost,
     })),

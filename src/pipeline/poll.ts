@@ -221,15 +221,22 @@ class Poller {
     return null;
   }
 
-  async #isOver({ id }: Followed, { status, failure }: UpstreamTask): Promise<boolean> {
+  async #isOver({ id }: Followed, { status, failure, cost }: UpstreamTask): Promise<boolean> {
     const { repository, queue, clock } = this.#options;
     const atMs = clock.now();
     if (status === 'queued') this.#queuedAtMs.set(id, atMs);
     if (status !== 'completed' && status !== 'failed') return false;
     const queuedAtMs = this.#queuedAtMs.get(id);
     this.#queuedAtMs.delete(id);
-    const completed = { kind: 'completed', atMs, ...(queuedAtMs === undefined ? {} : { queuedAtMs }) } as const;
-    const failed = { kind: 'failed', failure: failure ?? { code: 'generation_failed', words: null }, atMs } as const;
+    const billed = cost === undefined ? {} : { cost };
+    const completed = {
+      kind: 'completed',
+      atMs,
+      ...(queuedAtMs === undefined ? {} : { queuedAtMs }),
+      ...billed,
+    } as const;
+    const reason = failure ?? { code: 'generation_failed' as const, words: null };
+    const failed = { kind: 'failed', failure: reason, atMs, ...billed } as const;
     const recorded = await repository.record(id, status === 'completed' ? completed : failed);
     // If it had ended already, the process that recorded it may not know that its write was stored.
     if (recorded !== undefined) scheduleNext(queue, recorded.task, atMs);

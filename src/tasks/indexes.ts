@@ -194,7 +194,7 @@ function dueAtMs(task: Task): number {
 export function ledgerOf(task: Task): readonly LedgerEntry[] {
   const states = statesOf(task, lastLedgerState(task));
   const sends = moneyOf(task, states.length).sends.slice(0, states.length);
-  return sends.map(({ period, amount, currency, counted, booked, atMs }, index) => ({
+  return sends.map(({ period, amount, listed, currency, counted, booked, atMs }, index) => ({
     task: task.id,
     send: index + 1,
     platform: task.origin.platform,
@@ -205,6 +205,7 @@ export function ledgerOf(task: Task): readonly LedgerEntry[] {
     model: task.request.model,
     period,
     amount,
+    ...(listed === undefined ? {} : { listed }),
     currency,
     state: states[index] ?? 'released',
     ...(booked === undefined ? {} : { booked }),

@@ -27,8 +27,10 @@ export interface LedgerEntry {
   readonly model: string;
   /** Month that it counts in, such as `2026-11`, in the team's time zone. */
   readonly period: string;
-  /** Price of this submission, a decimal string. */
+  /** Price of this submission, a decimal string; what the service has billed, where it says so. */
   readonly amount: string;
+  /** Price by the catalog, where the service has billed another amount. Absent: `amount` is that. */
+  readonly listed?: string;
   readonly currency: string;
   /** State by the task's own events. */
   readonly state: LedgerState;

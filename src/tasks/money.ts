@@ -1,4 +1,6 @@
+import { Big } from 'big.js';
 import type { SumLimit, SumPart, SumWrite } from '../engine/index.ts';
+import type { Cost } from '../videos/index.ts';
 import type { LedgerState } from './ledger.ts';
 import type { Origin, Price, Task } from './task.ts';
 
@@ -23,6 +25,8 @@ export type Grant = Readonly<Partial<Record<SpendScope, string>>>;
 
 /** Money of one send of a task: of a POST that may have left, or that is to follow. */
 export interface SendMoney extends Purchase {
+  /** Its price by the catalog, where the service has billed another amount. Absent: `amount` is that. */
+  readonly listed?: string;
   /** Part of the sums that holds its amount now; absent: none. */
   readonly counted?: SpendPart;
   /** Decision of a person or a statement, which takes precedence over the state by the task's events. */
@@ -85,6 +89,30 @@ export function withPurchase(task: Task, purchase: Purchase): TaskMoney | null {
   const money = moneyOf(task, task.sends);
   if (money.sends.slice(task.sends).some(({ booked }) => booked !== undefined)) return null;
   return { ...money, sends: [...money.sends.slice(0, task.sends), purchase] };
+}
+
+/** Amounts beyond this are an error of the service: sums take no more at once. */
+const MAX_COST = 1_000_000_000;
+
+/**
+ * Returns a task whose last send costs what the service reports, rounded up to millionths. What is no amount above zero, or
+ * in another currency than the price, changes nothing: the catalog's price counts.
+ */
+export function withCost(task: Task, cost: Cost | undefined): Task {
+  const at = task.sends - 1;
+  const money = moneyOf(task, task.sends);
+  const send = money.sends[at];
+  if (cost === undefined || send === undefined || cost.currency !== send.currency || !isAmount(cost.amount))
+    return task;
+  const amount = new Big(cost.amount).round(DECIMALS, Big.roundUp).toFixed();
+  if (new Big(amount).eq(send.amount)) return task;
+  const { amount: ordered, listed = ordered, ...rest } = send;
+  return { ...task, money: { ...money, sends: money.sends.with(at, { ...rest, amount, listed }) } };
+}
+
+function isAmount(text: string): boolean {
+  const value = Number(text);
+  return value > 0 && value <= MAX_COST;
 }
 
 /** Decisions that make sense on a send, by its state by the task's events. */

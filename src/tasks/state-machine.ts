@@ -1,3 +1,4 @@
+import type { Cost } from '../videos/index.ts';
 import { declinedBy, isExpired } from './approval.ts';
 import {
   acceptedLate,
@@ -15,10 +16,10 @@ import { isBlind } from './blind.ts';
 import { boughtState } from './chain.ts';
 import { forgottenIn } from './forgotten.ts';
 import type { LedgerState } from './ledger.ts';
-import { statesOf, withBooking, withPurchase } from './money.ts';
+import { statesOf, withBooking, withCost, withPurchase } from './money.ts';
 import { isContentRemoved, removedBy } from './removal.ts';
 import { isSignedOff, MAX_DECISIONS, type ReviewEvent } from './review/review.ts';
-import type { Attempt, EventOf, Phase, Task, TaskEvent, TaskState } from './task.ts';
+import type { Attempt, EventOf, Failure, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: EventOf<Kind>) => Task | null;
 
@@ -199,13 +200,17 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     phase: (_task, { isRunning }) => (isRunning ? 'running' : 'queued'),
     countsAsEnd: false,
     on: {
-      completed: (task, { atMs, queuedAtMs }) => ({
-        ...task,
+      completed: (task, { atMs, queuedAtMs, cost }) => ({
+        ...withCost(task, cost),
         state: 'completed',
         endedAtMs: atMs,
         ...(queuedAtMs === undefined ? {} : { turnAtMs: queuedAtMs }),
       }),
-      failed: (task, { failure, atMs }) => ({ ...task, state: 'failed', failure, endedAtMs: atMs }),
+      failed: (task, { failure, atMs, cost }) => ({
+        ...failedFor(task, failure, cost),
+        state: 'failed',
+        endedAtMs: atMs,
+      }),
       disowned: (task, { failure }) => ({ ...task, state: 'uncertain', failure }),
       cancel: (task, { by }) => ({ ...task, state: 'cancelled', cancelledBy: by }),
     },
@@ -236,10 +241,10 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     countsAsEnd: true,
     on: {
       accepted: acceptedLate,
-      completed: (task, { atMs }) =>
-        isFollowedQuietly(task) ? { ...task, lateOutcome: 'completed', endedAtMs: atMs } : null,
-      failed: (task, { failure, atMs }) =>
-        isFollowedQuietly(task) ? { ...task, lateOutcome: 'failed', failure, endedAtMs: atMs } : null,
+      completed: (task, { atMs, cost }) =>
+        isFollowedQuietly(task) ? { ...withCost(task, cost), lateOutcome: 'completed', endedAtMs: atMs } : null,
+      failed: (task, { failure, atMs, cost }) =>
+        isFollowedQuietly(task) ? { ...failedFor(task, failure, cost), lateOutcome: 'failed', endedAtMs: atMs } : null,
       fetched: (task, { clip }) => (isFetching(task) ? { ...task, clip } : null),
       unfetchable: (task, { failure }) => (isFetching(task) ? { ...task, failure } : null),
       abandon: (task, { atMs }) =>
@@ -279,6 +284,12 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     on: {},
   },
 };
+
+/** Adds the reason of a failure, with its cost: one above zero is billed, and another one is no cost of a clip. */
+function failedFor(task: Task, failure: Failure, cost: Cost | undefined): Task {
+  const isBilled = cost !== undefined && Number(cost.amount) > 0;
+  return isBilled ? { ...withCost(task, cost), failure: { ...failure, isBilled } } : { ...task, failure };
+}
 
 /** Applies a decision to a finished task. @returns `null` where another one came first, or it would change nothing. */
 function reviewedBy(task: Task, { after, decision }: ReviewEvent): Task | null {

@@ -1,6 +1,6 @@
 import type { Versioned } from '../engine/index.ts';
 import type { DailiesError, ErrorCode } from '../errors.ts';
-import type { Clip, UpstreamId, VideoRequest } from '../videos/index.ts';
+import type { Clip, Cost, UpstreamId, VideoRequest } from '../videos/index.ts';
 import type { Approval, Declined } from './approval.ts';
 import type { Dropped } from './chain.ts';
 import type { ForgetEvent } from './forgotten.ts';
@@ -256,10 +256,10 @@ export type TaskEvent =
   | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure }
   /** The service has reported for so long that it does not know it that a user has to look for it. */
   | { readonly kind: 'disowned'; readonly failure: Failure }
-  /** The service finished the clip; it was last reported as queued at `queuedAtMs`. */
-  | { readonly kind: 'completed'; readonly atMs: number; readonly queuedAtMs?: number }
-  /** The service gave up. */
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly atMs: number }
+  /** The service finished the clip, for `cost`; it was last reported as queued at `queuedAtMs`. */
+  | { readonly kind: 'completed'; readonly atMs: number; readonly queuedAtMs?: number; readonly cost?: Cost }
+  /** The service gave up; with a `cost` above zero it bills the task all the same. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly atMs: number; readonly cost?: Cost }
   /** The clip is on disk. */
   | { readonly kind: 'fetched'; readonly clip: Clip }
   /** The clip could not be downloaded. */

@@ -255,7 +255,8 @@ function failedTask(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
   const words = reading.words === null ? null : cut(wire.scrub(reading.words));
   const code = isModeration(reading) ? 'moderated' : 'generation_failed';
   const billed = reading.isBilled === true ? { isBilled: true as const } : {};
-  return { id, status: 'failed', progress: null, failure: { code, words, ...billed } };
+  const cost = reading.cost === undefined ? {} : { cost: reading.cost };
+  return { id, status: 'failed', progress: null, failure: { code, words, ...billed }, ...cost };
 }
 
 async function look(wire: Wire, path: string, signal: AbortSignal | undefined): Promise<Answer> {

@@ -59,7 +59,7 @@ export {
   type ShotDraft,
   type VideoRequest,
 } from './request.ts';
-export type { Clip, CreateOutcome, UpstreamId, UpstreamTask, VideoService, VideoServices } from './service.ts';
+export type { Clip, Cost, CreateOutcome, UpstreamId, UpstreamTask, VideoService, VideoServices } from './service.ts';
 export { createVideoServices, serviceKeys, serviceNamed } from './services.ts';
 export { readServices, type ServiceConfig, ServicesError } from './services-file.ts';
 export { allowedStyles, asTyped, orderDefaults, type Style, styleNamed, withStyle } from './styles.ts';

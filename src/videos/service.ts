@@ -7,6 +7,14 @@ export type UpstreamId = string & { readonly __brand: 'UpstreamId' };
 /** Task states of the specification, into which every dialect is translated. */
 export type UpstreamStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
+/** Cost of a task, as reported by the service. */
+export interface Cost {
+  /** Decimal string, perhaps with more decimals than a price has. */
+  readonly amount: string;
+  /** ISO 4217. */
+  readonly currency: string;
+}
+
 /** Reason of a failure, as reported by the service. */
 export interface UpstreamFailure {
   readonly code: 'generation_failed' | 'moderated';
@@ -21,6 +29,8 @@ export interface UpstreamTask {
   readonly status: UpstreamStatus;
   /** Percentage, clamped to 0 to 100; `null` where the service reported none. */
   readonly progress: number | null;
+  /** What the service says that the task has cost. Absent: it does not say, or not yet. */
+  readonly cost?: Cost;
   /** Reason of the failure; `null` unless the task failed. */
   readonly failure: UpstreamFailure | null;
 }

@@ -34,6 +34,7 @@ const COLUMNS = [
   'x_Channel',
   'x_Platform',
   'x_EndedAt',
+  'ListCost',
 ] as const;
 
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
@@ -137,5 +138,6 @@ function rowOf(entry: LedgerEntry, task: Task | undefined, month: string): Row {
     x_Channel: task?.origin.audience === 'team' ? entry.channel : '',
     x_Platform: entry.platform,
     x_EndedAt: endedAtMs === undefined ? '' : new Date(endedAtMs).toISOString(),
+    ListCost: amountOf(microsOf(entry.listed ?? entry.amount)),
   };
 }

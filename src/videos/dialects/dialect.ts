@@ -1,6 +1,6 @@
 import type { Model } from '../model.ts';
 import type { VideoRequest } from '../request.ts';
-import type { UpstreamId, UpstreamTask } from '../service.ts';
+import type { Cost, UpstreamId, UpstreamTask } from '../service.ts';
 
 /** Task decoded from a response; `id` is null where the response has none. */
 export type TaskReading = Omit<UpstreamTask, 'id'> & { readonly id: string | null; readonly isUnreadable?: true };
@@ -13,6 +13,8 @@ export interface ErrorReading {
   readonly words: string | null;
   /** The failed task that it describes is billed all the same. Absent: it does not say so. */
   readonly isBilled?: true;
+  /** What that has cost. Absent: it does not say so. */
+  readonly cost?: Cost;
   /** Success flag of the specification, where it is present. */
   readonly success: boolean | undefined;
 }

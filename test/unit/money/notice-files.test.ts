@@ -96,6 +96,7 @@ describe('the CSV', () => {
       'x_Channel',
       'x_Platform',
       'x_EndedAt',
+      'ListCost',
     ]);
     expect(first).toMatchObject({
       ChargePeriodStart: '2026-10-03T12:00:00.000Z',
@@ -115,6 +116,11 @@ describe('the CSV', () => {
     });
     expect(second).toMatchObject({ x_State: 'refunded', BilledCost: '0' });
     expect(rest).toEqual([]);
+  });
+
+  it('has what the service billed beside the price of the catalog', async () => {
+    await book({ amount: '0.28', listed: '0.3' });
+    expect(await csvRows()).toMatchObject([{ BilledCost: '0.28', ListCost: '0.3' }]);
   });
 
   it('counts a failed clip until its refund, if a statement has to show that', async () => {
@@ -157,7 +163,9 @@ describe('the CSV', () => {
 
   it('of an empty month has its header', async () => {
     const { files } = await filesOf()(EXPORT, OF, new FakePlatform());
-    expect((await readFile(files[0]?.path ?? '', 'utf8')).trim()).toMatch(/^\uFEFF?ChargePeriodStart,.*x_EndedAt$/);
+    expect((await readFile(files[0]?.path ?? '', 'utf8')).trim()).toMatch(
+      /^\uFEFF?ChargePeriodStart,.*x_EndedAt,ListCost$/,
+    );
   });
 
   it('is compressed where the platform takes no file of its size', async () => {

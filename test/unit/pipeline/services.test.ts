@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { checkBooks } from '#src/money/books/check.ts';
 import type { Order } from '#src/pipeline/order.ts';
+import { sumsOf } from '#src/tasks/money.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 import { orderOf } from '#test/fakes/tasks.ts';
@@ -81,4 +83,24 @@ it('an order at a service that is not configured any more waits for it, and noth
   isThere = true;
   await house.pass(10_000, 1_000);
   expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 1 });
+});
+
+it('what a service says a clip has cost takes the place of its price in the books, even beyond a budget', async () => {
+  const house = new TaskHouse().start();
+  await house.store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: '400000' }, soft: {} });
+  const id = await house.order();
+  house.videos.willRetrieve(() => ({ ...status('completed', 100), cost: { amount: '0.45', currency: 'USD' } }));
+  await house.pass(10_000, 1_000);
+  expect(await house.task(id)).toMatchObject({
+    state: 'completed',
+    money: { sends: [{ amount: '0.45', listed: '0.30', counted: 'settled' }] },
+  });
+  const { origin } = orderOf();
+  const [team] = await house.store.sums([sumsOf(origin, { period: '2026-11', currency: 'USD' }).team]);
+  expect(team).toMatchObject({ held: 0n, settled: 450_000n });
+  expect(await house.service.submit(orderOf({ key: 'fake:next' }))).toMatchObject({
+    ok: false,
+    over: { scope: 'team' },
+  });
+  expect((await checkBooks(house.store)).disagreements).toEqual([]);
 });

@@ -151,6 +151,59 @@ describe('a decision on a send', () => {
   });
 });
 
+describe('what the service says a clip has cost', () => {
+  const costing = (amount: string, currency = 'USD') => ({ cost: { amount, currency } });
+  const polled = () => lived(newTask(), send, accepted);
+  const sendsOf = (task: Task) => recount(task).money?.sends;
+
+  it.each([
+    ['less', '0.28', [{ amount: '0.28', listed: '0.30', counted: 'settled' }]],
+    ['more than the price, and than any budget', '12.5', [{ amount: '12.5', listed: '0.30', counted: 'settled' }]],
+    ['more decimals than money has, rounded up', '0.11880001', [{ amount: '0.118801', listed: '0.30' }]],
+  ])('%s counts in place of the price', (_name, amount, expected) => {
+    expect(sendsOf(lived(polled(), { ...completed, ...costing(amount) }))).toMatchObject(expected);
+    expect(sendsOf(lived(polled(), cancel, { ...completed, ...costing(amount) }))).toMatchObject(expected);
+  });
+
+  it.each([
+    ['the price itself', costing('0.3')],
+    ['nothing', costing('0')],
+    ['another currency', costing('0.28', 'EUR')],
+    ['no amount', costing('a lot')],
+    ['a negative amount', costing('-1')],
+  ])('%s leaves the price of the catalog', (_name, cost) => {
+    const [only] = sendsOf(lived(polled(), { ...completed, ...cost })) ?? [];
+    expect(only).toMatchObject({ amount: '0.30', counted: 'settled' });
+    expect(only).not.toHaveProperty('listed');
+  });
+
+  it('a failed clip that costs something is billed; one that costs nothing is refunded', () => {
+    const billed = lived(polled(), { ...failed, ...costing('0.25') });
+    expect(billed.failure).toMatchObject({ isBilled: true });
+    expect(sendsOf(billed)).toMatchObject([{ amount: '0.25', listed: '0.30', counted: 'settled' }]);
+    const refunded = lived(polled(), { ...failed, ...costing('0') });
+    expect(refunded.failure).not.toHaveProperty('isBilled');
+    expect(sendsOf(refunded)?.[0]).not.toHaveProperty('counted');
+  });
+
+  it('is that of the send that was made: one in doubt keeps its price', () => {
+    const again = lived(
+      polled(),
+      { kind: 'disowned', failure: { code: 'task_unknown', words: null } },
+      resubmit,
+      send,
+      {
+        ...accepted,
+        upstreamId: 'up-2' as never,
+      },
+    );
+    expect(sendsOf(lived(again, { ...completed, ...costing('0.2') }))).toMatchObject([
+      { amount: '0.30', counted: 'doubted' },
+      { amount: '0.2', counted: 'settled' },
+    ]);
+  });
+});
+
 describe('after any events, on any number of replicas', () => {
   const kinds = Object.values(EVENTS) as readonly TaskEvent[];
   const purchase = fc.record({
@@ -166,6 +219,12 @@ describe('after any events, on any number of replicas', () => {
       send: fc.integer({ min: 0, max: 4 }),
       as: fc.constantFrom('settled' as const, 'refunded' as const, 'released' as const),
     }),
+    fc
+      .record({
+        amount: fc.constantFrom('0', '0.28', '0.30000001', '1000', '-1', 'much', '1e-9'),
+        currency: fc.constantFrom('USD', 'JPY'),
+      })
+      .chain((cost) => fc.constantFrom<TaskEvent>({ ...completed, cost }, { ...failed, cost })),
     fc.record({ kind: fc.constant('resubmit' as const), afterSends: fc.integer({ min: 0, max: 4 }), purchase }),
     fc
       .record({ sends: fc.integer({ min: 1, max: 4 }), unsentTries: fc.integer({ min: 0, max: 2 }) })

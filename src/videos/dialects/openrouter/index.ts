@@ -35,6 +35,10 @@ const jobSchema = z.object({
   status: text,
   polling_url: text,
   error: text,
+  usage: z
+    .object({ cost: z.number().nullish().catch(undefined), is_byok: z.boolean().nullish().catch(undefined) })
+    .optional()
+    .catch(undefined),
 });
 
 /** `code` repeats the HTTP status, as a number. */
@@ -121,8 +125,15 @@ function decodeTask(answer: unknown): TaskReading | null {
   const { data: job } = jobSchema.safeParse(answer);
   if (job?.status === undefined) return null;
   const status = STATUS_NAMED.get(job.status) ?? 'unknown';
+  const failure = status === 'failed' ? failureOf(job) : null;
   // No progress is documented.
-  return { id: job.id ?? null, status, progress: null, failure: status === 'failed' ? failureOf(job) : null };
+  return { id: job.id ?? null, status, progress: null, failure, ...costOf(job) };
+}
+
+/** Reads the cost in USD; with a key of one's own at the provider, that one bills, and the cost is OpenRouter's part alone. */
+function costOf({ usage }: z.infer<typeof jobSchema>): Pick<TaskReading, 'cost'> {
+  const { cost, is_byok: isByok } = usage ?? {};
+  return typeof cost !== 'number' || isByok === true ? {} : { cost: { amount: String(cost), currency: 'USD' } };
 }
 
 /** Reads the reason of a failure: `error` is a text; the states `cancelled` and `expired` are reasons themselves. */

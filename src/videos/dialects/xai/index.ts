@@ -1,3 +1,4 @@
+import { Big } from 'big.js';
 import { z } from 'zod';
 import { idOf } from '../../model.ts';
 import type { UpstreamStatus, UpstreamTask } from '../../service.ts';
@@ -99,7 +100,14 @@ function decodeTask(answer: unknown): TaskReading | null {
     status: failure === null ? statusOf(found) : 'failed',
     progress: found.progress === undefined ? null : Math.min(100, Math.max(0, Math.trunc(found.progress))),
     failure,
+    ...costOf(found),
   };
+}
+
+function costOf({ usage }: XaiAnswer): Pick<TaskReading, 'cost'> {
+  const ticks = usage?.cost_in_usd_ticks;
+  if (ticks === undefined) return {};
+  return { cost: { amount: new Big(ticks).div(TICKS_PER_DOLLAR).toFixed(), currency: 'USD' } };
 }
 
 /** Returns the status; the first version of the API had none in the response with the clip. */
@@ -149,6 +157,6 @@ function decodeError(answer: unknown): ErrorReading {
   const found = read(answer);
   const isBilled = (found?.usage?.cost_in_usd_ticks ?? 0) > 0 && named.includes('content_moderation');
   const told = isBilled && found !== null ? `${words} ${billOf(found)}` : words;
-  const billed = isBilled ? { isBilled: true as const } : {};
+  const billed = isBilled && found !== null ? { isBilled: true as const, ...costOf(found) } : {};
   return { ...reading, codes: [...named, ...reading.codes], words: told, ...billed };
 }

@@ -245,7 +245,8 @@ describe('a journey', () => {
     job.status = 'in_progress';
     expect(await service.retrieve(id)).toEqual({ id, status: 'in_progress', progress: null, failure: null });
     job.status = 'completed';
-    expect(await service.retrieve(id)).toEqual({ id, status: 'completed', progress: null, failure: null });
+    const cost = { amount: '0.25', currency: 'USD' };
+    expect(await service.retrieve(id)).toEqual({ id, status: 'completed', progress: null, failure: null, cost });
     const path = join(folder, 'clip.mp4');
     expect(await service.download(id, path)).toMatchObject({ bytes: CLIP.length, contentType: 'video/mp4' });
     expect(await readFile(path)).toEqual(CLIP);
@@ -549,4 +550,10 @@ describe('against the mock of @copilotkit/aimock 1.43.0', () => {
     await expect(service.retrieve('none' as UpstreamId)).rejects.toMatchObject({ code: 'task_unknown' });
     expect(await create(mock, { ...FOX, prompt: 'a heron' })).toMatchObject({ kind: 'refused' });
   });
+});
+
+it('reads no cost with a key of one’s own at the provider, who bills the rest', () => {
+  const done = { id: 'a', status: 'completed' };
+  expect(OPENROUTER.decodeTask({ ...done, usage: { cost: 0.01, is_byok: true } })).not.toHaveProperty('cost');
+  expect(OPENROUTER.decodeTask({ ...done, usage: { cost: '0.25' } })).not.toHaveProperty('cost');
 });

@@ -191,7 +191,8 @@ describe('a clip', () => {
     const id = XAI_ID as UpstreamId;
     expect(await client.retrieve(id)).toEqual({ id, status: 'in_progress', progress: 0, failure: null });
     expect(await client.retrieve(id)).toEqual({ id, status: 'in_progress', progress: 40, failure: null });
-    expect(await client.retrieve(id)).toEqual({ id, status: 'completed', progress: 100, failure: null });
+    const cost = { amount: '1.12', currency: 'USD' };
+    expect(await client.retrieve(id)).toEqual({ id, status: 'completed', progress: 100, failure: null, cost });
     const path = join(await folder(), 'clip.mp4');
     expect(await client.download(id, path)).toEqual({ path, bytes: XAI_CLIP.length, contentType: 'video/mp4' });
     expect((await readFile(path)).equals(XAI_CLIP)).toBe(true);
@@ -219,6 +220,23 @@ describe('a clip', () => {
       code: 'not_ready',
       retryable: true,
     });
+  });
+
+  it('says that a clip is billed that moderation blocked, and what it has cost', async () => {
+    const usage = { cost_in_usd_ticks: 2_500_000_000 };
+    const done = { status: 200, json: { status: 'done', video: { respect_moderation: false }, usage } };
+    const error = {
+      code: 'Client specified an invalid argument',
+      error: 'Generated video rejected by content moderation.',
+    };
+    for (const poll of [done, { status: 400, json: { ...error, usage } }]) {
+      const { client } = await start({ polls: [poll] });
+      await create(client);
+      expect(await client.retrieve(XAI_ID as UpstreamId)).toMatchObject({
+        failure: { code: 'moderated', isBilled: true },
+        cost: { amount: '0.25', currency: 'USD' },
+      });
+    }
   });
 
   it.each<[string, NonNullable<XaiOptions['polls']>[number], object]>([
@@ -393,7 +411,7 @@ it('works with the independent mock', async () => {
   };
   const id = await idOfCreated('a red fox');
   expect(await client.retrieve(id)).toEqual({ id, status: 'in_progress', progress: 50, failure: null });
-  expect(await client.retrieve(id)).toEqual({ id, status: 'completed', progress: 100, failure: null });
+  expect(await client.retrieve(id)).toMatchObject({ id, status: 'completed', progress: 100, failure: null });
   const path = join(await folder(), 'clip.mp4');
   expect(await client.download(id, path)).toMatchObject({ bytes: XAI_CLIP.length });
   expect(JSON.stringify(storage.requests)).not.toContain('xai-mock');
