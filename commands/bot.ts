@@ -74,5 +74,5 @@ async function react(ports: BotPorts, caller: Caller, message: MessageRef, emoji
   if (id !== undefined && setOfCard(id) !== null) return reactToSet(ports, caller, id, action);
   const task = id === undefined ? undefined : await taskHere(ports, caller, id);
   if (task === undefined) return null;
-  return action === 'retry' ? retryOnce(ports, caller, task, message) : cancelTask(ports, caller, task);
+  return action === 'retry' ? retryOnce(ports, caller, task, { reaction: message }) : cancelTask(ports, caller, task);
 }

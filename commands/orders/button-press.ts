@@ -154,6 +154,8 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
   switch (press.action) {
     case 'retry':
       return retryByPress(ports, caller, task, press.price);
+    case 'elsewhere':
+      return retryOnce(ports, { ...caller, shown: { price: press.price } }, task, { at: press.model });
     case 'edit':
       return withDefaults(ports, caller).then(({ catalog }) => editForm(catalog(), task));
     case 'cancel':

@@ -1,7 +1,7 @@
 import type { MessageRef } from '#src/chat/index.ts';
 import type { Decision } from '#src/pipeline/index.ts';
 import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
-import { checkAgain } from '#src/videos/index.ts';
+import { checkAgain, draftOfRequest, modelFingerprint, requestAt } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { orderBlindRetry } from '../comparisons/remake.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
@@ -125,21 +125,27 @@ export function cancelTask(ports: BotPorts, caller: Caller, task: Task): Promise
  * Orders a task's request again by button or reaction, for its requester and managers of its channel. One retry at a time:
  * presses and reactions lead to the one in progress, and once it has ended to the next take ({@link nextTake}).
  * @param reaction the message that the caller reacted to. Default: a button was pressed.
+ * @param at the model of another video service that the button named, as `modelFingerprint` has it. Default: its own model.
  */
 export async function retryOnce(
   ports: BotPorts,
   caller: Caller,
   original: Task,
-  reaction?: MessageRef,
+  { reaction, at }: { readonly reaction?: MessageRef; readonly at?: string } = {},
 ): Promise<Reply> {
   const refusal = await mayNotDecideOn(ports, caller, original.origin, retryYourself(shortId(original.id)));
   if (refusal !== null) return refused(refusal);
   if (isUndecided(original)) return refused(UNDECIDED);
   if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
   if (isBlind(original)) return orderBlindRetry(ports, caller, original, null);
-  const question = await askBeforeShowing(ports, caller, original);
+  const catalog = ports.catalog();
+  const model = at === undefined ? undefined : catalog.models.find((one) => modelFingerprint(one) === at);
+  if (at !== undefined && model === undefined) return refused(NOT_OFFERED);
+  const checked =
+    model === undefined ? checkAgain(catalog, original.request) : requestAt(catalog, original.request, model.name);
+  const shownRequest = model === undefined || !checked.ok ? undefined : draftOfRequest(checked.request);
+  const question = await askBeforeShowing(ports, caller, original, shownRequest);
   if (question !== null) return question;
-  const checked = checkAgain(ports.catalog(), original.request);
   const message = await ports.chat.messageOf(original.id);
   const isHere = message !== undefined && message.channel === caller.channel;
   const take = await nextTake(ports, caller, `retry:${original.id}`, reaction);
@@ -160,6 +166,9 @@ export async function retryOnce(
   const shown = isSeen ? placed.task : { ...placed.task, request: original.request };
   return privately(retriedAlready(original, shown, where));
 }
+
+/** Refuses a model that a button named. */
+const NOT_OFFERED = 'That model isn’t offered any more. Nothing was bought. Retry orders the clip as it was.';
 
 /** Remedy for a user who may not retry another person's clip. */
 function retryYourself(shortId: string): string {

@@ -10,6 +10,8 @@ export type Press =
   | { readonly action: PlainAction; readonly task: TaskId }
   /** `price`: the price shown on the button; `null` if none. */
   | { readonly action: 'retry'; readonly task: TaskId; readonly price: Price | null }
+  /** `model`: the model on the button, as `modelFingerprint` has it. */
+  | { readonly action: 'elsewhere'; readonly task: TaskId; readonly model: string; readonly price: Price }
   /** `afterSends`: number of submissions then; `price`: as for `retry`; `isConfirmed`: the button of a question. */
   | {
       readonly action: 'again';
@@ -74,6 +76,7 @@ const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
 /** All actions; the wire format of their ids is below. */
 const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   ...TASK_ACTIONS,
+  elsewhere: { response: 'public', isManaged: true },
   order: { response: 'update', isManaged: false },
   ask: { response: 'update', isManaged: false },
   approve: { response: 'private', isManaged: false },
@@ -132,6 +135,14 @@ export function retryButtonId(task: TaskId, price: Price | null): string {
   return price === null ? `retry:${task}` : `retry:${task}:${priceId(price)}`;
 }
 
+/** Returns the id of a button that orders a clip from another model, with the price that it shows: `elsewhere:7f3a…:9f86d081:0.30USD`. */
+export function elsewhereButtonId(
+  task: TaskId,
+  { model, price }: { readonly model: string; readonly price: Price },
+): string {
+  return `elsewhere:${task}:${model}:${priceId(price)}`;
+}
+
 /** Returns the id of a button that orders a draft, with the price that it shows: `order:7f3a…:0.20USD`. */
 export function orderButtonId(draft: TaskId, price: Price): string {
   return `order:${draft}:${priceId(price)}`;
@@ -186,7 +197,7 @@ export function parseButton(id: string): Press | null {
   if (id.startsWith('notify:')) return parseNotify(id);
   if (id.startsWith('privacy:')) return parsePrivacyButton(id);
   if (id.startsWith('statement:')) return parseStatementButton(id);
-  const further = parseComparisonButton(id) ?? parsePriced(id) ?? parseResend(id);
+  const further = parseComparisonButton(id) ?? parsePriced(id) ?? parseElsewhere(id) ?? parseResend(id);
   return further ?? parseDecision(id) ?? parseReviewId(id) ?? parseTask(id);
 }
 
@@ -215,6 +226,13 @@ function parsePriced(id: string): Press | null {
   if (action === 'retry') return { action, task: draft as TaskId, price };
   if (action === 'order') return { action, draft: draft as TaskId, price };
   return price === null ? { action: action as DraftAction, draft: draft as TaskId } : null;
+}
+
+function parseElsewhere(id: string): Press | null {
+  const [, task, model, shown = ''] = /^elsewhere:([^:]+):([0-9a-f]{8}):([^:]+)$/u.exec(id) ?? [];
+  const price = parsePriceId(shown);
+  if (task === undefined || model === undefined || price === null) return null;
+  return { action: 'elsewhere', task: task as TaskId, model, price };
 }
 
 function parseDecision(id: string): Press | null {

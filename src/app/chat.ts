@@ -3,7 +3,9 @@ import { ChatEngine, createAttachmentPlanner, createSubscriptions } from '../cha
 import { createKeptUntil } from '../clips/index.ts';
 import { isSandboxed } from '../config/index.ts';
 import { createFfmpegFitter } from '../media/index.ts';
-import { BUILT_IN_ADMINS } from '../teams/index.ts';
+import { priceOf } from '../tasks/index.ts';
+import { allowedCatalog, BUILT_IN_ADMINS, NO_POLICY, rulesAt, valueRules } from '../teams/index.ts';
+import { modelFingerprint, requestElsewhere } from '../videos/index.ts';
 import type { Parts } from './parts.ts';
 
 /** Creates the chat side of tasks. */
@@ -37,6 +39,13 @@ export function createAppChat(
     links,
     handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
     modelOf: (name) => catalog().models.find((model) => model.name === name),
+    elsewhere: async ({ origin, request }) => {
+      const { policy = NO_POLICY } = await money.settings.get(origin);
+      const found = requestElsewhere(allowedCatalog(catalog(), valueRules(rulesAt(policy, origin))), request);
+      if (found === null) return null;
+      const { model } = found;
+      return { model: modelFingerprint(model), title: model.title, price: priceOf(model, request.seconds) };
+    },
     observer: deps.metrics.deliveryObserver,
     editIntervalMs: config.progressEditMs,
     deadlineMs: config.poll.deadlineMs,

@@ -61,7 +61,7 @@ import { SetNotices } from './sets/set-notices.ts';
 import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { SubmissionPause, TaskViews } from './task-views.ts';
-import { isPending, type TaskView } from './view.ts';
+import { type Elsewhere, isPending, type TaskView } from './view.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
@@ -128,6 +128,8 @@ export interface ChatOptions extends Pick<ReviewNoticesOptions, 'reviewRules'> {
   readonly admins?: readonly Admin[];
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
   readonly leftFor: (task: Task) => Promise<Price | null>;
+  /** Returns the model of another service that takes a task's order as it is; `null`: there is none. Default: none has. */
+  readonly elsewhere?: (task: Task) => Promise<Elsewhere | null>;
   /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
   readonly keptUntil?: (task: Task) => Promise<number | null>;
 }

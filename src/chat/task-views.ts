@@ -1,8 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Store } from '../engine/index.ts';
+import type { ErrorCode } from '../errors.ts';
 import {
   type DurationEstimates,
   isBlind,
+  isContentRemoved,
   isWaitingFor,
   orderIdOf,
   parsePause,
@@ -16,7 +18,7 @@ import type { CardRecord, Cards } from './cards.ts';
 import type { ProgressEdits } from './progress-edits.ts';
 import { deliveryRecords } from './records.ts';
 import type { ReviewContext } from './reviews.ts';
-import { type Handover, standingIn, type TaskView, type ViewContext, viewOf } from './view.ts';
+import { type Elsewhere, type Handover, standingIn, type TaskView, type ViewContext, viewOf } from './view.ts';
 
 /** Options of {@link TaskViews}. */
 interface TaskViewsOptions {
@@ -35,12 +37,25 @@ interface TaskViewsOptions {
   readonly slowestPollMs: number;
   /** The video service is known to refund failed tasks. */
   readonly refundKnown: boolean;
+  /** Returns the model of another service that takes a task's order as it is; `null`: there is none. Default: none has. */
+  readonly elsewhere?: (task: Task) => Promise<Elsewhere | null>;
   /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
   readonly keptUntil?: (task: Task) => Promise<number | null>;
 }
 
 /** What a message showed before. */
 type ShownBefore = Pick<CardRecord, 'progress' | 'retrying' | 'isRunning'> & Partial<Pick<CardRecord, 'message'>>;
+
+/** Failures that another service may not have: the order itself was not at fault. */
+const STOPPED_BY_SERVICE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'unauthorised',
+  'no_balance',
+  'forbidden',
+  'unknown_model',
+  'rate_limited',
+  'unavailable',
+  'timed_out',
+]);
 
 /** Views of tasks, with what their messages showed before and what this process knows of their progress. */
 export class TaskViews {
@@ -71,15 +86,27 @@ export class TaskViews {
     { handover, isHeld = false }: { readonly handover: Handover | null; readonly isHeld?: boolean },
   ): Promise<TaskView> {
     const { links, keptUntil, reviewContext } = this.#options;
-    const [keptUntilMs = null, review] = await Promise.all([keptUntil?.(task), reviewContext(task)]);
+    const [keptUntilMs = null, review, elsewhere] = await Promise.all([
+      keptUntil?.(task),
+      reviewContext(task),
+      this.#elsewhere(task),
+    ]);
     const fresh = await withFreshLink(handover, () => links.forClip(task));
-    return this.#of(task, message, { handover: fresh, isHeld, review, keptUntilMs });
+    return this.#of(task, message, { handover: fresh, isHeld, review, keptUntilMs, elsewhere });
+  }
+
+  /** Clips that belong together are made again together. */
+  async #elsewhere(task: Task): Promise<Elsewhere | null> {
+    const { failure, set, takeOf } = task;
+    const isAlone = set === undefined && takeOf === undefined && !isContentRemoved(task);
+    const isStopped = task.state === 'rejected' && failure !== undefined && STOPPED_BY_SERVICE.has(failure.code);
+    return isAlone && isStopped ? ((await this.#options.elsewhere?.(task)) ?? null) : null;
   }
 
   #of(
     task: Task,
     message: ShownBefore | undefined,
-    read: Pick<ViewContext, 'handover' | 'isHeld' | 'review' | 'keptUntilMs'>,
+    read: Pick<ViewContext, 'handover' | 'isHeld' | 'review' | 'keptUntilMs' | 'elsewhere'>,
   ): TaskView {
     const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown, edits } = this.#options;
     const live = edits.liveOf(task.id);

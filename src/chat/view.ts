@@ -175,6 +175,8 @@ export interface TaskView {
   readonly keptUntilMs?: number;
   /** Price of a retry by the current catalog; `null` where the catalog no longer has the model. */
   readonly retryPrice: Price | null;
+  /** Model of another video service that takes the same order. Absent: none, or its own service did not stop it. */
+  readonly elsewhere?: Elsewhere;
   readonly buttons: readonly ButtonAction[];
   /** The channel that took no message, so that this one is a direct message. Absent: it is where it was requested. */
   readonly awayFrom?: string;
@@ -196,6 +198,14 @@ export interface TaskView {
   readonly blind?: BlindView;
   /** Set on the card of a comparison. */
   readonly comparison?: ComparisonView;
+}
+
+/** Model that a clip can be ordered from instead. */
+export interface Elsewhere {
+  /** As `modelFingerprint` has it. */
+  readonly model: string;
+  readonly title: string;
+  readonly price: Price;
 }
 
 export interface BoardCut {
@@ -285,6 +295,8 @@ export interface ViewContext {
   readonly isHeld?: boolean;
   /** Time at which its clip will be removed; `null` for none. Default: `null`. */
   readonly keptUntilMs?: number | null;
+  /** Default: `null`. */
+  readonly elsewhere?: Elsewhere | null;
 }
 
 /** Builds the view of a task's message; pure. */
@@ -305,6 +317,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
   const isOpen = phase === 'queued' || phase === 'running';
   const ageMs = context.nowMs - sinceMs(task);
   const retrying = retryOf(task, context);
+  const { elsewhere = null } = context;
   const isOverdue = isOpen && task.acceptedAtMs !== undefined && ageMs >= context.deadlineMs;
   return {
     kind: 'task',
@@ -343,6 +356,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     ...(task.removal === undefined ? {} : { removal: task.removal }),
     ...(typeof context.keptUntilMs === 'number' ? { keptUntilMs: context.keptUntilMs } : {}),
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
+    ...(elsewhere === null ? {} : { elsewhere }),
     ...(task.set === undefined ? {} : { set: task.set }),
     ...(task.takeOf === undefined ? {} : { takeOf: task.takeOf }),
     ...(chain === undefined || place === undefined ? {} : { startsFrom: place.at - 1 }),

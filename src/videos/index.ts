@@ -23,6 +23,7 @@ export {
 } from './check.ts';
 export { COMPARED } from './comparison.ts';
 export { VIDEO_TYPES } from './content/container.ts';
+export { modelFingerprint, requestAt, requestElsewhere } from './elsewhere.ts';
 export { TOKEN } from './exchange.ts';
 export { readableExtensions, readableMedia } from './media-kind.ts';
 export {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, makeDir, runToEnd, startDailies } from './dailies.ts';
+import { administer, answered, makeDir, runToEnd, startDailies } from './dailies.ts';
 
 let services: readonly [FakeVideoService, FakeVideoService];
 let dir: Awaited<ReturnType<typeof makeDir>>;
@@ -87,6 +87,27 @@ test('a key changes without a restart', async () => {
   dailies.hangUp();
   await expect.poll(() => dailies.output()).toContain('catalog_reload_failed');
   await dailies.reaches(answered(await dailies.interact('/video create a bee --model quick')), 'completed');
+  expect(await dailies.stop()).toBe(0);
+});
+
+test('a clip that its service refuses is offered at the next model of another one', async () => {
+  const [own, other] = services;
+  const env = await configured();
+  await writeFile(join(dir.path, 'own.key'), 'sk-withdrawn');
+  const dailies = await startDailies({ dir: dir.path, env });
+  const refused = answered(await dailies.interact('/video create a fox --model quick'));
+  const { buttons } = await dailies.reaches(refused, 'rejected');
+  const [button] = buttons.filter(({ id }) => id.startsWith('elsewhere:'));
+  expect(button?.label).toBe('Make it with slow · $0.25');
+  expect([own.creates, other.creates]).toEqual([0, 0]);
+  const made = answered(await dailies.press(refused, button?.id ?? ''));
+  await dailies.reaches(made, 'completed');
+  expect([own.creates, other.creates]).toEqual([0, 1]);
+  expect(JSON.parse(other.requests[0]?.body ?? '{}')).toMatchObject({ model: 'slow-2', prompt: 'a fox' });
+  await administer(dailies, '/video policy --models quick');
+  const alone = answered(await dailies.interact('/video create a wolf --model quick'));
+  const shown = await dailies.reaches(alone, 'rejected');
+  expect(shown.buttons.map(({ id }) => id.split(':')[0])).toEqual(['retry', 'edit', 'details']);
   expect(await dailies.stop()).toBe(0);
 });
 

@@ -19,7 +19,14 @@ import {
   type SetPlace,
   total,
 } from '#src/tasks/index.ts';
-import { changesId, resendButtonId, retryButtonId, signOffButtonId, taskButtonId } from '../../ui/buttons.ts';
+import {
+  changesId,
+  elsewhereButtonId,
+  resendButtonId,
+  retryButtonId,
+  signOffButtonId,
+  taskButtonId,
+} from '../../ui/buttons.ts';
 import {
   type Block,
   blocksOf,
@@ -36,7 +43,7 @@ import {
 } from '../../ui/card.ts';
 import { unsentWords, waitsWords } from '../chain.ts';
 import { failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
-import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
+import { capitalised, count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
@@ -132,8 +139,19 @@ function ownLines(view: TaskView): readonly Line[] {
 
 function furtherButtons(view: TaskView): readonly CardButton[] {
   if (isComparison(view)) return isDecidedTogether(view) ? [] : comparisonButtons(view);
-  return view.members === undefined ? blindButtons(view) : memberButtons(view);
+  return view.members === undefined ? [...blindButtons(view), ...elsewhereButtons(view)] : memberButtons(view);
 }
+
+/** Offers the order to another video service, where its own one stopped it. */
+function elsewhereButtons({ task, elsewhere }: TaskView): readonly CardButton[] {
+  if (elsewhere === undefined) return [];
+  const { title, price } = elsewhere;
+  const label = priced(`Make it with ${shorten(title, MAX_TITLE)}`, price);
+  return [{ id: elsewhereButtonId(task, elsewhere), label, style: 'primary' }];
+}
+
+/** Length to which a button shortens a title: Slack takes labels of 75 characters. */
+const MAX_TITLE = 40;
 
 function isComparison(view: TaskView): view is TaskView & { readonly comparison: ComparisonView } {
   return view.comparison !== undefined;

@@ -15,22 +15,22 @@ const TOP = join(import.meta.dirname, '../../..');
  * 11, those with one call site by 2, files and functions of one create by 1 and 6.
  */
 const CEILINGS = {
-  lines: 76_700,
-  exports: 2_081,
-  'exported functions with one call site': 327,
+  lines: 76_900,
+  exports: 2_088,
+  'exported functions with one call site': 329,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,
-  'fields of TaskView': 47,
+  'fields of TaskView': 48,
   'fields of BotPorts': 36,
   'fields of Platform': 21,
-  'fields of ChatOptions': 23,
+  'fields of ChatOptions': 24,
   'files that handle message_gone': 25,
   sweepers: 2,
   'loops of compare-and-set': 2,
   'terms of the glossary': 79,
   'files of one create': 133,
-  'functions of one create': 710,
+  'functions of one create': 712,
   'reads of one create': 17,
   'commits of one create': 6,
 } as const;

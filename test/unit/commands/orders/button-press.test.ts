@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { retryButtonId } from '#commands/ui/buttons.ts';
+import { elsewhereButtonId, retryButtonId } from '#commands/ui/buttons.ts';
 import type { TaskEvent } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { modelFingerprint } from '#src/videos/elsewhere.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
@@ -23,6 +24,44 @@ const seeded = async (...events: readonly TaskEvent[]) => {
   const task = await house.seed(ada(), 'a red fox --seconds 6', ...events);
   return { house, task, press: (caller: ReturnType<typeof ada>, action: string) => house.bot.press(caller, action) };
 };
+
+describe('Make it with another model', () => {
+  const other = { ...CATALOG.defaultModel, name: 'other', title: 'Other', price: '0.10', service: 'second' };
+  const at = { model: modelFingerprint(other), price: { amount: '0.6', currency: 'USD' } };
+
+  async function stopped() {
+    const house = new BotHouse({ ...CATALOG, models: [...CATALOG.models, other] });
+    const task = await house.seed(ada(), 'a red fox --seconds 6', send, refused);
+    return { house, task, press: (button: string) => house.bot.press(ada(), button) };
+  }
+
+  it('orders it there, once', async () => {
+    const { house, task, press } = await stopped();
+    const button = elsewhereButtonId(task.id, at);
+    expect((await press(button)).kind).toBe('task');
+    const request = { ...task.request, model: 'other', service: 'second' };
+    expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, request, price: at.price, retryOf: task.id }]);
+    expect(replyText(await press(button))).toContain('Already on its way: ‹a red fox›');
+    expect(replyText(await press(retryButtonId(task.id, task.price)))).toContain('Already on its way: ‹a red fox›');
+    expect(house.records.size).toBe(2);
+  });
+
+  it('asks where the price has changed, about the order there', async () => {
+    const { house, task, press } = await stopped();
+    const asked = await press(elsewhereButtonId(task.id, { ...at, price: { amount: '0.5', currency: 'USD' } }));
+    expect(replyText(asked)).toContain('The price is now $0.60, not $0.50.');
+    const [confirm] = asked.kind === 'private' ? asked.card.buttons : [];
+    expect((await press(confirm?.id ?? '')).kind).toBe('task');
+    expect(house.orders).toMatchObject([{ request: { model: 'other', service: 'second' }, price: at.price }]);
+  });
+
+  it('orders nothing where the model is gone', async () => {
+    const { house, task, press } = await stopped();
+    const gone = await press(elsewhereButtonId(task.id, { ...at, model: '00000000' }));
+    expect(replyText(gone)).toContain('That model isn’t offered any more. Nothing was bought.');
+    expect(house.orders).toEqual([]);
+  });
+});
 
 describe('Retry', () => {
   it('asks for confirmation if the price differs from the one on the button', async () => {

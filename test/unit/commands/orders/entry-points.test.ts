@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { Addressing, Bot, Caller, Reply } from '#commands/bot-port.ts';
 import type { SpendingRules } from '#commands/orders/spending.ts';
 import { declarations } from '#commands/registry.ts';
-import { type Press, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
+import { elsewhereButtonId, type Press, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import type { FormPurpose } from '#commands/ui/form-ids.ts';
 import type { OverBudget } from '#src/pipeline/over-budget.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { PolicyRules } from '#src/teams/policy/policy.ts';
+import { modelFingerprint } from '#src/videos/elsewhere.ts';
 import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
@@ -199,6 +200,12 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   reveal: null,
   prefer: null,
   remake: 'comparisons.test.ts',
+  elsewhere: press(
+    (id) => elsewhereButtonId(id as TaskId, { model: modelFingerprint({ name: 'swift-1' }), price: PRICE }),
+    {
+      seed: finished,
+    },
+  ),
 };
 const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   create: { run: ({ bot }, caller) => bot.submit(caller, 'create', FILLED) },

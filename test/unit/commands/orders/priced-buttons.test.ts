@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
 import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
-import { type Press, parseButton, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
+import { elsewhereButtonId, type Press, parseButton, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
 import { buttonsOf, type CardButton } from '#commands/ui/card.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import { modelFingerprint } from '#src/videos/elsewhere.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
@@ -53,6 +54,16 @@ interface Spending {
  */
 const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spending])[] | string | null>> = {
   retry: [['Retry', { find: async (house) => retryButtonId((await finished(house)).id, PRICE) }]],
+  elsewhere: [
+    [
+      'Make it with another model',
+      {
+        find: async (house) =>
+          elsewhereButtonId((await finished(house)).id, { model: modelFingerprint({ name: 'swift-1' }), price: PRICE }),
+        needsPrice: true,
+      },
+    ],
+  ],
   order: [
     [
       'Create, Try again and the cheaper form',

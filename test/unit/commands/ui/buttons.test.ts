@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   approveButtonId,
+  elsewhereButtonId,
   isAnsweredInPlace,
   parseButton,
   resendButtonId,
@@ -25,6 +26,16 @@ describe('button ids', () => {
     expect(parseButton(`retry:${task}`)).toEqual({ action: 'retry', task, price: null });
     expect(retryButtonId(task, null)).toBe(`retry:${task}`);
     expect(parseButton(`retry:${task}:cheap`)).toBeNull();
+  });
+
+  it('elsewhere includes the model and its price', () => {
+    const price = { amount: '0.30', currency: 'USD' };
+    const named = elsewhereButtonId(task, { model: '9f86d081', price });
+    expect(parseButton(named)).toEqual({ action: 'elsewhere', task, model: '9f86d081', price });
+    expect(named.length).toBeLessThanOrEqual(100);
+    for (const id of [`elsewhere:${task}`, `elsewhere:${task}:9f86d081`, `elsewhere:${task}:swift:0.30USD`]) {
+      expect(parseButton(id)).toBeNull();
+    }
   });
 
   it('again includes the number of submissions so far and its price; ids of earlier versions have no price', () => {
