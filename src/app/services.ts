@@ -66,10 +66,14 @@ export function createVideos(deps: AppDeps): VideoServices {
 }
 
 /** Returns the settings of the pipeline. */
-export function pipelineSettingsOf({ config, services }: Pick<AppDeps, 'config' | 'services'>) {
+export function pipelineSettingsOf({ config, services, catalog }: Pick<AppDeps, 'config' | 'services' | 'catalog'>) {
   const { poll: pace, limits, refunds, createTimeoutMs, maxConcurrent, videoService } = config;
   const maxRepeatedFetches = maxConcurrent.deliveries;
   // The URL of the embedded one changes.
   const serviceKey = serviceKeys(services, videoService?.baseUrl ?? 'sandbox');
-  return { pace, limits, refunds, createTimeoutMs, maxRepeatedFetches, serviceKey };
+  const chargesOnRejection = (name: string): boolean | undefined => {
+    const { chargesOnRejection: charges = 'unknown' } = catalog().models.find((model) => model.name === name) ?? {};
+    return charges === 'unknown' ? undefined : charges === 'yes';
+  };
+  return { pace, limits, refunds, createTimeoutMs, maxRepeatedFetches, serviceKey, chargesOnRejection };
 }

@@ -5,6 +5,7 @@ import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts'
 import type { Logger } from '../logger.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
 import {
+  type Failure,
   failureOf,
   isFetching,
   isFollowedQuietly,
@@ -77,10 +78,12 @@ export interface PollerOptions {
   readonly clips: Pick<Clips, 'fetch'>;
   /** Concurrency of fetches that failed before, at least 1: the other slots are for clips that were never tried. */
   readonly maxRepeatedFetches: number;
+  /** Returns whether a model's service charges for what its content rules stop; `undefined`: unknown. Default: unknown. */
+  readonly chargesOnRejection?: (model: string) => boolean | undefined;
 }
 
 /** The fields of a task that a poll needs: some hundred bytes where the record has a thousand. */
-interface Followed extends Pick<VideoRequest, 'service'> {
+interface Followed extends Pick<VideoRequest, 'service' | 'model'> {
   readonly id: TaskId;
   readonly state: Task['state'];
   readonly upstreamId: UpstreamId;
@@ -119,9 +122,9 @@ export class PollCache implements TaskObserver {
       scheduleNext(queue, task, clock.now());
       return undefined;
     }
-    const { service } = task.request;
+    const { service, model } = task.request;
     const of = service === undefined ? {} : { service };
-    const followed = { id, state, upstreamId, sinceMs: sinceMs(task), ...of };
+    const followed = { id, state, upstreamId, sinceMs: sinceMs(task), model, ...of };
     if (exclusive) this.#tasks.set(id, followed);
     return followed;
   }
@@ -221,7 +224,7 @@ class Poller {
     return null;
   }
 
-  async #isOver({ id }: Followed, { status, failure, cost }: UpstreamTask): Promise<boolean> {
+  async #isOver({ id, model }: Followed, { status, failure, cost }: UpstreamTask): Promise<boolean> {
     const { repository, queue, clock } = this.#options;
     const atMs = clock.now();
     if (status === 'queued') this.#queuedAtMs.set(id, atMs);
@@ -235,12 +238,19 @@ class Poller {
       ...(queuedAtMs === undefined ? {} : { queuedAtMs }),
       ...billed,
     } as const;
-    const reason = failure ?? { code: 'generation_failed' as const, words: null };
+    const reason = this.#judged(model, failure ?? { code: 'generation_failed', words: null });
     const failed = { kind: 'failed', failure: reason, atMs, ...billed } as const;
     const recorded = await repository.record(id, status === 'completed' ? completed : failed);
     // If it had ended already, the process that recorded it may not know that its write was stored.
     if (recorded !== undefined) scheduleNext(queue, recorded.task, atMs);
     return true;
+  }
+
+  /** Adds what the catalog knows of the bill for a refused clip, where the service does not say it. */
+  #judged(model: string, failure: Failure): Failure {
+    if (failure.code !== 'moderated' || failure.isBilled !== undefined) return failure;
+    const isBilled = this.#options.chargesOnRejection?.(model);
+    return isBilled === undefined ? failure : { ...failure, isBilled };
   }
 }
 

@@ -146,8 +146,8 @@ export interface Failure {
   readonly code: ErrorCode;
   /** Error message of the service, if any. */
   readonly words: string | null;
-  /** The service says that it bills the failed task all the same. Absent: it refunds it. */
-  readonly isBilled?: true;
+  /** Whether the service bills the failed task all the same, by its own word or by the catalog's. Absent: unknown; it is taken for refunded. */
+  readonly isBilled?: boolean;
 }
 
 /**

@@ -117,6 +117,10 @@ const modelSchema = z.strictObject({
     .record(z.string(), z.json())
     .optional()
     .describe('Further fields of the service’s request, sent as they are.'),
+  chargesOnRejection: z
+    .enum(['yes', 'no', 'unknown'])
+    .optional()
+    .describe('Whether the service charges for a clip that its content rules stop. Default: unknown.'),
   promptMaxLength: z.int().min(1).optional().describe('In characters. Default: no limit.'),
   default: z.boolean().optional().describe('Whether it is taken where nobody names a model. Default: the first one.'),
 });

@@ -73,6 +73,8 @@ export interface Model {
   readonly secondsFormat?: SecondsFormat;
   /** Further fields of the service's request, sent as they are. Default: none. */
   readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Whether the service charges for a clip that its content rules stop. Absent: unknown. */
+  readonly chargesOnRejection?: 'yes' | 'no' | 'unknown';
   /** Longest prompt in characters (Unicode code points). `Infinity` where the catalog has no limit. */
   readonly promptMaxLength: number;
   /** Defaults of the person for whom the catalog is read, out of what the model offers. Default: the model's own. */

@@ -7,7 +7,7 @@ import type { Logger } from '#src/logger.ts';
 import type { SignedLinks } from '#src/media/clip-links.ts';
 import { deliverQueue } from '#src/pipeline/next-job.ts';
 import type { Order } from '#src/pipeline/order.ts';
-import type { PollCache, PollPace } from '#src/pipeline/poll.ts';
+import type { PollCache, PollerOptions, PollPace } from '#src/pipeline/poll.ts';
 import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
 import type { TaskService, TaskServiceOptions } from '#src/pipeline/task-service.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
@@ -39,6 +39,8 @@ export interface TaskHouseOptions {
   readonly pace?: Partial<PollPace>;
   readonly limits?: Limits;
   readonly refunds?: Refunds;
+  /** Default: it is not known of any model. */
+  readonly chargesOnRejection?: PollerOptions['chargesOnRejection'];
   readonly settingsOf?: TaskServiceOptions['settingsOf'];
   readonly concurrency?: Partial<Readonly<Record<JobKind, number>>>;
   /** Queues that exist from the start. Default: those of no platform and no named service. */
@@ -108,6 +110,7 @@ export class TaskHouse {
       ...(assertWritable === undefined ? {} : { assertWritable }),
       ...(restoreSpend === undefined ? {} : { restoreSpend }),
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
+      ...(options.chargesOnRejection === undefined ? {} : { chargesOnRejection: options.chargesOnRejection }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
       links: options.links ?? null,
       storage: new FolderStorage('/clips'),

@@ -336,9 +336,11 @@ function refusedSentence(view: TaskView): string {
 function refundSentence({ refundKnown, price, sends, failure }: TaskView): string {
   const refund = failure?.isBilled
     ? `The video service bills it all the same, so ${formatPrice(price)} counts as used.`
-    : refundKnown
-      ? 'Not charged: the video service refunds failed tasks.'
-      : `The video service refunds failed tasks under its own rules. Its console shows whether the ${formatPrice(price)} came back.`;
+    : failure?.isBilled === false
+      ? 'Not charged: the video service doesn’t charge for what its rules stop.'
+      : refundKnown
+        ? 'Not charged: the video service refunds failed tasks.'
+        : `The video service refunds failed tasks under its own rules. Its console shows whether the ${formatPrice(price)} came back.`;
   if (sends < 2) return refund;
   return `${refund} But it was sent ${sends} times: the video service may still charge ${upTo(price, sends - 1)} for the rest.`;
 }

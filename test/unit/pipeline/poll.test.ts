@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#src/errors.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
+import { lastLedgerState } from '#src/tasks/state-machine.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Clip, CreateOutcome, UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
@@ -79,6 +80,22 @@ describe('a poll', () => {
     await house.pass(5_000);
     expect(await house.task(id)).toMatchObject({ state: 'failed', failure: { code: 'moderated', words: 'no' } });
     expect(house.videos.downloads).toEqual([]);
+  });
+
+  it.each([
+    ['charges', true, 'settled'],
+    ['does not charge', false, 'refunded'],
+  ] as const)('%s for what its rules stop, where the catalog says so', async (_what, isBilled, state) => {
+    const { house, id } = await following({ chargesOnRejection: () => isBilled });
+    house.videos.willRetrieve(() => status('failed', null, { code: 'moderated', words: 'no' }));
+    await house.pass(5_000);
+    const task = await house.task(id);
+    expect(task.failure).toEqual({ code: 'moderated', words: 'no', isBilled });
+    expect(lastLedgerState(task)).toBe(state);
+    const other = await following({ chargesOnRejection: () => isBilled });
+    other.house.videos.willRetrieve(() => status('failed', null, { code: 'generation_failed', words: 'no' }));
+    await other.house.pass(5_000);
+    expect((await other.house.task(other.id)).failure).toEqual({ code: 'generation_failed', words: 'no' });
   });
 
   it('ends with a generic failure where the service reports none', async () => {

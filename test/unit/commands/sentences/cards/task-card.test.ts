@@ -228,6 +228,11 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
       'The video service’s content rules stopped this. Different wording may pass.\nThe video service bills it all the same, so $0.30 counts as used.',
     ],
     [
+      'not billed, by the catalog',
+      { ...ENDED, failure: { code: 'moderated', words: null, isBilled: false } },
+      'The video service’s content rules stopped this. Different wording may pass.\nNot charged: the video service doesn’t charge for what its rules stop.',
+    ],
+    [
       'sent twice, refunds known',
       { ...ENDED, sends: 2, refundKnown: true },
       'The video service couldn’t make this clip.\nNot charged: the video service refunds failed tasks. But it was sent 2 times: the video service may still charge $0.30 for the rest.',
