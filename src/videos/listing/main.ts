@@ -7,7 +7,6 @@ import { CommandError, runCommand } from '../../command.ts';
 import { asDailiesError } from '../../errors.ts';
 import { CatalogError, type FileModel, parseCatalog } from '../catalog.ts';
 import { readServices, type ServiceConfig, ServicesError } from '../services-file.ts';
-import { changeLines } from './difference.ts';
 import { fetchListing } from './fetch.ts';
 import { mergeListing } from './merge.ts';
 
@@ -103,11 +102,11 @@ await runCommand('writing the catalog', async () => {
   const present = await readFileAsIs(path);
   const listing = await fetchListing(service, clock);
   const { models: before = [], ...rest } = present ?? {};
-  const { models, changes } = mergeListing({ models: before, listing, service: given, isOnly, adds: !isUpdate });
-  print([...changeLines(changes), ...listing.notes]);
+  const { models, differences } = mergeListing({ models: before, listing, service: given, isOnly, adds: !isUpdate });
+  print([...differences, ...listing.notes]);
   if (models.length === 0)
     throw new CommandError(`Nothing was written: ${given} lists no model that a catalog can have.`);
-  if (present !== null && changes.length === 0) return print([`${path} is up to date.`]);
+  if (present !== null && differences.length === 0) return print([`${path} is up to date.`]);
   const schema = existsSync(join(dirname(path), 'catalog.schema.json')) ? { $schema: './catalog.schema.json' } : {};
   const file: CatalogFile = { ...(present === null ? schema : rest), models };
   const { defaultModel } = parseCatalog(file);

@@ -1,13 +1,7 @@
 import { Big } from 'big.js';
 import type { FileModel } from '../catalog.ts';
 import type { ListedModel, ModelListing } from '../dialects/dialect.ts';
-import { isAlike } from '../model.ts';
-
-/** Difference between a catalog and a service's list. */
-export type Change =
-  | { readonly kind: 'new'; readonly model: FileModel }
-  | { readonly kind: 'gone'; readonly model: FileModel }
-  | { readonly kind: 'changed'; readonly model: FileModel; readonly before: FileModel };
+import { isAlike, offerInWords } from '../model.ts';
 
 /** Options of {@link mergeListing}. */
 interface MergeOptions {
@@ -25,36 +19,40 @@ interface MergeOptions {
 /**
  * Brings the models of a service up to date with its list. Models of other services stay as they are, as do those of which
  * the list gives no lengths or prices; of the others, their place and what the list does not say.
- * @returns the models of the new file, and what differs
+ * @returns the models of the new file, and a line for each difference: `+`, `-` and `~` for models that come, go and change
  */
 export function mergeListing({ models, listing, service, isOnly, adds }: MergeOptions): {
   readonly models: readonly FileModel[];
-  readonly changes: readonly Change[];
+  readonly differences: readonly string[];
 } {
   const isOwn = (model: FileModel) => model.service === service || (model.service === undefined && isOnly);
   const found = new Map(models.filter(isOwn).map((model) => [model, offerFor(model, listing.models)]));
   const claims = [...found.values()];
-  const changes: Change[] = [];
+  const differences: string[] = [];
   const kept = models.flatMap((model) => {
     if (!isOwn(model) || listing.unread.includes(idIn(model))) return [model];
     const offer = found.get(model);
     if (offer === undefined) {
-      changes.push({ kind: 'gone', model });
+      differences.push(`- ${model.name} (${idIn(model)}): the service does not list it any more`);
       return [];
     }
     const isShared = claims.filter((one) => one === offer).length > 1;
     const updated = updatedBy(model, isShared ? { ...offer, resolutions: model.resolutions } : offer);
     if (JSON.stringify(updated) === JSON.stringify(model)) return [model];
-    changes.push({ kind: 'changed', model: updated, before: model });
+    differences.push(`~ ${model.name}: ${changesOf(model, updated)}`);
     return [updated];
   });
   const added: FileModel[] = [];
   for (const offer of adds ? listing.models.filter((one) => !claims.includes(one)) : []) {
     const model = entryOf(offer, service, [...models, ...added]);
     added.push(model);
-    changes.push({ kind: 'new', model });
+    differences.push(
+      `+ ${model.name} (${idIn(model)}): ${factsOf(model)
+        .filter((fact) => fact !== '')
+        .join('; ')}`,
+    );
   }
-  return { models: [...kept, ...added], changes };
+  return { models: [...kept, ...added], differences };
 }
 
 function idIn({ name, id = name }: FileModel): string {
@@ -115,4 +113,25 @@ function entryOf(offer: ListedModel, service: string, others: readonly FileModel
   let name = prefixed;
   for (let count = 2; !isFree(name); count += 1) name = `${prefixed}-${count}`;
   return { name, id, service, title, ...rest };
+}
+
+/** Returns what differs between two versions of an entry. */
+function changesOf(before: FileModel, after: FileModel): string {
+  const facts = factsOf(after);
+  const changes = factsOf(before).flatMap((old, index) => (old === facts[index] ? [] : [`${old} → ${facts[index]}`]));
+  return changes.join('; ');
+}
+
+/** Returns what people want to know of a model, always in the same order; an empty text where there is nothing to say. */
+function factsOf({ price, currency, billing, seconds, aspectRatios, resolutions, media, sound }: FileModel): string[] {
+  const { min, max } = media.image;
+  const images = `${min === max ? max : `${min} to ${max}`} ${max === 1 ? 'image' : 'images'}`;
+  return [
+    `${price} ${currency} ${billing === 'per_call' ? 'a clip' : 'a second'}`,
+    `${offerInWords(seconds).join(', ')} s`,
+    aspectRatios.length === 0 ? 'no ratio' : aspectRatios.join(', '),
+    resolutions.length === 0 ? 'no resolution' : resolutions.join(', '),
+    max === 0 ? 'no image' : images,
+    sound === undefined ? '' : sound ? 'sound' : 'no sound',
+  ];
 }

@@ -102,23 +102,23 @@ function modelsOf(entry: Entry, notes: Notes): readonly ListedModel[] {
   };
   const { id, pricing_skus: skus, supported_resolutions: listed = [], supported_aspect_ratios: ratios = [] } = entry;
   const seconds = lengthsOf(entry);
-  if (seconds === null) return leaveOut('the list has no length of theirs, such as of editors and upscalers');
+  if (seconds === null) return leaveOut('the list gives no lengths, as for editors and upscalers');
   const names = Object.keys(skus);
   if (names.some((name) => PER_TOKEN.test(name))) return leaveOut('they are priced by tokens');
   const prices = names.map((name) => [name, priceNamed(name, skus[name] ?? '')] as const);
   const unknown = prices.filter(([name, price]) => price === null && !isKnown(name)).map(([name]) => name);
-  if (unknown.length > 0) return leaveOut(`no one knows here what this price is for (${unknown.join(', ')})`);
+  if (unknown.length > 0) return leaveOut(`it is unknown what the price is for (${unknown.join(', ')})`);
   const resolutions = RESOLUTIONS.filter((one) => listed.includes(one));
   if (listed.length > 0 && resolutions.length === 0)
     return leaveOut(`they have none of the resolutions ${RESOLUTIONS.join(', ')}`);
   const known = prices.flatMap(([, price]) => price ?? []);
   const frames = names.some((name) => WITH_IMAGES.test(name)) ? 0 : framesOf(entry);
   const variants = variantsOf({ prices: known, resolutions, frames, hasSound: entry.generate_audio === true });
-  if (variants.length === 0) return leaveOut('the list has no price of theirs');
+  if (variants.length === 0) return leaveOut('the list gives no price');
   if (frames < framesOf(entry)) notes.add('Without images, which have a price of their own', id);
   const priced = variants.flatMap((variant) => variant.resolutions);
   for (const one of resolutions.filter((resolution) => !priced.includes(resolution)))
-    notes.add('Without a resolution that has no price', `${id} (${one})`);
+    notes.add('Without a resolution of which the list gives no price', `${id} (${one})`);
   const beyond = [
     ...listed.filter((one) => !resolutions.some((known) => known === one)),
     ...ratios.filter((one) => !ASPECT_RATIOS.some((known) => known === one)),

@@ -89,7 +89,7 @@ describe('the list of OpenRouter’s video models', () => {
       'Without images, which have a price of their own: x-ai/grok-imagine-video-1.5-lite.',
       'Left out, since they are priced by tokens: bytedance/seedance-2.5.',
       'Left out, since they have none of the resolutions 480p, 720p, 1080p: minimax/hailuo-3.',
-      'Left out, since the list has no length of theirs, such as of editors and upscalers: runway/aleph-2.',
+      'Left out, since the list gives no lengths, as for editors and upscalers: runway/aleph-2.',
       expect.stringContaining('Not in the list: how many images'),
     ]);
   });
@@ -97,14 +97,12 @@ describe('the list of OpenRouter’s video models', () => {
   it('has no price that it does not know', () => {
     const { models, unread, notes } = listOf({ pricing_skus: { duration_seconds: '0.1', per_blink: '2' } });
     expect([models, unread]).toEqual([[], ['acme/reel-1']]);
-    expect(notes[0]).toBe('Left out, since no one knows here what this price is for (per_blink): acme/reel-1.');
+    expect(notes[0]).toBe('Left out, since it is unknown what the price is for (per_blink): acme/reel-1.');
     expect(listOf({ pricing_skus: { duration_seconds: 'ask us' } }).models).toEqual([]);
-    expect(listOf({ pricing_skus: null }).notes[0]).toBe(
-      'Left out, since the list has no price of theirs: acme/reel-1.',
-    );
+    expect(listOf({ pricing_skus: null }).notes[0]).toBe('Left out, since the list gives no price: acme/reel-1.');
     const partly = listOf({ pricing_skus: { duration_seconds_720p: '0.1' }, supported_resolutions: ['720p', '1080p'] });
     expect(partly.models.map(({ resolutions }) => resolutions)).toEqual([['720p']]);
-    expect(partly.notes[0]).toBe('Without a resolution that has no price: acme/reel-1 (1080p).');
+    expect(partly.notes[0]).toBe('Without a resolution of which the list gives no price: acme/reel-1 (1080p).');
   });
 
   it('takes the price that says most about a clip, and the highest of those that say as much', () => {

@@ -73,7 +73,7 @@ describe('npm run catalog', { timeout: 600_000 }, () => {
     expect(models.every((model) => model.service === 'router')).toBe(true);
     expect(await written()).toContain('\n      "aspectRatios": ["16:9", "9:16"],\n');
     expect(stdout).toContain(
-      '+ veo-3.1-lite (google/veo-3.1-lite): 0.05 USD a second; 4, 6, 8 s; 16:9, 9:16; 720p; 0 to 2 images\n',
+      '+ veo-3.1-lite (google/veo-3.1-lite): 0.05 USD a second; 4, 6, 8 s; 16:9, 9:16; 720p; 0 to 2 images; sound\n',
     );
     expect(stdout).toContain('Left out, since they are priced by tokens: bytedance/seedance-2.5.\n');
     expect(stdout).toContain(`Written to ${CATALOG}.`);

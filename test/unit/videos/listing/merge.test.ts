@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FileModel } from '#src/videos/catalog.ts';
 import type { ListedModel } from '#src/videos/dialects/dialect.ts';
-import { changeLines } from '#src/videos/listing/difference.ts';
+import { MODEL_LIST } from '#src/videos/dialects/openrouter/models.ts';
 import { mergeListing } from '#src/videos/listing/merge.ts';
+import { OPENROUTER_MODELS } from '#test/fakes/services/openrouter-models.ts';
 
 const NONE = { min: 0, max: 0 };
 
@@ -34,7 +36,7 @@ function merge(models: readonly FileModel[], offers: readonly ListedModel[], giv
   const { isOnly = false, adds = true, unread = [] } = given;
   const listing = { models: offers, unread, notes: [] };
   const merged = mergeListing({ models, listing, service: 'acme', isOnly, adds });
-  return { models: merged.models, lines: changeLines(merged.changes) };
+  return { models: merged.models, lines: merged.differences };
 }
 
 describe('a catalog and a list', () => {
@@ -128,4 +130,13 @@ describe('a catalog and a list', () => {
       'reel-2',
     ]);
   });
+});
+
+it('config/catalogs/openrouter.json, which a person wrote from the same list, says what the list says', () => {
+  const path = new URL('../../../../config/catalogs/openrouter.json', import.meta.url);
+  const { models } = JSON.parse(readFileSync(path, 'utf8')) as { readonly models: readonly FileModel[] };
+  const listing = MODEL_LIST.decode(OPENROUTER_MODELS);
+  const sampled = models.filter(({ id }) => OPENROUTER_MODELS.data.some((model) => model.id === id));
+  expect(sampled.length).toBeGreaterThan(8);
+  expect(merge(sampled, listing?.models ?? [], { isOnly: true, adds: false }).lines).toEqual([]);
 });
