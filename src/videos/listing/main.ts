@@ -28,8 +28,8 @@ interface Options {
 function optionsGiven(): Options {
   const { service, out, update = false, yes = false } = parsed();
   if (service === undefined) throw new CommandError(USAGE);
-  const { MODEL_CATALOG: configured = '' } = process.env;
-  const path = out ?? (configured.trim() === '' ? 'config/catalog.json' : configured);
+  const { MODEL_CATALOG: configured } = process.env;
+  const path = [out, configured].find((one) => one !== undefined && one.trim() !== '') ?? 'config/catalog.json';
   return { service, path, isUpdate: update, mayOverwrite: yes };
 }
 

@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import type { FileModel } from '../catalog.ts';
 import type { ListedModel, ModelListing } from '../dialects/dialect.ts';
-import { isAlike, offerInWords } from '../model.ts';
+import { isAlike, listed, offerInWords } from '../model.ts';
 
 /** Options of {@link mergeListing}. */
 interface MergeOptions {
@@ -37,7 +37,8 @@ export function mergeListing({ models, listing, service, isOnly, adds }: MergeOp
       return [];
     }
     const isShared = claims.filter((one) => one === offer).length > 1;
-    const updated = updatedBy(model, isShared ? { ...offer, resolutions: model.resolutions } : offer);
+    const own = offer.resolutions.filter((one) => model.resolutions.includes(one));
+    const updated = updatedBy(model, isShared ? { ...offer, resolutions: own } : offer);
     if (JSON.stringify(updated) === JSON.stringify(model)) return [model];
     differences.push(`~ ${model.name}: ${changesOf(model, updated)}`);
     return [updated];
@@ -88,7 +89,7 @@ function updatedBy(model: FileModel, offer: ListedModel): FileModel {
     billing,
     price: new Big(price).eq(model.price) ? model.price : price,
     currency,
-    seconds: isSame(seconds, model.seconds) ? model.seconds : seconds,
+    seconds: isSame(listed(seconds) ?? [], listed(model.seconds) ?? []) ? model.seconds : seconds,
     aspectRatios: isSame(aspectRatios, model.aspectRatios) ? model.aspectRatios : aspectRatios,
     resolutions: isSame(resolutions, model.resolutions) ? model.resolutions : resolutions,
     // The list tells of the first and the last frame alone.

@@ -41,8 +41,10 @@ function merge(models: readonly FileModel[], offers: readonly ListedModel[], giv
 
 describe('a catalog and a list', () => {
   it('are the same, however prices, lengths and ratios are written', () => {
-    const models = [inFile({ price: '0.1', seconds: [8, 4], aspectRatios: ['16:9'] })];
-    expect(merge(models, [listed()])).toEqual({ models, lines: [] });
+    const models = [inFile({ price: '0.1', seconds: [8, 4], aspectRatios: ['9:16', '16:9'] })];
+    expect(merge(models, [listed({ aspectRatios: ['16:9', '9:16'] })])).toEqual({ models, lines: [] });
+    const range = listed({ seconds: { min: 5, max: 8, step: 1 } });
+    expect(merge([inFile({ seconds: [8, 5, 6, 7] })], [range]).lines).toEqual([]);
   });
 
   it('differ in models that come, go and change', () => {
@@ -83,6 +85,9 @@ describe('a catalog and a list', () => {
     const [one, other] = [inFile(), inFile({ name: 'reel-hd', resolutions: ['1080p'] })];
     expect(merge([one, other], [offer]).lines).toEqual([]);
     expect(merge([one], [offer]).lines).toEqual(['~ reel-1: 720p → 720p, 1080p']);
+    // 1080p costs something else now.
+    const wide = inFile({ resolutions: ['720p', '1080p'] });
+    expect(merge([wide, inFile({ name: 'reel-sd' })], [listed()]).lines).toEqual(['~ reel-1: 720p, 1080p → 720p']);
   });
 
   it('find the entry by id, resolution, sound and image, not by its name', () => {
