@@ -140,6 +140,10 @@ const catalogSchema = z
     }
   });
 
+/** Model as a catalog file has it. */
+export type FileModel = Omit<z.input<typeof modelSchema>, keyof Offers> & Offers;
+type Offers = Pick<Model, 'seconds' | 'aspectRatios' | 'resolutions' | 'media'>;
+
 /**
  * Returns the JSON schema of a catalog file, for editors. `config/catalog.schema.json` is a copy.
  * @see https://json-schema.org/draft/2020-12

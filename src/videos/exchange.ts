@@ -59,6 +59,9 @@ export interface DownloadMemory {
 /** Largest response other than a clip, in bytes. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
+/** What an exchange needs of a {@link Wire}. */
+type Line = Pick<Wire, 'origin' | 'basePath' | 'credentials' | 'clock'>;
+
 /** Request to the service's own origin, sent at most once and with the token. */
 interface Exchange {
   readonly agent: Dispatcher;
@@ -99,7 +102,7 @@ export class ExchangeError extends Error {
  * @throws ExchangeError
  * @see docs/video-service.md "Sending the POST"
  */
-export function exchange(wire: Wire, request: Exchange): Promise<Answer> {
+export function exchange(wire: Line, request: Exchange): Promise<Answer> {
   const answer = Promise.withResolvers<Answer>();
   new ExchangeHandler(wire, request, answer).begin();
   return answer.promise;
@@ -124,7 +127,7 @@ function decompressed(body: Buffer, headers: IncomingHttpHeaders, maxBytes: numb
 }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
-  readonly #wire: Wire;
+  readonly #wire: Line;
   readonly #request: Exchange;
   readonly #answer: PromiseWithResolvers<Answer>;
   readonly #chunks: Buffer[] = [];
@@ -136,7 +139,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #isSettled = false;
   #release = (): void => {};
 
-  constructor(wire: Wire, request: Exchange, answer: PromiseWithResolvers<Answer>) {
+  constructor(wire: Line, request: Exchange, answer: PromiseWithResolvers<Answer>) {
     this.#wire = wire;
     this.#request = request;
     this.#answer = answer;

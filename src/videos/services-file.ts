@@ -95,6 +95,12 @@ export function servicesJsonSchema(): object {
   return { ...z.toJSONSchema(servicesSchema, { io: 'input' }), title: 'Video services of Dailies' };
 }
 
+/** Options of reading a services file. */
+interface ReadOptions {
+  /** `false`: a key that is missing, or is none, is an empty one. Default: it is a problem. */
+  readonly needsKeys?: boolean;
+}
+
 /**
  * Validates a parsed services file, and reads the keys.
  * @param env the variables that hold keys
@@ -103,6 +109,7 @@ export function servicesJsonSchema(): object {
 export function parseServices(
   json: unknown,
   env: Readonly<Record<string, string | undefined>>,
+  { needsKeys = true }: ReadOptions = {},
 ): readonly ServiceConfig[] {
   const parsed = servicesSchema.safeParse(json, { reportInput: true, error: messageOf });
   if (!parsed.success) throw new ServicesError(problemsOf(parsed.error.issues, NAMES));
@@ -110,7 +117,9 @@ export function parseServices(
   const services = parsed.data.services.map(({ name, dialect, base, key, limits }, index): ServiceConfig => {
     const at = `services[${index}]`;
     const baseUrl = baseOf(dialect, base, (problem) => problems.push(`${at}.base: ${problem}`));
-    const token = keyOf(key, env, (field, problem) => problems.push(`${at}.key.${field}: ${problem}`));
+    const token = keyOf(key, env, (field, problem) => {
+      if (needsKeys) problems.push(`${at}.key.${field}: ${problem}`);
+    });
     const given = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined);
     return { name, dialect, baseUrl, token, limits: Object.fromEntries(given) };
   });
@@ -125,6 +134,7 @@ export function parseServices(
 export async function readServices(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
+  options?: ReadOptions,
 ): Promise<readonly ServiceConfig[]> {
   let json: unknown;
   try {
@@ -137,7 +147,7 @@ export async function readServices(
       error,
     );
   }
-  return parseServices(json, env);
+  return parseServices(json, env, options);
 }
 
 function baseOf(dialect: string, given: string | undefined, refuse: (problem: string) => void): string {
@@ -166,8 +176,9 @@ function keyOf(
     refuse(field, 'env' in key ? `${key.env} is not set` : `${key.file} cannot be read, or is empty`);
     return '';
   }
-  if (!TOKEN.test(token)) refuse(field, 'holds something else than a key: it has blanks or control characters');
-  return token;
+  if (TOKEN.test(token)) return token;
+  refuse(field, 'holds something else than a key: it has blanks or control characters');
+  return '';
 }
 
 function contentOf(path: string): string | undefined {

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from '../../clock.ts';
+import { CommandError, runCommand } from '../../command.ts';
 import { AuditTrail } from '../../teams/index.ts';
 import { checkBooks } from './check.ts';
-import { CommandError, openBooks, runCommand } from './command.ts';
+import { openBooks } from './command.ts';
 import { isRight, tableOf } from './table.ts';
 
 // `npm run check-books`: checks that the sums of spend are what the tasks count, and that the audit logs are intact.

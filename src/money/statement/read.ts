@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { Big } from 'big.js';
 import { CsvError, parse } from 'csv-parse';
-import { CommandError } from '../books/command.ts';
+import { CommandError } from '../../command.ts';
 import { shortened } from './sentences.ts';
 
 export interface Row {

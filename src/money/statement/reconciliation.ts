@@ -1,4 +1,5 @@
 import { Big } from 'big.js';
+import { CommandError } from '../../command.ts';
 import { pagesOf, type Store } from '../../engine/index.ts';
 import { ledgerEntries, type UpstreamIds } from '../../pipeline/index.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
 import type { UpstreamId } from '../../videos/index.ts';
-import { CommandError } from '../books/command.ts';
 import { type Discrepancy, type Match, type MonthSummary, type Outcome, Summary } from './findings.ts';
 import { type Bill, Bills, type BookedSend, type Comparison, compare, isCounted } from './match.ts';
 import type { Row, Statement, StatementFile } from './read.ts';

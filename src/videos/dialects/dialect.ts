@@ -29,6 +29,31 @@ export interface CreateCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Model as a service lists it: an entry of the catalog. Of its name, that it is unique is not required. */
+export type ListedModel = Readonly<{ id: string }> &
+  Pick<
+    Model,
+    'name' | 'title' | 'billing' | 'price' | 'currency' | 'seconds' | 'aspectRatios' | 'resolutions' | 'media' | 'sound'
+  >;
+
+/** Decoded list of a service's models. */
+export interface ModelListing {
+  /** Several of one id where its price depends on resolution, sound or images. */
+  readonly models: readonly ListedModel[];
+  /** Ids of models of which no entry can be made. */
+  readonly unread: readonly string[];
+  /** What could not be known, one line each. */
+  readonly notes: readonly string[];
+}
+
+/** How a service lists its models. The key is sent where there is one. */
+export interface ModelList {
+  /** Path below the base URL, encoded. */
+  readonly path: string;
+  /** @returns null for anything but a list. */
+  decode(answer: unknown): ModelListing | null;
+}
+
 /** Where a clip is: an absolute or relative URL, or the response itself. */
 export type ClipDestination = { readonly address: string } | { readonly bytes: Buffer };
 
@@ -48,6 +73,8 @@ export interface Dialect {
    * are given by their address alone.
    */
   readonly inlineImageBytes?: number;
+  /** Its list of models with lengths and prices. Absent: it has none, or none is documented. */
+  readonly models?: ModelList;
   /**
    * @param model the model of the request in the catalog; the images of the request may be `data:` URIs.
    * @throws DailiesError for a request that the service cannot take: it is refused without being sent.

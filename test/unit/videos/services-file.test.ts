@@ -65,6 +65,18 @@ describe('a services file', () => {
     expect(problems.join()).not.toContain('sk a');
   });
 
+  it('may lack keys, where none is needed', () => {
+    const services = [
+      { ...OWN, key: { env: 'MISSING' } },
+      { ...OWN, name: 'other', key: { env: 'BROKEN' } },
+    ];
+    const read = parseServices({ services }, ENV, { needsKeys: false });
+    expect(read.map(({ name, token }) => [name, token])).toEqual([
+      ['own', ''],
+      ['other', ''],
+    ]);
+  });
+
   it('is reported where it cannot be read, or is no JSON', async () => {
     await expect(readServices('/nowhere/services.json', ENV)).rejects.toMatchObject({
       problems: [expect.stringContaining('/nowhere/services.json: ')],

@@ -5,6 +5,7 @@ import type { VideoRequest } from '../../request.ts';
 import type { UpstreamStatus } from '../../service.ts';
 import type { Dialect, ErrorReading, TaskReading } from '../dialect.ts';
 import { isModeration } from '../tolerant.ts';
+import { MODEL_LIST } from './models.ts';
 
 const PATH = '/v1/videos';
 
@@ -71,6 +72,7 @@ export const OPENROUTER: Dialect = {
   // Not documented.
   inlineImageBytes: 6 * 1024 ** 2,
   base: 'https://openrouter.ai/api',
+  models: MODEL_LIST,
   paths: {
     task: (id) => `${PATH}/${encodeURIComponent(id)}`,
     content: (id) => `${PATH}/${encodeURIComponent(id)}/content?index=0`,

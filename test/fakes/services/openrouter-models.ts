@@ -1,0 +1,145 @@
+const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'];
+const WHOLE = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+/**
+ * Models of `GET https://openrouter.ai/api/v1/videos/models`, as fetched on 9 October 2026 at 20:02 UTC and kept in a
+ * public repository, without sizes, descriptions and passed parameters. That copy has no names: they are those of
+ * OpenRouter's guide of August 2026.
+ */
+export const OPENROUTER_MODELS = {
+  data: [
+    {
+      id: 'google/veo-3.1-lite',
+      canonical_slug: 'google/veo-3.1-lite-20260331',
+      name: 'Google: Veo 3.1 Lite',
+      supported_durations: [8, 4, 6],
+      supported_resolutions: ['720p', '1080p'],
+      supported_aspect_ratios: ['16:9', '9:16'],
+      supported_frame_images: ['first_frame', 'last_frame'],
+      generate_audio: true,
+      pricing_skus: {
+        duration_seconds_with_audio: '0.08',
+        duration_seconds_without_audio: '0.05',
+        duration_seconds_with_audio_720p: '0.05',
+        duration_seconds_without_audio_720p: '0.03',
+      },
+    },
+    {
+      id: 'google/veo-3.1',
+      canonical_slug: 'google/veo-3.1-20260320',
+      name: 'Google: Veo 3.1',
+      supported_durations: [4, 6, 8],
+      supported_resolutions: ['720p', '1080p', '4K'],
+      supported_aspect_ratios: ['16:9', '9:16'],
+      supported_frame_images: ['first_frame', 'last_frame'],
+      generate_audio: true,
+      pricing_skus: {
+        duration_seconds_with_audio: '0.40',
+        duration_seconds_with_audio_4k: '0.60',
+        duration_seconds_without_audio: '0.20',
+        duration_seconds_without_audio_4k: '0.40',
+      },
+    },
+    {
+      id: 'kwaivgi/kling-v3.0-std',
+      supported_durations: WHOLE(3, 15),
+      supported_resolutions: ['720p'],
+      supported_aspect_ratios: ['16:9', '9:16', '1:1'],
+      supported_frame_images: ['first_frame', 'last_frame'],
+      generate_audio: true,
+      pricing_skus: {
+        duration_seconds: '0.084',
+        duration_seconds_with_audio: '0.126',
+        text_to_video_duration_seconds_480p: '0.084',
+        text_to_video_duration_seconds_720p: '0.084',
+        image_to_video_duration_seconds_720p: '0.084',
+        text_to_video_duration_seconds_1080p: '0.084',
+        image_to_video_duration_seconds_1080p: '0.084',
+      },
+    },
+    {
+      id: 'alibaba/wan-2.6',
+      supported_durations: [5, 10],
+      supported_resolutions: ['720p', '1080p'],
+      supported_aspect_ratios: ['16:9', '9:16'],
+      supported_frame_images: ['first_frame'],
+      generate_audio: true,
+      pricing_skus: {
+        text_to_video_duration_seconds_480p: '0.04',
+        text_to_video_duration_seconds_720p: '0.08',
+        image_to_video_duration_seconds_720p: '0.10',
+        text_to_video_duration_seconds_1080p: '0.12',
+        image_to_video_duration_seconds_1080p: '0.15',
+      },
+    },
+    {
+      id: 'black-forest-labs/flux-3-video',
+      supported_durations: WHOLE(5, 20),
+      supported_resolutions: ['720p', '1080p'],
+      supported_aspect_ratios: ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
+      supported_frame_images: ['first_frame', 'last_frame'],
+      generate_audio: true,
+      pricing_skus: {
+        cents_per_second_output: '17',
+        cents_per_second_output_720p: '17',
+        cents_per_second_output_1080p: '29',
+        cents_per_second_video_continuation_720p: '41',
+        cents_per_second_video_continuation_1080p: '53',
+      },
+    },
+    {
+      id: 'alibaba/happyhorse-1.1',
+      supported_durations: WHOLE(3, 15),
+      supported_resolutions: ['720p', '1080p'],
+      supported_aspect_ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21'],
+      supported_frame_images: ['first_frame'],
+      generate_audio: null,
+      pricing_skus: { duration_seconds_720p: '0.0988', duration_seconds_1080p: '0.1278' },
+    },
+    {
+      id: 'x-ai/grok-imagine-video-1.5-lite',
+      supported_durations: WHOLE(1, 15),
+      supported_resolutions: ['480p', '720p', '1080p'],
+      supported_aspect_ratios: RATIOS,
+      supported_frame_images: ['first_frame'],
+      generate_audio: null,
+      pricing_skus: {
+        cents_per_image_input: '1',
+        cents_per_video_output_second_480p: '2',
+        cents_per_video_output_second_720p: '3',
+        cents_per_video_output_second_1080p: '14',
+      },
+    },
+    {
+      id: 'bytedance/seedance-2.5',
+      supported_durations: WHOLE(4, 30),
+      supported_resolutions: ['480p', '720p'],
+      supported_aspect_ratios: ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'],
+      supported_frame_images: ['first_frame', 'last_frame'],
+      generate_audio: true,
+      pricing_skus: {
+        video_tokens: '0.0000107',
+        video_tokens_without_audio: '0.0000107',
+        video_tokens_with_video_input: '0.0000064',
+      },
+    },
+    {
+      id: 'minimax/hailuo-3',
+      supported_durations: WHOLE(5, 15),
+      supported_resolutions: ['2K'],
+      supported_aspect_ratios: ['16:9'],
+      supported_frame_images: ['first_frame', 'last_frame'],
+      generate_audio: true,
+      pricing_skus: { duration_seconds: '0.13', reference_images: '0.04' },
+    },
+    {
+      id: 'runway/aleph-2',
+      supported_durations: null,
+      supported_resolutions: null,
+      supported_aspect_ratios: ['16:9'],
+      supported_frame_images: null,
+      generate_audio: false,
+      pricing_skus: { cents_per_second_output: '28', minimum_cents_per_generation: '56' },
+    },
+  ],
+};
