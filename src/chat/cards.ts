@@ -294,13 +294,14 @@ export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimit
     ...(shot === undefined ? [] : [one.task, shot]),
   ]);
   const more = members === undefined ? [] : [members];
+  const ahead = view.ahead === undefined ? [] : [{ ahead: view.ahead }];
   const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
   const { boardCut, comparison, blind, earlierNotes } = view;
   const review = view.review?.map(({ kind }) => kind);
   const further = [review === undefined ? [] : [{ review }], comparison ?? [], blind ?? [], boardCut ?? []].flat();
   // A forgotten person's name is to go, and their notes, of which the key has no text.
   const erased = [...pseudonymsIn(view), ...(earlierNotes?.notes.map(({ text }) => text.length) ?? [])];
-  return JSON.stringify([...shown, ...retrying, ...more, ...further, ...erased]);
+  return JSON.stringify([...shown, ...ahead, ...retrying, ...more, ...further, ...erased]);
 }
 
 /** Returns the percentages that the card of a set shows. */

@@ -15,6 +15,8 @@ interface Live {
   /** Highest percentage reported by the service; `null`: none yet. */
   progress: number | null;
   isRunning: boolean;
+  /** Number of requests ahead of it at the service; `null`: it does not say. */
+  ahead: number | null;
   /** Step that failed last, until it succeeds. */
   retrying: StepRetry | null;
   /** Time at which its message changes by the passing of time alone, in milliseconds since the Unix epoch. */
@@ -89,9 +91,11 @@ export class ProgressEdits {
     const live = this.#liveFor(task.id);
     const progress = upstream.progress === null ? live.progress : Math.max(live.progress ?? 0, upstream.progress);
     const isRunning = live.isRunning || upstream.status === 'in_progress';
-    const isOther = progress !== live.progress || isRunning !== live.isRunning || live.retrying !== null;
+    const { ahead = null } = upstream;
+    const isMoved = progress !== live.progress || isRunning !== live.isRunning || ahead !== live.ahead;
+    const isOther = isMoved || live.retrying !== null;
     const needsEdit = isOther || this.#options.clock.now() >= live.lookAgainAtMs;
-    Object.assign(live, { progress, isRunning, retrying: null });
+    Object.assign(live, { progress, isRunning, ahead, retrying: null });
     if (needsEdit) this.refresh(task.id);
   }
 
@@ -155,7 +159,13 @@ export class ProgressEdits {
   }
 
   #liveFor(id: TaskId): Live {
-    const live = this.#lives.get(id) ?? { progress: null, isRunning: false, retrying: null, lookAgainAtMs: 0 };
+    const live = this.#lives.get(id) ?? {
+      progress: null,
+      isRunning: false,
+      ahead: null,
+      retrying: null,
+      lookAgainAtMs: 0,
+    };
     this.#lives.set(id, live);
     return live;
   }

@@ -115,6 +115,7 @@ export class TaskViews {
     const view = viewOf(task, {
       nowMs: clock.now(),
       progress: progress < 0 ? null : progress,
+      ahead: live?.ahead ?? null,
       isRunning: live?.isRunning ?? message?.isRunning ?? false,
       retrying: this.#retryOf(task, failed),
       model: modelOf(task.request.model),

@@ -134,6 +134,8 @@ export interface TaskView {
   readonly by: Person;
   /** Percentage reported by the service, 0 to 100, never lower than shown before; `null` where it reported none. */
   readonly progress: number | null;
+  /** Number of requests ahead of it in the service's queue. Absent: it is not queued there, or the service does not say. */
+  readonly ahead?: number;
   readonly createdAtMs: number;
   /** Time from which elapsed time counts: the creation, or the approval where one was needed; of one that ended, its turn. */
   readonly startedAtMs: number;
@@ -277,6 +279,8 @@ export interface ViewContext {
   readonly nowMs: number;
   /** Highest percentage known, 0 to 100. */
   readonly progress: number | null;
+  /** Number of requests ahead of it in the service's queue; `null`: the service does not say. Default: `null`. */
+  readonly ahead?: number | null;
   /** The service has reported the task as running. */
   readonly isRunning: boolean;
   /** The task's model; undefined once the catalog no longer has it. */
@@ -331,6 +335,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     price: task.price,
     by: origin.user,
     progress: task.state === 'completed' ? 100 : context.progress,
+    ...(phase === 'queued' && typeof context.ahead === 'number' ? { ahead: context.ahead } : {}),
     createdAtMs: task.createdAtMs,
     startedAtMs: (task.endedAtMs === undefined ? undefined : task.turnAtMs) ?? startedAtMs(task),
     endedAtMs: task.endedAtMs ?? null,

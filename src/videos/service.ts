@@ -29,6 +29,8 @@ export interface UpstreamTask {
   readonly status: UpstreamStatus;
   /** Percentage, clamped to 0 to 100; `null` where the service reported none. */
   readonly progress: number | null;
+  /** Number of requests ahead of it in the service's queue. Absent: the service does not say. */
+  readonly ahead?: number;
   /** What the service says that the task has cost. Absent: it does not say, or not yet. */
   readonly cost?: Cost;
   /** Reason of the failure; `null` unless the task failed. */

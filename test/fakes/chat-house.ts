@@ -157,10 +157,21 @@ export class ChatHouse {
   }
 
   /** Simulates a poll: the service reports a task's progress. */
-  async poll(id: TaskId, progress: number | null, status: UpstreamTask['status'] = 'in_progress'): Promise<void> {
+  async poll(
+    id: TaskId,
+    progress: number | null,
+    status: UpstreamTask['status'] = 'in_progress',
+    ahead?: number,
+  ): Promise<void> {
     const task = await this.repository.get(id);
     if (task?.upstreamId === undefined) throw new TypeError(`${id} is not at the service`);
-    this.chat.progressed(task, { id: task.upstreamId, status, progress, failure: null });
+    this.chat.progressed(task, {
+      id: task.upstreamId,
+      status,
+      progress,
+      failure: null,
+      ...(ahead === undefined ? {} : { ahead }),
+    });
     await this.pass(0);
   }
 

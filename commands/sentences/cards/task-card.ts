@@ -236,7 +236,13 @@ function phaseLines(view: TaskView): readonly Line[] {
 
 function waitingLines(view: TaskView, word: string): readonly Line[] {
   if (view.state === 'waiting') return [[waitsWords(view)]];
-  const figures = facts(word, view.progress !== null && `${view.progress} %`, took(view), expectation(view));
+  const figures = facts(
+    word,
+    view.progress !== null && `${view.progress} %`,
+    took(view),
+    aheadWords(view),
+    expectation(view),
+  );
   const { overdue, retrying } = view;
   const retry = retryLines(retrying, view.nowMs);
   if (overdue === null) return [figures, ...retry];
@@ -245,6 +251,12 @@ function waitingLines(view: TaskView, word: string): readonly Line[] {
   const late =
     retrying === null ? `Still running after ${after}. Checking every ${every}.` : `Not done after ${after}.`;
   return [figures, [late], ...retry];
+}
+
+/** Tells the place of a task in its service's queue. */
+function aheadWords({ ahead }: TaskView): string | null {
+  if (ahead === undefined) return null;
+  return ahead === 0 ? 'next at the service' : `${ahead} ahead at the service`;
 }
 
 function expectation({ overdue, longerThanUsual, usual }: TaskView): string | null {

@@ -18,8 +18,8 @@ const SHOWN_AT_ONCE: ReadonlySet<Phase> = new Set(['requested', 'uncertain', 'ca
 export function blindViewOf(task: Task, seen: TaskView, isHeld: boolean): TaskView {
   const place = comparisonOf(task);
   if (place === null) return seen;
-  // The time of its removal follows from that of its end, and models may differ in the files that they send.
-  const { keptUntilMs: _keptUntilMs, isUnproven: _isUnproven, ...view } = seen;
+  // The time of its removal follows from that of its end, and models may differ in the files and figures that they send.
+  const { keptUntilMs: _keptUntilMs, isUnproven: _isUnproven, ahead: _ahead, ...view } = seen;
   const price = place.upTo ?? view.price;
   const isShown = !isHeld || SHOWN_AT_ONCE.has(view.phase);
   const phase = isShown && view.phase !== 'queued' ? view.phase : 'running';

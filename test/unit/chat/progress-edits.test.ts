@@ -30,6 +30,20 @@ describe('progress', () => {
     expect(house.platform.view).toMatchObject({ phase: 'running', progress: null });
   });
 
+  it('shows the place in the service’s queue until it is running', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    for (const ahead of [3, 2, 0]) {
+      await house.pass(3_000);
+      await house.poll(id, null, 'queued', ahead);
+      expect(house.platform.view).toMatchObject({ phase: 'queued', ahead });
+    }
+    await house.pass(3_000);
+    await house.poll(id, null, 'in_progress');
+    expect(house.platform.view).toMatchObject({ phase: 'running' });
+    expect(house.platform.view).not.toHaveProperty('ahead');
+  });
+
   it('is throttled to one edit per interval, with the latest state', async () => {
     const house = new ChatHouse();
     const id = await house.running();

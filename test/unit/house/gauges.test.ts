@@ -12,8 +12,8 @@ const TOP = join(import.meta.dirname, '../../..');
 /**
  * Figures of the product's shape, and the most that each may be. A ceiling only falls: a figure that is well below it
  * fails, too, until the ceiling is lowered. Some were raised for several video services: lines by
- * 1,400, exports by 24, those with one call site by 6, files and functions of one create by 1 and 8, fields of `TaskView` and
- * `ChatOptions` by 1 each.
+ * 1,400, exports by 24, those with one call site by 6, files and functions of one create by 1 and 9, fields of `TaskView` by 2,
+ * of `ChatOptions` by 1.
  */
 const CEILINGS = {
   lines: 77_300,
@@ -22,7 +22,7 @@ const CEILINGS = {
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,
-  'fields of TaskView': 48,
+  'fields of TaskView': 49,
   'fields of BotPorts': 36,
   'fields of Platform': 21,
   'fields of ChatOptions': 24,
@@ -31,7 +31,7 @@ const CEILINGS = {
   'loops of compare-and-set': 2,
   'terms of the glossary': 79,
   'files of one create': 133,
-  'functions of one create': 712,
+  'functions of one create': 713,
   'reads of one create': 17,
   'commits of one create': 6,
 } as const;

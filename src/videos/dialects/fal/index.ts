@@ -12,7 +12,12 @@ const STATUSES: ReadonlyMap<string, UpstreamStatus> = new Map([
   ['COMPLETED', 'completed'],
 ]);
 
-const stateSchema = z.object({ status: z.string(), request_id: z.string().nullish() });
+/** @see https://docs.fal.ai/documentation/deployment/requests ("`queue_position` indicating how many requests are ahead") */
+const stateSchema = z.object({
+  status: z.string(),
+  request_id: z.string().nullish(),
+  queue_position: z.int().min(0).optional().catch(undefined),
+});
 
 /** Result of a model: a video, or a list of them. */
 const outputSchema = z.union([
@@ -133,8 +138,9 @@ function acceptedId(answer: unknown, call: Pick<CreateCall, 'path'>): string | n
 function decodeTask(answer: unknown): TaskReading | null {
   const state = stateSchema.safeParse(answer);
   if (state.success) {
-    const { status, request_id: id = null } = state.data;
-    return { id, status: STATUSES.get(status) ?? 'unknown', progress: null, failure: null };
+    const { status, request_id: id = null, queue_position: ahead } = state.data;
+    const place = status === 'IN_QUEUE' && ahead !== undefined ? { ahead } : {};
+    return { id, status: STATUSES.get(status) ?? 'unknown', progress: null, failure: null, ...place };
   }
   if (clipIn(answer) !== undefined) return { id: null, status: 'completed', progress: null, failure: null };
   const error = errorSchema.safeParse(answer);

@@ -100,6 +100,11 @@ describe('the view of a blind clip', () => {
     expect(slow?.price).toEqual(PLACE.upTo);
   });
 
+  it('does not tell the place in a queue, which only some services name', () => {
+    const made = { ...FAST, context: { ...FAST.context, ahead: 3 } };
+    expect(viewMade(made, there, false)).toEqual(viewMade(FAST, there, false));
+  });
+
   it('looks like one in progress while its outcome is held', () => {
     const { state, phase, endedAtMs, failure, handover, buttons } = viewMade(
       SLOW,

@@ -102,6 +102,8 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
   queued: [
     ['waiting', {}, 'Queued · 0:12'],
     ['with what is usual', { usual }, 'Queued · 0:12 · usually 2–3 min'],
+    ['behind others', { ahead: 3, usual }, 'Queued · 0:12 · 3 ahead at the service · usually 2–3 min'],
+    ['next', { ahead: 0 }, 'Queued · 0:12 · next at the service'],
     [
       'held back by the service',
       { retrying: { step: 'send', code: 'rate_limited', words: null, nextAtMs: NOON_MS + 120_000 } },
