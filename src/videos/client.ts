@@ -234,21 +234,45 @@ const DOING = 'retrieving a task';
 /** Time for which a temporary service error has to be repeated before it fails a task. */
 const PASSING_MS = 60_000;
 
-/** Sends one GET of a task's state. @throws DailiesError as documented at `VideoService.retrieve`. */
+/** Sends one GET of a task's state, and of its result. @throws DailiesError as documented at `VideoService.retrieve`. */
 async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask> {
   const { task, result } = wire.dialect.paths;
   const state = await look(wire, task(id), signal);
   if (wire.dialect.isFailedTask?.(state.status, jsonOf(state)) === true) return failedTask(wire, id, state);
   const found = readTask(wire, id, state, readingOf(wire, state));
-  if (found.status !== 'completed' || result === undefined) return found;
-  const answer = await look(wire, result(id), signal);
-  const reading = wire.dialect.decodeTask(jsonOf(answer));
-  const hasFailed = reading === null && FAILED_RESULT.has(answer.status);
-  return hasFailed ? failedTask(wire, id, answer) : readTask(wire, id, answer, reading);
+  const isConfirmed = found.status !== 'completed' || result === undefined;
+  const ended = isConfirmed ? found : readResult(wire, id, await look(wire, result(id), signal));
+  if (ended.status !== 'failed') wire.doubtedSinceMs.delete(id);
+  return ended;
 }
 
 /** Statuses of the result of a completed task by which the service says that it has failed. */
 const FAILED_RESULT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/** Statuses that are about the request for a result, whatever their answer looks like. */
+const OF_THE_REQUEST: ReadonlySet<number> = new Set([401, 403, 407, 408, 409, 425, 429]);
+
+/**
+ * Reads the result of a task whose state is complete. An error that a gateway may have answered, too, fails the task only
+ * once it has been repeated for {@link PASSING_MS}: the clip is paid for.
+ */
+function readResult(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
+  const { status } = answer;
+  const json = jsonOf(answer);
+  const reading = OF_THE_REQUEST.has(status) ? null : wire.dialect.decodeTask(json);
+  const isError = reading === null && FAILED_RESULT.has(status) && typeof json === 'object' && json !== null;
+  const isDoubted = isError || (reading?.status === 'failed' && status >= 500);
+  if (isDoubted && !isRepeated(wire, id)) throw refusal(wire, answer);
+  return isError ? failedTask(wire, id, answer) : readTask(wire, id, answer, reading);
+}
+
+/** Returns whether a doubted failure has been reported for {@link PASSING_MS}. */
+function isRepeated({ clock, doubtedSinceMs }: Wire, id: UpstreamId): boolean {
+  const nowMs = clock.monotonic();
+  const sinceMs = doubtedSinceMs.get(id) ?? nowMs;
+  doubtedSinceMs.set(id, sinceMs);
+  return nowMs - sinceMs >= PASSING_MS;
+}
 
 function failedTask(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
   const reading = reasonOf(answer, wire);
@@ -284,7 +308,6 @@ function readingOf({ dialect }: Wire, answer: Answer): TaskReading | null {
 function readTask(wire: Wire, id: UpstreamId, answer: Answer, task: TaskReading | null): UpstreamTask {
   if (task === null || task.isUnreadable || (task.status === 'failed' && isDoubtful(wire, id, answer)))
     throw refusal(wire, answer);
-  if (task.status !== 'failed') wire.doubtedSinceMs.delete(id);
   const words = task.failure?.words ?? null;
   const isClean = task.failure === null || words === null;
   // The requested id is the stored one; the id in the response may be another layer's.

@@ -55,8 +55,9 @@ export interface Dialect {
   readonly paths: {
     readonly task: (id: UpstreamId) => string;
     /**
-     * What has to be read before a completed task counts as one. {@link decodeTask} reads it with any status; where it
-     * finds no task in a 400, 413, 415 or 422, the task has failed. Absent: its state says it all.
+     * What has to be read before a completed task counts as one. {@link decodeTask} reads it with any status that is not
+     * about the request alone; where it finds no task in the JSON of a 400, 413, 415 or 422 for a minute, the task has
+     * failed. Absent: its state says it all.
      */
     readonly result?: (id: UpstreamId) => string;
     /** The clip, or an answer that names it ({@link clipIn}). */
