@@ -121,7 +121,7 @@ function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAd
  * | no byte left this machine; 429, or a rate limit by code | `unsent` |
  * | 2xx with an id that is not an error's own | `accepted` |
  * | a request that the dialect cannot write; other 4xx; any status with a {@link definiteRefusal}; 2xx with `success: false` that names no outage | `refused` |
- * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result | `lost` |
+ * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result, any other status with a task and no error | `lost` |
  *
  * @see docs/video-service.md "Sending the POST"
  */
@@ -162,13 +162,19 @@ async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: 
 
 /** Puts those images of a request into it that are files of this machine, and small enough for the service. */
 async function inlined({ dialect, fileOf }: Wire, request: VideoRequest): Promise<VideoRequest> {
-  const { inlineImageBytes = 0 } = dialect;
-  const image = request.media.image.map(async (url) => {
+  const { inlineImageBytes = 0, inlineRequestBytes = 4 * inlineImageBytes } = dialect;
+  const image: string[] = [];
+  let leftBytes = inlineRequestBytes;
+  for (const url of request.media.image) {
     const file = await fileOf(url);
-    if (file === undefined || file.bytes > inlineImageBytes) return url;
-    return `data:${file.contentType};base64,${(await readFile(file.path)).toString('base64')}`;
-  });
-  return { ...request, media: { ...request.media, image: await Promise.all(image) } };
+    const isInline = file !== undefined && file.bytes <= Math.min(inlineImageBytes, leftBytes);
+    if (isInline) leftBytes -= file.bytes;
+    const bytes = isInline ? await readFile(file.path) : null;
+    image.push(
+      file === undefined || bytes === null ? url : `data:${file.contentType};base64,${bytes.toString('base64')}`,
+    );
+  }
+  return { ...request, media: { ...request.media, image } };
 }
 
 /** Body of a create as it is sent. */
@@ -189,7 +195,8 @@ function outcomeOf(wire: Wire, call: CreateCall, answer: Answer): CreateOutcome 
   const reading = reasonOf(answer, wire);
   const { words } = reading;
   const isSuccess = status >= 200 && status < 300;
-  const json = isSuccess ? jsonOf(answer) : undefined;
+  const given = jsonOf(answer);
+  const json = isSuccess ? given : undefined;
   const task = wire.dialect.decodeTask(json);
   const saysNo = reading.success === false && (task === null || task.status === 'unknown');
   const id = saysNo ? null : wire.dialect.acceptedId(json, call);
@@ -198,6 +205,9 @@ function outcomeOf(wire: Wire, call: CreateCall, answer: Answer): CreateOutcome 
     return { kind: 'accepted', task: { id: id as UpstreamId, status: said, progress, failure: failed } };
   }
   const doing = `creating a task: HTTP ${status}`;
+  // An error status with a task and no error proves nothing.
+  const isTask = words === null && reading.codes.length === 0 && wire.dialect.acceptedId(given, call) !== null;
+  if (!isSuccess && isTask) return { kind: 'lost', error: lost(wire, `HTTP ${status} with a task`, {}) };
   const isDefinite = isSuccess ? saysNo && !isOutage(reading) : isRefusal(status);
   const named = isDefinite ? namedRefusal(reading) : definiteRefusal(reading);
   if (named === null && !isDefinite) return { kind: 'lost', error: lost(wire, `HTTP ${status}`, { words }) };

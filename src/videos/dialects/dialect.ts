@@ -46,6 +46,8 @@ export interface Dialect {
    * are given by their address alone.
    */
   readonly inlineImageBytes?: number;
+  /** Largest sum of the images that a create takes so, in bytes; the others are given by their address. Default: four. */
+  readonly inlineRequestBytes?: number;
   /**
    * @param model the model of the request in the catalog; the images of the request may be `data:` URIs.
    * @throws DailiesError for a request that the service cannot take: it is refused without being sent.

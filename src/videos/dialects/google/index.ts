@@ -20,8 +20,9 @@ const READINGS: readonly (readonly [RegExp, Reading])[] = [[/^veo-/, OPERATIONS]
  * Cloud (other origins, OAuth, buckets), edits and extensions.
  */
 export const GOOGLE: Dialect = {
-  // Of the 20 MB of a request, for two frames.
+  // Of the 20 MB of a request, for two frames in base64.
   inlineImageBytes: 6 * 1024 ** 2,
+  inlineRequestBytes: 12 * 1024 ** 2,
   base: 'https://generativelanguage.googleapis.com',
   authorize: (key) => ({ 'x-goog-api-key': key }),
   paths: { task: taskPath, content: taskPath },
