@@ -82,8 +82,8 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   };
   return {
     create: (request, sending) => create(wire, request, sending),
-    retrieve: (id, signal) => retrieve(wire, id, signal),
-    download: (id, path, signal) => download(wire, { id, path, signal }),
+    retrieve: async (id, signal) => retrieve(wire, leading(wire, id), signal),
+    download: async (id, path, signal) => download(wire, { id: leading(wire, id), path, signal }),
     async close() {
       await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
     },
@@ -240,6 +240,18 @@ function noLongerOffered(wire: Wire, reason: string | undefined): DailiesError {
 }
 
 const DOING = 'retrieving a task';
+
+/**
+ * Returns an id whose path leads to it alone.
+ * @throws DailiesError `task_unknown` for one such as `..`, which a person may have entered: it would lead to another
+ *   task, or to something else of the account.
+ */
+function leading(wire: Wire, id: UpstreamId): UpstreamId {
+  const path = wire.dialect.paths.task(id);
+  const address = wire.origin + wire.basePath + path;
+  if (new URL(address).href === address && !path.includes('//')) return id;
+  throw failure(wire, `${DOING}: its id leads elsewhere`, { code: 'task_unknown', retryable: false });
+}
 
 /** Time for which a temporary service error has to be repeated before it fails a task. */
 const PASSING_MS = 60_000;

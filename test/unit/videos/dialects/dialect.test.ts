@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import type { Dialect } from '#src/videos/dialects/dialect.ts';
+import { DIALECTS } from '#src/videos/dialects/registry.ts';
 import { V1_VIDEOS } from '#src/videos/dialects/v1-videos.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { json } from '#test/fakes/faults.ts';
@@ -122,4 +123,20 @@ it('a dialect may take an empty 202 for a task that is not done; an empty 200 is
     if (status === 202 && 'decodeTask' in changes) expect(await retrieved).toEqual({ ...unknown, id: ID });
     else await expect(retrieved).rejects.toMatchObject({ code: 'bad_answer' });
   }
+});
+
+it.each([
+  ['v1-videos', '..'],
+  ['fal', 'fal-ai/./kling-video/requests/a'],
+  ['fal', 'fal-ai/x/../kling-video/requests/a'],
+  ['fal', 'fal-ai//kling-video/requests/a'],
+  ['google', 'models/../operations/a'],
+])('an id that would lead to another task is unknown to %s, and nothing is asked: %s', async (name, id) => {
+  const service = await startService({ handlers: { retrieve: json(200, { id, status: 'queued' }) } });
+  const dialect = DIALECTS[name] ?? V1_VIDEOS;
+  const client = clientOf(service, { dialect });
+  const unknown = { code: 'task_unknown', retryable: false };
+  await expect(client.retrieve(id as UpstreamId)).rejects.toMatchObject(unknown);
+  await expect(client.download(id as UpstreamId, '/nowhere/clip.mp4')).rejects.toMatchObject(unknown);
+  expect(service.requests).toEqual([]);
 });
