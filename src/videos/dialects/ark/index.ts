@@ -23,8 +23,12 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['InvalidEndpointOrModel.NotFound', 'model_not_found'],
   ['InvalidEndpointOrModel.ModelIDAccessDisabled', 'model_not_available'],
   ['ModelNotOpen', 'model_not_available'],
+  ['ServiceNotOpen', 'model_not_available'],
   ['AccountOverdueError', 'insufficient_balance'],
+  ['ServiceOverdue', 'insufficient_balance'],
   ['QuotaExceeded', 'insufficient_quota'],
+  // The limit of the “safe experience mode”, which ends when someone raises it.
+  ['SetLimitExceeded', 'insufficient_quota'],
 ]);
 
 const errorSchema = z.object({ code: z.string().nullish(), message: z.string().nullish() });

@@ -350,6 +350,13 @@ describe('an answer to a create', () => {
       'refused',
       'no_balance',
     ],
+    ['an overdue bill', refusal(403, 'ServiceOverdue', 'Your bill is overdue.'), 'refused', 'no_balance'],
+    [
+      'the limit that someone has set',
+      refusal(429, 'SetLimitExceeded', 'It has been reached.'),
+      'refused',
+      'no_balance',
+    ],
     ['403', refusal(403, 'AccessDenied', 'You do not have access to the requested resource.'), 'refused', 'forbidden'],
     [
       'a model that is not activated',
