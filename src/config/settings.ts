@@ -60,7 +60,8 @@ export async function readSettings(platforms: readonly PlatformConfig[]): Promis
   if (catalog !== undefined && services !== undefined)
     problems.push(...unknownServices(services, catalog).map((problem) => `MODEL_CATALOG: ${problem}`));
   const isValid = config !== undefined && catalog !== undefined && services !== undefined && problems.length === 0;
-  return { settings: isValid ? { config, catalog, services, ffmpeg } : null, problems };
+  const settings = isValid ? { config, catalog: withOnlyService(catalog, services), services, ffmpeg } : null;
+  return { settings, problems };
 }
 
 /** Finds models of services that are not configured, and models without one where several are. */
@@ -74,6 +75,16 @@ function unknownServices(services: readonly ServiceConfig[], { models }: Catalog
       ? []
       : [`models[${index}].service: no service is called ${JSON.stringify(service)}; ${known}`];
   });
+}
+
+/** Names the only service in the models that name none: what is ordered of them stays with it when another one comes. */
+function withOnlyService(catalog: Catalog, services: readonly ServiceConfig[]): Catalog {
+  const [only, other] = services;
+  const service = only?.name;
+  if (service === undefined || other !== undefined) return catalog;
+  const models = catalog.models.map((model) => ({ service, ...model }));
+  const defaultModel = models[catalog.models.indexOf(catalog.defaultModel)] ?? { service, ...catalog.defaultModel };
+  return { ...catalog, models, defaultModel };
 }
 
 /**
@@ -120,11 +131,13 @@ export function followFiles({ config, ...first }: Settings, logger: Logger): Fol
       throw new ServicesError([`services: a service that comes or goes needs a restart (${namesOf(next)})`]);
     const unknown = unknownServices(next, readNow);
     if (unknown.length > 0) throw new CatalogError(unknown);
-    [catalog, services] = [readNow, next];
+    [catalog, services] = [withOnlyService(readNow, next), next];
   };
+  let reloaded = Promise.resolve();
   if (isReloadable(config))
     process.on('SIGHUP', () => {
-      reload().then(
+      // One after the other: the files as they were earlier must not win.
+      reloaded = reloaded.then(reload).then(
         () =>
           logger.info(
             { event: 'catalog_reloaded', models: catalog.models.length, services: services.length },

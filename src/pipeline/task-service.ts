@@ -309,8 +309,11 @@ class Service implements TaskService {
   ): Promise<Recorded> {
     const { repository, queue, clock, logger } = this.#options;
     const also = async (next: Task) => ({ ...(await this.#audited(next, by, event, surface)), judgedBy });
+    const before = await this.get(id);
+    if (before === undefined) throw missing(id);
     const recorded = await repository.record(id, event, undefined, also).catch((thrown: unknown) => {
-      queue.schedule('poll', id, clock.now() + RECHECK_MS);
+      // In no other queue, in which it would be polled as well from then on.
+      queue.schedule(serviceQueue('poll', before.request), id, clock.now() + RECHECK_MS);
       throw thrown;
     });
     if (recorded === undefined) throw missing(id);

@@ -55,6 +55,9 @@ const nameSchema = z
   .max(MAX_NAME_LENGTH, `must have at most ${MAX_NAME_LENGTH} characters`)
   .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must be one line without control characters');
 
+/** Fields of requests that decide what is bought: no parameter may replace them. */
+const ORDERED = ['model', 'prompt', 'duration', 'seconds', 'durationSeconds'];
+
 const modelSchema = z.strictObject({
   name: nameSchema.describe('Name of the model, which no other one has.'),
   id: nameSchema.optional().describe('What the video service calls it. Default: its name.'),
@@ -115,6 +118,14 @@ const modelSchema = z.strictObject({
     ),
   parameters: z
     .record(z.string(), z.json())
+    .superRefine((parameters, context) => {
+      for (const name of ORDERED.filter((each) => (parameters[each] ?? null) !== null))
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'is what an order says, at the price that it names',
+        });
+    })
     .optional()
     .describe('Further fields of the service’s request, sent as they are.'),
   chargesOnRejection: z

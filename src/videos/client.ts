@@ -82,8 +82,8 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   };
   return {
     create: (request, sending) => create(wire, request, sending),
-    retrieve: (id, signal) => retrieve(wire, id, signal),
-    download: (id, path, signal) => download(wire, { id, path, signal }),
+    retrieve: async (id, signal) => retrieve(wire, leading(wire, id), signal),
+    download: async (id, path, signal) => download(wire, { id: leading(wire, id), path, signal }),
     async close() {
       await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
     },
@@ -121,7 +121,7 @@ function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAd
  * | no byte left this machine; 429, or a rate limit by code | `unsent` |
  * | 2xx with an id that is not an error's own | `accepted` |
  * | a request that the dialect cannot write; other 4xx; any status with a {@link definiteRefusal}; 2xx with `success: false` that names no outage | `refused` |
- * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result | `lost` |
+ * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result, any other status with a task and no error | `lost` |
  *
  * @see docs/video-service.md "Sending the POST"
  */
@@ -162,13 +162,19 @@ async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: 
 
 /** Puts those images of a request into it that are files of this machine, and small enough for the service. */
 async function inlined({ dialect, fileOf }: Wire, request: VideoRequest): Promise<VideoRequest> {
-  const { inlineImageBytes = 0 } = dialect;
-  const image = request.media.image.map(async (url) => {
+  const { inlineImageBytes = 0, inlineRequestBytes = 4 * inlineImageBytes } = dialect;
+  const image: string[] = [];
+  let leftBytes = inlineRequestBytes;
+  for (const url of request.media.image) {
     const file = await fileOf(url);
-    if (file === undefined || file.bytes > inlineImageBytes) return url;
-    return `data:${file.contentType};base64,${(await readFile(file.path)).toString('base64')}`;
-  });
-  return { ...request, media: { ...request.media, image: await Promise.all(image) } };
+    const isInline = file !== undefined && file.bytes <= Math.min(inlineImageBytes, leftBytes);
+    if (isInline) leftBytes -= file.bytes;
+    const bytes = isInline ? await readFile(file.path) : null;
+    image.push(
+      file === undefined || bytes === null ? url : `data:${file.contentType};base64,${bytes.toString('base64')}`,
+    );
+  }
+  return { ...request, media: { ...request.media, image } };
 }
 
 /** Body of a create as it is sent. */
@@ -189,7 +195,8 @@ function outcomeOf(wire: Wire, call: CreateCall, answer: Answer): CreateOutcome 
   const reading = reasonOf(answer, wire);
   const { words } = reading;
   const isSuccess = status >= 200 && status < 300;
-  const json = isSuccess ? jsonOf(answer) : undefined;
+  const given = jsonOf(answer);
+  const json = isSuccess ? given : undefined;
   const task = wire.dialect.decodeTask(json);
   const saysNo = reading.success === false && (task === null || task.status === 'unknown');
   const id = saysNo ? null : wire.dialect.acceptedId(json, call);
@@ -198,6 +205,9 @@ function outcomeOf(wire: Wire, call: CreateCall, answer: Answer): CreateOutcome 
     return { kind: 'accepted', task: { id: id as UpstreamId, status: said, progress, failure: failed } };
   }
   const doing = `creating a task: HTTP ${status}`;
+  // An error status with a task and no error proves nothing.
+  const isTask = words === null && reading.codes.length === 0 && wire.dialect.acceptedId(given, call) !== null;
+  if (!isSuccess && isTask) return { kind: 'lost', error: lost(wire, `HTTP ${status} with a task`, {}) };
   const isDefinite = isSuccess ? saysNo && !isOutage(reading) : isRefusal(status);
   const named = isDefinite ? namedRefusal(reading) : definiteRefusal(reading);
   if (named === null && !isDefinite) return { kind: 'lost', error: lost(wire, `HTTP ${status}`, { words }) };
@@ -231,24 +241,60 @@ function noLongerOffered(wire: Wire, reason: string | undefined): DailiesError {
 
 const DOING = 'retrieving a task';
 
+/**
+ * Returns an id whose path leads to it alone.
+ * @throws DailiesError `task_unknown` for one such as `..`, which a person may have entered: it would lead to another
+ *   task, or to something else of the account.
+ */
+function leading(wire: Wire, id: UpstreamId): UpstreamId {
+  const path = wire.dialect.paths.task(id);
+  const address = wire.origin + wire.basePath + path;
+  if (new URL(address).href === address && !path.includes('//')) return id;
+  throw failure(wire, `${DOING}: its id leads elsewhere`, { code: 'task_unknown', retryable: false });
+}
+
 /** Time for which a temporary service error has to be repeated before it fails a task. */
 const PASSING_MS = 60_000;
 
-/** Sends one GET of a task's state. @throws DailiesError as documented at `VideoService.retrieve`. */
+/** Sends one GET of a task's state, and of its result. @throws DailiesError as documented at `VideoService.retrieve`. */
 async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask> {
   const { task, result } = wire.dialect.paths;
   const state = await look(wire, task(id), signal);
   if (wire.dialect.isFailedTask?.(state.status, jsonOf(state)) === true) return failedTask(wire, id, state);
   const found = readTask(wire, id, state, readingOf(wire, state));
-  if (found.status !== 'completed' || result === undefined) return found;
-  const answer = await look(wire, result(id), signal);
-  const reading = wire.dialect.decodeTask(jsonOf(answer));
-  const hasFailed = reading === null && FAILED_RESULT.has(answer.status);
-  return hasFailed ? failedTask(wire, id, answer) : readTask(wire, id, answer, reading);
+  const isConfirmed = found.status !== 'completed' || result === undefined;
+  const ended = isConfirmed ? found : readResult(wire, id, await look(wire, result(id), signal));
+  if (ended.status !== 'failed') wire.doubtedSinceMs.delete(id);
+  return ended;
 }
 
 /** Statuses of the result of a completed task by which the service says that it has failed. */
 const FAILED_RESULT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/** Statuses that are about the request for a result, whatever their answer looks like. */
+const OF_THE_REQUEST: ReadonlySet<number> = new Set([401, 403, 407, 408, 409, 425, 429]);
+
+/**
+ * Reads the result of a task whose state is complete. An error that a gateway may have answered, too, fails the task only
+ * once it has been repeated for {@link PASSING_MS}: the clip is paid for.
+ */
+function readResult(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
+  const { status } = answer;
+  const json = jsonOf(answer);
+  const reading = OF_THE_REQUEST.has(status) ? null : wire.dialect.decodeTask(json);
+  const isError = reading === null && FAILED_RESULT.has(status) && typeof json === 'object' && json !== null;
+  const isDoubted = isError || (reading?.status === 'failed' && status >= 500);
+  if (isDoubted && !isRepeated(wire, id)) throw refusal(wire, answer);
+  return isError ? failedTask(wire, id, answer) : readTask(wire, id, answer, reading);
+}
+
+/** Returns whether a doubted failure has been reported for {@link PASSING_MS}. */
+function isRepeated({ clock, doubtedSinceMs }: Wire, id: UpstreamId): boolean {
+  const nowMs = clock.monotonic();
+  const sinceMs = doubtedSinceMs.get(id) ?? nowMs;
+  doubtedSinceMs.set(id, sinceMs);
+  return nowMs - sinceMs >= PASSING_MS;
+}
 
 function failedTask(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
   const reading = reasonOf(answer, wire);
@@ -285,7 +331,6 @@ function readingOf({ dialect }: Wire, answer: Answer): TaskReading | null {
 function readTask(wire: Wire, id: UpstreamId, answer: Answer, task: TaskReading | null): UpstreamTask {
   if (task === null || task.isUnreadable || (task.status === 'failed' && isDoubtful(wire, id, answer)))
     throw refusal(wire, answer);
-  if (task.status !== 'failed') wire.doubtedSinceMs.delete(id);
   const words = task.failure?.words ?? null;
   const isClean = task.failure === null || words === null;
   // The requested id is the stored one; the id in the response may be another layer's.

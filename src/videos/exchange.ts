@@ -111,10 +111,11 @@ export function exchange(wire: Line, request: Exchange): Promise<Answer> {
 /** Converts a failed exchange, which got no response, to a retryable error. */
 export function noAnswer(wire: Wire, doing: string, thrown: unknown): DailiesError {
   if (thrown instanceof DailiesError) return thrown;
-  const isTimeout = thrown instanceof ExchangeError && thrown.reason === 'timed_out';
+  const failed = thrown instanceof ExchangeError ? thrown.reason : 'broken';
   const cause = thrown instanceof ExchangeError ? (thrown.cause ?? thrown) : thrown;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const code = isTimeout ? 'timed_out' : 'unavailable';
+  // One that is too large will be so again.
+  const code = failed === 'timed_out' ? 'timed_out' : failed === 'too_large' ? 'bad_answer' : 'unavailable';
   return failure(wire, `${doing}: ${reason}`, { code, retryable: true, cause });
 }
 

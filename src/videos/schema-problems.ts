@@ -33,23 +33,25 @@ export function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
  * Returns a sentence for each issue, which starts with its path: `models[1].price: …`.
  * @param root what the path of the whole file is called
  * @param unionOf says what a union takes, where the value has the type of no branch
+ * @param secret field of which nothing that was given is repeated. Default: none
  */
 export function problemsOf(
   issues: readonly Issue[],
-  { root, unionOf }: { readonly root: string; readonly unionOf: string },
+  { root, unionOf, secret }: { readonly root: string; readonly unionOf: string; readonly secret?: string },
 ) {
   return issues.flatMap((issue) => problemsAt(issue, []));
 
   function problemsAt(issue: Issue, base: readonly PropertyKey[]): string[] {
     const path = [...base, ...issue.path];
+    const input = secret !== undefined && path.includes(secret) ? '' : given(issue.input);
     if (issue.code === 'invalid_union') {
       // The branch whose type the value has.
       const meant = issue.errors.find(([first]) => first?.code !== 'invalid_type' || first.path.length > 0);
       if (meant !== undefined) return meant.flatMap((one) => problemsAt(one, path));
-      return [`${pathOf(path)}: must be ${unionOf}${given(issue.input)}`];
+      return [`${pathOf(path)}: must be ${unionOf}${input}`];
     }
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${pathOf([...path, key])}: unknown key`);
-    return [`${pathOf(path)}: ${issue.message}${given(issue.input)}`];
+    return [`${pathOf(path)}: ${issue.message}${input}`];
   }
 
   function pathOf(path: readonly PropertyKey[]): string {

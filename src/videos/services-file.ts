@@ -88,7 +88,7 @@ const servicesSchema = z
     }
   });
 
-const NAMES = { root: 'services', unionOf: '{"env": "VARIABLE"} or {"file": "/path"}' };
+const NAMES = { root: 'services', unionOf: '{"env": "VARIABLE"} or {"file": "/path"}', secret: 'key' };
 
 /** Returns the JSON schema of a services file, for editors. `config/services.schema.json` is a copy. */
 export function servicesJsonSchema(): object {
@@ -141,13 +141,17 @@ export async function readServices(
     // Windows editors start files with a byte order mark.
     json = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ServicesError(
-      [`${path}: ${error instanceof SyntaxError ? `is no valid JSON: ${reason}` : reason}`],
-      error,
-    );
+    // The message of the parser quotes the file, in which someone may have written a key.
+    if (error instanceof SyntaxError) throw new ServicesError([`${path}: is no valid JSON${placeIn(error)}`]);
+    throw new ServicesError([`${path}: ${error instanceof Error ? error.message : String(error)}`], error);
   }
   return parseServices(json, env, options);
+}
+
+/** Returns the place of a syntax error, as far as its message names it. */
+function placeIn({ message }: SyntaxError): string {
+  const [, place] = /\b(line \d+ column \d+)\b/.exec(message) ?? [];
+  return place === undefined ? '' : ` (${place})`;
 }
 
 function baseOf(dialect: string, given: string | undefined, refuse: (problem: string) => void): string {
@@ -173,12 +177,18 @@ function keyOf(
   const field = 'env' in key ? 'env' : 'file';
   const token = 'env' in key ? env[key.env]?.trim() : contentOf(key.file);
   if (token === undefined || token === '') {
-    refuse(field, 'env' in key ? `${key.env} is not set` : `${key.file} cannot be read, or is empty`);
+    refuse(field, missingKey(key));
     return '';
   }
   if (TOKEN.test(token)) return token;
   refuse(field, 'holds something else than a key: it has blanks or control characters');
   return '';
+}
+
+/** Says that a key was not found. Anything but a name or a path is not repeated: it may be the key itself. */
+function missingKey(key: z.output<typeof keySchema>): string {
+  if ('env' in key) return `${/^[A-Z][A-Z\d_]*$/.test(key.env) ? key.env : 'this variable'} is not set`;
+  return `${/^\.{0,2}\//.test(key.file) ? key.file : 'this file'} cannot be read, or is empty`;
 }
 
 function contentOf(path: string): string | undefined {

@@ -18,12 +18,12 @@ interface VideoServicesOptions extends Omit<VideoClientOptions, 'baseUrl' | 'tok
 }
 
 /**
- * Finds a service by its name. Without one, that of the environment, or the embedded one, or the first.
- * @returns `undefined` where it is not configured any more
+ * Finds a service by its name. Without one, that of the environment, or the embedded one, or the only one.
+ * @returns `undefined` where it is not configured any more: of several, no other has its tasks
  */
 export function serviceNamed(services: readonly ServiceConfig[], { service }: OfService): ServiceConfig | undefined {
   const named = services.find(({ name }) => name === service);
-  return service === undefined ? (named ?? services[0]) : named;
+  return service === undefined && services.length === 1 ? services[0] : named;
 }
 
 /**
@@ -33,7 +33,9 @@ export function serviceNamed(services: readonly ServiceConfig[], { service }: Of
 export function serviceKeys(services: () => readonly ServiceConfig[], unnamed: string): (of: OfService) => string {
   return (of) => {
     const found = serviceNamed(services(), of);
-    return found?.name === undefined ? unnamed : found.baseUrl;
+    // An id of a service that is not configured any more is none of another's.
+    if (found === undefined) return of.service ?? unnamed;
+    return found.name === undefined ? unnamed : found.baseUrl;
   };
 }
 
@@ -67,7 +69,8 @@ export function createVideoServices({
     of(request) {
       const config = serviceNamed(services(), request);
       if (config !== undefined) return clientOf(config);
-      const doing = `calling the service ${request.service}: SERVICES does not name it any more`;
+      const { service = 'of VIDEO_API_BASE_URL' } = request;
+      const doing = `calling the service ${service}: it is not configured any more`;
       throw new DailiesError(doing, { code: 'unavailable', retryable: true });
     },
     async close() {

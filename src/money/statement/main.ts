@@ -105,24 +105,27 @@ function leftOutLine({ leftOut }: Statement): string {
   return `Left out, since they name neither a clip nor a time: ${[...lines, ...more].join(', ')}.\n`;
 }
 
-/** Returns what identifies the service of a statement in the books: its base URL. */
-async function serviceKeyOf({ service }: Pick<StatementFile, 'service'>): Promise<string> {
+/** Returns the name of a statement's service, and what identifies it in the books: its base URL. */
+async function serviceOf({ service }: Pick<StatementFile, 'service'>): Promise<{ name?: string; key: string }> {
   const { VIDEO_API_BASE_URL: baseUrl = '', SERVICES: path = '' } = process.env;
-  if (service === undefined && baseUrl.trim() !== '') return baseUrl;
+  if (service === undefined && baseUrl.trim() !== '') return { key: baseUrl };
   const services = path.trim() === '' ? [] : await readServices(path, process.env);
   const found = serviceNamed(services, service === undefined ? {} : { service });
   if (found === undefined && service !== undefined)
     throw new CommandError(`--service takes the name of a service in SERVICES, not ${JSON.stringify(service)}.`);
-  return found?.baseUrl ?? 'sandbox';
+  if (found === undefined && services.length > 0)
+    throw new CommandError(`--service is missing; SERVICES names ${services.map(({ name }) => name).join(', ')}.`);
+  return { ...(found?.name === undefined ? {} : { name: found.name }), key: found?.baseUrl ?? 'sandbox' };
 }
 
 await runCommand('reconciling', async () => {
   process.umask(0o077);
-  const statement = await readStatement(argumentsOf());
-  const serviceKey = await serviceKeyOf(statement);
+  const read = await readStatement(argumentsOf());
+  const { name, key } = await serviceOf(read);
+  const statement = { ...read, ...(name === undefined ? {} : { service: name }) };
   const store = await openBooks({ purpose: 'compare with', whileInUse: IN_USE });
   try {
-    const upstreamIds = createUpstreamIds(store, () => serviceKey);
+    const upstreamIds = createUpstreamIds(store, () => key);
     const reconciliation = await reconcileStatement({ store, upstreamIds }, statement);
     const imports = new StatementImports(store, new AuditTrail(store, clock), clock);
     const isNew = await imports.add(statement.hash, reconciliation);

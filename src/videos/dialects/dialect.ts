@@ -73,6 +73,8 @@ export interface Dialect {
    * are given by their address alone.
    */
   readonly inlineImageBytes?: number;
+  /** Largest sum of the images that a create takes so, in bytes; the others are given by their address. Default: four. */
+  readonly inlineRequestBytes?: number;
   /** Its list of models with lengths and prices. Absent: it has none, or none is documented. */
   readonly models?: ModelList;
   /**
@@ -84,8 +86,9 @@ export interface Dialect {
   readonly paths: {
     readonly task: (id: UpstreamId) => string;
     /**
-     * What has to be read before a completed task counts as one. {@link decodeTask} reads it with any status; where it
-     * finds no task in a 400, 413, 415 or 422, the task has failed. Absent: its state says it all.
+     * What has to be read before a completed task counts as one. {@link decodeTask} reads it with any status that is not
+     * about the request alone; where it finds no task in the JSON of a 400, 413, 415 or 422 for a minute, the task has
+     * failed. Absent: its state says it all.
      */
     readonly result?: (id: UpstreamId) => string;
     /** The clip, or an answer that names it ({@link clipIn}). */

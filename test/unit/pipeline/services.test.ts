@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { checkBooks } from '#src/money/books/check.ts';
 import type { Order } from '#src/pipeline/order.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { orderOf } from '#test/fakes/tasks.ts';
+import { ADA, orderOf } from '#test/fakes/tasks.ts';
 import { accepted, errorOf, ScriptedVideos, status } from '#test/fakes/videos.ts';
 
 /** Returns an order at a service, under a key of its own. */
@@ -48,6 +48,15 @@ describe('two services', () => {
     for (const id of ids) expect(await house.task(id)).toMatchObject({ state: 'completed', clip: { bytes: 1_000 } });
     expect([busy, other].map(({ polls }) => polls)).toEqual([['b-1'], ['o-1']]);
     expect([busy, other].map(({ downloads }) => downloads.map(({ id }) => id))).toEqual([['b-1'], ['o-1']]);
+  });
+
+  it('a decision whose commit failed has its task polled at its service alone', async () => {
+    const { house } = houseOf();
+    const id = await house.order(orderAt('busy', 'fake:i1'));
+    vi.spyOn(house.store, 'commit').mockRejectedValueOnce(errorOf('store_unavailable'));
+    await expect(house.service.cancel(id, ADA)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await house.queue.stats('poll:busy')).toMatchObject({ planned: 1 });
+    expect(await house.queue.stats('poll')).toMatchObject({ planned: 0 });
   });
 
   it('a restarted process finds the jobs of each again', async () => {

@@ -31,6 +31,10 @@ describe('parseCatalog', () => {
     expect(models[0]).not.toHaveProperty('default');
   });
 
+  it('takes parameters, and a field that is left out', () => {
+    expect(problems(withFirst({ parameters: { ratio: 'adaptive', duration: null } }))).toEqual([]);
+  });
+
   it.each(['0', '0.000001', '999999.999999', '1000000', '1000000.00'])('takes the price %s', (price) => {
     expect(problems(withFirst({ price }))).toEqual([]);
   });
@@ -59,6 +63,12 @@ describe('parseCatalog', () => {
       'a field of the service without a name',
       withFirst({ fields: { lastFrame: ' ' } }),
       'models[0].fields.lastFrame: ',
+    ],
+    ['a parameter in place of the model', withFirst({ parameters: { model: 'dear' } }), 'models[0].parameters.model: '],
+    [
+      'a parameter in place of the length',
+      withFirst({ parameters: { duration: 15 } }),
+      'models[0].parameters.duration: ',
     ],
     ['an unknown format of lengths', withFirst({ secondsFormat: '5s' }), 'models[0].secondsFormat: '],
     ['two models with the same name', { models: [SWIFT, { ...EPIC, name: 'swift-1' }] }, 'models[1].name: '],

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseServices, readServices, ServicesError, servicesJsonSchema } from '#src/videos/services-file.ts';
 
@@ -75,6 +76,32 @@ describe('a services file', () => {
       ['own', ''],
       ['other', ''],
     ]);
+  });
+
+  it.each([
+    'sk-secret',
+    ['sk-secret'],
+    { env: 'sk-secret' },
+    { env: 'skSecret_sk-secret' },
+    { file: 'sk-secret' },
+    { env: ['sk-secret'] },
+    { value: 'sk-secret' },
+  ])('never repeats a key that was written into the file: %j', (key) => {
+    const problems = problemsOf([{ ...OWN, key }]);
+    expect(problems).toEqual([expect.stringMatching(/^services\[0\]\.key/), ...problems.slice(1)]);
+    expect(problems.join()).not.toContain('secret');
+  });
+
+  it('never quotes a file that is no JSON', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dailies-services-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'services.json');
+    for (const text of ['{"key": sk-secret}', '{"services": [{ "key": "sk-secret" "name": "a" }] }']) {
+      await writeFile(file, text);
+      const error = await readServices(file, ENV).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ problems: [expect.stringMatching(/is no valid JSON( \(line 1 column \d+\))?$/)] });
+      expect(inspect(error)).not.toContain('secret');
+    }
   });
 
   it('is reported where it cannot be read, or is no JSON', async () => {

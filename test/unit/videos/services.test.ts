@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock as clock } from '#src/clock.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
-import { createVideoServices } from '#src/videos/services.ts';
+import { createVideoServices, serviceKeys } from '#src/videos/services.ts';
 import type { ServiceConfig } from '#src/videos/services-file.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
 import { CATALOG } from './models.ts';
@@ -56,4 +56,19 @@ it('has the only service for requests that name none, and waits for one that is 
   expect(() => services.of({ service: 'gone' })).toThrow(
     expect.objectContaining({ code: 'unavailable', retryable: true }),
   );
+});
+
+it('has no other service for a request of one without a name, once there are several', () => {
+  const config = (name: string) => ({ name, baseUrl: `https://${name}.example`, token: 'sk' });
+  const services = servicesOf(() => [config('new'), config('old')]);
+  expect(() => services.of({})).toThrow(expect.objectContaining({ code: 'unavailable', retryable: true }));
+});
+
+it('keeps the ids of a service that is not configured any more apart from those of another', () => {
+  const own = { baseUrl: 'https://own.example', token: 'sk' };
+  const other = { name: 'other', baseUrl: 'https://other.example', token: 'sk' };
+  const keyOf = serviceKeys(() => [own, other], 'https://own.example');
+  const keys = [{}, { service: 'other' }, { service: 'gone' }].map(keyOf);
+  expect(keys.slice(0, 2)).toEqual(['https://own.example', 'https://other.example']);
+  expect(new Set(keys).size).toBe(3);
 });

@@ -23,8 +23,12 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['InvalidEndpointOrModel.NotFound', 'model_not_found'],
   ['InvalidEndpointOrModel.ModelIDAccessDisabled', 'model_not_available'],
   ['ModelNotOpen', 'model_not_available'],
+  ['ServiceNotOpen', 'model_not_available'],
   ['AccountOverdueError', 'insufficient_balance'],
+  ['ServiceOverdue', 'insufficient_balance'],
   ['QuotaExceeded', 'insufficient_quota'],
+  // The limit of the “safe experience mode”, which ends when someone raises it.
+  ['SetLimitExceeded', 'insufficient_quota'],
 ]);
 
 const errorSchema = z.object({ code: z.string().nullish(), message: z.string().nullish() });
@@ -40,8 +44,9 @@ const contentSchema = z.object({ content: z.object({ video_url: z.string().min(1
  * @see https://docs.byteplus.com/en/docs/ModelArk/get-video-generation-task-api
  */
 export const ARK: Dialect = {
-  // Of the 64 MB of a request, for three images.
+  // Of the 64 MB of a request, for three images in base64.
   inlineImageBytes: 15 * 1024 ** 2,
+  inlineRequestBytes: 45 * 1024 ** 2,
   paths: {
     task: (id) => `${PATH}/${encodeURIComponent(id)}`,
     // The URL of the clip is valid for 24 hours, and the task known for 7 days.
@@ -58,8 +63,11 @@ export const ARK: Dialect = {
   clipIn,
 };
 
-/** Models that read options in a prompt, such as `--dur 12`: whether these win over the fields is not documented. */
-const READS_OPTIONS = /^(?:doubao-)?seedance-1[-.]/;
+/**
+ * Models that read options in a prompt, such as `--dur 12`: whether these win over the fields is not documented. An
+ * endpoint of one's own (`ep-…`) may be one of them.
+ */
+const READS_OPTIONS = /^(?:(?:doubao-)?seedance-1[-.]|ep-)/;
 const OPTION = /(?:^|\s)--[a-z]/i;
 
 function optionWords(title: string): string {

@@ -20,8 +20,9 @@ const READINGS: readonly (readonly [RegExp, Reading])[] = [[/^veo-/, OPERATIONS]
  * Cloud (other origins, OAuth, buckets), edits and extensions.
  */
 export const GOOGLE: Dialect = {
-  // Of the 20 MB of a request, for two frames.
+  // Of the 20 MB of a request, for two frames in base64.
   inlineImageBytes: 6 * 1024 ** 2,
+  inlineRequestBytes: 12 * 1024 ** 2,
   base: 'https://generativelanguage.googleapis.com',
   authorize: (key) => ({ 'x-goog-api-key': key }),
   paths: { task: taskPath, content: taskPath },
@@ -50,13 +51,22 @@ function decodeTask(answer: unknown): TaskReading | null {
   const found = read(answer);
   if (found === null) return null;
   const { id, status, clip } = found;
-  const isFailed = status === 'failed' || (status === 'completed' && clip === undefined);
+  const hasNoClip = status === 'completed' && clip === undefined;
+  // The shape of the answer may be another one, and the clip be there, which is paid for.
+  if (hasNoClip && !hasReason(found, answer)) return { id, status, progress: null, failure: null, isUnreadable: true };
+  const isFailed = status === 'failed' || hasNoClip;
   return {
     id,
     status: isFailed ? 'failed' : status,
     progress: null,
     failure: isFailed ? failureOf(found, answer) : null,
   };
+}
+
+/** Returns whether a completed task says why it has no clip. */
+function hasReason({ words, isFiltered }: Answer, answer: unknown): boolean {
+  const error = decodeError(answer);
+  return words !== undefined || isFiltered !== undefined || error.words !== null || error.codes.length > 0;
 }
 
 function failureOf({ words, isFiltered = false }: Answer, answer: unknown): UpstreamTask['failure'] {

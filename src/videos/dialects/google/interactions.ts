@@ -79,15 +79,8 @@ function imageContent(given: string): object {
 
 const text = z.string().min(1).optional().catch(undefined);
 
-const interactionSchema = z.object({
-  id: text,
-  status: text,
-  steps: z
-    .array(
-      z.object({
-        type: text,
-        content: z.array(z.object({ type: text, text, data: text, uri: text })).catch([]),
-      }),
-    )
-    .catch([]),
-});
+/** One part that cannot be read must not hide the clip in another. */
+const contentSchema = z.object({ type: text, text, data: text, uri: text }).catch({});
+const stepSchema = z.object({ type: text, content: z.array(contentSchema).catch([]) }).catch({ content: [] });
+
+const interactionSchema = z.object({ id: text, status: text, steps: z.array(stepSchema).catch([]) });

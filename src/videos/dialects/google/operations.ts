@@ -64,14 +64,12 @@ const operationSchema = z.object({
         .object({
           generatedSamples: z
             .array(
-              z.object({
-                video: z
-                  .object({ uri: z.string().min(1).optional() })
-                  .optional()
-                  .catch(undefined),
-              }),
+              z
+                .object({ video: z.object({ uri: z.string().min(1).optional() }) })
+                .optional()
+                .catch(undefined),
             )
-            .catch([]),
+            .default([]),
           raiMediaFilteredReasons: z.array(z.string()).catch([]),
           raiMediaFilteredCount: z.number().catch(0),
         })
@@ -84,9 +82,11 @@ const operationSchema = z.object({
 
 function resultOf({ response }: z.infer<typeof operationSchema>): Pick<Answer, 'clip' | 'words' | 'isFiltered'> {
   const result = response?.generateVideoResponse;
-  const address = result?.generatedSamples.find(({ video }) => video?.uri !== undefined)?.video?.uri;
+  const address = result?.generatedSamples.find((sample) => sample?.video.uri !== undefined)?.video.uri;
   if (address !== undefined) return { clip: { address } };
   const [words] = result?.raiMediaFilteredReasons ?? [];
   const isFiltered = words !== undefined || (result?.raiMediaFilteredCount ?? 0) > 0;
+  // Not the documented shape: what it says about a clip cannot be read.
+  if (!isFiltered && (result === undefined || result.generatedSamples.length > 0)) return {};
   return { isFiltered, ...(words === undefined ? {} : { words }) };
 }

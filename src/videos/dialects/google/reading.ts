@@ -18,6 +18,6 @@ export interface Answer {
   readonly clip?: ClipDestination;
   /** Reason in words, where the task ended without a clip. */
   readonly words?: string;
-  /** The filters of the service removed the clip. */
+  /** Whether the filters of the service removed the clip, where the answer says how many there are. */
   readonly isFiltered?: boolean;
 }

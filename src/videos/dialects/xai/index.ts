@@ -46,7 +46,7 @@ export const XAI: Dialect = {
   describesTask: (answer) => statusOf(read(answer)) !== 'unknown',
   decodeError,
   // Authentication and model errors are 400s, too; they say nothing about the task.
-  isFailedTask: (status, answer) => status === 400 && isModeration(decodeError(answer)),
+  isFailedTask: (status, answer) => status === 400 && decodeError(answer).codes.includes(MODERATED),
   clipIn(answer) {
     const address = clipOf(read(answer));
     return address === undefined ? undefined : { address };
@@ -101,6 +101,8 @@ function decodeTask(answer: unknown): TaskReading | null {
     progress: found.progress === undefined ? null : Math.min(100, Math.max(0, Math.trunc(found.progress))),
     failure,
     ...costOf(found),
+    // Where the clip is cannot be read: it may be there all the same, and is paid for.
+    ...(failure === null && statusOf(found) === 'completed' && clipOf(found) === undefined && { isUnreadable: true }),
   };
 }
 
@@ -124,8 +126,6 @@ function failureOf(found: XaiAnswer, answer: unknown): UpstreamTask['failure'] {
   const status = statusOf(found);
   if (status === 'completed' && found.video?.respect_moderation === false)
     return { code: 'moderated', words: `The moderation of xAI blocked the clip. ${billOf(found)}`, isBilled: true };
-  if (status === 'completed' && clipOf(found) === undefined)
-    return { code: 'generation_failed', words: 'xAI reported the clip as done, but gave no address of it.' };
   if (status !== 'failed') return null;
   const reading = decodeError(answer);
   const reason = found.status === 'expired' ? 'The request expired.' : null;
@@ -141,11 +141,13 @@ function billOf({ usage }: XaiAnswer): string {
   return ticks > 0 ? `xAI bills it all the same: ${ticks / TICKS_PER_DOLLAR} USD.` : 'xAI bills it all the same.';
 }
 
+const MODERATED = 'content_moderation';
+
 /** Codes of the refusals that xAI tells apart in words only, under codes such as “Client specified an invalid argument”. */
 const CODES_OF_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Incorrect API key\b/, 'invalid_api_key'],
   [/\bused all available credits\b|\bspending limit\b/, 'insufficient_credits'],
-  [/\bcontent moderation\b/, 'content_moderation'],
+  [/\bcontent moderation\b/, MODERATED],
 ];
 
 /** Decodes the three shapes in use: `{error: {code, message}}`, `{code, error}` and `{error}`, the latter two texts. */
@@ -155,7 +157,7 @@ function decodeError(answer: unknown): ErrorReading {
   if (words === null) return reading;
   const named = CODES_OF_WORDS.filter(([pattern]) => pattern.test(words.slice(0, 1_000))).map(([, code]) => code);
   const found = read(answer);
-  const isBilled = (found?.usage?.cost_in_usd_ticks ?? 0) > 0 && named.includes('content_moderation');
+  const isBilled = (found?.usage?.cost_in_usd_ticks ?? 0) > 0 && named.includes(MODERATED);
   const told = isBilled && found !== null ? `${words} ${billOf(found)}` : words;
   const billed = isBilled && found !== null ? { isBilled: true as const, ...costOf(found) } : {};
   return { ...reading, codes: [...named, ...reading.codes], words: told, ...billed };

@@ -29,9 +29,13 @@ interface Outcome {
 
 /** Runs `npm run reconcile` in a folder of its own. */
 function reconcile(...args: readonly string[]): Promise<Outcome> {
+  return reconcileWith({}, ...args);
+}
+
+function reconcileWith(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     const all = ['--disable-warning=ExperimentalWarning', PROGRAM, ...args];
-    execFile(process.execPath, all, { cwd: dir, env: PROGRAM_ENV }, (error, stdout, stderr) =>
+    execFile(process.execPath, all, { cwd: dir, env: { ...PROGRAM_ENV, ...env } }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
   });
@@ -40,14 +44,16 @@ function reconcile(...args: readonly string[]): Promise<Outcome> {
 const statement = (text: string) => writeFile(join(dir, 'statement.csv'), text);
 
 /** Opens the store of the folder, where one clip was billed. */
-async function openBooks() {
+async function openBooks(service?: string) {
   const store = await openStore(`sqlite:${join(dir, 'data/dailies.db')}`, {
     logger: createLogger('silent'),
     clock: systemClock,
   });
-  const repository = new TaskRepository(store, () => 'sandbox');
+  const repository = new TaskRepository(store, () => (service === undefined ? 'sandbox' : 'https://api.x.ai'));
   const id = 'task-1' as TaskId;
-  await repository.claim(newTask({ id }));
+  const task = newTask({ id });
+  const at = service === undefined ? {} : { service };
+  await repository.claim({ ...task, request: { ...task.request, ...at } });
   for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.completed]) await repository.record(id, event);
   return store;
 }
@@ -116,5 +122,32 @@ describe('npm run reconcile', () => {
     await store.close();
     expect(code).toBe(1);
     expect(stderr).toContain('stop the bot, run this command, start the bot again');
+  });
+
+  it('compares the clips of the only service without its name, and asks which of several it is', {
+    timeout: 600_000,
+  }, async () => {
+    await (await openBooks('grok')).close();
+    await statement('task,cost,time\nelse,0.50,2026-11-30\n');
+    const services = (...names: readonly string[]) =>
+      writeFile(
+        join(dir, 'services.json'),
+        JSON.stringify({ services: names.map((name) => ({ name, dialect: 'xai', key: { env: 'SOME_KEY' } })) }),
+      );
+    const run = () =>
+      reconcileWith(
+        { SERVICES: 'services.json', SOME_KEY: 'sk' },
+        '--statement',
+        'statement.csv',
+        ...MAP,
+        '--currency',
+        'USD',
+      );
+    await services('other', 'grok');
+    expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining('SERVICES names other, grok') });
+    await services('grok');
+    const { stdout, stderr } = await run();
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/task-1/u);
   });
 });

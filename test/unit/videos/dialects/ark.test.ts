@@ -48,6 +48,10 @@ it('a prompt with an option that a model of 1.x would read is refused unsent', a
       kind: 'refused',
       error: { code: 'bad_request', words: expect.stringContaining('may change the price') },
     });
+  // An endpoint of one's own may be of such a model.
+  const own = { ...CATALOG, models: CATALOG.models.map((model) => ({ ...model, id: 'ep-20261127-fox' })) };
+  const atOwn = clientAt(service.api.baseUrl, { catalog: () => own });
+  expect(await create(atOwn, { ...FOX, prompt: 'a red fox --dur 12' })).toMatchObject({ kind: 'refused' });
   expect(service.api.requests).toEqual([]);
   const later = order('seedance-2', { aspectRatio: '16:9', prompt: 'a red fox -- and a wolf--dog' });
   expect(await create(clientAt(service.api.baseUrl), later)).toMatchObject({ kind: 'accepted' });
@@ -343,6 +347,13 @@ describe('an answer to a create', () => {
     [
       'an overdue account',
       refusal(403, 'AccountOverdueError', 'The request failed because your account is overdue.'),
+      'refused',
+      'no_balance',
+    ],
+    ['an overdue bill', refusal(403, 'ServiceOverdue', 'Your bill is overdue.'), 'refused', 'no_balance'],
+    [
+      'the limit that someone has set',
+      refusal(429, 'SetLimitExceeded', 'It has been reached.'),
       'refused',
       'no_balance',
     ],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createFal } from '@ai-sdk/fal';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '#src/clock.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
@@ -280,31 +281,7 @@ describe('a journey', () => {
       },
       { code: 'moderated', words: 'prompt: The content could not be processed.' },
     ],
-    [
-      'a fault of the model',
-      500,
-      { detail: [{ loc: ['body'], msg: 'Out of memory.', type: 'internal_server_error' }] },
-      { code: 'generation_failed', words: 'Out of memory.' },
-    ],
-    [
-      'a plain reason',
-      400,
-      { detail: 'No image could be read.' },
-      { code: 'generation_failed', words: 'No image could be read.' },
-    ],
     ['a file that is too large', 413, { detail: [] }, { code: 'generation_failed', words: null }],
-    [
-      'a fault of the runner, after all retries of fal',
-      503,
-      { detail: 'Runner disconnected', error_type: 'runner_disconnected' },
-      { code: 'generation_failed', words: 'Runner disconnected' },
-    ],
-    [
-      'a limit of time',
-      504,
-      { detail: 'Request timed out', error_type: 'request_timeout' },
-      { code: 'generation_failed', words: 'Request timed out' },
-    ],
     [
       'a path that the app does not have',
       404,
@@ -317,6 +294,68 @@ describe('a journey', () => {
     const client = clientAt(service.queue.baseUrl);
     const id = await accepted(client);
     expect((await follow(client, id)).at(-1)).toEqual({ id, status: 'failed', progress: null, failure });
+  });
+
+  it.each<[string, number, object, UpstreamTask['failure']]>([
+    [
+      'a fault of the model',
+      500,
+      { detail: [{ loc: ['body'], msg: 'Out of memory.', type: 'internal_server_error' }] },
+      { code: 'generation_failed', words: 'Out of memory.' },
+    ],
+    [
+      'a plain reason',
+      400,
+      { detail: 'No image could be read.' },
+      { code: 'generation_failed', words: 'No image could be read.' },
+    ],
+    [
+      'a fault of the runner, after all retries of fal',
+      503,
+      { detail: 'Runner disconnected', error_type: 'runner_disconnected' },
+      { code: 'generation_failed', words: 'Runner disconnected' },
+    ],
+    [
+      'a limit of time',
+      504,
+      { detail: 'Request timed out', error_type: 'request_timeout' },
+      { code: 'generation_failed', words: 'Request timed out' },
+    ],
+  ])('ends with a failure that a gateway may answer, too, once it has lasted for a minute: %s', async (...given) => {
+    const [, status, json, failure] = given;
+    const service = await start();
+    service.results.push({ status, json });
+    let passedMs = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + passedMs };
+    const client = clientAt(service.queue.baseUrl, { clock });
+    const id = await accepted(client);
+    await expect(follow(client, id)).rejects.toMatchObject({ retryable: true });
+    passedMs = 50_000;
+    await expect(client.retrieve(id)).rejects.toMatchObject({ retryable: true });
+    passedMs = 61_000;
+    expect(await client.retrieve(id)).toEqual({ id, status: 'failed', progress: null, failure });
+  });
+
+  it.each([
+    ['a page', 400, 'text/html', '<html>400 Bad Request</html>'],
+    ['a text', 400, 'text/plain', 'The plain HTTP request was sent to HTTPS port'],
+    ['nothing', 422, 'application/json', ''],
+    ['a part of an answer', 422, 'application/json', '{"detail":[{"loc":["body"'],
+  ])('never ends with %s in place of the result', async (_, status, type, text) => {
+    const service = await startHttp(({ path }) =>
+      path.endsWith('/status')
+        ? { status: 200, json: { status: 'COMPLETED' } }
+        : { status, headers: { 'content-type': type }, bytes: Buffer.from(text) },
+    );
+    onTestFinished(() => service.close());
+    let passedMs = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + passedMs };
+    const client = clientAt(service.baseUrl, { clock });
+    for (const laterMs of [0, 61_000]) {
+      passedMs = laterMs;
+      const looked = client.retrieve('fal-ai/kling-video/requests/a' as UpstreamId);
+      await expect(looked).rejects.toMatchObject({ code: 'bad_answer', retryable: true });
+    }
   });
 
   it('ends with the refusal of a wrong input, as the model words it', async () => {
@@ -333,7 +372,9 @@ describe('a journey', () => {
     ['a fault of the gateway', { status: 500, json: { detail: 'Internal Server Error' } }, 'unavailable'],
     ['a page of a proxy', { status: 502, json: undefined }, 'unavailable'],
     ['a rate limit', detail(429, 'Too many requests'), 'rate_limited'],
+    ['a rate limit with a type', detail(429, 'Too many requests', 'rate_limited'), 'rate_limited'],
     ['a refused key', detail(401, 'Cannot access application'), 'unauthorised'],
+    ['a refused key with a type', detail(401, 'Cannot access application', 'unauthorized'), 'unauthorised'],
     ['a result that is unknown', detail(404, 'Request not found'), 'task_unknown'],
     ['an answer without a clip', { status: 200, json: { seed: 1 } }, 'bad_answer'],
   ])('does not end with %s in place of the result', async (_, result, code) => {

@@ -425,6 +425,47 @@ describe('a failure', () => {
   });
 });
 
+describe('a finished task', () => {
+  const operation = (result: object) => ({ name: VEO_ID, done: true, ...result });
+  const samples = (generatedSamples: unknown) =>
+    operation({ response: { generateVideoResponse: { generatedSamples } } });
+  const uri = 'https://files.example/clip';
+
+  it.each<[string, VideoRequest, object]>([
+    ['of Veo, with another shape', VEO, operation({ response: { videos: [{ uri }] } })],
+    ['of Veo, with a list of another shape', VEO, samples([{ file: { uri } }])],
+    ['of Veo, without an answer', VEO, operation({})],
+    ['of Omni, with another shape', OMNI, { id: OMNI_ID, status: 'completed', outputs: [{ type: 'video', uri }] }],
+  ])('%s may have a clip: that it has none is not guessed', async (_name, request, json) => {
+    const { client } = await start({ polls: [{ status: 200, json }] });
+    await create(client, request);
+    const id = (request === VEO ? VEO_ID : OMNI_ID) as UpstreamId;
+    await expect(client.retrieve(id)).rejects.toMatchObject({ code: 'bad_answer', retryable: true });
+  });
+
+  it.each<[string, VideoRequest, object]>([
+    ['of Veo', VEO, samples([null, { video: { uri } }])],
+    [
+      'of Omni',
+      OMNI,
+      {
+        id: OMNI_ID,
+        status: 'completed',
+        steps: [
+          'odd',
+          { type: 'thought', content: 'Hm.' },
+          { type: 'model_output', content: [7, { type: 'video', uri }] },
+        ],
+      },
+    ],
+  ])('%s has its clip, whatever is beside it', async (_name, request, json) => {
+    const { client } = await start({ polls: [{ status: 200, json }] });
+    await create(client, request);
+    const id = (request === VEO ? VEO_ID : OMNI_ID) as UpstreamId;
+    expect(await client.retrieve(id)).toMatchObject({ status: 'completed' });
+  });
+});
+
 describe.each<[string, VideoRequest]>([
   ['Veo', VEO],
   ['Omni', OMNI],

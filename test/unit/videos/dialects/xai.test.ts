@@ -311,11 +311,6 @@ describe('a failure', () => {
       { status: 200, json: { status: 'expired' } },
       { code: 'generation_failed', words: 'The request expired.' },
     ],
-    [
-      'without an address',
-      { status: 200, json: { status: 'done', video: {} } },
-      { code: 'generation_failed', words: 'xAI reported the clip as done, but gave no address of it.' },
-    ],
   ])('%s ends the task at the first poll', async (_name, poll, failure) => {
     const { client } = await start({ polls: [poll] });
     await create(client);
@@ -328,6 +323,13 @@ describe('a failure', () => {
       error(400, 'Client specified an invalid argument', 'Incorrect API key provided.'),
       { code: 'bad_answer' },
     ],
+    [
+      // It may be there all the same, and is billed.
+      'a clip without an address',
+      { status: 200, json: { status: 'done', video: {} } },
+      { code: 'bad_answer' },
+    ],
+    ['a 400 about something else', error(400, 'x', 'Your key was blocked: usage policy.'), { code: 'bad_answer' }],
     ['a 404', error(404, 'not-found', 'No such request.'), { code: 'task_unknown' }],
     [
       'a 429',
