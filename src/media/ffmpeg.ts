@@ -5,6 +5,8 @@ import { delimiter, dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { Fitter } from '../chat/index.ts';
 import type { Logger } from '../logger.ts';
+import { markCopy } from './marks/mark-copy.ts';
+import { readMarks } from './marks/read-marks.ts';
 import { deleteAbandonedParts } from './partial-files.ts';
 
 const run = promisify(execFile);
@@ -135,6 +137,7 @@ async function encode({ ffmpeg, from, to, limitBytes, bitsPerSecond, logger }: E
   try {
     const options = [...inputArguments(from), ...video, ...audio, ...output];
     await runFfmpeg(ffmpeg, options, { timeoutMs: ENCODE_TIMEOUT_MS });
+    await markCopy(part, 'encoded', [await readMarks(from)]);
     const { size: bytes, mtimeMs } = await stat(part);
     if (bytes <= limitBytes) await rename(part, to);
     await deleteAbandonedParts(dirname(to), mtimeMs);

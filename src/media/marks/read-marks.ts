@@ -43,8 +43,8 @@ const MAX_TEXT_LENGTH = 500;
 const C2PA_BOX = 'd8fec3d61b0e483c92975828877ec481';
 /** Purposes of a box that holds a manifest, after four bytes of version and flags; `merkle` is an annex to one. */
 const C2PA_MANIFEST = /^.{4}(?:manifest|original|update)\0/su;
-/** @see Adobe XMP Specification, part 3 (2016), 1.2.7.1: the `uuid` box of MPEG-4 */
-const XMP_BOX = 'be7acfcb97a942e89c71999491e3afac';
+/** `uuid` box of XMP in MPEG-4. @see Adobe XMP Specification, part 3 (2016), 1.2.7 */
+export const XMP_BOX = 'be7acfcb97a942e89c71999491e3afac';
 
 /**
  * Also of media composed with generated parts; not `algorithmicMedia`, which is made without a model.
@@ -60,7 +60,7 @@ const AIGC_LABEL = /Label\W{1,20}[123]/u;
 /** English sentences, such as “Made with Google AI”. */
 const SAYS_AI =
   /(?<!\b(?:not|isn['’]t) )(?:(?:made|generated|created|produced) (?:with|by|using) (?:\w{1,20} )?(?:AI|artificial intelligence)\b|\bAI[- ](?:generated|made)\b)/iu;
-/** Attribute of {@link markBox}: the kinds of marks that a copy lost. */
+/** Attribute of `markCopy`: the kinds of marks that a copy lost. */
 const LOST = /dailies:lostMarks="([a-z0-9 ]*)"/u;
 
 interface Box {
@@ -152,7 +152,10 @@ class MarkReader {
     for (const text of all.split(/[\p{Cc}\uFFFD]+/u)) {
       const says = SAYS_AI.test(text);
       if (says) this.#kinds.add('text');
-      if (says || (hasLabel && AIGC_LABEL.test(text))) this.#texts.add(text.slice(0, MAX_TEXT_LENGTH));
+      const isLabel = hasLabel && AIGC_LABEL.test(text);
+      // Its name may be the key of its box.
+      const name = isLabel && !AIGC.test(text) ? 'AIGC ' : '';
+      if (says || isLabel) this.#texts.add(`${name}${text.slice(0, MAX_TEXT_LENGTH)}`);
     }
   }
 
