@@ -4,6 +4,7 @@ import {
   type DurationEstimates,
   isBlind,
   isWaitingFor,
+  type Origin,
   orderIdOf,
   parsePause,
   type StepRetry,
@@ -28,6 +29,7 @@ interface TaskViewsOptions {
   readonly links: Links;
   readonly pause: Pick<SubmissionPause, 'of'>;
   readonly reviewContext: (task: Task) => Promise<ReviewContext>;
+  readonly isLabelled?: IsLabelled;
   readonly modelOf: (name: string) => Model | undefined;
   readonly durationEstimates: DurationEstimates;
   readonly clock: Clock;
@@ -38,6 +40,9 @@ interface TaskViewsOptions {
   /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
   readonly keptUntil?: (task: Task) => Promise<number | null>;
 }
+
+/** Returns whether a team wants the word *AI* on the cards of finished clips. Default: no team does. */
+export type IsLabelled = (of: Pick<Origin, 'platform' | 'team'>) => Promise<boolean>;
 
 /** What a message showed before. */
 type ShownBefore = Pick<CardRecord, 'progress' | 'retrying' | 'isRunning'> & Partial<Pick<CardRecord, 'message'>>;
@@ -70,16 +75,21 @@ export class TaskViews {
     message: ShownBefore | undefined,
     { handover, isHeld = false }: { readonly handover: Handover | null; readonly isHeld?: boolean },
   ): Promise<TaskView> {
-    const { links, keptUntil, reviewContext } = this.#options;
-    const [keptUntilMs = null, review] = await Promise.all([keptUntil?.(task), reviewContext(task)]);
+    const { links, keptUntil, reviewContext, isLabelled: isLabelledIn } = this.#options;
+    const [keptUntilMs = null, review, isLabelled = false] = await Promise.all([
+      keptUntil?.(task),
+      reviewContext(task),
+      // No other card has the label.
+      task.state === 'completed' ? isLabelledIn?.(task.origin) : false,
+    ]);
     const fresh = await withFreshLink(handover, () => links.forClip(task));
-    return this.#of(task, message, { handover: fresh, isHeld, review, keptUntilMs });
+    return this.#of(task, message, { handover: fresh, isHeld, isLabelled, review, keptUntilMs });
   }
 
   #of(
     task: Task,
     message: ShownBefore | undefined,
-    read: Pick<ViewContext, 'handover' | 'isHeld' | 'review' | 'keptUntilMs'>,
+    read: Pick<ViewContext, 'handover' | 'isHeld' | 'isLabelled' | 'review' | 'keptUntilMs'>,
   ): TaskView {
     const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown, edits } = this.#options;
     const live = edits.liveOf(task.id);

@@ -385,6 +385,7 @@ export class BotHouse implements BotPorts {
         refundKnown: true,
         retrying: null,
         handover: { kind: 'attached' },
+        isLabelled: (await this.settings.get(task.origin)).aiLabel,
         review: { isReviewed: hasReview(await this.settings.get(task.origin), task.origin) },
       }),
     audienceAt: async (_platform, { channel }) => this.audiences.get(channel) ?? 'team',
