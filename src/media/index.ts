@@ -1,3 +1,4 @@
+export { createMarksOf, type FileMarks, MARK_NAMES, type MarksOf } from './ai-marks.ts';
 export { type ClipLinks, createClipLinks, SignedLinks } from './clip-links.ts';
 export { createFfmpegFitter, createTakeLastFrame, createTakePicture, findFfmpeg, type TakePicture } from './ffmpeg.ts';
 export { createFileFinder, type FindFile } from './file-finder.ts';
@@ -7,7 +8,6 @@ export { cutIdOf, Joiner, type JoinInput, ShotError, ShotsDifferError } from './
 export type { ShotDifference, ShotProperty } from './join/shot.ts';
 export { LastFrames } from './last-frames.ts';
 export type { LibraryFiles } from './library-files.ts';
-export { createMarksOf, type FileMarks, MARK_NAMES, type MarksOf } from './marks/read-marks.ts';
 export { deleteOldest } from './oldest-files.ts';
 export { deleteAbandonedParts } from './partial-files.ts';
 export { type FileDescription, Relay, type RelayedFile, relayIdIn } from './relay.ts';

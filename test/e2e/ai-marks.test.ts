@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { readMarks } from '#src/media/marks/read-marks.ts';
+import { readMarks } from '#src/media/ai-marks.ts';
 import { c2paBox } from '../fakes/boxes.ts';
 import { sendBytes } from '../fakes/clip.ts';
 import { makeShot } from '../fakes/shots.ts';

@@ -4,9 +4,8 @@ import type { CutFacts, CutFailure } from '#src/orders/index.ts';
 import { taskButtonId } from '../../ui/buttons.ts';
 import { type Card, facts, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
 import { all, count, formatBytes, formatElapsed } from '../format.ts';
-import { handoverLines } from '../handover.ts';
+import { aiLabel, handoverLines } from '../handover.ts';
 import { promptPart } from '../removal.ts';
-import { aiLabel } from './ai-label.ts';
 
 /** Longest prompt of a shot in the message of a cut. */
 const PROMPT_LENGTH = 60;

@@ -9,7 +9,7 @@ import {
 } from '#src/tasks/index.ts';
 import { type Card, facts, type Line, lineOf, present, textCard } from '../../ui/card.ts';
 import { quoted, shorten } from '../format.ts';
-import { aiLabel } from './ai-label.ts';
+import { aiLabel } from '../handover.ts';
 
 /** Length of a note on a clip's card, in UTF-16 units; its own message shows all of it. */
 const SHORT_NOTE = 120;

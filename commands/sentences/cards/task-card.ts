@@ -37,11 +37,10 @@ import {
 import { unsentWords, waitsWords } from '../chain.ts';
 import { failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan } from '../format.ts';
-import { handoverLines } from '../handover.ts';
+import { aiLabel, handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { referenceWords, requestWords } from '../settings.ts';
-import { aiLabel } from './ai-label.ts';
 import { approvalCard, declinedLines, requestedLines } from './approval.ts';
 import { blindButtons, blindLines, comparisonButtons, comparisonLines } from './comparison.ts';
 import { cutCard } from './cut.ts';

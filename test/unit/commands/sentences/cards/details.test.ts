@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detailsCard } from '#commands/orders/details.ts';
-import type { FileMarks } from '#src/media/marks/read-marks.ts';
+import type { FileMarks } from '#src/media/ai-marks.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { cardText, replyText } from '#test/fakes/card-text.ts';

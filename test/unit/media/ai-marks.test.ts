@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMarksOf, type FileMarks, readMarks } from '#src/media/marks/read-marks.ts';
+import { createMarksOf, type FileMarks, readMarks } from '#src/media/ai-marks.ts';
 import { box, C2PA, c2paBox, itunesText, longBox, mp4, uuidBox, XMP } from '#test/fakes/boxes.ts';
 import { newTask } from '#test/fakes/tasks.ts';
 

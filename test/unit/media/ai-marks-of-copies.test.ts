@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { markCopy, readMarks } from '#src/media/ai-marks.ts';
 import { createFfmpegFitter } from '#src/media/ffmpeg.ts';
 import { Joiner } from '#src/media/join/joiner.ts';
-import { markCopy } from '#src/media/marks/mark-copy.ts';
-import { readMarks } from '#src/media/marks/read-marks.ts';
 import { isWholeFile } from '#src/videos/content/container.ts';
 import { c2paBox, mp4, uuidBox, XMP } from '#test/fakes/boxes.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -15,6 +14,7 @@ import { describe as about, FFMPEG, ffmpeg, makeShot, packetsOf, play, type Shot
 const NEVER = new AbortController().signal;
 const SOURCE_TYPE = 'http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia';
 const AIGC = '{"AIGC":{"Label":"1","ProduceID":"abc"}}';
+const LABEL = '{"Label":"1","ProduceID":"abc"}';
 const LOST = 'Marks of the original that were lost: Content Credentials (C2PA).';
 const WEAKENED = 'Encoded again, which may have weakened an invisible watermark.';
 const JOINED = 'Joined from clips without encoding them again.';
@@ -81,6 +81,17 @@ describe('a fitted copy', () => {
       .toString()
       .replaceAll('\\', '');
     expect(seen).toContain(`Iptc4xmpExt:DigitalSourceType="${SOURCE_TYPE}"`);
+  });
+
+  it('keeps a label that has a key of its own, which ffmpeg would drop', async () => {
+    const path = join(folder, 'keyed.mp4');
+    await makeShot(path, { output: ['-movflags', 'use_metadata_tags', '-metadata', `AIGC=${LABEL}`] });
+    expect(await readMarks(path)).toEqual({ kinds: ['aigc'], lost: [], texts: [`AIGC ${LABEL}`] });
+    expect(await readMarks(await fitted(path))).toEqual({
+      kinds: ['iptc', 'aigc'],
+      lost: [],
+      texts: [`AIGC ${LABEL}`],
+    });
   });
 
   it('of a clip without marks has lost none', async () => {

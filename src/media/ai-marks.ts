@@ -1,12 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { ClipStorage } from '../../storage/index.ts';
-import type { Task } from '../../tasks/index.ts';
+import type { ClipStorage } from '../storage/index.ts';
+import type { Task } from '../tasks/index.ts';
 
 /**
  * Kinds of marks, by what a file says about itself: `c2pa` and `credentials` are Content Credentials, which name AI or do not;
  * `iptc` is the digital source type; `aigc` is the label of the Chinese standard; `text` is a sentence. Copies hold these names.
  */
-export type MarkKind = 'c2pa' | 'credentials' | 'iptc' | 'aigc' | 'text';
+type MarkKind = 'c2pa' | 'credentials' | 'iptc' | 'aigc' | 'text';
 
 /** Names of marks, in the order in which they are listed. */
 export const MARK_NAMES: Readonly<Record<MarkKind, string>> = {
@@ -44,7 +44,7 @@ const C2PA_BOX = 'd8fec3d61b0e483c92975828877ec481';
 /** Purposes of a box that holds a manifest, after four bytes of version and flags; `merkle` is an annex to one. */
 const C2PA_MANIFEST = /^.{4}(?:manifest|original|update)\0/su;
 /** `uuid` box of XMP in MPEG-4. @see Adobe XMP Specification, part 3 (2016), 1.2.7 */
-export const XMP_BOX = 'be7acfcb97a942e89c71999491e3afac';
+const XMP_BOX = 'be7acfcb97a942e89c71999491e3afac';
 
 /**
  * Also of media composed with generated parts; not `algorithmicMedia`, which is made without a model.
@@ -196,4 +196,70 @@ function boxAt(head: Buffer, at: number, until: number): Box | null {
 
 function markKinds(): readonly MarkKind[] {
   return Object.keys(MARK_NAMES) as readonly MarkKind[];
+}
+
+/** How a file was made of others. */
+type CopyKind = 'encoded' | 'joined';
+
+/** Values of `stEvt:action`. @see Adobe XMP Specification, part 2 (2016), 1.2.5.4 */
+const ACTIONS: Readonly<Record<CopyKind, string>> = { encoded: 'converted', joined: 'edited' };
+
+const MADE: Readonly<Record<CopyKind, string>> = {
+  encoded: 'Encoded again, which may have weakened an invisible watermark.',
+  joined: 'Joined from clips without encoding them again.',
+};
+
+/**
+ * Appends metadata to an MP4 file that was made of clips: that it is made with AI, and which marks of theirs it has lost. A
+ * manifest of C2PA is one of them: it is bound to the bytes of its file, and would call this one forged.
+ * @param sources marks of the clips; `null` for one whose marks cannot be read.
+ * @throws Error of the file system
+ */
+export async function markCopy(path: string, how: CopyKind, sources: readonly (FileMarks | null)[]): Promise<void> {
+  const own = await readMarks(path);
+  // Nothing is appended to what is no MP4.
+  if (own === null) return;
+  const had = new Set(sources.flatMap((source) => (source === null ? [] : [...source.kinds, ...source.lost])));
+  for (const kind of ['iptc', ...own.kinds] as const) had.delete(kind);
+  const file = await open(path, 'a');
+  try {
+    await file.writeFile(xmpBox(how, [...had], sources.includes(null)));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** @see https://iptc.org/std/photometadata/specification/IPTC-PhotoMetadata#digital-source-type */
+const GENERATED = 'http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia';
+
+const NAMESPACES = {
+  rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
+  Iptc4xmpExt: 'http://iptc.org/std/Iptc4xmpExt/2008-02-29/',
+  xmpMM: 'http://ns.adobe.com/xap/1.0/mm/',
+  stEvt: 'http://ns.adobe.com/xap/1.0/sType/ResourceEvent#',
+  dailies: 'urn:dailies:marks',
+};
+
+function xmpBox(how: CopyKind, lost: readonly MarkKind[], isPartlyUnread: boolean): Buffer {
+  const names = [...new Set(lost.map((kind) => MARK_NAMES[kind]))].join(', ');
+  const losses = [
+    ...(names === '' ? [] : [`Marks of the original that were lost: ${names}.`]),
+    ...(isPartlyUnread ? ['Marks of an original could not be read, and were lost.'] : []),
+  ];
+  const words = [MADE[how], ...losses].join(' ');
+  const spaces = Object.entries(NAMESPACES).map(([prefix, uri]) => `xmlns:${prefix}="${uri}"`);
+  const event = `stEvt:action="${ACTIONS[how]}" stEvt:softwareAgent="Dailies" stEvt:parameters="${words}"`;
+  const packet = [
+    '<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?>',
+    `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF ${spaces.join(' ')}>`,
+    `<rdf:Description rdf:about="" Iptc4xmpExt:DigitalSourceType="${GENERATED}" dailies:lostMarks="${lost.join(' ')}">`,
+    `<xmpMM:History><rdf:Seq><rdf:li ${event}/></rdf:Seq></xmpMM:History>`,
+    '</rdf:Description></rdf:RDF></x:xmpmeta>',
+    '<?xpacket end="r"?>',
+  ];
+  const content = Buffer.concat([Buffer.from(`uuid`), Buffer.from(XMP_BOX, 'hex'), Buffer.from(packet.join('\n'))]);
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(size.length + content.length);
+  return Buffer.concat([size, content]);
 }
