@@ -39,11 +39,11 @@ const UUID_BYTES = 16;
 const MAX_TEXTS = 8;
 const MAX_TEXT_LENGTH = 500;
 
-/** @see https://spec.c2pa.org/specifications/specifications/2.2/specs/C2PA_Specification.html, A.5 "Embedding manifests into BMFF-based assets" */
+/** @see https://spec.c2pa.org/specifications/specifications/2.4/specs/C2PA_Specification.html#uuid_box */
 const C2PA_BOX = 'd8fec3d61b0e483c92975828877ec481';
 /** Purposes of a box that holds a manifest, after four bytes of version and flags; `merkle` is an annex to one. */
 const C2PA_MANIFEST = /^.{4}(?:manifest|original|update)\0/su;
-/** `uuid` box of XMP in MPEG-4. @see Adobe XMP Specification, part 3 (2016), 1.2.7 */
+/** `uuid` box of XMP in MPEG-4. @see Adobe XMP Specification, part 3 (2016), MPEG-4 */
 const XMP_BOX = 'be7acfcb97a942e89c71999491e3afac';
 
 /**
@@ -201,7 +201,7 @@ function markKinds(): readonly MarkKind[] {
 /** How a file was made of others. */
 type CopyKind = 'encoded' | 'joined';
 
-/** Values of `stEvt:action`. @see Adobe XMP Specification, part 2 (2016), 1.2.5.4 */
+/** Values of `stEvt:action`. @see Adobe XMP Specification, part 2 (2016), ResourceEvent */
 const ACTIONS: Readonly<Record<CopyKind, string>> = { encoded: 'converted', joined: 'edited' };
 
 const MADE: Readonly<Record<CopyKind, string>> = {

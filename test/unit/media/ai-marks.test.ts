@@ -106,6 +106,7 @@ describe('a hostile file', () => {
     ['a large size that is cut off', Buffer.concat([mp4(), box('uuid', '', 1)]), NONE],
     ['a box beyond its end', Buffer.concat([mp4(), box('uuid', mark.subarray(8), 9_000_000)]), NONE],
     ['a box beyond any file', Buffer.concat([mp4(), longBox('uuid', mark, 2n ** 64n - 1n)]), NONE],
+    ['a box that is smaller than its UUID', Buffer.concat([mp4(), box('uuid', mark.subarray(8), 16)]), NONE],
     ['a UUID that is cut off', Buffer.concat([mp4(), box('uuid', Buffer.alloc(15))]), NONE],
     ['a header of a box that is cut off', Buffer.concat([mp4(), Buffer.from([0, 0, 0])]), NONE],
     ['a part beyond the header', mp4({ header: [box('udta', 'made with AI', 9_000)] }), NONE],
