@@ -129,11 +129,11 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
   const platforms = instrumentPlatforms(adapters, clock, metrics.meters.platform);
   const audiences = new Audiences({ platforms, clock, logger });
-  const basis = { money, queue, pipeline, http, platforms, adapters, opened };
+  const basis = { money, queue, pipeline, http, platforms, adapters, opened, storage };
   const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
-  const cuts = createCuts(deps, { ...parts, chat, storage, folder: clipsDir, assertWritable });
+  const cuts = createCuts(deps, { ...parts, chat, folder: clipsDir, assertWritable });
   const shared = { ...deps, ...pipeline, ...money, platforms, cuts };
   const remover = createRemover({ ...shared, messages: chat.retraction });
   const library = { remover, forgetting: new Forgetting({ ...shared, remover }) };

@@ -85,6 +85,13 @@ const WORDS: {
     ],
     audited: 'the threshold for unusual spend',
   },
+  aiLabel: {
+    description: 'Whether the cards of finished clips have the word AI',
+    label: 'AI label',
+    shown: onOff('on. The cards of finished clips have the word AI.', 'off'),
+    audited: { on: 'turned the AI label on', off: 'turned the AI label off' },
+    note: 'Cards that are posted already follow with their next change.',
+  },
   keepClips: {
     description: 'Days after which clips are removed from the bot’s storage, such as 90; off for the operator’s rule',
     range: 'a number of days such as 90, or off',

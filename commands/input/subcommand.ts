@@ -4,7 +4,7 @@ import type { Clock } from '#src/clock.ts';
 import type { Enhancer } from '#src/enhancer/index.ts';
 import type { Gallery } from '#src/gallery/index.ts';
 import type { Logger } from '#src/logger.ts';
-import type { FileDescription, LastFrames, LibraryFiles } from '#src/media/index.ts';
+import type { FileDescription, LastFrames, LibraryFiles, MarksOf } from '#src/media/index.ts';
 import type { Approvals, BudgetRepository, Notices } from '#src/money/index.ts';
 import type { Boards } from '#src/orders/index.ts';
 import type { Forgetting } from '#src/people/index.ts';
@@ -78,6 +78,8 @@ export interface BotPorts {
   readonly checkReferences: CheckReferences;
   /** Describes the file at an address of the bot's own; `null` for any other address. */
   readonly fileBehind: (url: string) => Promise<FileDescription | null>;
+  /** Reads which marks of AI the file of a clip carries. */
+  readonly marksOf: MarksOf;
   /** Test directives shown in the help; empty if a real service is configured. */
   readonly steering: readonly SteeringHint[];
   /** Reads the thresholds and budgets that apply to an order. */

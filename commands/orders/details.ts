@@ -1,5 +1,5 @@
 import { type MessageRef, setCardId, type TaskView } from '#src/chat/index.ts';
-import type { FileDescription } from '#src/media/index.ts';
+import { type FileDescription, type FileMarks, MARK_NAMES } from '#src/media/index.ts';
 import {
   asOf,
   type BookedState,
@@ -32,7 +32,7 @@ import { improveButton } from './offer-cards.ts';
 import { isUndecided } from './task-actions.ts';
 
 export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
-  const { ledger, fileBehind, clock, enhancer, chat, catalog } = ports;
+  const { ledger, fileBehind, marksOf, clock, enhancer, chat, catalog } = ports;
   if (isBlind(task)) return privately(blindDetailsCard(task));
   const { media: given, chain } = task.request;
   const place = task.takeOf ?? task.set;
@@ -41,7 +41,8 @@ export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
       ? { name: lastFrameOf(place.at - 1), permalink: null }
       : fileBehind(url);
   const media = MEDIA_KINDS.flatMap((kind) => given[kind].map(async (url) => ({ kind, url, file: await fileOf(url) })));
-  const card = detailsCard(titled(catalog(), asOf(task, clock.now())), ledger.of(task), await Promise.all(media));
+  const [shown, marks] = await Promise.all([Promise.all(media), marksOf(task)]);
+  const card = detailsCard(titled(catalog(), asOf(task, clock.now())), ledger.of(task), { media: shown, marks });
   const isImprovable = enhancer !== null && !isContentRemoved(task) && !isUndecided(task);
   const details = isImprovable ? { ...card, buttons: [improveButton(task.id)] } : card;
   if (place?.kind !== 'storyboard') return privately(details);
@@ -58,8 +59,15 @@ interface ShownMedia {
   readonly file: FileDescription | null;
 }
 
+/** What **Details** shows of files. */
+interface ShownFiles {
+  readonly media: readonly ShownMedia[];
+  /** Marks of AI in the clip; `null` where they cannot be read. */
+  readonly marks: FileMarks | null;
+}
+
 /** Shows all details of a task. The prompt is last, so that a long one cuts nothing else off. */
-export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: readonly ShownMedia[]): Card {
+export function detailsCard(task: Task, entries: readonly LedgerEntry[], { media, marks }: ShownFiles): Card {
   return layOut([
     heading('Details'),
     settingsLine(task),
@@ -68,6 +76,7 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: 
     reasonLine(task),
     ...reviewHistory(task),
     ...moneyLines(task, entries),
+    marks && marksLine(marks),
     timesLine(task),
     small(...idLine(task)),
     { kind: 'divider' },
@@ -114,6 +123,14 @@ function mediaLine({ kind, url, file }: ShownMedia): Line {
   if (file === null) return [`${kind}: `, { untrusted: url }];
   const name = file.name === null ? UNNAMED_FILE : { untrusted: file.name };
   return facts([`${kind}: `, name], file.permalink !== null && [{ link: file.permalink, label: 'Open' }]);
+}
+
+/** Names the marks in a clip's file by which programs recognise that it is made with AI. */
+function marksLine({ kinds }: FileMarks): Line {
+  const names = kinds.filter((kind) => kind !== 'credentials').map((kind) => MARK_NAMES[kind]);
+  if (names.length > 0) return [`Marked as made with AI: ${names.join(', ')}`];
+  if (kinds.length > 0) return [`Carries ${MARK_NAMES.credentials}, in which I found no mention of AI`];
+  return ['Its file carries no mark of AI that I know of. Invisible watermarks can’t be read here.'];
 }
 
 function idLine({ id, upstreamId, retryOf, version, request: { service = 'the service' } }: Task): Line {

@@ -1,6 +1,11 @@
 import type { Handover } from '#src/chat/index.ts';
-import type { Line } from '../ui/card.ts';
+import type { Line, Optional } from '../ui/card.ts';
 import { formatBytes } from './format.ts';
+
+/** Returns the word that says of a clip that it is made with AI, where its team wants that on its cards. */
+export function aiLabel({ isLabelled }: { readonly isLabelled?: boolean | undefined }): Optional<Line> {
+  return isLabelled === true && [{ strong: 'AI' }];
+}
 
 /** Describes a clip's handover; no lines for a clip that is attached as it is. */
 export function handoverLines(handover: Handover | null): readonly Line[] {

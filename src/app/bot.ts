@@ -5,10 +5,12 @@ import type { AppDeps } from '../app.ts';
 import { createSubscriptions } from '../chat/index.ts';
 import { isSandboxed } from '../config/index.ts';
 import { createEnhancer } from '../enhancer/index.ts';
+import { createMarksOf } from '../media/index.ts';
 import { Approvals } from '../money/index.ts';
 import { Boards } from '../orders/index.ts';
 import { createLedger, Drafts } from '../pipeline/index.ts';
 import { STEERING } from '../sandbox/index.ts';
+import type { ClipStorage } from '../storage/index.ts';
 import { createReviews } from '../studio/index.ts';
 import { PersonalDefaults, References } from '../teams/index.ts';
 import { createReferenceCheck, serviceNamed, type VideoRequest } from '../videos/index.ts';
@@ -17,7 +19,7 @@ import type { Parts } from './parts.ts';
 type BotParts = Pick<
   Parts,
   'pipeline' | 'chat' | 'cuts' | 'money' | 'statements' | 'teamNotices' | 'queue' | 'gallery' | 'library'
-> & { readonly assertWritable: () => Promise<void> };
+> & { readonly storage: Pick<ClipStorage, 'pathOf'>; readonly assertWritable: () => Promise<void> };
 
 /** Creates the bot behind the commands. */
 export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
@@ -52,6 +54,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     renewed: (url) => relay.renew(url),
     checkReferences: createReferenceCheck({ baseUrlOf, publicUrl, clock, logger }),
     fileBehind: (url) => relay.describe(url),
+    marksOf: createMarksOf(parts.storage),
     steering: isSandboxed(config) ? STEERING : [],
     spendingRules: createSpendingRules({ ...money, clock }),
     limitReached: metrics.limitReached,

@@ -53,6 +53,7 @@ export function createAppChat(
     refundKnown: isSandboxed(config),
     admins: [...config.admins, ...BUILT_IN_ADMINS],
     leftFor: money.leftFor,
+    isLabelled: async (team) => (await money.settings.get(team)).aiLabel,
     reviewRules: (team) => money.settings.get(team),
     keptUntil: createKeptUntil({ ...deps, ...money, retention: config.retention }),
   });

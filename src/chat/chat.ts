@@ -60,7 +60,7 @@ import { SetCards } from './sets/set-cards.ts';
 import { SetNotices } from './sets/set-notices.ts';
 import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { SubmissionPause, TaskViews } from './task-views.ts';
+import { type IsLabelled, SubmissionPause, TaskViews } from './task-views.ts';
 import { type Elsewhere, isPending, type TaskView } from './view.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
@@ -126,6 +126,7 @@ export interface ChatOptions extends Pick<ReviewNoticesOptions, 'reviewRules'> {
   readonly refundKnown: boolean;
   /** Persons named in `ADMINS`, who are pinged where there is no approver. Default: none. */
   readonly admins?: readonly Admin[];
+  readonly isLabelled?: IsLabelled;
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
   readonly leftFor: (task: Task) => Promise<Price | null>;
   /** Returns the model of another service that takes a task's order as it is; `null`: there is none. Default: none has. */

@@ -41,6 +41,7 @@ export {
   type Subscriptions,
   subscriptionKey,
 } from './subscriptions.ts';
+export type { IsLabelled } from './task-views.ts';
 export {
   type BarChart,
   type BudgetAlert,

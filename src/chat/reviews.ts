@@ -17,6 +17,7 @@ import type { AttachmentPlanner } from './attachment-plan.ts';
 import type { ReviewNotice, SignedOffNotice } from './notices/views.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import { type About, type Posts, placesNear } from './posts.ts';
+import type { IsLabelled } from './task-views.ts';
 import type { SignedLink } from './view.ts';
 
 /** Options of {@link ReviewNotices}. */
@@ -27,6 +28,7 @@ export interface ReviewNoticesOptions {
   readonly handing: AttachmentPlanner;
   /** Reads the review rules of a team. Default: none are set. */
   readonly reviewRules?: (of: Pick<Origin, 'platform' | 'team'>) => Promise<ReviewRules>;
+  readonly isLabelled?: IsLabelled;
   readonly logger: Logger;
 }
 
@@ -84,7 +86,8 @@ export class ReviewNotices {
     const files = file === null ? [] : [{ ...file, name: fileNameOf(task), description: typedPrompt(task.request) }];
     const places = [{ place: { team: origin.team, channel, address: {} }, replyTo: null }];
     try {
-      const view = signedOffNotice(reviewing, link);
+      const isLabelled = (await this.#options.isLabelled?.(origin)) ?? false;
+      const view = { ...signedOffNotice(reviewing, link), isLabelled };
       await this.#options.posts.post(reviewing, { key, view, mention: null, places, files });
     } catch (thrown) {
       const err = asDailiesError(thrown, `posting the signed-off clip of task ${task.id}`);

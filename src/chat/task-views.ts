@@ -6,6 +6,7 @@ import {
   isBlind,
   isContentRemoved,
   isWaitingFor,
+  type Origin,
   orderIdOf,
   parsePause,
   type StepRetry,
@@ -30,6 +31,7 @@ interface TaskViewsOptions {
   readonly links: Links;
   readonly pause: Pick<SubmissionPause, 'of'>;
   readonly reviewContext: (task: Task) => Promise<ReviewContext>;
+  readonly isLabelled?: IsLabelled;
   readonly modelOf: (name: string) => Model | undefined;
   readonly durationEstimates: DurationEstimates;
   readonly clock: Clock;
@@ -42,6 +44,9 @@ interface TaskViewsOptions {
   /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
   readonly keptUntil?: (task: Task) => Promise<number | null>;
 }
+
+/** Returns whether a team wants the word *AI* on the cards of finished clips. Default: no team does. */
+export type IsLabelled = (of: Pick<Origin, 'platform' | 'team'>) => Promise<boolean>;
 
 /** What a message showed before. */
 type ShownBefore = Pick<CardRecord, 'progress' | 'retrying' | 'isRunning'> & Partial<Pick<CardRecord, 'message'>>;
@@ -85,14 +90,16 @@ export class TaskViews {
     message: ShownBefore | undefined,
     { handover, isHeld = false }: { readonly handover: Handover | null; readonly isHeld?: boolean },
   ): Promise<TaskView> {
-    const { links, keptUntil, reviewContext } = this.#options;
-    const [keptUntilMs = null, review, elsewhere] = await Promise.all([
+    const { links, keptUntil, reviewContext, isLabelled: isLabelledIn } = this.#options;
+    const [keptUntilMs = null, review, elsewhere, isLabelled = false] = await Promise.all([
       keptUntil?.(task),
       reviewContext(task),
       this.#elsewhere(task),
+      // No other card has the label.
+      task.state === 'completed' ? isLabelledIn?.(task.origin) : false,
     ]);
     const fresh = await withFreshLink(handover, () => links.forClip(task));
-    return this.#of(task, message, { handover: fresh, isHeld, review, keptUntilMs, elsewhere });
+    return this.#of(task, message, { handover: fresh, isHeld, isLabelled, review, keptUntilMs, elsewhere });
   }
 
   /** Clips that belong together are made again together. */
@@ -106,7 +113,7 @@ export class TaskViews {
   #of(
     task: Task,
     message: ShownBefore | undefined,
-    read: Pick<ViewContext, 'handover' | 'isHeld' | 'review' | 'keptUntilMs' | 'elsewhere'>,
+    read: Pick<ViewContext, 'handover' | 'isHeld' | 'isLabelled' | 'review' | 'keptUntilMs' | 'elsewhere'>,
   ): TaskView {
     const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown, edits } = this.#options;
     const live = edits.liveOf(task.id);

@@ -161,6 +161,8 @@ export interface TaskView {
   readonly handover: Handover | null;
   /** Its clip is there, and nothing but two identical downloads says that it is complete. Absent: it is, or there is none. */
   readonly isUnproven?: true;
+  /** Its card has the word *AI*, as its team wants it of finished clips. Absent: it has not. */
+  readonly isLabelled?: true;
   readonly retryOf: TaskId | null;
   /** Number of a retry among the versions of a clip. Absent: the first version, or unknown. */
   readonly version?: number;
@@ -297,6 +299,8 @@ export interface ViewContext {
   readonly review?: ReviewContext;
   /** Its outcome waits for those of the other tasks of a comparison. Default: false. */
   readonly isHeld?: boolean;
+  /** Its team wants the word *AI* on the cards of finished clips. Default: false. */
+  readonly isLabelled?: boolean;
   /** Time at which its clip will be removed; `null` for none. Default: `null`. */
   readonly keptUntilMs?: number | null;
   /** Default: `null`. */
@@ -352,6 +356,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     leftBy: task.leftBy ?? null,
     handover: phase === 'done' ? handoverOf(task, context) : null,
     ...(phase === 'done' && task.removal === undefined && task.clip?.isUnproven === true ? { isUnproven: true } : {}),
+    ...(phase === 'done' && context.isLabelled === true ? { isLabelled: true } : {}),
     retryOf: task.retryOf ?? null,
     ...(task.version === undefined ? {} : { version: task.version.number }),
     ...(task.review === undefined ? {} : { review: task.review }),

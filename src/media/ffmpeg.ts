@@ -5,6 +5,7 @@ import { delimiter, dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { Fitter } from '../chat/index.ts';
 import type { Logger } from '../logger.ts';
+import { markCopy, readMarks } from './ai-marks.ts';
 import { deleteAbandonedParts } from './partial-files.ts';
 
 const run = promisify(execFile);
@@ -131,10 +132,15 @@ async function encode({ ffmpeg, from, to, limitBytes, bitsPerSecond, logger }: E
   const rate = ['-b:v', `${bitsPerSecond}`, '-maxrate', `${bitsPerSecond}`, '-bufsize', `${bitsPerSecond * 2}`];
   const video = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', ...rate, '-vf', size];
   const audio = ['-c:a', 'aac', '-b:a', `${AUDIO_BITS_PER_SECOND}`];
-  const output = [...ENCODER_THREADS, '-movflags', '+faststart', '-f', 'mp4', part];
   try {
+    const marks = await readMarks(from);
+    const texts = marks?.texts ?? [];
+    // ffmpeg keeps texts with the usual names alone.
+    const metadata = texts.length === 0 ? [] : ['-metadata', `comment=${texts.join('\n')}`];
+    const output = [...metadata, ...ENCODER_THREADS, '-movflags', '+faststart', '-f', 'mp4', part];
     const options = [...inputArguments(from), ...video, ...audio, ...output];
     await runFfmpeg(ffmpeg, options, { timeoutMs: ENCODE_TIMEOUT_MS });
+    await markCopy(part, 'encoded', [marks]);
     const { size: bytes, mtimeMs } = await stat(part);
     if (bytes <= limitBytes) await rename(part, to);
     await deleteAbandonedParts(dirname(to), mtimeMs);

@@ -1,3 +1,4 @@
+export { createMarksOf, type FileMarks, MARK_NAMES, type MarksOf } from './ai-marks.ts';
 export { type ClipLinks, createClipLinks, SignedLinks } from './clip-links.ts';
 export { createFfmpegFitter, createTakeLastFrame, createTakePicture, findFfmpeg, type TakePicture } from './ffmpeg.ts';
 export { createFileFinder, type FindFile } from './file-finder.ts';

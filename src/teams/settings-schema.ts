@@ -68,6 +68,8 @@ export const TEAM_SETTINGS = rows({
   alerts: { kind: 'on_off', action: 'alerts', default: true },
   /** Least amount of a day that is reported as unusual. Default: unusual spend is not reported. */
   unusualSpend: { kind: 'price', action: 'unusual_spend' },
+  /** Whether cards of finished clips have the word *AI*. */
+  aiLabel: { kind: 'on_off', action: 'ai_label', default: false },
   /** Time that clips are kept after their tasks ended. Default: as the operator set. */
   keepClips: { kind: 'days', action: 'keep_clips' },
   /** Time that prompts are kept after their tasks ended; a clip goes with its prompt. Default: as the operator set. */

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { c2paBox } from '../fakes/boxes.ts';
 import { sendBytes } from '../fakes/clip.ts';
 import { freePort } from '../fakes/ports.ts';
 import { FFMPEG, lastFrameHash, makeShot } from '../fakes/shots.ts';
@@ -70,7 +71,7 @@ async function serveShots(): Promise<{ readonly creates: readonly Create[]; read
   };
   upstream.handlers.content = (call) => {
     const at = PROMPTS.findIndex((prompt) => prompt === promptOf.get(call.task?.id ?? ''));
-    sendBytes(call, files[at] ?? Buffer.alloc(0));
+    sendBytes(call, Buffer.concat([files[at] ?? Buffer.alloc(0), c2paBox('trainedAlgorithmicMedia')]));
   };
   return { creates, images };
 }
@@ -120,7 +121,9 @@ test('each shot of a chained storyboard starts with the last picture of the clip
     ({ text, attachments }) => /it runs/u.test(text) && attachments.length > 0,
   );
   const details = answered(await dailies.press(shot?.id ?? '', `details:${shot?.task ?? ''}`));
-  expect((await dailies.message(details)).text).toContain('image: last frame of shot 1');
+  const { text } = await dailies.message(details);
+  expect(text).toContain('image: last frame of shot 1');
+  expect(text).toContain('Marked as made with AI: Content Credentials (C2PA)');
   expect(await dailies.messages().then((all) => JSON.stringify(all.map(({ text }) => text)))).not.toContain(
     'signature=',
   );

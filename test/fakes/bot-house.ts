@@ -208,6 +208,7 @@ export class BotHouse implements BotPorts {
   renewed: BotPorts['renewed'] = (url) => url;
   checkReferences: BotPorts['checkReferences'] = () => Promise.resolve([]);
   fileBehind: BotPorts['fileBehind'] = async () => null;
+  marksOf: BotPorts['marksOf'] = async () => null;
   lacking: MissingRight | Error | null = null;
   /** Audience by channel. Default: the team, and for tasks without an audience of their own, the channel. */
   readonly audiences = new Map<string, Audience>();
@@ -384,6 +385,7 @@ export class BotHouse implements BotPorts {
         refundKnown: true,
         retrying: null,
         handover: { kind: 'attached' },
+        isLabelled: (await this.settings.get(task.origin)).aiLabel,
         review: { isReviewed: hasReview(await this.settings.get(task.origin), task.origin) },
       }),
     audienceAt: async (_platform, { channel }) => this.audiences.get(channel) ?? 'team',

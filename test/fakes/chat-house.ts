@@ -32,6 +32,7 @@ export interface ChatHouseOptions {
   readonly keptUntil?: ChatOptions['keptUntil'];
   /** Default: no team has reviews. */
   readonly reviewRules?: ChatOptions['reviewRules'];
+  readonly isLabelled?: ChatOptions['isLabelled'];
   /** Default: the catalog has no models. */
   readonly modelOf?: ChatOptions['modelOf'];
   /** Default: nobody is named in `ADMINS`. */
@@ -83,6 +84,7 @@ export class ChatHouse {
       leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
       ...(options.keptUntil === undefined ? {} : { keptUntil: options.keptUntil }),
       ...(options.admins === undefined ? {} : { admins: options.admins }),
+      ...(options.isLabelled === undefined ? {} : { isLabelled: options.isLabelled }),
       ...(options.reviewRules === undefined ? {} : { reviewRules: options.reviewRules }),
       durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: options.modelOf ?? (() => undefined),

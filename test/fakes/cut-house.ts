@@ -89,6 +89,7 @@ export class CutHouse {
     const links = options.links ?? { forClip: async () => null };
     this.cuts = new Cuts({
       shown: (cut) => this.house.chat.cutShown(cut),
+      ...(options.isLabelled === undefined ? {} : { isLabelled: options.isLabelled }),
       store,
       repository,
       clock,

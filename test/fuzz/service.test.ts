@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import { ConfigError, readConfig } from '#src/config/config.ts';
 import { DailiesError } from '#src/errors.ts';
+import { readMarks } from '#src/media/ai-marks.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { Refused } from '#src/sandbox/refusal.ts';
 import { readRequest } from '#src/sandbox/request.ts';
@@ -20,6 +21,7 @@ import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/content/container.ts';
 import { decodeError, decodeTask, isModeration } from '#src/videos/dialects/tolerant.ts';
 import { jsonOf, reasonOf, refusalOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
 import type { UpstreamId, VideoService } from '#src/videos/service.ts';
+import { box, c2paBox, itunesText, mp4, uuidBox, XMP } from '#test/fakes/boxes.ts';
 import { orderOf } from '#test/fakes/tasks.ts';
 import { CATALOG } from '../unit/videos/models.ts';
 import { deepJson, jsonWith, objectWith, runs, textWith } from './runs.ts';
@@ -192,6 +194,58 @@ describe('the client', () => {
       runs(60),
     );
   });
+});
+
+describe('the marks of AI in a file', () => {
+  let dir: string;
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'dailies-fuzz-marks-'));
+  });
+  afterAll(() => rm(dir, { recursive: true }));
+
+  const content = fc.oneof(
+    fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+    textWith('trainedAlgorithmicMedia', 'AIGC', '"Label":"1"', 'made with AI', 'dailies:lostMarks="').map((text) =>
+      Buffer.from(text),
+    ),
+  );
+  const name = fc.constantFrom('moov', 'udta', 'meta', 'uuid', 'mdat', 'free', '\0\0\0\0');
+  const size = fc.option(fc.oneof(fc.nat(40), fc.constantFrom(0, 1, 7, 2 ** 31, 2 ** 32 - 1)), { nil: undefined });
+  const damaged = fc.tuple(name, content, size).map(([named, inside, bytes]) => box(named, inside, bytes));
+  const sound = content.map((inside) =>
+    mp4({
+      top: [uuidBox(XMP, inside), c2paBox(inside.toString('latin1'))],
+      header: [itunesText('desc', inside.toString())],
+    }),
+  );
+  const file = fc.array(fc.oneof(damaged, sound, content), { maxLength: 8 }).map((parts) => Buffer.concat(parts));
+
+  it('are known ones, or none, of any bytes', async () => {
+    const path = join(dir, 'file.mp4');
+    await fc.assert(
+      fc.asyncProperty(file, async (bytes) => {
+        await writeFile(path, bytes);
+        const marks = await readMarks(path);
+        if (marks === null) return;
+        for (const kind of [...marks.kinds, ...marks.lost])
+          expect(['c2pa', 'credentials', 'iptc', 'aigc', 'text']).toContain(kind);
+        expect(marks.texts.length).toBeLessThanOrEqual(8);
+        for (const text of marks.texts) expect(text.length).toBeLessThanOrEqual(505);
+      }),
+      runs(400),
+    );
+  });
+
+  it.each(['made with ', 'made with a ', 'AIGC Label ', '"Label"::::', 'dailies:lostMarks="', 'not AI-'])(
+    'are read from a megabyte of "%s" within the time limit',
+    { timeout: 5_000 },
+    async (piece) => {
+      const path = join(dir, 'long.mp4');
+      const text = piece.repeat(1_000_000 / piece.length);
+      await writeFile(path, mp4({ top: [uuidBox(XMP, text)], header: [box('udta', text)] }));
+      expect(await readMarks(path)).toEqual({ kinds: [], lost: [], texts: [] });
+    },
+  );
 });
 
 describe('input from files and settings', () => {

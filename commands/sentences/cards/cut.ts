@@ -4,7 +4,7 @@ import type { CutFacts, CutFailure } from '#src/orders/index.ts';
 import { taskButtonId } from '../../ui/buttons.ts';
 import { type Card, facts, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
 import { all, count, formatBytes, formatElapsed } from '../format.ts';
-import { handoverLines } from '../handover.ts';
+import { aiLabel, handoverLines } from '../handover.ts';
 import { promptPart } from '../removal.ts';
 
 /** Longest prompt of a shot in the message of a cut. */
@@ -20,7 +20,7 @@ export function cutCard(view: TaskView, cut: CutFacts): Card {
   const made = file === null ? [ordered] : [formatElapsed(file.seconds * 1_000), formatBytes(file.bytes)];
   return layOut(
     [
-      item([{ strong: title }], facts(...made, [{ person: view.by }])),
+      item([{ strong: title }], facts(aiLabel(view), ...made, [{ person: view.by }])),
       ...(failure === null ? handoverLines(view.handover) : failureLines(failure)),
       ...shots.map((shot, at) => small(...shotLine(shot, at))),
     ],

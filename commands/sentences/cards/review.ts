@@ -9,6 +9,7 @@ import {
 } from '#src/tasks/index.ts';
 import { type Card, facts, type Line, lineOf, present, textCard } from '../../ui/card.ts';
 import { quoted, shorten } from '../format.ts';
+import { aiLabel } from '../handover.ts';
 
 /** Length of a note on a clip's card, in UTF-16 units; its own message shows all of it. */
 const SHORT_NOTE = 120;
@@ -54,9 +55,10 @@ export function reviewNoticeCard(notice: ReviewNotice, mention: Person | null): 
 }
 
 /** Renders a signed-off clip in the team's channel for them. */
-export function signedOffCard({ by, prompt, version, message, channel, link }: SignedOffNotice): Card {
+export function signedOffCard({ by, prompt, version, message, channel, link, isLabelled }: SignedOffNotice): Card {
   const line = facts(
     ['Signed off: ', ...clipName(version, prompt), ' by ', { person: by }, ' in ', { channel }],
+    aiLabel({ isLabelled }),
     message && [{ message, label: 'See it' }],
     link && [{ link: link.url, label: 'Original' }, ' until ', { timeMs: link.expiresAtMs }],
   );

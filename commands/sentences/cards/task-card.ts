@@ -44,7 +44,7 @@ import {
 import { unsentWords, waitsWords } from '../chain.ts';
 import { failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
-import { handoverLines } from '../handover.ts';
+import { aiLabel, handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { referenceWords, requestWords } from '../settings.ts';
@@ -183,6 +183,7 @@ function headline(view: TaskView): Block {
   const set = view.set ?? view.takeOf;
   if (members !== undefined && set?.kind === 'storyboard') return boardHeadline(view, set);
   const small = facts(
+    aiLabel(view),
     view.modelTitle !== '' && [{ untrusted: view.modelTitle }],
     ...requestWords(view.settings),
     ...referenceWords(view.references ?? {}),
@@ -201,9 +202,9 @@ function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): str
 }
 
 /** Renders the first prompt of a storyboard, and in small print: 9 shots · 54 s · $2.70 · requester. */
-function boardHeadline({ prompt, price, by, members = [] }: TaskView, set: SetPlace): Block {
+function boardHeadline({ prompt, price, by, isLabelled, members = [] }: TaskView, set: SetPlace): Block {
   const seconds = members.reduce((sum, { view }) => sum + view.settings.seconds, 0);
-  const small = facts(setSize(set), `${seconds} s`, formatPrice(price), [{ person: by }]);
+  const small = facts(aiLabel({ isLabelled }), setSize(set), `${seconds} s`, formatPrice(price), [{ person: by }]);
   return item(['Storyboard: ', promptPart(prompt, PROMPT_LENGTH)], small);
 }
 

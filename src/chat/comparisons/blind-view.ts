@@ -19,7 +19,7 @@ export function blindViewOf(task: Task, seen: TaskView, isHeld: boolean): TaskVi
   const place = comparisonOf(task);
   if (place === null) return seen;
   // The time of its removal follows from that of its end, and models may differ in the files and figures that they send.
-  const { keptUntilMs: _keptUntilMs, isUnproven: _isUnproven, ahead: _ahead, ...view } = seen;
+  const { keptUntilMs: _keptUntilMs, isUnproven: _isUnproven, ahead: _ahead, isLabelled, ...view } = seen;
   const price = place.upTo ?? view.price;
   const isShown = !isHeld || SHOWN_AT_ONCE.has(view.phase);
   const phase = isShown && view.phase !== 'queued' ? view.phase : 'running';
@@ -38,6 +38,7 @@ export function blindViewOf(task: Task, seen: TaskView, isHeld: boolean): TaskVi
     overdue: null,
     retrying: null,
     failure: view.failure === null || !isShown ? null : { code: view.failure.code, words: null },
+    ...(isShown && isLabelled === true ? { isLabelled } : {}),
     handover: isShown ? withoutSize(view.handover) : null,
     retryPrice: view.retryPrice === null ? null : price,
     buttons: isShown ? view.buttons.filter((action) => isLeft(action, phase)) : ['cancel'],

@@ -111,4 +111,6 @@ export interface SignedOffNotice {
   readonly channel: string;
   /** Link to the original, where the file is too large. */
   readonly link: SignedLink | null;
+  /** Its team wants the word *AI* on cards of clips. Default: false. */
+  readonly isLabelled?: boolean;
 }

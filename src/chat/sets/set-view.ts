@@ -58,6 +58,7 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
     startsFrom: _from,
     dropped: _dropped,
     awayFrom: _away,
+    isLabelled: _isLabelled,
     ...common
   } = shown;
   return {
@@ -80,6 +81,7 @@ export function setViewOf(place: SetPlace, shown: TaskView, members: TaskView['m
     lateOutcome: null,
     leftBy: null,
     handover: null,
+    ...(views.some(({ isLabelled }) => isLabelled === true) ? { isLabelled: true } : {}),
     retryOf: null,
     buttons: buttonsOf(views),
     set: place,

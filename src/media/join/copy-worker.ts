@@ -13,6 +13,8 @@ export interface CopyJob {
   }[];
   /** Path of the file to write. */
   readonly output: string;
+  /** Text of its metadata. Default: none. */
+  readonly comment?: string;
 }
 
 export type CopyOutcome =
@@ -24,7 +26,7 @@ export type CopyOutcome =
   /** `code` is that of the file system, such as `ENOSPC`. */
   | { readonly kind: 'failed'; readonly reason: string; readonly code: string | null };
 
-async function join({ shots, output }: CopyJob): Promise<CopyOutcome> {
+async function join({ shots, output, comment = '' }: CopyJob): Promise<CopyOutcome> {
   const files: ShotFile[] = [];
   for (const [at, { path, seconds }] of shots.entries()) {
     try {
@@ -37,7 +39,7 @@ async function join({ shots, output }: CopyJob): Promise<CopyOutcome> {
   const differences = differencesOf(files.map(({ shot }) => shot));
   if (differences.length > 0) return { kind: 'differing', shots: files.map(({ shot }) => shot), differences };
   try {
-    await copyShots(files, output);
+    await copyShots(files, output, comment);
     return { kind: 'copied', seconds: files.reduce((sum, { shot }) => sum + shot.seconds, 0) };
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : null;

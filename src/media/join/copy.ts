@@ -23,13 +23,14 @@ export interface ShotFile {
 /**
  * Copies the packets of shots that agree (`differences.ts`) into one MP4 file with its header first, one after the other,
  * and syncs it. Only a few pictures are in memory at a time.
+ * @param comment text of the file's metadata; empty for none.
  */
-export async function copyShots(files: readonly ShotFile[], output: string): Promise<void> {
+export async function copyShots(files: readonly ShotFile[], output: string, comment: string): Promise<void> {
   const [first] = files;
   if (first === undefined) throw new TypeError('there are no shots');
   const target = await open(output, 'w');
   try {
-    const cut = await openCut(files, target);
+    const cut = await openCut(files, target, comment);
     let atSeconds = 0;
     for (const file of files) {
       await copyShot(cut, file, atSeconds);
@@ -53,7 +54,7 @@ interface Cut {
 }
 
 /** Starts the file: the space for its header is reserved by the numbers of packets. */
-async function openCut(files: readonly ShotFile[], target: FileHandle): Promise<Cut> {
+async function openCut(files: readonly ShotFile[], target: FileHandle, comment: string): Promise<Cut> {
   const [first] = files;
   if (first === undefined) throw new TypeError('there are no shots');
   const { codec, rotation, isMirrored } = first.shot.picture;
@@ -63,6 +64,7 @@ async function openCut(files: readonly ShotFile[], target: FileHandle): Promise<
     // Chunks of the writer would be another copy of everything.
     target: new StreamTarget(writableOf(target), { chunked: false }),
   });
+  if (comment !== '') output.setMetadataTags({ comment });
   output.addVideoTrack(pictures, {
     rotation,
     flip: isMirrored,

@@ -7,6 +7,7 @@ import { asDailiesError, DailiesError, overloaded } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import type { Clip } from '../../videos/index.ts';
+import { markCopy, readMarks } from '../ai-marks.ts';
 import { ENCODER_THREADS, inputArguments, runFfmpeg } from '../ffmpeg.ts';
 import { deleteAbandonedParts } from '../partial-files.ts';
 import type { CopyJob, CopyOutcome } from './copy-worker.ts';
@@ -128,10 +129,18 @@ export class Joiner {
   /** Writes a cut. @returns its length, and the differences because of which it was encoded; empty if it was copied. */
   async #write(inputs: readonly JoinInput[], part: string, signal: AbortSignal): Promise<Written> {
     const { ffmpeg } = this.#options;
-    const copied = checked(await runCopyProcess({ shots: inputs.map(({ path }) => ({ path })), output: part }, signal));
-    if (copied.kind === 'copied') return { seconds: copied.seconds, differences: [] };
+    // A missing file is for the process to tell.
+    const marks = await Promise.all(inputs.map(({ path }) => readMarks(path).catch(() => null)));
+    const comment = [...new Set(marks.flatMap((one) => one?.texts ?? []))].join('\n');
+    const shots = inputs.map(({ path }) => ({ path }));
+    const copied = checked(await runCopyProcess({ shots, output: part, comment }, signal));
+    if (copied.kind === 'copied') {
+      await markCopy(part, 'joined', marks);
+      return { seconds: copied.seconds, differences: [] };
+    }
     if (ffmpeg === null) throw new ShotsDifferError(copied.differences);
-    const seconds = await encodeAll({ ffmpeg, inputs, shots: copied.shots, part, signal });
+    const seconds = await encodeAll({ ffmpeg, inputs, shots: copied.shots, part, comment, signal });
+    await markCopy(part, 'encoded', marks);
     return { seconds, differences: copied.differences };
   }
 }
@@ -152,6 +161,7 @@ interface EncodingOfAll {
   readonly inputs: readonly JoinInput[];
   readonly shots: readonly Shot[];
   readonly part: string;
+  readonly comment: string;
   readonly signal: AbortSignal;
 }
 
@@ -159,7 +169,7 @@ interface EncodingOfAll {
  * Encodes each shot in the format of the cut, so that one is open at a time, and copies these into one file.
  * @returns its length in seconds
  */
-async function encodeAll({ ffmpeg, inputs, shots, part, signal }: EncodingOfAll): Promise<number> {
+async function encodeAll({ ffmpeg, inputs, shots, part, comment, signal }: EncodingOfAll): Promise<number> {
   const [first] = shots;
   if (first === undefined) throw new TypeError('there are no shots');
   const encoded: { readonly path: string; readonly seconds: number }[] = [];
@@ -174,7 +184,7 @@ async function encodeAll({ ffmpeg, inputs, shots, part, signal }: EncodingOfAll)
         throw new ShotError(at + 1, isHdr ? 'hdr' : 'not_converted', thrown);
       });
     }
-    const joined = checked(await runCopyProcess({ shots: encoded, output: part }, signal));
+    const joined = checked(await runCopyProcess({ shots: encoded, output: part, comment }, signal));
     if (joined.kind === 'differing') throw new TypeError(new ShotsDifferError(joined.differences).message);
     return joined.seconds;
   } finally {

@@ -6,6 +6,7 @@ import {
   deliveryRecords,
   type Handover,
   hasCode,
+  type IsLabelled,
   type Links,
   type MessageLock,
   type MessageLocks,
@@ -45,6 +46,7 @@ export interface CutMessagesOptions {
   readonly locks: MessageLocks;
   readonly handing: AttachmentPlanner;
   readonly links: Links;
+  readonly isLabelled?: IsLabelled;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -149,7 +151,7 @@ export class CutMessages {
 
   /** Returns what the message of a cut shows. @param clip its file, to deliver. Absent: none */
   async #outcomeOf(cut: Cut, clip?: Clip): Promise<Outcome> {
-    const { repository, clock, links } = this.#options;
+    const { repository, clock, links, isLabelled } = this.#options;
     const found = await Promise.all(cut.tasks.map((id) => repository.get(id)));
     const shots = found.filter((task) => task !== undefined);
     const task = standInOf(cut, shots);
@@ -161,7 +163,8 @@ export class CutMessages {
       isOutcome: cut.state !== 'joining',
       view: async (form, card) => {
         const handover = await withFreshLink(form, () => links.forClip(task));
-        const view = cutViewOf(cut, shots, { nowMs: clock.now(), handover });
+        const context = { nowMs: clock.now(), handover, isLabelled: await isLabelled?.(cut.origin) };
+        const view = cutViewOf(cut, shots, context);
         return { ...view, ...standingIn(card?.message, cut.origin) };
       },
       place: async () => cut.origin,
@@ -203,11 +206,18 @@ function standInOf(cut: Cut, shots: readonly Task[]): Task {
   };
 }
 
+interface CutContext {
+  readonly nowMs: number;
+  readonly handover: Handover | null;
+  /** As in the view of a clip. Default: false. */
+  readonly isLabelled?: boolean | undefined;
+}
+
 /** Builds the view of a cut's message; pure. */
 export function cutViewOf(
   cut: Cut,
   shots: readonly Task[],
-  { nowMs, handover }: { readonly nowMs: number; readonly handover: Handover | null },
+  { nowMs, handover, isLabelled = false }: CutContext,
 ): TaskView {
   const view = viewOf(standInOf(cut, shots), {
     nowMs,
@@ -220,6 +230,7 @@ export function cutViewOf(
     slowestPollMs: 0,
     refundKnown: false,
     handover,
+    isLabelled,
   });
   return {
     ...view,

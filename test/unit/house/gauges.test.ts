@@ -11,27 +11,27 @@ const TOP = join(import.meta.dirname, '../../..');
 
 /**
  * Figures of the product's shape, and the most that each may be. A ceiling only falls: a figure that is well below it
- * fails, too, until the ceiling is lowered. Some were raised for several video services: lines by
- * 1,400, exports by 24, those with one call site by 6, files and functions of one create by 1 and 9, fields of `TaskView` by 2,
- * of `ChatOptions` by 1.
+ * fails, too, until the ceiling is lowered. Some were raised for several video services
+ * and marks of AI: lines by 1,850, exports by 32, those with one call site by 7, files and functions of one create by 2 and 10,
+ * fields of `TaskView` by 3, of `BotPorts` by 1, of `ChatOptions` by 2, terms of the glossary by 1.
  */
 const CEILINGS = {
-  lines: 77_300,
-  exports: 2_094,
-  'exported functions with one call site': 331,
+  lines: 77_750,
+  exports: 2_102,
+  'exported functions with one call site': 332,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,
-  'fields of TaskView': 49,
-  'fields of BotPorts': 36,
+  'fields of TaskView': 50,
+  'fields of BotPorts': 37,
   'fields of Platform': 21,
-  'fields of ChatOptions': 24,
+  'fields of ChatOptions': 25,
   'files that handle message_gone': 25,
   sweepers: 2,
   'loops of compare-and-set': 2,
-  'terms of the glossary': 79,
-  'files of one create': 133,
-  'functions of one create': 713,
+  'terms of the glossary': 80,
+  'files of one create': 134,
+  'functions of one create': 714,
   'reads of one create': 17,
   'commits of one create': 6,
 } as const;

@@ -22,7 +22,14 @@ beforeEach(() => {
 const logged = async () => (await audit.page(TEAM, { offset: 0, limit: 100 })).entries;
 
 it('are defaults until they are changed, for each team alone', async () => {
-  const defaults = { revision: 0, timeZone: 'UTC', alerts: true, signOffOwn: true, keepSignedOff: false };
+  const defaults = {
+    revision: 0,
+    timeZone: 'UTC',
+    alerts: true,
+    aiLabel: false,
+    signOffOwn: true,
+    keepSignedOff: false,
+  };
   expect(await settings.get(TEAM)).toEqual(defaults);
   await settings.change({ ...TEAM, team: 'T2' }, BY_ADA, { timeZone: 'Europe/Berlin' });
   expect(await settings.get(TEAM)).toEqual(defaults);
@@ -36,6 +43,7 @@ it.each([
   ['approve_above', { approveAbove: usd('2') }],
   ['report_channel', { reportChannel: 'C1' }],
   ['alerts', { alerts: false }],
+  ['ai_label', { aiLabel: true }],
   ['unusual_spend', { unusualSpend: usd('20') }],
   ['keep_clips', { keepClips: { days: 90, fromMs: 1 } }],
   ['keep_prompts', { keepPrompts: { days: 365, fromMs: 1 } }],

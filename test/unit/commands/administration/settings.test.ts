@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Task } from '#src/tasks/task.ts';
 import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { EVENTS } from '#test/fakes/tasks.ts';
 import { CATALOG } from '../../videos/models.ts';
 
 const admin = () => ada({ mayAdminister: true });
+const { send, accepted, completed, fetched } = EVENTS;
 const NOTHING = { view: false, post: false, manage: false };
 
 async function type(text: string, house = new BotHouse(CATALOG)) {
@@ -36,6 +39,7 @@ describe('/video settings', () => {
     ['--keep_prompts "1 day"', { keepPrompts: { days: 1, fromMs: NOON_MS + 24 * 3_600_000 } }],
     ['--report_channel <#C7|clips>', { reportChannel: 'C7' }],
     ['--alerts off', { alerts: false }],
+    ['--ai_label on', { aiLabel: true }],
   ] as const)('%s is kept', async (flags, expected) => {
     const { words, settings } = await type(`settings ${flags}`);
     expect(settings).toMatchObject(expected);
@@ -115,5 +119,24 @@ describe('/video settings', () => {
     expect(await suggest('time_zone', 'berl')).toEqual([expect.objectContaining({ value: 'Europe/Berlin' })]);
     expect(await suggest('time_zone', 'new york')).toEqual([expect.objectContaining({ value: 'America/New_York' })]);
     expect(await suggest('currency', '')).toEqual([{ value: 'USD', label: 'USD' }]);
+  });
+});
+
+describe('the word AI on cards of clips', () => {
+  it('is there for the team that wants it, once the clip is', async () => {
+    const house = new BotHouse(CATALOG);
+    const one = await house.seed(ada(), 'a red fox', send, accepted, completed, fetched);
+    const other = await house.seed(ada(), 'a grey wolf');
+    const card = async ({ id }: Pick<Task, 'id'>) => replyText(await house.bot.text(ada(), `status ${id}`));
+    expect(await card(one)).not.toContain('*AI*');
+    expect((await type('settings --ai_label on', house)).words).toContain(
+      '*AI label*: on. The cards of finished clips have the word AI.',
+    );
+    expect(await card(one)).toContain('*AI* · ');
+    expect(await card(other)).not.toContain('*AI*');
+    const log = replyText(await house.bot.text(admin(), 'audit'));
+    expect(log).toContain('turned the AI label on');
+    await type('settings --ai_label off', house);
+    expect(await card(one)).not.toContain('*AI*');
   });
 });

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { detailsCard } from '#commands/orders/details.ts';
+import type { FileMarks } from '#src/media/ai-marks.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
-import { cardText } from '#test/fakes/card-text.ts';
+import { ada, BotHouse } from '#test/fakes/bot-house.ts';
+import { cardText, replyText } from '#test/fakes/card-text.ts';
 import { NOON_MS, newTask } from '#test/fakes/tasks.ts';
+import { CATALOG } from '../../../videos/models.ts';
 
 const TASK = newTask({ state: 'failed', sends: 1 });
 const ENTRY: LedgerEntry = {
@@ -31,6 +34,48 @@ describe('the price in the details', () => {
     ['a doubtful send', { state: 'in_doubt', counted: 'doubted' }, '$0.30, unconfirmed, may be billed'],
     ['a send in progress', { state: 'reserved', counted: 'held' }, '$0.30, in progress'],
   ])('tells %s', (_case, changes, words) => {
-    expect(cardText(detailsCard(TASK, [{ ...ENTRY, ...changes }], [])).split('\n')).toContain(words);
+    expect(cardText(detailsCard(TASK, [{ ...ENTRY, ...changes }], { media: [], marks: null })).split('\n')).toContain(
+      words,
+    );
+  });
+});
+
+describe('the marks in the details', () => {
+  const NONE: FileMarks = { kinds: [], lost: [], texts: [] };
+
+  it.each<[string, FileMarks, string]>([
+    [
+      'several marks',
+      { ...NONE, kinds: ['c2pa', 'iptc', 'text'] },
+      'Marked as made with AI: Content Credentials (C2PA), IPTC digital source type (XMP), a text in its metadata',
+    ],
+    [
+      'marks beside silent credentials',
+      { ...NONE, kinds: ['credentials', 'aigc'] },
+      'Marked as made with AI: AIGC label (GB 45438)',
+    ],
+    [
+      'silent credentials',
+      { ...NONE, kinds: ['credentials'] },
+      'Carries Content Credentials (C2PA), in which I found no mention of AI',
+    ],
+    ['no mark', NONE, 'Its file carries no mark of AI that I know of. Invisible watermarks can’t be read here.'],
+  ])('name %s', (_case, marks, words) => {
+    expect(cardText(detailsCard(TASK, [], { media: [], marks })).split('\n')).toContain(words);
+  });
+
+  it('are left out where the file is away', () => {
+    expect(cardText(detailsCard(TASK, [], { media: [], marks: null }))).not.toMatch(/mark/iu);
+  });
+
+  it('are those of the clip’s file, and never shown of a blind clip', async () => {
+    const house = new BotHouse(CATALOG);
+    house.marksOf = async () => ({ ...NONE, kinds: ['c2pa'] });
+    const task = await house.seed(ada(), 'a red fox');
+    expect(replyText(await house.bot.press(ada(), `details:${task.id}`))).toContain('Marked as made with AI: Content');
+    const set = { id: task.id, kind: 'comparison', at: 1, of: 2, upTo: task.price } as const;
+    house.records.set(task.id, { ...task, set });
+    expect(replyText(await house.bot.press(ada(), `details:${task.id}`))).toContain('after the reveal');
+    expect(replyText(await house.bot.press(ada(), `details:${task.id}`))).not.toContain('Marked');
   });
 });

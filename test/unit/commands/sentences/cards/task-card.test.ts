@@ -449,3 +449,21 @@ describe('completion notice', () => {
     expect(cardText(cardOf(done, null))).toBe('Ada’s clip ‹“a *red* fox”› is ready.');
   });
 });
+
+describe('the word AI', () => {
+  const shown = (changes: Partial<TaskView>) =>
+    cardText(cardOf({ ...QUEUED, phase: 'done', ...changes })).split('\n')[0];
+  const set = { id: task, kind: 'storyboard', at: 1, of: 2 } as const;
+
+  it('is the first fact on the cards of a clip, a storyboard and a cut', () => {
+    expect(shown({ isLabelled: true })).toBe('‹a red fox› · *AI* · ‹Swift 1› · 6 s · 16:9 · 720p · $0.30 · Ada');
+    expect(shown({ isLabelled: true, set, members: [] })).toMatch(/^Storyboard: ‹a red fox› · \*AI\* · /u);
+    const cut = { shots: [], file: { seconds: 18, bytes: 1_000 }, failure: null };
+    expect(shown({ isLabelled: true, cut })).toContain(' · *AI* · 0:18');
+  });
+
+  it('is on no card without the setting', () => {
+    for (const changes of [{}, { set, members: [] }, { cut: { shots: [], file: null, failure: null } }])
+      expect(shown(changes)).not.toContain('AI*');
+  });
+});
