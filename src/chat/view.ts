@@ -325,7 +325,6 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
   const isOpen = phase === 'queued' || phase === 'running';
   const ageMs = context.nowMs - sinceMs(task);
   const retrying = retryOf(task, context);
-  const { elsewhere = null } = context;
   const isOverdue = isOpen && task.acceptedAtMs !== undefined && ageMs >= context.deadlineMs;
   return {
     kind: 'task',
@@ -366,7 +365,7 @@ function openViewOf(stored: Task, context: ViewContext): TaskView {
     ...(task.removal === undefined ? {} : { removal: task.removal }),
     ...(typeof context.keptUntilMs === 'number' ? { keptUntilMs: context.keptUntilMs } : {}),
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
-    ...(elsewhere === null ? {} : { elsewhere }),
+    ...(context.elsewhere && { elsewhere: context.elsewhere }),
     ...(task.set === undefined ? {} : { set: task.set }),
     ...(task.takeOf === undefined ? {} : { takeOf: task.takeOf }),
     ...(chain === undefined || place === undefined ? {} : { startsFrom: place.at - 1 }),

@@ -2,7 +2,7 @@ import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
 import type { JobHandler, Membership, WorkQueue } from '../engine/index.ts';
-import { DailiesError } from '../errors.ts';
+import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { LastFrames } from '../media/index.ts';
 import { backoffMs } from '../retry.ts';
@@ -18,7 +18,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from '../tasks/index.ts';
-import type { CreateOutcome, VideoRequest, VideoServices } from '../videos/index.ts';
+import type { CreateOutcome, VideoRequest, VideoService, VideoServices } from '../videos/index.ts';
 import { pauseIfAsked, scheduleNext, serviceQueue } from './next-job.ts';
 import type { StoryboardPacing } from './pacing.ts';
 import type { Recorded, TaskRepository } from './repository.ts';
@@ -31,6 +31,8 @@ const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 /** Delay before rechecking a task that another process is sending, or that cannot be sent from here now. */
 const RECHECK_MS = 2_000;
+/** Delay before an order looks again for a service that is not configured. */
+const NO_SERVICE_MS = 30_000;
 /** Lead of the time of day over the monotonic clock that indicates a suspended machine; less is a clock adjustment. */
 const SUSPENDED_MS = 1_000;
 /** Delay before retrying to store the outcome of a create. */
@@ -148,13 +150,14 @@ class Submitter {
 
   async #send(task: Task): Promise<number | null> {
     const { id } = task;
-    const { repository, videos, queue, clock, logger, membership, frames } = this.#options;
+    const { repository, queue, clock, logger, membership, frames } = this.#options;
     // A replica whose membership expired must not start a submission that the others would find half done.
     if (!membership.isAlive()) return RECHECK_MS;
     const areServed = await Promise.all(task.request.media.image.map((url) => frames.isServed(url)));
     if (areServed.includes(false)) return this.#giveUp(task, { code: 'frame_gone', words: null });
-    // Before anything is recorded: one that is not configured any more is waited for.
-    const service = videos.of(task.request);
+    // Before anything is recorded.
+    const service = this.#serviceOf(task);
+    if (service === null) return NO_SERVICE_MS;
     const mayStillSend = this.#deadline(task.request);
     const begun = await repository.record(id, { kind: 'send', owner: membership.owner }, task);
     if (begun === undefined) return null;
@@ -177,6 +180,20 @@ class Submitter {
       return null;
     }
     return this.#afterwards(ended, outcome);
+  }
+
+  /** Returns the service of an order; `null` where it is not configured any more: the order waits for it, and its card says so. */
+  #serviceOf(task: Task): VideoService | null {
+    const { videos, clock, logger, observer } = this.#options;
+    try {
+      return videos.of(task.request);
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `sending task ${task.id}`);
+      logger.warn({ event: 'service_missing', task: task.id, err: error }, 'an order waits for its service');
+      const retry = retryOf('send', error, clock.now() + NO_SERVICE_MS, task.request);
+      observer.retrying(task, retry, { failures: 1, isForAll: false });
+      return null;
+    }
   }
 
   /**

@@ -5,7 +5,7 @@ import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
-import type { CreateCall, Dialect, TaskReading } from './dialects/dialect.ts';
+import type { CreateCall, Dialect, ErrorReading, TaskReading } from './dialects/dialect.ts';
 import { isModeration, isOutage } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
@@ -121,7 +121,7 @@ function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAd
  * | no byte left this machine; 429, or a rate limit by code | `unsent` |
  * | 2xx with an id that is not an error's own | `accepted` |
  * | a request that the dialect cannot write; other 4xx; any status with a {@link definiteRefusal}; 2xx with `success: false` that names no outage | `refused` |
- * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result, any other status with a task and no error | `lost` |
+ * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result, any other status with a task and no error, with a bill, or 400 and 424 with a code of a timeout | `lost` |
  *
  * @see docs/video-service.md "Sending the POST"
  */
@@ -205,9 +205,10 @@ function outcomeOf(wire: Wire, call: CreateCall, answer: Answer): CreateOutcome 
     return { kind: 'accepted', task: { id: id as UpstreamId, status: said, progress, failure: failed } };
   }
   const doing = `creating a task: HTTP ${status}`;
-  // An error status with a task and no error proves nothing.
+  // An error status with a task and no error proves nothing, nor does one of a gateway that gave up on its upstream.
   const isTask = words === null && reading.codes.length === 0 && wire.dialect.acceptedId(given, call) !== null;
-  if (!isSuccess && isTask) return { kind: 'lost', error: lost(wire, `HTTP ${status} with a task`, {}) };
+  if (!isSuccess && (isTask || reading.isBilled === true || isGatewayTimeout(status, reading)))
+    return { kind: 'lost', error: lost(wire, `HTTP ${status}, which is no refusal`, { words }) };
   const isDefinite = isSuccess ? saysNo && !isOutage(reading) : isRefusal(status);
   const named = isDefinite ? namedRefusal(reading) : definiteRefusal(reading);
   if (named === null && !isDefinite) return { kind: 'lost', error: lost(wire, `HTTP ${status}`, { words }) };
@@ -227,6 +228,13 @@ function outcomeOf(wire: Wire, call: CreateCall, answer: Answer): CreateOutcome 
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && ![408, 409, 499].includes(status);
 }
+
+/** Returns whether a status that gateways put on the errors of their upstream comes with a code of its timeout. */
+function isGatewayTimeout(status: number, { codes }: ErrorReading): boolean {
+  return (status === 400 || status === 424) && codes.some((code) => TIMEOUT_CODE.test(code));
+}
+
+const TIMEOUT_CODE = /^(?:(?:request|upstream|gateway)_)?(?:time_?out|timed_out)(?:_error)?$|^deadline_exceeded$/;
 
 function lost(wire: Wire, what: string, parts: Pick<FailureParts, 'words' | 'cause'>): DailiesError {
   return failure(wire, `creating a task: ${what}`, { ...parts, code: 'lost_answer', retryable: false });

@@ -89,8 +89,11 @@ it('an order at a service that is not configured any more waits for it, and noth
   const id = await house.order(orderAt('gone', 'fake:i1'));
   await house.pass(30_000, 1_000);
   expect(await house.task(id)).toMatchObject({ state: 'claimed', sends: 0, unsentTries: 0 });
+  expect(house.retrying.map(({ retry }) => retry)).toContainEqual(
+    expect.objectContaining({ step: 'send', code: 'unavailable' }),
+  );
   isThere = true;
-  await house.pass(10_000, 1_000);
+  await house.pass(40_000, 1_000);
   expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 1 });
 });
 

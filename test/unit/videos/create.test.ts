@@ -233,6 +233,8 @@ describe('lost: a task may exist, and no second POST', () => {
     ['a truncated response', acceptAndHalfAnswer],
     ['an oversized response', acceptAndFlood],
     ['408', refuse(408, 'timeout')],
+    ['400 of a gateway that names a timeout', refuse(400, 'timeout')],
+    ['424 of a gateway that names a timeout', refuse(424, 'upstream_timeout')],
     ['409: a create with this key is in flight', refuse(409, 'conflict')],
     ['499', text(499, '')],
     ['500 in the error shape', refuse(500, 'internal_error')],

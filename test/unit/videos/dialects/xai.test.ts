@@ -377,6 +377,18 @@ describe('a refusal', () => {
       { kind: 'refused', error: { code: 'moderated', words: 'Prompt rejected by content moderation.' } },
     ],
     ['an outage', error(503, 'service_unavailable', 'Overloaded.'), { kind: 'lost', error: { code: 'lost_answer' } }],
+    [
+      'moderation with a bill',
+      {
+        status: 400,
+        json: {
+          code: 'Client specified an invalid argument',
+          error: 'Prompt rejected by content moderation.',
+          usage: { cost_in_usd_ticks: 500_000_000 },
+        },
+      },
+      { kind: 'lost', error: { words: 'Prompt rejected by content moderation. xAI bills it all the same: 0.05 USD.' } },
+    ],
     ['no id', { status: 200, json: {} }, { kind: 'lost', error: { code: 'lost_answer' } }],
   ])('for %s', async (_name, refusal, outcome) => {
     const { client } = await start({ refusal });
