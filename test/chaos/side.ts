@@ -159,7 +159,7 @@ const ENDS: readonly (readonly [RegExp, string])[] = [
   [/is ready|too large to post|couldn’t post the file|its message was deleted/, 'done'],
   [/is finished, but/, 'lost'],
   [/could not be made/, 'failed'],
-  [/the service rejected/, 'refused'],
+  [/was not made/, 'refused'],
   [/was denied|was not approved in time|was not bought/, 'declined'],
   [/needs a decision: the service did not answer/, 'uncertain'],
   [/needs a decision: the service says/, 'disowned'],

@@ -16,9 +16,7 @@ export function noticeCard(notice: EndNotice, mention: Person | null): Card {
   const ping: Line = mention === null ? [] : [{ mention }, ' '];
   const whose: Line = isTheirs ? ['your clip '] : [{ person: notice.by }, '’s clip '];
   if (notice.set !== undefined) return setNoticeCard(notice, notice.set, ping);
-  const isUnsold = notice.phase === 'refused';
-  const subject: Line = isUnsold ? ['the service rejected ', ...whose, prompt] : [...whose, prompt];
-  return textCard([...ping, ...subject, ...outcome(notice), ...whereabouts(notice)]);
+  return textCard([...ping, ...whose, prompt, ...outcome(notice), ...whereabouts(notice)]);
 }
 
 /** Names the clip's channel for a subscribed one, with a link to its message unless that was deleted. */
@@ -31,7 +29,7 @@ function whereabouts({ subscribed, message, handover }: EndNotice): Line {
 function outcome(notice: EndNotice): Line {
   const { phase } = notice;
   if (phase === 'refused')
-    return [notice.sends === 0 ? '. Nothing was charged.' : '. An earlier try may still be charged.'];
+    return [` was not made. ${notice.sends === 0 ? 'Nothing was charged.' : 'An earlier try may still be charged.'}`];
   if (phase === 'declined') return declinedOutcome(notice.declined);
   if (phase !== 'done') return [` ${unhappyEnd(phase)}`];
   if (notice.handover !== 'unshown') return [` ${DONE[notice.handover ?? 'attached']}`];

@@ -411,7 +411,7 @@ describe('completion notice', () => {
     ['done', '@Ada your clip ‹“a *red* fox”› is ready.'],
     ['lost', '@Ada your clip ‹“a *red* fox”› is finished, but I could not fetch it.'],
     ['failed', '@Ada your clip ‹“a *red* fox”› could not be made.'],
-    ['refused', '@Ada the service rejected your clip ‹“a *red* fox”›. Nothing was charged.'],
+    ['refused', '@Ada your clip ‹“a *red* fox”› was not made. Nothing was charged.'],
     ['uncertain', '@Ada your clip ‹“a *red* fox”› needs a decision: the service did not answer.'],
     ['disowned', '@Ada your clip ‹“a *red* fox”› needs a decision: the service says that it does not know it.'],
   ])('%s', (phase, text) => {
@@ -437,7 +437,7 @@ describe('completion notice', () => {
 
   it('does not claim that nothing was charged if an earlier submission may be billed', () => {
     expect(cardText(cardOf({ ...done, phase: 'refused', sends: 1 }))).toBe(
-      '@Ada the service rejected your clip ‹“a *red* fox”›. An earlier try may still be charged.',
+      '@Ada your clip ‹“a *red* fox”› was not made. An earlier try may still be charged.',
     );
   });
 
