@@ -7,7 +7,7 @@ import { type FakeVideoService, startVideoService } from '#test/fakes/video-serv
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 const program = localSlackProgram();
-const WITHIN = 60_000;
+const WITHIN = 300_000;
 
 // An optional dependency: without it, there is no Slack emulator to run the bot against.
 describe.skipIf(program === null)('on a third-party Slack emulator, in a browser', () => {
@@ -26,7 +26,7 @@ describe.skipIf(program === null)('on a third-party Slack emulator, in a browser
     browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     await page.goto(slack.url);
-  }, 60_000);
+  }, 300_000);
 
   afterAll(async () => {
     await browser.close();

@@ -21,7 +21,7 @@ beforeAll(async () => {
   dir = await makeDir();
   upstream = await startVideoService({ clip: await realClip(dir.path, 0) });
   dailies = await startDailies({ dir: dir.path, upstream });
-}, 60_000);
+}, 300_000);
 
 afterAll(async () => {
   await browser.close();
