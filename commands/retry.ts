@@ -1,5 +1,5 @@
 import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
-import { checkAgain } from '#src/videos/index.ts';
+import { checkRetry } from '#src/videos/index.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { type BotPorts, refused, type Subcommand } from './input/subcommand.ts';
@@ -35,6 +35,6 @@ async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): 
   if (isBlind(original)) return refused(BLIND_UNTIL_REVEAL);
   const question = await askBeforeShowing(ports, caller, original);
   if (question !== null) return question;
-  const checked = checkAgain(ports.catalog(), original.request);
+  const checked = checkRetry(ports.catalog(), original.request);
   return placedReply(await placeOrder(ports, caller, checked, { retryOf: original.id }));
 }

@@ -12,7 +12,7 @@ import {
   type Task,
   type TaskId,
 } from '#src/tasks/index.ts';
-import { checkAgain, draftOfRequest } from '#src/videos/index.ts';
+import { checkRetry, draftOfRequest } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.ts';
 import { draftOf } from '../orders/offers.ts';
@@ -48,7 +48,7 @@ export async function orderBlindRetry(
   if (refusal !== null) return refused(refusal);
   const entry = (await ports.chat.comparisons.entries(place))[place.at - 1] ?? task;
   if (!isOver(entry) && entry.id === task.id) return refused(BLIND_UNTIL_REVEAL);
-  const checked = checkAgain(ports.catalog(), task.request);
+  const checked = checkRetry(ports.catalog(), task.request);
   const { upTo } = place;
   // The catalog has changed: what it costs now would have to be told.
   if (!checked.ok || isAbove(priceOf(checked.model, checked.request.seconds), upTo)) return refused(BLIND_UNTIL_REVEAL);

@@ -5,7 +5,7 @@ import {
   allowedStyles,
   type Catalog,
   COMPARED,
-  checkAgain,
+  checkRetry,
   listed,
   type Model,
   settingNamed,
@@ -196,7 +196,7 @@ function boardSuggestion(task: Task, nowMs: number): readonly Suggestion[] {
 }
 
 function retryPrice(catalog: Catalog, { request }: Task): Price | null {
-  const checked = checkAgain(catalog, request);
+  const checked = checkRetry(catalog, request);
   return checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
 }
 

@@ -12,7 +12,7 @@ import {
 } from '#src/tasks/index.ts';
 import {
   asTyped,
-  checkAgain,
+  checkRetry,
   draftOfComparison,
   draftOfRequest,
   isChained,
@@ -76,7 +76,7 @@ async function remakeOutdated(ports: BotPorts, caller: Caller, place: SetPlace, 
   const shots = outdatedIn(await ports.boards.get(place));
   const originals = shots.map(({ chosen, takes }) => takes.find((task) => !isContentRemoved(task)) ?? chosen);
   const orders = originals.flatMap((task) => {
-    const checked = checkAgain(ports.catalog(), task.request);
+    const checked = checkRetry(ports.catalog(), task.request);
     return checked.ok ? [{ task, checked, price: orderPrice(checked) }] : [];
   });
   const [{ task: first } = {}] = orders;
@@ -198,7 +198,7 @@ async function repeatSet(
     const next = await nextTake(ports, caller, `retry:set-${original.set.id}`);
     return offerSet(ports, caller, { ...next, request: whole });
   }
-  const again = checkAgain(ports.catalog(), original.request);
+  const again = checkRetry(ports.catalog(), original.request);
   if (!again.ok) return refused(...refusalSentences(again.refusals, caller.fields));
   const checked = { ...again, takes: original.set.of };
   const card = await ports.chat.messageOf(original.set.id);

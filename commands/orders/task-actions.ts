@@ -1,7 +1,7 @@
 import type { MessageRef } from '#src/chat/index.ts';
 import type { Decision } from '#src/pipeline/index.ts';
 import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
-import { checkAgain, draftOfRequest, modelFingerprint, requestAt } from '#src/videos/index.ts';
+import { checkRetry, draftOfRequest, modelFingerprint, requestAt } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { orderBlindRetry } from '../comparisons/remake.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
@@ -142,7 +142,7 @@ export async function retryOnce(
   const model = at === undefined ? undefined : catalog.models.find((one) => modelFingerprint(one) === at);
   if (at !== undefined && model === undefined) return refused(NOT_OFFERED);
   const checked =
-    model === undefined ? checkAgain(catalog, original.request) : requestAt(catalog, original.request, model.name);
+    model === undefined ? checkRetry(catalog, original.request) : requestAt(catalog, original.request, model.name);
   const shownRequest = model === undefined || !checked.ok ? undefined : draftOfRequest(checked.request);
   const question = await askBeforeShowing(ports, caller, original, shownRequest);
   if (question !== null) return question;

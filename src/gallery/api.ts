@@ -11,7 +11,7 @@ import {
   typedPrompt,
   versionOf,
 } from '../tasks/index.ts';
-import { type Catalog, checkAgain, MEDIA_KINDS, titleOf } from '../videos/index.ts';
+import { type Catalog, checkRetry, MEDIA_KINDS, titleOf } from '../videos/index.ts';
 import { type ClipFilter, type ClipTask, type Cursor, isClip } from './clips.ts';
 import { type Entered, type EnteredRoute, GALLERY_PATH, idOf, sessionKeyOf, tokenOf } from './requests.ts';
 import type { GalleryOptions } from './routes.ts';
@@ -135,7 +135,7 @@ function reviewOf(task: ClipTask) {
 async function detailOf({ scope, session }: Entered, task: ClipTask, { access, clips, catalog }: GalleryOptions) {
   const { request, origin } = task;
   const { before, after } = await clips.takesOf(scope, task);
-  const checked = checkAgain(catalog(), request);
+  const checked = checkRetry(catalog(), request);
   const price = checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
   const references = MEDIA_KINDS.map((kind) => ({ kind, count: request.media[kind].length }));
   return {

@@ -164,6 +164,16 @@ export function checkAgain(catalog: Catalog, request: VideoRequest): Checked {
   return { ...checked, request };
 }
 
+/**
+ * Validates an earlier request for another clip of it, as {@link checkAgain} does. One that names no service is from before
+ * its service had a name: it goes to the one that has its model now.
+ */
+export function checkRetry(catalog: Catalog, request: VideoRequest): Checked {
+  const { service } = catalog.models.find(({ name }) => name === request.model) ?? {};
+  const isNamed = request.service !== undefined || service === undefined;
+  return checkAgain(catalog, isNamed ? request : { ...request, service });
+}
+
 function goneModel({ models }: Catalog, { model }: VideoRequest): Refusal {
   return { reason: 'unknown_model', option: 'model', given: model, allowed: models.map(({ name }) => name) };
 }

@@ -11,7 +11,8 @@ export function requestElsewhere(
   catalog: Catalog,
   request: VideoRequest,
 ): Extract<Checked, { readonly ok: true }> | null {
-  const others = catalog.models.filter(({ service }) => service !== request.service);
+  const { service: own = catalog.models.find(({ name }) => name === request.model)?.service } = request;
+  const others = catalog.models.filter(({ service }) => service !== own);
   for (const { name } of others) {
     const checked = requestAt(catalog, request, name);
     if (checked.ok) return checked;

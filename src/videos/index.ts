@@ -15,6 +15,7 @@ export {
   type CheckedStoryboard,
   checkAgain,
   checkRequest,
+  checkRetry,
   draftOfComparison,
   draftOfOrder,
   draftOfRequest,

@@ -12,12 +12,12 @@ const TOP = join(import.meta.dirname, '../../..');
 /**
  * Figures of the product's shape, and the most that each may be. A ceiling only falls: a figure that is well below it
  * fails, too, until the ceiling is lowered. Some were raised for several video services
- * and marks of AI: lines by 1,900, exports by 32, those with one call site by 7, files and functions of one create by 2 and 11,
+ * and marks of AI: lines by 1,900, exports by 33, those with one call site by 7, files and functions of one create by 2 and 11,
  * fields of `TaskView` by 3, of `BotPorts` by 1, of `ChatOptions` by 2, terms of the glossary by 1.
  */
 const CEILINGS = {
   lines: 77_800,
-  exports: 2_102,
+  exports: 2_103,
   'exported functions with one call site': 332,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkAgain, checkRequest } from '#src/videos/check.ts';
+import { checkAgain, checkRequest, checkRetry } from '#src/videos/check.ts';
 import type { Refusal, RequestDraft } from '#src/videos/request.ts';
 import { CATALOG, FOX } from './models.ts';
 
@@ -151,6 +151,21 @@ describe('checkRequest', () => {
       'seconds',
       'video',
     ]);
+  });
+});
+
+describe('checkRetry', () => {
+  const named = { ...CATALOG, models: CATALOG.models.map((model) => ({ ...model, service: 'own' })) };
+
+  it('gives a request from before its service had a name to the service that has its model', () => {
+    expect(checkRetry(CATALOG, FOX)).toMatchObject({ ok: true, request: FOX });
+    expect(checkRetry(named, FOX)).toMatchObject({ ok: true, request: { ...FOX, service: 'own' } });
+    expect(checkAgain(named, FOX)).toMatchObject({ ok: false });
+  });
+
+  it('gives no request of a service to another one', () => {
+    expect(checkRetry(named, { ...FOX, service: 'gone' })).toMatchObject({ ok: false });
+    expect(checkRetry(CATALOG, { ...FOX, service: 'gone' })).toMatchObject({ ok: false });
   });
 });
 

@@ -3,7 +3,7 @@ import { checkRequest } from '#src/videos/check.ts';
 import { modelFingerprint, requestAt, requestElsewhere } from '#src/videos/elsewhere.ts';
 import type { Catalog, Model } from '#src/videos/model.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
-import { CATALOG } from './models.ts';
+import { CATALOG, FOX } from './models.ts';
 
 const { defaultModel } = CATALOG;
 
@@ -37,6 +37,8 @@ describe('the same order at another service', () => {
   it('is none where no other service takes it', () => {
     const catalog = catalogOf(own, model('twin', 'first'), model('short', 'second', { seconds: [4] }));
     expect(elsewhere(catalog, { prompt: 'a fox', seconds: '8' })).toBeUndefined();
+    // From before its service had a name.
+    expect(requestElsewhere(catalogOf(own, model('twin', 'first')), { ...FOX, model: 'own' })).toBeNull();
   });
 
   it('keeps the words and the options, for the model and its service', () => {
