@@ -62,17 +62,17 @@ interface WireModel {
 }
 
 /** Returns the models of the catalog as sent to the page, in the catalog's order. */
-export function wireModels({ models, defaultModel }: Catalog): readonly WireModel[] {
-  return models.map((model) => wireModel(model, model === defaultModel));
+export function wireModels(catalog: Catalog): readonly WireModel[] {
+  return catalog.models.map((model) => wireModel(catalog, model));
 }
 
-function wireModel(model: Model, isDefault: boolean): WireModel {
+function wireModel(catalog: Catalog, model: Model): WireModel {
   const { name, title, media } = model;
   return {
     name,
     title,
-    label: modelChoice(model, isDefault).label,
-    isDefault,
+    label: modelChoice(catalog, model).label,
+    isDefault: model === catalog.defaultModel,
     settings: SETTINGS.map((setting) => wireSetting(setting, model)).filter(({ choices }) => choices?.length !== 0),
     media: MEDIA_KINDS.map((kind) => ({ name: kind, label: filesLabel(kind), ...media[kind] })).filter(
       ({ max }) => max > 0,

@@ -17,7 +17,7 @@ import { formatMonth } from '../sentences/dates.ts';
 import { formatDuration, shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
 import { NO_PROMPT } from '../sentences/removal.ts';
-import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
+import { choiceLabel, lengthSuggestion, modelSuggestions } from '../sentences/settings.ts';
 import { stateWord } from '../sentences/state-words.ts';
 import { currenciesOf } from './amounts.ts';
 import { nearest } from './closest-match.ts';
@@ -102,10 +102,6 @@ const UNTIL = ['1 hour', '4 hours', '1 day', '3 days', '1 week'] as const;
 function modelGiven({ models, defaultModel }: Catalog, given: GivenOptions): Model {
   const name = optionValue(given, 'model')?.toLowerCase();
   return models.find((model) => model.name.toLowerCase() === name) ?? defaultModel;
-}
-
-function modelSuggestions({ models, defaultModel }: Catalog, length: string | undefined): readonly Suggestion[] {
-  return models.map((one) => modelSuggestion(one, one === defaultModel, length));
 }
 
 /** Longest value of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */

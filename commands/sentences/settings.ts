@@ -160,8 +160,9 @@ function takesLabel(takes: number): string {
 }
 
 /** Returns the choices of the model, priced for a length. @param length the length chosen so far. Default: none. */
-export function modelChoices({ models, defaultModel }: Catalog, length = ''): NonNullable<FormField['choices']> {
-  const all = models.map((one) => modelSuggestion(one, one === defaultModel, length));
+export function modelChoices(catalog: Catalog, length = ''): NonNullable<FormField['choices']> {
+  const { defaultModel } = catalog;
+  const all = modelSuggestions(catalog, length);
   return {
     title: ORDER_LABELS.model,
     placeholder: placeholder(defaultModel.title),
@@ -189,22 +190,37 @@ function formChoice(models: readonly Model[], setting: Setting, value: number | 
 }
 
 /**
- * Suggests a model with the price of a clip: `Swift 1 · $0.05/s · 6 s = $0.30 (default)`; without a length the price of
+ * Suggests the models with the price of a clip: `Swift 1 · $0.05/s · 6 s = $0.30 (default)`; without a length the price of
  * the default one: `Swift 1 · $0.05/s · 4, 6 or 8 s · 4 s = $0.20`.
  * @param length the length entered so far. Default: none.
  */
-export function modelSuggestion(model: Model, isDefault: boolean, length = ''): Suggestion {
+export function modelSuggestions(catalog: Catalog, length = ''): readonly Suggestion[] {
+  return catalog.models.map((model) => modelSuggestion(catalog, model, length));
+}
+
+function modelSuggestion(catalog: Catalog, model: Model, length: string): Suggestion {
   const lengths = lengthsOf(model);
   const seconds = lengthOf(model, length);
   const figures = seconds === null ? [`only ${lengths}`] : [...(length === '' ? [lengths] : []), sum(model, seconds)];
-  const label = withDefaultMark([model.title, rateWords(model), ...figures].join(' · '), isDefault);
+  const label = choiceOf(catalog, model, [rateWords(model), ...figures]);
   return { value: model.name, label: shorten(label, CHOICE_LENGTH), terms: [model.name, model.title] };
 }
 
 /** Labels a model of a form that shows the price elsewhere: `Swift 1 · $0.05/s · 4, 6 or 8 s (default)`. */
-export function modelChoice(model: Model, isDefault: boolean): FieldChoice {
-  const label = withDefaultMark([model.title, rateWords(model), lengthsOf(model)].join(' · '), isDefault);
+export function modelChoice(catalog: Pick<Catalog, 'models' | 'defaultModel'>, model: Model): FieldChoice {
+  const label = choiceOf(catalog, model, [rateWords(model), lengthsOf(model)]);
   return { value: model.name, label: shorten(label, CHOICE_LENGTH) };
+}
+
+/** Names a model among others, with its service where these have several. */
+function choiceOf(
+  { models, defaultModel }: Pick<Catalog, 'models' | 'defaultModel'>,
+  model: Model,
+  facts: readonly string[],
+): string {
+  const { title, service = '' } = model;
+  const named = models.some((other) => other.service !== model.service) && service !== '' ? [service] : [];
+  return withDefaultMark([title, ...named, ...facts].join(' · '), model === defaultModel);
 }
 
 /** Suggests a length with the price of a clip: `Swift 1 · $0.05/s · 6 s = $0.30`. */

@@ -134,8 +134,8 @@ function channelBlock({ asksChannel = false }: ViewMetadata): readonly types.Inp
 }
 
 /** Renders the models with their rates alone: Slack keeps the label of a chosen option when a modal is updated. */
-function modelBlock({ models, defaultModel }: Catalog, chosen: Model): types.InputBlock {
-  const all = models.map((one) => modelChoice(one, one === defaultModel));
+function modelBlock(catalog: Catalog, chosen: Model): types.InputBlock {
+  const all = catalog.models.map((one) => modelChoice(catalog, one));
   const options = all.map(({ value, label }) => optionOf(value, label)).slice(0, MOST_OPTIONS);
   return {
     type: 'input',
