@@ -55,12 +55,15 @@ function wrong({ tasks = TASKS, record = BLIND, ...changes }: Changes): readonly
     tasks: new Map(tasks.map((task) => [task.id, task])),
     comparisons: new Map([[SET, record]]),
   } as unknown as Kept;
-  return checkComparisons({ store, creates, pressed, messages }).map(({ name }) => name);
+  const rights = { administrators: new Set([`${TASKS[0]?.origin.platform}:carol`]), members: new Map() };
+  return checkComparisons({ store, creates, pressed, messages, rights }).map(({ name }) => name);
 }
 
-it('accepts a vote, and a reveal by the requester or after a day', () => {
+it('accepts a vote, and a reveal by the requester, an administrator of its platform or after a day', () => {
   expect(wrong({})).toEqual([]);
   expect(wrong({ tasks: AFTER, record: REVEALED, pressed: [VOTE, REVEAL] })).toEqual([]);
+  const carols = { ...REVEAL, user: 'carol' };
+  expect(wrong({ tasks: AFTER, record: REVEALED, pressed: [VOTE, carols] })).toEqual([]);
   const late = { ...REVEALED, revealed: { atMs: 1_000 + 24 * 3_600_000, tally: [1, 0] } };
   expect(wrong({ tasks: AFTER, record: late })).toEqual([]);
 });

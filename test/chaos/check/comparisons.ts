@@ -2,10 +2,9 @@ import { type ComparisonRecord, REVEAL_AFTER_MS } from '#src/chat/comparisons/co
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { History, Kept, Pressed, Violation } from '../history.ts';
-import { OPERATOR } from '../money.ts';
 import { setsIn } from '../sets.ts';
 
-type ComparisonHistory = Pick<History, 'creates' | 'pressed' | 'messages'> & {
+type ComparisonHistory = Pick<History, 'creates' | 'pressed' | 'messages' | 'rights'> & {
   readonly store: Pick<Kept, 'tasks' | 'comparisons'>;
 };
 
@@ -87,11 +86,12 @@ function isOfLabel(clip: string, { takeOf: label }: Task, { tasks }: Pick<Kept, 
 function wrongReveal(
   tasks: readonly Task[],
   record: ComparisonRecord | undefined,
-  { pressed, messages }: ComparisonHistory,
+  { pressed, messages, rights: { administrators } }: ComparisonHistory,
 ): readonly Violation[] {
   const [first] = tasks;
   const presses = pressed.filter(({ action, task }) => action === 'reveal' && task === first?.id);
-  const allowed = presses.filter(({ user }) => user === first?.origin.user.id || user === OPERATOR);
+  const { platform, user: requester } = first?.origin ?? {};
+  const allowed = presses.filter(({ user }) => user === requester?.id || administrators.has(`${platform}:${user}`));
   const shown = tasks.filter(({ revealedAtMs }) => revealedAtMs !== undefined).length;
   const what = `comparison ${first?.id}: ${shown} of ${tasks.length} clips`;
   if (record?.revealed === undefined) {
