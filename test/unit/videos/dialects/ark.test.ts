@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ErrorCode } from '#src/errors.ts';
-import { parseCatalog } from '#src/videos/catalog.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
 import { ARK } from '#src/videos/dialects/ark/index.ts';
 import { DIALECTS } from '#src/videos/dialects/registry.ts';
@@ -15,17 +12,12 @@ import type { CreateOutcome, UpstreamId, UpstreamTask, VideoService } from '#src
 import { ARK_KEY, arkProblem, type FakeArk, refusal, startArk, type TaskEnd } from '#test/fakes/services/ark.ts';
 import type { HttpReply } from '#test/fakes/services/http.ts';
 import { clientOf } from '../client.ts';
+import { acceptedTask, createTask, exampleCatalog, folder, follow, modelIn } from './journey.ts';
 
-const CATALOG = parseCatalog(
-  JSON.parse(readFileSync(join(import.meta.dirname, '../../../../config/catalogs/ark.json'), 'utf8')),
-);
+const CATALOG = exampleCatalog('ark');
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
 
-function modelNamed(name: string): Model {
-  const found = CATALOG.models.find((model) => model.name === name);
-  if (found === undefined) throw new Error(`config/catalogs/ark.json has no ${name}`);
-  return found;
-}
+const modelNamed = (name: string): Model => modelIn(CATALOG, name);
 
 /** Returns an order of a model of the example catalog. */
 function order(model: string, changes: Partial<VideoRequest> = {}, image: readonly string[] = []): VideoRequest {
@@ -68,32 +60,10 @@ function clientAt(baseUrl: string, options: Partial<VideoClientOptions> = {}): V
   return clientOf({ baseUrl: `${baseUrl}/api/v3`, token }, { dialect: ARK, catalog: () => CATALOG, ...others });
 }
 
-const create = (client: VideoService, request = FOX): Promise<CreateOutcome> =>
-  client.create(request, { key: 'task-1', mayStillSend: () => true });
+const create = (client: VideoService, request = FOX) => createTask(client, request);
+const accepted = (client: VideoService, request = FOX) => acceptedTask(client, request);
 
-/** Creates a task. @returns its id */
-async function accepted(client: VideoService, request = FOX): Promise<UpstreamId> {
-  const outcome = await create(client, request);
-  if (outcome.kind !== 'accepted') throw outcome.error;
-  return outcome.task.id;
-}
-
-/** Looks at a task until it has ended. @returns all that was seen */
-async function follow(client: VideoService, id: UpstreamId): Promise<readonly UpstreamTask[]> {
-  const seen: UpstreamTask[] = [];
-  for (let look = 0; look < 5; look += 1) {
-    const task = await client.retrieve(id);
-    seen.push(task);
-    if (task.status === 'completed' || task.status === 'failed') break;
-  }
-  return seen;
-}
-
-async function clipPath(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'dailies-ark-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return join(folder, 'clip.mp4');
-}
+const clipPath = async (): Promise<string> => join(await folder(), 'clip.mp4');
 
 describe('a request', () => {
   // No library for Ark is at hand; these are bodies of others, each with where it was published.

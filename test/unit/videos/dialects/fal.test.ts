@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFal } from '@ai-sdk/fal';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import type { ErrorCode } from '#src/errors.ts';
-import { parseCatalog } from '#src/videos/catalog.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
 import { FAL } from '#src/videos/dialects/fal/index.ts';
 import { DIALECTS } from '#src/videos/dialects/registry.ts';
@@ -17,17 +14,12 @@ import type { CreateOutcome, UpstreamId, UpstreamTask, VideoService } from '#src
 import { detail, FAL_KEY, type FakeFal, falProblems, startFal } from '#test/fakes/services/fal.ts';
 import { type HttpReply, startHttp } from '#test/fakes/services/http.ts';
 import { clientOf } from '../client.ts';
+import { acceptedTask, createTask, exampleCatalog, folder, follow, modelIn } from './journey.ts';
 
-const CATALOG = parseCatalog(
-  JSON.parse(readFileSync(join(import.meta.dirname, '../../../../config/catalogs/fal.json'), 'utf8')),
-);
+const CATALOG = exampleCatalog('fal');
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
 
-function modelNamed(name: string): Model {
-  const found = CATALOG.models.find((model) => model.name === name);
-  if (found === undefined) throw new Error(`config/catalogs/fal.json has no ${name}`);
-  return found;
-}
+const modelNamed = (name: string): Model => modelIn(CATALOG, name);
 
 /** Returns an order of a model of the example catalog. */
 function order(model: string, changes: Partial<VideoRequest> = {}, image: readonly string[] = []): VideoRequest {
@@ -51,32 +43,8 @@ function clientAt(baseUrl: string, options: Partial<VideoClientOptions> = {}): V
   return clientOf({ baseUrl, token: FAL_KEY }, { dialect: FAL, catalog: () => CATALOG, ...options });
 }
 
-const create = (client: VideoService, request = KLING): Promise<CreateOutcome> =>
-  client.create(request, { key: 'task-1', mayStillSend: () => true });
-
-/** Creates a task. @returns its id */
-async function accepted(client: VideoService, request = KLING): Promise<UpstreamId> {
-  const outcome = await create(client, request);
-  if (outcome.kind !== 'accepted') throw outcome.error;
-  return outcome.task.id;
-}
-
-/** Looks at a task until it has ended. @returns all that was seen */
-async function follow(client: VideoService, id: UpstreamId, most = 5): Promise<readonly UpstreamTask[]> {
-  const seen: UpstreamTask[] = [];
-  for (let look = 0; look < most; look += 1) {
-    const task = await client.retrieve(id);
-    seen.push(task);
-    if (task.status === 'completed' || task.status === 'failed') break;
-  }
-  return seen;
-}
-
-async function folder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'dailies-fal-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
+const create = (client: VideoService, request = KLING) => createTask(client, request);
+const accepted = (client: VideoService, request = KLING) => acceptedTask(client, request);
 
 describe('a request', () => {
   interface Order {

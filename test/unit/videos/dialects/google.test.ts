@@ -1,16 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGoogle } from '@ai-sdk/google';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseCatalog } from '#src/videos/catalog.ts';
 import type { Dialect } from '#src/videos/dialects/dialect.ts';
 import { GOOGLE } from '#src/videos/dialects/google/index.ts';
 import type { Catalog, Model } from '#src/videos/model.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
-import type { CreateOutcome, UpstreamId, VideoService } from '#src/videos/service.ts';
+import type { UpstreamId, VideoService } from '#src/videos/service.ts';
 import {
   GOOGLE_CLIP,
   type GoogleOptions,
@@ -25,11 +22,9 @@ import {
 import { type HttpReply, startHttp } from '#test/fakes/services/http.ts';
 import { clientOf } from '../client.ts';
 import { capturedFetch } from './captured-fetch.ts';
+import { createTask, exampleCatalog, folder, modelIn } from './journey.ts';
 
-const CATALOG_FILE = join(import.meta.dirname, '../../../../config/catalogs/google.json');
-const catalogJson: unknown = JSON.parse(readFileSync(CATALOG_FILE, 'utf8'));
-
-const CATALOG = parseCatalog(catalogJson);
+const CATALOG = exampleCatalog('google');
 
 const VEO: VideoRequest = {
   model: 'veo-3.1-720p',
@@ -52,11 +47,7 @@ const withImages = (request: VideoRequest, ...image: string[]): VideoRequest => 
   media: { ...request.media, image },
 });
 
-function modelOf({ model }: VideoRequest, changes: Partial<Model> = {}): Model {
-  const found = CATALOG.models.find(({ name }) => name === model);
-  if (found === undefined) throw new Error(`no model ${model}`);
-  return { ...found, ...changes };
-}
+const modelOf = ({ model }: VideoRequest, changes: Partial<Model> = {}): Model => modelIn(CATALOG, model, changes);
 
 interface StartOptions extends GoogleOptions {
   readonly catalog?: Catalog;
@@ -69,15 +60,7 @@ async function start({ catalog = CATALOG, dialect = GOOGLE, ...options }: StartO
   return { service, client: clientOf(service, { dialect, catalog: () => catalog }) };
 }
 
-function create(client: VideoService, request = VEO): Promise<CreateOutcome> {
-  return client.create(request, { key: 'task-1', mayStillSend: () => true });
-}
-
-async function folder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'dailies-google-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
+const create = (client: VideoService, request = VEO) => createTask(client, request);
 
 /** Orders that both libraries write. */
 const VEO_REFERENCES = withImages({ ...VEO, model: 'veo-3.1-references', seconds: 8 }, FIRST, LAST);

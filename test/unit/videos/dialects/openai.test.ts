@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import OpenAI, { toFile } from 'openai';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { checkRequest } from '#src/videos/check.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
@@ -18,6 +16,7 @@ import { startHttp } from '#test/fakes/services/http.ts';
 import { type FakeGateway, type FakeGatewayOptions, refuse, startGateway } from '#test/fakes/services/openai.ts';
 import { clientOf } from '../client.ts';
 import { ourRequest, theirRequest } from './golden.ts';
+import { createTask, exampleCatalog, folder, modelIn } from './journey.ts';
 
 const SORA = {
   name: 'Sora',
@@ -49,11 +48,7 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 
 const CLIP = wholeClip(60_000);
 
-function modelOf(name: string, changes: Partial<Model> = {}): Model {
-  const found = CATALOG.models.find((model) => model.name === name);
-  if (found === undefined) throw new Error(`no model ${name}`);
-  return { ...found, ...changes };
-}
+const modelOf = (name: string, changes: Partial<Model> = {}): Model => modelIn(CATALOG, name, changes);
 
 function withImages(...image: readonly string[]): VideoRequest {
   return { ...FOX, media: { ...FOX.media, image } };
@@ -74,16 +69,8 @@ function create(
   request: VideoRequest = FOX,
   options: Partial<VideoClientOptions> = {},
 ): Promise<CreateOutcome> {
-  return client(service, options).create(request, { key: 'task-1', mayStillSend: () => true });
+  return createTask(client(service, options), request);
 }
-
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dailies-openai-'));
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
 
 it('is registered under its name', () => {
   expect(DIALECTS['openai']).toBe(OPENAI);
@@ -231,12 +218,12 @@ describe('a journey', () => {
     const video = gateway.videos.get(id);
     if (video === undefined) throw new Error('no video');
     expect(video.order).toMatchObject({ model: 'sora-2', input_reference: IMAGE });
-    await expect(service.download(id, join(folder, 'early.mp4'))).rejects.toMatchObject({ code: 'not_ready' });
+    await expect(service.download(id, join(await folder(), 'early.mp4'))).rejects.toMatchObject({ code: 'not_ready' });
     Object.assign(video, { status: 'in_progress', progress: 42 });
     expect(await service.retrieve(id)).toEqual({ id, status: 'in_progress', progress: 42, failure: null });
     Object.assign(video, { status: 'completed', progress: 100 });
     expect(await service.retrieve(id)).toEqual({ id, status: 'completed', progress: 100, failure: null });
-    const path = join(folder, 'clip.mp4');
+    const path = join(await folder(), 'clip.mp4');
     expect(await service.download(id, path)).toMatchObject({ bytes: CLIP.length, contentType: 'video/mp4' });
     expect(await readFile(path)).toEqual(CLIP);
   });
@@ -262,7 +249,7 @@ describe('a journey', () => {
     expect(await create(gateway)).toMatchObject({ kind: 'accepted', task: { id } });
     Object.assign(gateway.videos.get(id) ?? {}, { status: 'completed' });
     expect(await service.retrieve(id as UpstreamId)).toMatchObject({ id, status: 'completed' });
-    await service.download(id as UpstreamId, join(folder, 'odd.mp4'));
+    await service.download(id as UpstreamId, join(await folder(), 'odd.mp4'));
     expect(gateway.requests.at(-1)?.path).toBe(`/v1/videos/${encodeURIComponent(id)}/content`);
   });
 
@@ -272,7 +259,7 @@ describe('a journey', () => {
     const gateway = await start();
     await create(gateway);
     gateway.replies.content = { status: 302, headers: { location: `${store.baseUrl}/clip.mp4?signature=1` } };
-    await client(gateway).download('video_1' as UpstreamId, join(folder, 'stored.mp4'));
+    await client(gateway).download('video_1' as UpstreamId, join(await folder(), 'stored.mp4'));
     expect(store.requests).toHaveLength(1);
     expect(JSON.stringify(store.requests)).not.toContain(gateway.token);
     expect(gateway.requests.every(({ headers }) => headers.authorization === `Bearer ${gateway.token}`)).toBe(true);
@@ -438,8 +425,7 @@ describe('a poll', () => {
 });
 
 it('config/catalogs/openai.json has orders that are accepted', async () => {
-  const file = join(import.meta.dirname, '../../../../config/catalogs/openai.json');
-  const catalog = parseCatalog(JSON.parse(readFileSync(file, 'utf8')));
+  const catalog = exampleCatalog('openai');
   const gateway = await start({ models: catalog.models.map(({ name }) => name) });
   for (const { name } of catalog.models) {
     const checked = checkRequest(catalog, { prompt: 'a red fox', model: name });

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { HTTPClient, OpenRouter } from '@openrouter/sdk';
 import type { VideoGenerationRequest } from '@openrouter/sdk/models';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { checkRequest } from '#src/videos/check.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
@@ -26,6 +24,7 @@ import {
 } from '#test/fakes/services/openrouter.ts';
 import { clientOf } from '../client.ts';
 import { ourRequest, theirRequest } from './golden.ts';
+import { createTask, exampleCatalog, folder, modelIn } from './journey.ts';
 
 const VEO = {
   name: 'Veo 3.1 Lite',
@@ -74,11 +73,7 @@ const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcS
 
 const CLIP = wholeClip(60_000);
 
-function modelOf(name: string, changes: Partial<Model> = {}): Model {
-  const found = CATALOG.models.find((model) => model.name === name);
-  if (found === undefined) throw new Error(`no model ${name}`);
-  return { ...found, ...changes };
-}
+const modelOf = (name: string, changes: Partial<Model> = {}): Model => modelIn(CATALOG, name, changes);
 
 function withMedia(media: Partial<VideoRequest['media']>, request = FOX): VideoRequest {
   return { ...request, media: { ...request.media, ...media } };
@@ -100,16 +95,8 @@ function create(
   request: VideoRequest = FOX,
   options: Partial<VideoClientOptions> = {},
 ): Promise<CreateOutcome> {
-  return client(service, options).create(request, { key: 'task-1', mayStillSend: () => true });
+  return createTask(client(service, options), request);
 }
-
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dailies-openrouter-'));
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
 
 it('is registered under its name, with its base URL', () => {
   expect(DIALECTS['openrouter']).toBe(OPENROUTER);
@@ -241,13 +228,13 @@ describe('a journey', () => {
     const job = router.jobs.get(id);
     if (job === undefined) throw new Error('no job');
     expect(job.order).toMatchObject({ generate_audio: true, duration: 6, resolution: '720p', aspect_ratio: '16:9' });
-    await expect(service.download(id, join(folder, 'early.mp4'))).rejects.toMatchObject({ code: 'not_ready' });
+    await expect(service.download(id, join(await folder(), 'early.mp4'))).rejects.toMatchObject({ code: 'not_ready' });
     job.status = 'in_progress';
     expect(await service.retrieve(id)).toEqual({ id, status: 'in_progress', progress: null, failure: null });
     job.status = 'completed';
     const cost = { amount: '0.25', currency: 'USD' };
     expect(await service.retrieve(id)).toEqual({ id, status: 'completed', progress: null, failure: null, cost });
-    const path = join(folder, 'clip.mp4');
+    const path = join(await folder(), 'clip.mp4');
     expect(await service.download(id, path)).toMatchObject({ bytes: CLIP.length, contentType: 'video/mp4' });
     expect(await readFile(path)).toEqual(CLIP);
     expect(router.requests.at(-1)?.path).toBe('/api/v1/videos/gen-vid-1/content?index=0');
@@ -270,7 +257,7 @@ describe('a journey', () => {
     expect(await create(router)).toMatchObject({ kind: 'accepted', task: { id } });
     Object.assign(router.jobs.get(id) ?? {}, { status: 'completed' });
     expect(await service.retrieve(id as UpstreamId)).toMatchObject({ id, status: 'completed' });
-    await service.download(id as UpstreamId, join(folder, 'odd.mp4'));
+    await service.download(id as UpstreamId, join(await folder(), 'odd.mp4'));
     expect(router.requests.at(-1)?.path).toBe(`/api/v1/videos/${encodeURIComponent(id)}/content?index=0`);
   });
 
@@ -280,7 +267,7 @@ describe('a journey', () => {
     const router = await start();
     await create(router);
     router.replies.content = { status: 307, headers: { location: `${store.baseUrl}/clip.mp4?signature=1` } };
-    await client(router).download('gen-vid-1' as UpstreamId, join(folder, 'stored.mp4'));
+    await client(router).download('gen-vid-1' as UpstreamId, join(await folder(), 'stored.mp4'));
     expect(store.requests).toHaveLength(1);
     expect(JSON.stringify(store.requests)).not.toContain(router.token);
     expect(router.requests.every(({ headers }) => headers.authorization === `Bearer ${router.token}`)).toBe(true);
@@ -294,7 +281,9 @@ describe('a journey', () => {
     const router = await start();
     await create(router);
     router.replies.content = refuse(status, words);
-    await expect(client(router).download('gen-vid-1' as UpstreamId, join(folder, 'none.mp4'))).rejects.toMatchObject({
+    await expect(
+      client(router).download('gen-vid-1' as UpstreamId, join(await folder(), 'none.mp4')),
+    ).rejects.toMatchObject({
       code,
       words,
     });
@@ -450,8 +439,7 @@ describe('a poll', () => {
 });
 
 describe('config/catalogs/openrouter.json', () => {
-  const file = join(import.meta.dirname, '../../../../config/catalogs/openrouter.json');
-  const { models } = parseCatalog(JSON.parse(readFileSync(file, 'utf8')));
+  const { models } = exampleCatalog('openrouter');
 
   it.each(models)('has an order that is accepted: $title', async (model) => {
     const router = await start({
@@ -529,11 +517,11 @@ describe('against the mock of @copilotkit/aimock 1.43.0', () => {
     const mock = await startMock();
     const service = client(mock);
     const id = accepted(await create(mock, withMedia({ image: [FIRST] })));
-    await expect(service.download(id, join(folder, 'early.mp4'))).rejects.toMatchObject({ code: 'not_ready' });
+    await expect(service.download(id, join(await folder(), 'early.mp4'))).rejects.toMatchObject({ code: 'not_ready' });
     const states: string[] = [];
     while (states.at(-1) !== 'completed') states.push((await service.retrieve(id)).status);
     expect(states).toEqual(['in_progress', 'completed']);
-    const path = join(folder, 'clip.mp4');
+    const path = join(await folder(), 'clip.mp4');
     await service.download(id, path);
     expect(await readFile(path)).toEqual(CLIP);
   });

@@ -1,24 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createXai } from '@ai-sdk/xai';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseCatalog } from '#src/videos/catalog.ts';
 import { XAI } from '#src/videos/dialects/xai/index.ts';
 import type { Catalog, Model } from '#src/videos/model.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
-import type { CreateOutcome, UpstreamId, VideoService } from '#src/videos/service.ts';
+import type { UpstreamId, VideoService } from '#src/videos/service.ts';
 import { startHttp } from '#test/fakes/services/http.ts';
 import { error, startXai, XAI_CLIP, XAI_ID, type XaiOptions, xaiDone, xaiPending } from '#test/fakes/services/xai.ts';
 import { clientOf } from '../client.ts';
 import { capturedFetch } from './captured-fetch.ts';
+import { createTask, exampleCatalog, folder, modelIn } from './journey.ts';
 
-const CATALOG_FILE = join(import.meta.dirname, '../../../../config/catalogs/xai.json');
-const catalogJson: unknown = JSON.parse(readFileSync(CATALOG_FILE, 'utf8'));
-
-const CATALOG = parseCatalog(catalogJson);
+const CATALOG = exampleCatalog('xai');
 
 const FOX: VideoRequest = {
   model: 'grok-1.5-720p',
@@ -45,22 +40,9 @@ async function start(options: XaiOptions = {}, catalog: Catalog = CATALOG) {
   return { service, client: clientOf(service, { dialect: XAI, catalog: () => catalog }) };
 }
 
-function create(client: VideoService, request = FOX): Promise<CreateOutcome> {
-  return client.create(request, { key: 'task-1', mayStillSend: () => true });
-}
+const create = (client: VideoService, request = FOX) => createTask(client, request);
 
-async function folder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'dailies-xai-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
-/** Returns the only model of a changed catalog. */
-function modelWith(name: string, changes: Partial<Model>): Model {
-  const model = CATALOG.models.find((each) => each.name === name);
-  if (model === undefined) throw new Error(`no model ${name}`);
-  return { ...model, ...changes };
-}
+const modelWith = (name: string, changes: Partial<Model>): Model => modelIn(CATALOG, name, changes);
 
 describe('the request is that of @ai-sdk/xai', () => {
   type Video = ReturnType<ReturnType<typeof createXai>['video']>;
