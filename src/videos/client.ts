@@ -279,7 +279,7 @@ async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promi
 /** Statuses of the result of a completed task by which the service says that it has failed. */
 const FAILED_RESULT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-/** Statuses that are about the request for a result, whatever their answer looks like. */
+/** Statuses that are about the request for a result, not about its task. */
 const OF_THE_REQUEST: ReadonlySet<number> = new Set([401, 403, 407, 408, 409, 425, 429]);
 
 /**

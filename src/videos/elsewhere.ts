@@ -3,10 +3,7 @@ import { type Checked, checkRequest, draftOfRequest } from './check.ts';
 import type { Catalog, Model } from './model.ts';
 import type { VideoRequest } from './request.ts';
 
-/**
- * Returns a request as the first model of another service takes it, with all of its options; `null` if there is none. The
- * two are named by one press of a button, so the catalog must not choose anything else in between.
- */
+/** Returns a request as the first model of another service takes it, with all of its options; `null` if there is none. */
 export function requestElsewhere(
   catalog: Catalog,
   request: VideoRequest,

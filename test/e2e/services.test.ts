@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { modelEntry } from '../fakes/catalog-entries.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { administer, answered, makeDir, runToEnd, startDailies } from './dailies.ts';
 
@@ -17,27 +18,11 @@ afterEach(async () => {
   await dir.remove();
 });
 
-const none = { min: 0, max: 0 };
-
-/** A model of a service. */
-function modelOf(name: string, service?: string, id?: string) {
-  return {
-    name,
-    title: name,
-    billing: 'per_second',
-    price: '0.05',
-    currency: 'USD',
-    seconds: [5],
-    aspectRatios: [],
-    resolutions: [],
-    media: { image: none, audio: none, video: none },
-    ...(service === undefined ? {} : { service }),
-    ...(id === undefined ? {} : { id }),
-  };
-}
+const QUICK = modelEntry('quick', { service: 'own' });
+const SLOW = modelEntry('slow', { service: 'other', id: 'slow-2' });
 
 /** Writes the files of two services, and returns the variables that name them. */
-async function configured(models: readonly object[] = [modelOf('quick', 'own'), modelOf('slow', 'other', 'slow-2')]) {
+async function configured(models: readonly object[] = [QUICK, SLOW]) {
   const at = (name: string): string => join(dir.path, name);
   const [own, other] = services;
   const entries = [
@@ -111,8 +96,33 @@ test('a clip that its service refuses is offered at the next model of another on
   expect(await dailies.stop()).toBe(0);
 });
 
+test('a clip that the rules of its service stop costs what the catalog says', async () => {
+  const [own, other] = services;
+  for (const { handlers } of services) {
+    const { retrieve } = handlers;
+    handlers.retrieve = (call) => {
+      const failure = { code: 'content_policy_violation', message: 'no' };
+      if (call.task !== undefined) Object.assign(call.task, { status: 'failed', failure });
+      retrieve(call);
+    };
+  }
+  const models = [
+    { ...QUICK, chargesOnRejection: 'yes' },
+    { ...SLOW, chargesOnRejection: 'no' },
+  ];
+  const dailies = await startDailies({ dir: dir.path, env: await configured(models) });
+  const [charged, free] = [
+    await dailies.reaches(answered(await dailies.interact('/video create a fox --model quick')), 'failed'),
+    await dailies.reaches(answered(await dailies.interact('/video create a fox --model slow')), 'failed'),
+  ];
+  expect(charged.text).toContain('The video service bills it all the same, so $0.25 counts as used.');
+  expect(free.text).toContain('Not charged: the video service doesn’t charge for what its rules stop.');
+  expect([own.creates, other.creates]).toEqual([1, 1]);
+  expect(await dailies.stop()).toBe(0);
+});
+
 test('what is wrong with services and models is reported at once, before anything starts', async () => {
-  const env = await configured([modelOf('quick', 'own'), modelOf('lost', 'gone'), modelOf('nameless')]);
+  const env = await configured([QUICK, modelEntry('lost', { service: 'gone' }), modelEntry('nameless')]);
   const { OTHER_KEY: _key, ...without } = env;
   const missing = await runToEnd({ dir: dir.path, env: without });
   expect(missing).toMatchObject({ code: 1 });

@@ -33,6 +33,8 @@ export interface ChatHouseOptions {
   /** Default: no team has reviews. */
   readonly reviewRules?: ChatOptions['reviewRules'];
   readonly isLabelled?: ChatOptions['isLabelled'];
+  /** Default: no other service takes an order. */
+  readonly elsewhere?: ChatOptions['elsewhere'];
   /** Default: the catalog has no models. */
   readonly modelOf?: ChatOptions['modelOf'];
   /** Default: nobody is named in `ADMINS`. */
@@ -84,6 +86,7 @@ export class ChatHouse {
       leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
       ...(options.keptUntil === undefined ? {} : { keptUntil: options.keptUntil }),
       ...(options.admins === undefined ? {} : { admins: options.admins }),
+      ...(options.elsewhere === undefined ? {} : { elsewhere: options.elsewhere }),
       ...(options.isLabelled === undefined ? {} : { isLabelled: options.isLabelled }),
       ...(options.reviewRules === undefined ? {} : { reviewRules: options.reviewRules }),
       durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },

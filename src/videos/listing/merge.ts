@@ -97,7 +97,7 @@ function updatedBy(model: FileModel, offer: ListedModel): FileModel {
   };
 }
 
-/** Returns whether two values are the same; lists, in whatever order. */
+/** Returns whether two values are the same; lists, in any order. */
 function isSame(one: object, other: object): boolean {
   const form = (value: object) =>
     Array.isArray(value)

@@ -231,7 +231,7 @@ export function refusal(status: number, code: string, message: string, headers =
   return { status, headers, json: { error: { code, message, param: '', type: 'BadRequest' } } };
 }
 
-/** Serves the clip to those with its signed URL, and to nobody who sends a key as well. */
+/** Serves the clip to those with its signed URL; a request with a key is refused. */
 function fileOf({ path, headers }: RecordedRequest, clip: Buffer): HttpReply {
   if (headers.authorization !== undefined) return { status: 400, json: { error: 'only one auth mechanism allowed' } };
   return path === '/clip.mp4?X-Tos-Signature=9f' ? { status: 200, bytes: clip } : { status: 403 };

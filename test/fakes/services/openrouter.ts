@@ -166,7 +166,7 @@ function problemOfModel(order: Partial<CheckedOrder>, models: FakeRouterOptions[
   const types = frames.map((frame) => frame.frame_type);
   if (types.some((type) => !model.frames.includes(type))) return unsupported('frame_images');
   if (new Set(types).size < types.length) return unsupported('frame_images');
-  // guide: "If both fields are provided, frame_images takes precedence": nobody means to lose the references.
+  // guide: "If both fields are provided, frame_images takes precedence": the references would be lost.
   return types.length > 0 && others !== undefined ? unsupported('input_references') : null;
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { readSettings } from '#src/config/settings.ts';
+import { modelEntry } from '#test/fakes/catalog-entries.ts';
 
 /** Reads the settings with services and a catalog whose models name none. */
 async function settingsOf(names: readonly string[], models: readonly object[]) {
@@ -18,29 +19,18 @@ async function settingsOf(names: readonly string[], models: readonly object[]) {
   return readSettings([]);
 }
 
-const none = { min: 0, max: 0 };
-const modelOf = (name: string, more: object = {}) => ({
-  name,
-  title: name,
-  billing: 'per_second',
-  price: '0.05',
-  currency: 'USD',
-  seconds: [5],
-  aspectRatios: [],
-  resolutions: [],
-  media: { image: none, audio: none, video: none },
-  ...more,
-});
-
 it('models that name no service are those of the only one, also once another comes', async () => {
-  const { settings, problems } = await settingsOf(['only'], [modelOf('one'), modelOf('two', { default: true })]);
+  const { settings, problems } = await settingsOf(['only'], [modelEntry('one'), modelEntry('two', { default: true })]);
   expect(problems).toEqual([]);
   expect(settings?.catalog.models.map(({ service }) => service)).toEqual(['only', 'only']);
   expect(settings?.catalog.defaultModel).toBe(settings?.catalog.models[1]);
 });
 
 it('of several services, each model names its own', async () => {
-  const { settings, problems } = await settingsOf(['new', 'old'], [modelOf('one', { service: 'old' }), modelOf('two')]);
+  const { settings, problems } = await settingsOf(
+    ['new', 'old'],
+    [modelEntry('one', { service: 'old' }), modelEntry('two')],
+  );
   expect(settings).toBeNull();
   expect(problems).toEqual(['MODEL_CATALOG: models[1].service: is missing; SERVICES names new, old (two)']);
 });

@@ -247,7 +247,7 @@ function rankOf({ sound, mode, resolutions }: Variant, all: readonly Variant[]):
   return (mode === 'image' ? 4 : 0) + (sound === false ? 2 : 0) + (isUsual ? 0 : 1);
 }
 
-/** Returns whether clips cost the same, whatever else tells them apart. */
+/** Returns whether the clips of two lists cost the same. */
 function isSame(one: readonly Variant[], other: readonly Variant[]): boolean {
   const pricesOf = (variants: readonly Variant[]) =>
     JSON.stringify(variants.map(({ resolutions, perSecond }) => [resolutions, perSecond.toFixed()]));

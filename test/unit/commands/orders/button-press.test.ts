@@ -55,6 +55,17 @@ describe('Make it with another model', () => {
     expect(house.orders).toMatchObject([{ request: { model: 'other', service: 'second' }, price: at.price }]);
   });
 
+  it('asks before others see the prompt, about the order there', async () => {
+    const house = new BotHouse({ ...CATALOG, models: [...CATALOG.models, other] });
+    house.audiences.set('secret', 'channel');
+    const task = await house.seed(ada({ channel: 'secret' }), 'a red fox --seconds 6', send, refused);
+    const asked = await house.bot.press(ada(), elsewhereButtonId(task.id, at));
+    expect(replyText(asked)).toContain('This is from a private channel.');
+    const [confirm] = asked.kind === 'private' ? asked.card.buttons : [];
+    expect((await house.bot.press(ada(), confirm?.id ?? '')).kind).toBe('task');
+    expect(house.orders).toMatchObject([{ request: { model: 'other', service: 'second' }, price: at.price }]);
+  });
+
   it('orders nothing where the model is gone', async () => {
     const { house, task, press } = await stopped();
     const gone = await press(elsewhereButtonId(task.id, { ...at, model: '00000000' }));
