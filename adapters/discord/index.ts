@@ -6,6 +6,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { withoutDirection } from '#commands/ui/card.ts';
 import {
+  type Attached,
   isPending,
   type MessageRef,
   type Notice,
@@ -178,7 +179,7 @@ class Discord implements Adapter {
     await this.#renewable(message, origin, view, plain);
   }
 
-  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean> {
+  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<Attached> {
     const limitBytes = await this.#limitBytes(message, origin);
     if (file.bytes > limitBytes) {
       const code = { code: 'too_large', retryable: false, limitBytes } as const;
@@ -194,7 +195,7 @@ class Discord implements Adapter {
     await this.#records.change(message.message, { clip: { id, ...clip }, isUploading: false });
     await this.#renewable(message, origin, view, body);
     // An edit pings no user: the mention is a message of its own.
-    return false;
+    return { isAnnounced: false };
   }
 
   async notify(notice: Notice): Promise<MessageRef> {

@@ -3,6 +3,7 @@ import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import {
+  type Attached,
   isPending,
   type MemberRights,
   type MessageRef,
@@ -125,7 +126,7 @@ class Playground implements Adapter {
     });
   }
 
-  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean> {
+  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<Attached> {
     const limit = origin.uploadLimitBytes ?? this.limits.uploadBytes;
     if (file.bytes > limit) {
       throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limit}`, {
@@ -146,7 +147,7 @@ class Playground implements Adapter {
       ],
       edits: current.edits + 1,
     }));
-    return false;
+    return { isAnnounced: false };
   }
 
   async notify({ key, place, replyTo, mention, view, files = [], onlyFor }: Notice): Promise<MessageRef> {

@@ -6,6 +6,7 @@ import { type DirectReason, directClipCard } from '#commands/sentences/cards/not
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type {
+  Attached,
   MessageRef,
   Notice,
   Place,
@@ -48,7 +49,7 @@ import { UserGroups } from './web-api/user-groups.ts';
 type Deps = 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'relay';
 
 /** Options of {@link createSlack}. */
-export interface SlackOptions extends SlackSettings, Pick<AdapterDeps, Deps> {
+interface SlackOptions extends SlackSettings, Pick<AdapterDeps, Deps> {
   /** Configured access: admitted teams, guests and people of other organisations. */
   readonly access: AccessConfig;
   /** Public base URL of the HTTP server; absent: reference files cannot be relayed. */
@@ -180,7 +181,7 @@ class Slack implements Adapter {
     }
   }
 
-  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean> {
+  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<Attached> {
     const limitBytes = Math.min(origin.uploadLimitBytes ?? UPLOAD_BYTES, UPLOAD_BYTES);
     if (file.bytes > limitBytes) {
       const code = { code: 'too_large', retryable: false, limitBytes } as const;
@@ -196,12 +197,18 @@ class Slack implements Adapter {
       return notice === undefined ? null : words(cardOf(notice.view, notice.mention));
     };
     const record = await this.#files.deliver({ to, message, root, user: origin.user.id, file, comment });
-    await this.edit(message, origin, view, 'final').catch((thrown: unknown) => {
+    const isAnnounced = record.isAnnounced === true;
+    try {
+      await this.edit(message, origin, view, 'final');
+      return { isAnnounced };
+    } catch (thrown) {
+      if (!(thrown instanceof DailiesError)) throw thrown;
+      const isRefused = thrown.code === 'missing_permission';
       // The channel is out of reach, and the requester already has the clip in a direct message.
-      const isElsewhere = record.channel !== message.channel;
-      if (!isElsewhere || !(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
-    });
-    return record.isAnnounced === true;
+      if (record.channel !== message.channel && (isRefused || thrown.code === 'message_gone')) return { isAnnounced };
+      if (!isRefused) throw thrown;
+      return { isAnnounced, refusal: thrown };
+    }
   }
 
   async notify({ key, place, replyTo, mention, view, files = [] }: Notice): Promise<MessageRef> {

@@ -20,7 +20,7 @@ export interface Asked {
 export type Ordering = OrderIdentity & { readonly draft?: Draft; readonly ask?: Asked };
 
 /** Clip of an order. */
-export type OrderedClip = CheckedStoryboard['shots'][number];
+type OrderedClip = CheckedStoryboard['shots'][number];
 
 interface GivenOrder {
   readonly ports: BotPorts;

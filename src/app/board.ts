@@ -27,7 +27,7 @@ const HEADERS = {
 } as const;
 
 /** Options of {@link serveBoard}. */
-export interface BoardOptions {
+interface BoardOptions {
   readonly queues: readonly Queue[];
   /** Required as the password (with any user name), or as a bearer token. */
   readonly token: string;

@@ -2,7 +2,7 @@ import { DailiesError, type ErrorCode } from '../errors.ts';
 import type { Origin, Task } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { MessageLock } from './message-lock.ts';
-import type { MessageRef, Platform } from './platform.ts';
+import type { Attached, MessageRef, Platform } from './platform.ts';
 import type { Handover, SignedLink, TaskView } from './view.ts';
 
 /** Transcodes a clip to a copy within a size limit. */
@@ -95,29 +95,32 @@ interface FileMessage {
   readonly handing: AttachmentPlanner;
   readonly refused: RefusedUploads;
   readonly viewOf: (handover: Handover) => Promise<TaskView>;
-  readonly attach: (view: TaskView, file: Clip, handover: Handover['kind']) => Promise<void>;
+  readonly attach: (view: TaskView, file: Clip, handover: Handover['kind']) => Promise<Attached>;
   /** Records that the message shows a view. */
   readonly shown: (view: TaskView) => Promise<void>;
   /** Stores what a refused upload tells. */
   readonly remember: (refused: RefusedUploads) => Promise<void>;
 }
 
+/** Form of delivery and view of a message with a file, which are not recorded yet. */
+interface PresentedFile extends Pick<Attached, 'refusal'> {
+  readonly handover: Handover;
+  readonly view: TaskView;
+}
+
 /**
  * Shows a clip in its message: attached, as a smaller copy, by a link, or with the permission that is missing.
- * @returns the form of delivery and the view, which are not recorded yet
  * @throws DailiesError what passes by itself, a missing permission where there is no link, and `message_gone`
  */
-export async function presentFile(
-  given: FileMessage,
-): Promise<{ readonly handover: Handover; readonly view: TaskView }> {
+export async function presentFile(given: FileMessage): Promise<PresentedFile> {
   const { task, message, clip, lock, platform, handing, refused, viewOf, attach, remember } = given;
   const limit = limitAfter(refused, task.origin.uploadLimitBytes ?? platform.limits.uploadBytes);
   const { handover, file } = await handing.prepare(task, clip, limit);
   const view = await viewOf(handover);
   lock.assertHeld();
   try {
-    if (file === null) await platform.edit(message, task.origin, view, 'final');
-    else await attach(view, file, handover.kind);
+    if (file !== null) return { handover, view, ...(await attach(view, file, handover.kind)) };
+    await platform.edit(message, task.origin, view, 'final');
     return { handover, view };
   } catch (thrown) {
     if (file !== null && isRefusal(thrown)) return withhold(given, thrown);

@@ -11,7 +11,7 @@ import {
 } from './attachment-plan.ts';
 import type { CardRecord, CardSubject, Cards } from './cards.ts';
 import type { MessageLock } from './message-lock.ts';
-import type { MessageRef, Platform, Upload } from './platform.ts';
+import type { Attached, MessageRef, Platform, Upload } from './platform.ts';
 import { type DeliveryRecord, deliveryRecords } from './records.ts';
 import type { Handover, TaskView } from './view.ts';
 
@@ -42,7 +42,7 @@ interface OutcomeFile extends Pick<Upload, 'name' | 'description'> {
 type FoundFile = OutcomeFile & { readonly clip: Clip };
 
 /** Options of {@link CardDelivery}. */
-export interface CardDeliveryOptions {
+interface CardDeliveryOptions {
   readonly store: Pick<Store, 'keyv'>;
   readonly cards: Cards;
   readonly handing: AttachmentPlanner;
@@ -146,16 +146,19 @@ export class CardDelivery {
     const isWanted = delivery.handover?.kind === 'unshown' && isAsked;
     const clip = delivery.handover === undefined || isWanted ? await file?.find() : undefined;
     if (file !== undefined && clip !== undefined) {
-      const { handover, view } = await this.#deliver({ outcome, card, lock }, { ...file, clip }, delivery);
+      const { handover, view, refusal } = await this.#deliver({ outcome, card, lock }, { ...file, clip }, delivery);
       lock.assertHeld();
       const met = isWanted ? { wantsMet: wants } : {};
       await this.#write(outcome, { ...(await this.#read(outcome)), handover, ...met });
+      if (refusal !== undefined) throw refusal;
       return cards.shown(outcome, view);
     }
     const view = await outcome.view(delivery.handover ?? null, card);
     // The edit that a user asked for tells whether the message is still there.
     if (card.isGone !== true && !isAsked && cards.isShown(card, outcome, view)) return;
-    if (!outcome.isOutcome) return cards.edit(outcome, { message: card.message, view, lock });
+    // A card whose file is there already is not replaced: it is edited once it may be.
+    const isBehind = delivery.handover !== undefined && delivery.shown === undefined;
+    if (!outcome.isOutcome || isBehind) return cards.edit(outcome, { message: card.message, view, lock });
     lock.assertHeld();
     await presentOutcome(platformOf(outcome), { message: card.message, origin: outcome.origin, view });
     await cards.shown(outcome, view);
@@ -185,11 +188,13 @@ export class CardDelivery {
     { clip, name, description, notice, notified }: FoundFile,
     view: TaskView,
     handover: Handover['kind'],
-  ): Promise<void> {
+  ): Promise<Attached> {
     const platform = this.#options.platformOf(outcome);
     const withFile = platform.limits.mentionsWithFile ? await notice?.({ message, handover }) : null;
     const upload = { ...clip, name, description, ...(withFile ? { notice: withFile } : {}) };
-    if (await platform.attach(message, outcome.origin, view, upload)) await notified?.();
+    const attached = await platform.attach(message, outcome.origin, view, upload);
+    if (attached.isAnnounced) await notified?.();
+    return attached;
   }
 
   async #read({ id }: Outcome): Promise<DeliveryRecord> {

@@ -19,6 +19,7 @@ export type { DeliveryObserver } from './deliver.ts';
 export { createMessageLocks, type MessageLock, type MessageLocks, type WithMessageLock } from './message-lock.ts';
 export type { ApprovalNotice, EndNotice, ReviewNotice, SetOutcome, SignedOffNotice } from './notices/views.ts';
 export {
+  type Attached,
   type MemberRights,
   type MessageRef,
   type MissingRight,

@@ -123,9 +123,8 @@ export interface Platform {
   /**
    * Attaches a file to the task's own message and replaces its content, idempotently: repeating the call does not
    * duplicate the file. Streams from disk.
-   * @returns whether the file's `notice` was posted with it, by this call or an earlier one.
    */
-  attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean>;
+  attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<Attached>;
   /**
    * Posts a message with its files. `key` is its idempotency key: the platform's own dedup prevents a second message with
    * the same key, and a repeated call completes the files. Rejects with `message_gone` where the message to reply to, or
@@ -208,6 +207,14 @@ export function platformsIn(platforms: ReadonlyMap<string, Platform>): PlatformO
     const code = { code: 'platform_unavailable', retryable: true } as const;
     throw new DailiesError(`posting on ${platform}: that platform is not turned on`, code);
   };
+}
+
+/** File that is in the chat. */
+export interface Attached {
+  /** Its `notice` was posted with it, by this call or an earlier one. */
+  readonly isAnnounced: boolean;
+  /** Refusal to replace the content of the message above a file that is a message of its own. Absent: it was replaced. */
+  readonly refusal?: DailiesError;
 }
 
 /** File to upload to a platform. */

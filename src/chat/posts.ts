@@ -49,7 +49,7 @@ export interface Post extends Omit<Notice, 'place' | 'replyTo' | 'onlyFor'> {
   readonly otherwise?: 'requester' | 'nobody';
 }
 
-export type PostPlace = Pick<Notice, 'place' | 'replyTo'>;
+type PostPlace = Pick<Notice, 'place' | 'replyTo'>;
 
 /** Task that a post is about, and the lock held for its notices. */
 export interface About {

@@ -16,7 +16,7 @@ export interface Cost {
 }
 
 /** Reason of a failure, as reported by the service. */
-export interface UpstreamFailure {
+interface UpstreamFailure {
   readonly code: 'generation_failed' | 'moderated';
   readonly words: string | null;
   /** The service says that it bills the task all the same. Absent: it does not. */

@@ -21,7 +21,7 @@ export interface ServiceConfig {
 }
 
 /** Limits on the calls of one service; those that are absent are the ones of the environment. */
-export interface ServiceLimits {
+interface ServiceLimits {
   /** Over all replicas, as are the polls; 0: no limit. */
   readonly createsPerMinute?: number;
   readonly pollsPerSecond?: number;

@@ -1,5 +1,6 @@
 import type { ApprovalNotice, EndNotice, ReviewNotice } from '#src/chat/notices/views.ts';
 import type {
+  Attached,
   MemberRights,
   MessageRef,
   MissingRight,
@@ -58,6 +59,8 @@ export class FakePlatform implements Platform {
   };
   /** Upload size that it actually accepts, regardless of {@link limits}. */
   takesBytes = Number.POSITIVE_INFINITY;
+  /** Refusal to replace the content of a message that a file was attached to; `null`: none. */
+  refusesToShow: DailiesError | null = null;
   lacking: MissingRight | null = null;
   /** Users who left the team. */
   readonly left = new Set<string>();
@@ -146,11 +149,11 @@ export class FakePlatform implements Platform {
     });
   }
 
-  async attach(ref: MessageRef, _origin: Origin, view: View, file: Upload): Promise<boolean> {
+  async attach(ref: MessageRef, _origin: Origin, view: View, file: Upload): Promise<Attached> {
     return this.#act('attach', file.name, () => {
       const message = this.#find(ref);
       if (file.bytes > this.takesBytes) throw platformError('too_large', { retryable: false });
-      message.shown.push({ view: taskViewOf(view), by: 'attach' });
+      if (this.refusesToShow === null) message.shown.push({ view: taskViewOf(view), by: 'attach' });
       const position = message.files.findIndex(({ name }) => name === file.name);
       const known = message.files[position];
       // An existing file is not uploaded again and keeps its notice.
@@ -161,7 +164,8 @@ export class FakePlatform implements Platform {
         notice === undefined ? file : { ...file, notice },
       );
       if (!this.limits.mentionsWithFile && notice !== undefined) throw new TypeError('a notice that nobody reads');
-      return notice !== undefined;
+      const { refusesToShow: refusal } = this;
+      return { isAnnounced: notice !== undefined, ...(refusal === null ? {} : { refusal }) };
     });
   }
 

@@ -81,7 +81,7 @@ export interface Collection<Key, Value extends object> extends Required<Collecti
 }
 
 /** Any {@link Collection}, for what is done to all kinds alike. */
-export interface AnyCollection extends Pick<Collection<never, object>, 'name' | 'holds' | 'kept'> {
+interface AnyCollection extends Pick<Collection<never, object>, 'name' | 'holds' | 'kept'> {
   readonly personal: 'nobody' | 'with its task' | PersonalFacts<never>;
 }
 

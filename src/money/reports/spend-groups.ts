@@ -11,7 +11,7 @@ export type SpendKey = 'person' | 'model' | 'channel';
 export type SpendState = LedgerState | 'awaiting_refund' | 'blind';
 
 /** Number of ledger entries, and their amounts by currency in the order of first appearance. */
-export interface StateTotal {
+interface StateTotal {
   readonly clips: number;
   readonly amounts: readonly Price[];
 }

@@ -6,7 +6,7 @@ import { type PauseInEffect, pauseAt } from '../team-settings.ts';
 import { NO_POLICY, type PolicyPlace, rulesAt, valueRules } from './policy.ts';
 
 /** What is bought: an order, or a task that is sent again. */
-export interface Bought {
+interface Bought {
   readonly origin: Origin;
   readonly request: VideoRequest;
   readonly price: Price;

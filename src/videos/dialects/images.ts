@@ -3,7 +3,7 @@ import type { Model } from '../model.ts';
 import type { VideoRequest } from '../request.ts';
 
 /** Reference images of a request by their role: URLs, or `data:` URIs. */
-export interface ImagesByRole {
+interface ImagesByRole {
   readonly first?: string;
   readonly last?: string;
   /** What the clip shows. */

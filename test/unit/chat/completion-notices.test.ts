@@ -168,6 +168,34 @@ describe('a platform that posts clips as separate messages', () => {
     expect(next.platform.notices).toEqual([]);
   });
 
+  it('brings a card up to date that may be edited again, without the clip or the mention a second time', async () => {
+    const house = new ChatHouse();
+    house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };
+    const refusal = platformError('missing_permission', { retryable: false });
+    house.platform.refusesToShow = refusal;
+    house.platform.fails('edit', 'before', refusal, 'final');
+    const id = await house.done();
+    expect(house.platform.only.shown.at(-1)?.view.phase).not.toBe('done');
+    const next = await house.restart();
+    await next.pass(600_000, 10_000);
+    expect(next.platform.view).toMatchObject({ phase: 'done', handover: { kind: 'attached' } });
+    expect(next.platform.only.files).toHaveLength(1);
+    expect(next.platform.countOf('attach')).toBe(1);
+    expect(next.platform.notices).toEqual([]);
+    expect(await next.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('keeps the clip of a card that was deleted before it could be edited', async () => {
+    const house = new ChatHouse();
+    house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };
+    house.platform.refusesToShow = platformError('missing_permission', { retryable: false });
+    house.platform.fails('edit', 'before', platformError('message_gone', { retryable: false }), 'final');
+    const id = await house.done();
+    await house.pass(600_000, 10_000);
+    expect([house.platform.only.files.length, house.platform.countOf('attach')]).toEqual([1, 1]);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
   it('posts a notice where there is no clip', async () => {
     const house = new ChatHouse();
     house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };

@@ -25,7 +25,7 @@ interface OutageOptions {
 }
 
 /** What an outage is due to. */
-export interface OutageCause {
+interface OutageCause {
   begin(reason: string): void;
   end(): void;
 }

@@ -1,5 +1,5 @@
 /** Image in a request. */
-export interface InlineImage {
+interface InlineImage {
   readonly base64: string;
   /** Such as `image/png`. */
   readonly mimeType: string;

@@ -144,27 +144,40 @@ describe('a clip with the mention in its message', () => {
     async (method) => {
       const message = await open();
       if (method !== null) slack.dropNextAnswer(method);
-      expect(await until(() => attachTelling(message))).toBe(true);
+      expect(await until(() => attachTelling(message))).toEqual({ isAnnounced: true });
       expect(clips().map((one) => [one.threadTs, plainOf(one)])).toEqual([
         [message.message, expect.stringContaining('is ready.')],
       ]);
       expect(slack.pings.map(({ id, ts }) => [id, ts])).toEqual([[slack.users.alice, clips()[0]?.ts]]);
-      expect(await attachTelling(message)).toBe(true);
+      expect(await attachTelling(message)).toEqual({ isAnnounced: true });
       expect(slack.pings).toHaveLength(1);
     },
   );
 
   it('is not reported as announced if an earlier version shared it without the mention', async () => {
     const message = await open();
-    expect(await attach(message)).toBe(false);
-    expect(await attachTelling(message)).toBe(false);
+    expect(await attach(message)).toEqual({ isAnnounced: false });
+    expect(await attachTelling(message)).toEqual({ isAnnounced: false });
     expect(slack.pings).toEqual([]);
+  });
+
+  it('is there and announced where its card may not be edited, and says so', async () => {
+    const message = await open();
+    slack.removeScopes(['chat:write']);
+    const refusal = expect.objectContaining({ code: 'missing_permission' });
+    for (let times = 0; times < 2; times += 1)
+      expect(await attachTelling(message)).toEqual({ isAnnounced: true, refusal });
+    expect(clips()).toHaveLength(1);
+    expect(slack.pings).toHaveLength(1);
+    slack.grantScopes(['chat:write']);
+    expect(await attachTelling(message)).toEqual({ isAnnounced: true });
+    expect([clips().length, slack.pings.length]).toEqual([1, 1]);
   });
 
   it('gives the reason in a direct message', async () => {
     const message = await open();
     slack.fail('files.completeUploadExternal', 'is_archived');
-    expect(await attachTelling(message)).toBe(true);
+    expect(await attachTelling(message)).toEqual({ isAnnounced: true });
     const [direct] = slack.messages(slack.dm(slack.users.alice));
     expect(plainOf(direct as Message)).toContain('is archived, so here is your clip');
     // Slack shows it by its name.
@@ -235,7 +248,7 @@ describe('a clip', () => {
     const message = await open();
     slack[how](slack.channels.secret);
     // The message can no longer be edited, but the clip was delivered.
-    expect(await attach(message)).toBe(true);
+    expect(await attach(message)).toEqual({ isAnnounced: true });
     expect(clips()).toEqual([]);
     expect(slack.messages(slack.dm(slack.users.alice)).map(({ fileIds }) => fileIds.length)).toEqual([1]);
   });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { Attached, MessageRef } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { writeClip } from '#test/fakes/clip.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 const open = (): Promise<MessageRef> => house.platform.open(TASK, origin, taskView({ task: TASK }));
-const attach = async (message: MessageRef): Promise<boolean> => {
+const attach = async (message: MessageRef): Promise<Attached> => {
   const notice = { view: endNotice(origin), mention: origin.user };
   return house.platform.attach(message, origin, doneView({ task: TASK }), await writeClip(directory, { notice }));
 };
