@@ -8,7 +8,7 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/compile-cache.ts'],
+    globalSetup: ['test/compile-cache.ts', 'test/unpacked-browser.ts'],
     testTimeout: 600_000,
     hookTimeout: 600_000,
     // By default it is given up after a second, which a busy machine takes for less.

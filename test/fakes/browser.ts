@@ -19,7 +19,7 @@ const EMULATING_SWITCHES = [
 const REMOVED_SWITCHES = [...HIDING_SWITCHES, ...EMULATING_SWITCHES];
 
 /**
- * Starts the Chromium from npm, which unpacks itself into the temporary folder on first use. It plays H.264 in MP4.
+ * Starts the Chromium from npm, which `test/unpacked-browser.ts` unpacked into the temporary folder. It plays H.264 in MP4.
  * Close it when done.
  */
 export async function launchBrowser(): Promise<Browser> {
