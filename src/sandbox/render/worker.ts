@@ -21,7 +21,7 @@ for (let frame = 0; frame < frames; frame++) {
   encoder.add(painter.paint(frame / FRAMES_PER_SECOND));
   parentPort?.postMessage((frame + 1) / frames);
 }
-await writeAtomically(job.path, encoder.finish());
+await writeAtomically(job.path, await encoder.finish());
 
 /** Writes a file atomically and durably, even across a power failure. */
 async function writeAtomically(path: string, bytes: Buffer): Promise<void> {

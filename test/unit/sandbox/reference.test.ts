@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { pixelsOf, readReference } from '#src/sandbox/render/reference.ts';
+import { readReference } from '#src/sandbox/render/reference.ts';
 
 vi.mock('@napi-rs/canvas', async (original) => {
   const real = await original<{ readonly loadImage: typeof loadImage }>();
@@ -41,7 +41,6 @@ async function bomb(): Promise<Buffer> {
 
 it.each(['png', 'jpeg', 'webp'] as const)('reads the size of a %s from its header and decodes it', async (kind) => {
   served = await picture(kind, 301, 203);
-  expect(pixelsOf(served)).toBe(301 * 203);
   expect(await readReference({ url }, true)).toMatchObject({ width: 301, height: 203 });
 });
 
