@@ -24,6 +24,7 @@ import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { setDetailsCard } from '../sentences/cards/task-card.ts';
 import { CHAINED_ELSEWHERE } from '../sentences/chain.ts';
+import { CANNOT_CANCEL } from '../sentences/errors.ts';
 import { all, count } from '../sentences/format.ts';
 import { memberWords } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
@@ -170,7 +171,7 @@ function setCancelledCard(
   const cost =
     price === undefined
       ? 'You were not charged for that.'
-      : `The video service can’t cancel: it may still finish ${count(sent.length, one)} and charge ${formatPrice(price)}.`;
+      : `${CANNOT_CANCEL}: it may still finish ${count(sent.length, one)} and charge ${formatPrice(price)}.`;
   return textCard([`Cancelled ${count(done.length, one)}. ${cost}`]);
 }
 

@@ -113,6 +113,8 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
       return 'Too many IDs were entered for this clip. Try again later.';
     case 'generation_failed':
       return 'The video service couldn’t make this clip.';
+    case 'cancelled':
+      return 'The video service cancelled this clip before it began.';
     case 'not_ready':
       return `The video service isn’t handing the clip out yet. ${later}`;
     case 'gone':
@@ -150,6 +152,9 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
       return 'Something went wrong on my side. Your administrator can find it in the log.';
   }
 }
+
+/** Begins the sentence on a task that was cancelled once it was sent: some services can cancel one that is queued. */
+export const CANNOT_CANCEL = 'The video service can’t cancel what has begun';
 
 const REFUSED_ADDRESSES: Readonly<Record<AddressRefusal, string>> = {
   private_network: 'The clip is at an address in a private network, and I don’t download from there.',

@@ -15,7 +15,7 @@ import {
   type Task,
   type TaskId,
 } from '../tasks/index.ts';
-import type { UpstreamId, UpstreamTask, VideoRequest, VideoServices } from '../videos/index.ts';
+import type { UpstreamId, UpstreamTask, VideoRequest, VideoService, VideoServices } from '../videos/index.ts';
 import type { Clips } from './clip-files.ts';
 import { pauseIfAsked, scheduleNext, serviceQueue } from './next-job.ts';
 import type { TaskObserver, TaskRepository } from './repository.ts';
@@ -29,6 +29,10 @@ const UNKNOWN_TIMEOUT_MS = HOUR_MS / 2;
 const NOT_FOUND_TIMEOUT_MS = 24 * HOUR_MS;
 /** Errors about the task itself that hold no information; after any other error, the next poll may succeed. */
 const UNINFORMATIVE: ReadonlySet<ErrorCode> = new Set(['task_unknown', 'bad_answer']);
+/** Time after a look within which a task that it found queued may be cancelled: later, it may be another state's call. */
+const LOOK_IS_FRESH_MS = 5_000;
+/** Time for which a task is reported as unknown that the service agreed to cancel, before it counts as cancelled. */
+const CANCELLED_UNKNOWN_MS = 60_000;
 const FETCH_FIRST_RETRY_MS = 750;
 /** Delay before a repeated fetch checks again for a free slot. */
 const NO_SLOT_MS = 1_000;
@@ -149,6 +153,9 @@ class Poller {
   /** Time of the last report of a task as queued. */
   readonly #queuedAtMs = new BoundedMap<TaskId, number>(MAX_UNKNOWN);
 
+  /** Time at which the service agreed to cancel a task that was queued, in the clock's monotonic milliseconds. */
+  readonly #agreedAtMs = new BoundedMap<TaskId, number>(MAX_UNKNOWN);
+
   constructor(options: PollerOptions, failures: FailureCounter) {
     this.#options = options;
     this.#failures = failures;
@@ -165,13 +172,16 @@ class Poller {
     const { videos, clock, random, observer, pace } = this.#options;
     const ageMs = clock.now() - task.sinceMs;
     const isEnough = task.state === 'cancelled' && ageMs > CANCELLED_LIMIT_MS;
+    const isFresh = this.#freshness();
     try {
-      const upstream = await videos.of(task).retrieve(task.upstreamId, signal);
+      const service = videos.of(task);
+      const upstream = await service.retrieve(task.upstreamId, signal);
       this.#failures.forget(task.id);
       this.#unknownSinceMs.delete(task.upstreamId);
       observer.polled('ok');
       if (await this.#isOver(task, upstream)) return null;
       if (isEnough) return await this.#abandon(task);
+      if (task.state === 'cancelled' && (await this.#cancels(task, { service, upstream, isFresh }))) return pace.minMs;
       observer.progressed(task, upstream);
       return nextPollMs(pace, ageMs, random());
     } catch (thrown) {
@@ -185,6 +195,7 @@ class Poller {
     observer.polled(error.code);
     const { count } = this.#failures.failedAgain(task.id);
     pauseIfAsked(queue, serviceQueue('poll', task), error);
+    if (await this.#isCancelled(task, error)) return null;
     if (this.#isUnknownUpstream(task, error)) return this.#markUnknown(task, error);
     if (isEnough && UNINFORMATIVE.has(error.code)) return this.#abandon(task);
     logger.warn({ event: 'poll_failed', task: task.id, failures: count, err: error }, 'poll failed, retrying');
@@ -193,6 +204,47 @@ class Poller {
     const seen = { failures: count, isForAll: false };
     observer.retrying(task, retryOf('poll', error, clock.now() + waitMs, task), seen);
     return waitMs;
+  }
+
+  /** Returns a check whether this process was neither busy nor suspended for long since now. */
+  #freshness(): () => boolean {
+    const { clock } = this.#options;
+    const since = [clock.monotonic(), clock.now()] as const;
+    return () => Math.max(clock.monotonic() - since[0], clock.now() - since[1]) < LOOK_IS_FRESH_MS;
+  }
+
+  /** Has the service cancel a task of which no user wants the clip any more, while it is queued. @returns whether it agreed */
+  async #cancels(
+    { id, upstreamId }: Followed,
+    { service, upstream, isFresh }: { service: VideoService; upstream: UpstreamTask; isFresh: () => boolean },
+  ): Promise<boolean> {
+    const { clock, logger } = this.#options;
+    this.#agreedAtMs.delete(id);
+    if (upstream.status !== 'queued') return false;
+    try {
+      const isAgreed = await service.cancel(upstreamId, isFresh);
+      if (isAgreed) this.#agreedAtMs.set(id, clock.monotonic());
+      return isAgreed;
+    } catch (err) {
+      logger.warn({ event: 'cancel_failed', task: id, err }, 'failed to cancel a task at the service');
+      return false;
+    }
+  }
+
+  /**
+   * Records that a queued task was cancelled which the service agreed to cancel and has not known since: such a one is
+   * removed, and never begun.
+   * @see https://fal.ai/docs/documentation/development/handle-cancellations
+   */
+  async #isCancelled({ id }: Followed, { code }: DailiesError): Promise<boolean> {
+    const { repository, clock } = this.#options;
+    const agreedAtMs = this.#agreedAtMs.get(id) ?? Number.POSITIVE_INFINITY;
+    if (code !== 'task_unknown' || clock.monotonic() - agreedAtMs < CANCELLED_UNKNOWN_MS) return false;
+    const failure = { code: 'cancelled', words: null } as const;
+    await repository.record(id, { kind: 'failed', failure, atMs: clock.now() });
+    this.#agreedAtMs.delete(id);
+    this.#failures.forget(id);
+    return true;
   }
 
   /** Returns whether the service has said for long enough, and nothing else, that it does not know a task, or nothing readable. */

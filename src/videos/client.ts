@@ -83,6 +83,7 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   return {
     create: (request, sending) => create(wire, request, sending),
     retrieve: async (id, signal) => retrieve(wire, leading(wire, id), signal),
+    cancel: async (id, mayStillSend) => cancel(wire, leading(wire, id), mayStillSend),
     download: async (id, path, signal) => download(wire, { id: leading(wire, id), path, signal }),
     async close() {
       await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
@@ -274,6 +275,19 @@ async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promi
   const ended = isConfirmed ? found : readResult(wire, id, await look(wire, result(id), signal));
   if (ended.status !== 'failed') wire.doubtedSinceMs.delete(id);
   return ended;
+}
+
+/** Sends one request to cancel a task, where the service can. @returns whether it agreed */
+async function cancel(wire: Wire, id: UpstreamId, mayStart: () => boolean): Promise<boolean> {
+  const { agents, dialect, requestTimeoutMs: timeoutMs } = wire;
+  const call = dialect.cancelCall?.(id);
+  if (call === undefined) return false;
+  try {
+    const { status } = await exchange(wire, { agent: agents.retrieve, ...call, timeoutMs, mayStart });
+    return status >= 200 && status < 300;
+  } catch (error) {
+    throw noAnswer(wire, 'cancelling a task', error);
+  }
 }
 
 /** Statuses of the result of a completed task by which the service says that it has failed. */

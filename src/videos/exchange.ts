@@ -65,7 +65,7 @@ type Line = Pick<Wire, 'origin' | 'basePath' | 'credentials' | 'clock'>;
 /** Request to the service's own origin, sent at most once and with the token. */
 interface Exchange {
   readonly agent: Dispatcher;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path below the base URL, encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

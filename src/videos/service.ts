@@ -17,7 +17,7 @@ export interface Cost {
 
 /** Reason of a failure, as reported by the service. */
 interface UpstreamFailure {
-  readonly code: 'generation_failed' | 'moderated';
+  readonly code: 'generation_failed' | 'moderated' | 'cancelled';
   readonly words: string | null;
   /** The service says that it bills the task all the same. Absent: it does not. */
   readonly isBilled?: true;
@@ -89,6 +89,14 @@ export interface VideoService {
    *   `unauthorised`, `rate_limited`, `unavailable`, `timed_out`, `bad_answer`.
    */
   retrieve(id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask>;
+  /**
+   * Asks the service to take a task off its queue, which {@link retrieve} has just reported as queued: at some services the
+   * same call deletes a clip that is there. What became of the task is for {@link retrieve} to say.
+   * @param mayStillSend called right before the bytes leave
+   * @returns whether the service agreed; `false` where it cannot
+   * @throws DailiesError as {@link retrieve} does, where it gave no answer
+   */
+  cancel(id: UpstreamId, mayStillSend: () => boolean): Promise<boolean>;
   /**
    * Streams the clip of a completed task to `path` (through `path + '.part'`, which a later call resumes where the
    * service supports Range). A broken transfer that made progress resumes at once; any other failure is left to the

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { modelEntry } from '../fakes/catalog-entries.ts';
+import { ARK_KEY, startArk } from '../fakes/services/ark.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { administer, answered, makeDir, runToEnd, startDailies } from './dailies.ts';
+import { administer, answered, buttonOf, makeDir, runToEnd, startDailies } from './dailies.ts';
 
 let services: readonly [FakeVideoService, FakeVideoService];
 let dir: Awaited<ReturnType<typeof makeDir>>;
@@ -94,6 +95,32 @@ test('a clip that its service refuses is offered at the next model of another on
   const shown = await dailies.reaches(alone, 'rejected');
   expect(shown.buttons.map(({ id }) => id.split(':')[0])).toEqual(['retry', 'edit', 'details']);
   expect(await dailies.stop()).toBe(0);
+});
+
+test('a clip cancelled while it is queued is cancelled at its service, over a kill, and costs nothing', async () => {
+  const ark = await startArk();
+  onTestFinished(() => ark.close());
+  ark.pause();
+  const entry = { name: 'ark', dialect: 'ark', base: `${ark.api.baseUrl}/api/v3`, key: { env: 'ARK_API_KEY' } };
+  const [SERVICES, MODEL_CATALOG] = [join(dir.path, 'ark.json'), join(dir.path, 'ark-catalog.json')];
+  await writeFile(SERVICES, JSON.stringify({ services: [entry] }));
+  const model = modelEntry('seedance', { service: 'ark', id: 'seedance-1-5-pro-251215' });
+  await writeFile(MODEL_CATALOG, JSON.stringify({ models: [model] }));
+  const env = { SERVICES, MODEL_CATALOG, ARK_API_KEY: ARK_KEY };
+  const dailies = await startDailies({ dir: dir.path, env });
+  const queued = answered(await dailies.interact('/video create a fox'));
+  await dailies.reaches(queued, 'polling');
+  // Its answer to the cancellation is lost with the process.
+  const reached = ark.holdsWithdrawal();
+  await dailies.press(queued, buttonOf(await dailies.message(queued), 'cancel'));
+  await reached;
+  await dailies.kill();
+  const next = await startDailies({ dir: dir.path, env });
+  await expect
+    .poll(async () => (await next.message(queued)).text)
+    .toContain('The video service cancelled it before it began. $0.25 was not charged.');
+  expect(ark.taken).toBe(1);
+  expect(await next.stop()).toBe(0);
 });
 
 test('a clip that the rules of its service stop costs what the catalog says', async () => {

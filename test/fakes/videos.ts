@@ -75,6 +75,17 @@ export class ScriptedVideos implements VideoService, VideoServices {
     return answer === undefined ? { path, bytes: 1_000, contentType: 'video/mp4' } : answer(signal);
   }
 
+  /** Ids that the service was asked to cancel. */
+  readonly cancels: UpstreamId[] = [];
+  /** The service can cancel, and agrees. */
+  canCancel = false;
+
+  async cancel(id: UpstreamId, mayStillSend: () => boolean): Promise<boolean> {
+    if (!mayStillSend()) throw errorOf('unavailable');
+    this.cancels.push(id);
+    return this.canCancel;
+  }
+
   /** Every service is this one. */
   of(): this {
     return this;

@@ -2,7 +2,7 @@ import { type ComparisonView, type TaskView, winnerOf } from '#src/chat/index.ts
 import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/tasks/index.ts';
 import { preferButtonId, remakeButtonId, revealButtonId, voteButtonId } from '../../ui/buttons.ts';
 import { type CardButton, facts, type Line, lineOf, type Optional, present } from '../../ui/card.ts';
-import { failureLine, lostLines, unconfirmedLine } from '../errors.ts';
+import { CANNOT_CANCEL, failureLine, lostLines, unconfirmedLine } from '../errors.ts';
 import { all, count, formatElapsed, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { keptLines } from '../removal.ts';
@@ -89,7 +89,7 @@ export function blindLines(view: TaskView): readonly Line[] {
         [
           view.sends === 0
             ? 'Cancelled. You were not charged.'
-            : `Cancelled in Dailies. The video service can’t cancel: it may still finish and charge ${most}.`,
+            : `Cancelled in Dailies. ${CANNOT_CANCEL}: it may still finish and charge ${most}.`,
         ],
       ];
     case 'requested':

@@ -42,7 +42,7 @@ import {
   textCard,
 } from '../../ui/card.ts';
 import { unsentWords, waitsWords } from '../chain.ts';
-import { failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
+import { CANNOT_CANCEL, failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { aiLabel, handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
@@ -320,7 +320,7 @@ function cancelledLines(view: TaskView): readonly Line[] {
     case 'completed':
       return [[...cancelled, finishedAllTheSame(view)]];
     case 'failed':
-      return [[...cancelled, 'The video service couldn’t make it. ', refundSentence(view)]];
+      return [[...cancelled, ...notMadeLine(view)]];
     case 'unknown':
       return [[...cancelled, `What became of it is unknown; the video service may have charged ${atStake(view)}.`]];
     case null:
@@ -328,9 +328,17 @@ function cancelledLines(view: TaskView): readonly Line[] {
   }
 }
 
+function notMadeLine(view: TaskView): Line {
+  const isCancelled = view.failure?.code === 'cancelled';
+  return [
+    `The video service ${isCancelled ? 'cancelled it before it began' : 'couldn’t make it'}. `,
+    refundSentence(view),
+  ];
+}
+
 /** Explains the effect of cancelling a task after its submission. */
 export function cannotCancel(money: { readonly price: Price; readonly sends: number }): string {
-  return `The video service can’t cancel: it may still finish and charge ${atStake(money)}.`;
+  return `${CANNOT_CANCEL}: it may still finish and charge ${atStake(money)}.`;
 }
 
 function finishedAllTheSame(view: TaskView): string {
@@ -347,13 +355,16 @@ function refusedSentence(view: TaskView): string {
 
 /** Explains the refund of the failed submission; the other ones may have been accepted as well. */
 function refundSentence({ refundKnown, price, sends, failure }: TaskView): string {
-  const refund = failure?.isBilled
-    ? `The video service bills it all the same, so ${formatPrice(price)} counts as used.`
-    : failure?.isBilled === false
-      ? 'Not charged: the video service doesn’t charge for what its rules stop.'
-      : refundKnown
-        ? 'Not charged: the video service refunds failed tasks.'
-        : `The video service refunds failed tasks under its own rules. Its console shows whether the ${formatPrice(price)} came back.`;
+  const refund =
+    failure?.code === 'cancelled'
+      ? `${formatPrice(price)} was not charged.`
+      : failure?.isBilled
+        ? `The video service bills it all the same, so ${formatPrice(price)} counts as used.`
+        : failure?.isBilled === false
+          ? 'Not charged: the video service doesn’t charge for what its rules stop.'
+          : refundKnown
+            ? 'Not charged: the video service refunds failed tasks.'
+            : `The video service refunds failed tasks under its own rules. Its console shows whether the ${formatPrice(price)} came back.`;
   if (sends < 2) return refund;
   return `${refund} But it was sent ${sends} times: the video service may still charge ${upTo(price, sends - 1)} for the rest.`;
 }

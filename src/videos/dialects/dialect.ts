@@ -94,6 +94,8 @@ export interface Dialect {
     /** The clip, or an answer that names it ({@link clipIn}). */
     readonly content: (id: UpstreamId) => string;
   };
+  /** Returns the request that takes a queued task off the queue. Absent: the service cannot, or it is not documented. */
+  readonly cancelCall?: (id: UpstreamId) => { readonly method: 'PUT' | 'DELETE'; readonly path: string };
   /** Decodes a response as a task; `null` is an empty one that says `202 Accepted`. @returns null where it has no field of a task. */
   decodeTask(answer: unknown): TaskReading | null;
   /**

@@ -15,6 +15,10 @@ export interface FakeArk {
   readonly refusals: HttpReply[];
   /** Ends of the next tasks, in place of a clip. */
   readonly ends: TaskEnd[];
+  /** Keeps every task queued. */
+  pause(): void;
+  /** Cancels the next task that is to be, without answering. @returns once that was asked for */
+  holdsWithdrawal(): Promise<void>;
   /** Number of tasks that Ark took: what would be billed. */
   readonly taken: number;
   close(): Promise<void>;
@@ -160,6 +164,7 @@ interface Task {
   readonly id: string;
   readonly model: string;
   readonly end: TaskEnd;
+  isCancelled?: true;
   looks: number;
 }
 
@@ -170,6 +175,8 @@ export async function startArk(): Promise<FakeArk> {
   const refusals: HttpReply[] = [];
   const ends: TaskEnd[] = [];
   const storage = await startHttp((request) => fileOf(request, clip));
+  let isPaused = false;
+  let onHeld: (() => void) | null = null;
   const api = await startHttp((request) => {
     const { method, path, headers } = request;
     // The key is a bearer token; the answer without one was observed on 10 September 2026 (aimock 1.43.0).
@@ -179,6 +186,7 @@ export async function startArk(): Promise<FakeArk> {
     const [, id] = /^\/api\/v3\/contents\/generations\/tasks(?:\/([^/]+))?$/.exec(path) ?? [];
     if (method === 'POST' && path === '/api/v3/contents/generations/tasks') return create(request);
     const task = tasks.get(id ?? '');
+    if (method === 'DELETE' && task !== undefined) return withdraw(task);
     if (method !== 'GET' || task === undefined) return refusal(404, 'NotFound', 'The specified task is not found.');
     return { status: 200, json: look(task) };
   });
@@ -195,11 +203,26 @@ export async function startArk(): Promise<FakeArk> {
     return { status: 200, json: { id } };
   }
 
+  /**
+   * Cancels a task that is queued; deletes the record of one that has ended, and its clip with it.
+   * @see https://docs.byteplus.com/en/docs/ModelArk/cancel-or-delete-video-generation-task-api
+   */
+  function withdraw(task: Task): HttpReply | null {
+    if (task.looks === 2) return refusal(409, 'InvalidAction.RunningTaskDeletion', 'The task is running.');
+    if (task.looks < 2) task.isCancelled = true;
+    else tasks.delete(task.id);
+    const held = onHeld;
+    onHeld = null;
+    held?.();
+    return held === null ? { status: 200, json: {} } : null;
+  }
+
   /** Moves a task on by one state with each look. A task has its clip only once it succeeded. */
   function look(task: Task): object {
-    task.looks += 1;
+    if (!isPaused || task.looks === 0) task.looks += 1;
     const { id, model, end } = task;
     const times = { created_at: 1_795_000_000, updated_at: 1_795_000_000 + task.looks };
+    if (task.isCancelled === true) return { id, model, status: 'cancelled', ...times };
     if (task.looks === 1) return { id, model, status: 'queued', ...times };
     if (task.looks === 2) return { id, model, status: 'running', ...times };
     if (end.status !== 'succeeded') return { id, model, ...end, ...times };
@@ -217,6 +240,14 @@ export async function startArk(): Promise<FakeArk> {
     clip,
     refusals,
     ends,
+    pause() {
+      isPaused = true;
+    },
+    holdsWithdrawal() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onHeld = resolve;
+      return promise;
+    },
     get taken() {
       return tasks.size;
     },

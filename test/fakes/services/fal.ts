@@ -111,6 +111,7 @@ export async function startFal(): Promise<FakeFal> {
   const requests = new Map<string, Request>();
   const refusals: HttpReply[] = [];
   const results: HttpReply[] = [];
+  let taken = 0;
   const storage = await startHttp((request) => fileOf(request, clip));
   const queue = await startHttp((request, baseUrl) => {
     const { method, path, headers } = request;
@@ -120,8 +121,10 @@ export async function startFal(): Promise<FakeFal> {
     if (method === 'POST') return create(request, baseUrl);
     // Status and result are known by owner and name alone, without the rest of the model.
     // @see https://fal.ai/docs/api-reference/inference-api "Model IDs and paths"
-    const [, app, id, look] = /^\/([^/]+\/[^/]+)\/requests\/([^/]+?)(\/status)?$/.exec(path) ?? [];
+    const [, app, id, look] =
+      /^\/([^/]+\/[^/]+)\/requests\/([^/]+?)(\/status)?$/.exec(path.replace(/\/cancel$/, '')) ?? [];
     const found = requests.get(id ?? '');
+    if (method === 'PUT' && path.endsWith('/cancel')) return cancel(found);
     if (method !== 'GET' || found === undefined || found.app !== app) return detail(404, 'Request not found');
     return look === undefined ? resultOf(found) : stateOf(found, baseUrl);
   });
@@ -135,10 +138,22 @@ export async function startFal(): Promise<FakeFal> {
       return detail(404, `Application '${appOf(model)}' not found`);
     }
     if (request.headers['content-type'] !== 'application/json') return detail(415, 'Unsupported media type');
-    const id = `764cabcf-b745-4b3e-ae38-1200304cf45${requests.size}`;
+    const id = `764cabcf-b745-4b3e-ae38-1200304cf45${taken}`;
+    taken += 1;
     const made = { id, app: appOf(model), result: outcomeOf(model, request.body), looks: 0 };
     requests.set(id, made);
     return { status: 200, json: { status: 'IN_QUEUE', queue_position: 2, ...urlsOf(made, baseUrl) } };
+  }
+
+  /**
+   * Removes a request that is queued; what its runner does with the signal is for its model to decide.
+   * @see https://fal.ai/docs/inference-api/queue/cancel
+   */
+  function cancel(found: Request | undefined): HttpReply {
+    if (found === undefined) return { status: 404, json: { status: 'NOT_FOUND' } };
+    if (found.looks >= 3) return { status: 400, json: { status: 'ALREADY_COMPLETED' } };
+    if (found.looks < 2) requests.delete(found.id);
+    return { status: 202, json: { status: 'CANCELLATION_REQUESTED' } };
   }
 
   function outcomeOf(model: string, body: string): HttpReply {
@@ -160,7 +175,7 @@ export async function startFal(): Promise<FakeFal> {
     refusals,
     results,
     get taken() {
-      return requests.size;
+      return taken;
     },
     async close() {
       await Promise.all([queue.close(), storage.close()]);

@@ -20,9 +20,9 @@ export interface HttpService {
   close(): Promise<void>;
 }
 
-/** Starts an HTTP server on a free port of 127.0.0.1, for the fake of a service. */
+/** Starts an HTTP server on a free port of 127.0.0.1, for the fake of a service. @param answer `null`: it does not answer */
 export async function startHttp(
-  answer: (request: RecordedRequest, baseUrl: string) => HttpReply,
+  answer: (request: RecordedRequest, baseUrl: string) => HttpReply | null,
 ): Promise<HttpService> {
   const requests: RecordedRequest[] = [];
   let baseUrl = '';
@@ -36,7 +36,9 @@ export async function startHttp(
       const body = Buffer.concat(parts).toString(isForm ? 'latin1' : 'utf8');
       const request: RecordedRequest = { method, path, headers, body };
       requests.push(request);
-      const { status, headers: given = {}, json, bytes } = answer(request, baseUrl);
+      const reply = answer(request, baseUrl);
+      if (reply === null) return;
+      const { status, headers: given = {}, json, bytes } = reply;
       const content = bytes ?? Buffer.from(json === undefined ? '' : JSON.stringify(json));
       const type = bytes === undefined ? 'application/json' : 'video/mp4';
       response.writeHead(status, { 'content-type': type, 'content-length': content.length, ...given });

@@ -360,6 +360,105 @@ describe('a cancelled task', () => {
     expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
   });
 
+  /** A cancelled task of a service that can cancel, with the state of its looks. */
+  async function cancelled(...looks: readonly (() => ReturnType<typeof status>)[]) {
+    const { house, id } = await following();
+    house.videos.canCancel = true;
+    house.videos.willRetrieve(...looks);
+    await house.service.cancel(id, ADA);
+    return { house, id };
+  }
+
+  it('is cancelled at the service while it is queued there, and its end is the service’s', async () => {
+    const isCancelled = status('failed', null, { code: 'cancelled', words: null });
+    const { house, id } = await cancelled(
+      () => status('queued'),
+      () => isCancelled,
+    );
+    await house.pass(10_000);
+    expect(house.videos.cancels).toEqual(['up-1']);
+    expect(await house.task(id)).toMatchObject({
+      state: 'cancelled',
+      lateOutcome: 'failed',
+      failure: { code: 'cancelled' },
+    });
+  });
+
+  it.each(['in_progress', 'unknown', 'completed'] as const)('is not cancelled there in the state %s', async (state) => {
+    const { house } = await cancelled(() => status(state));
+    await house.pass(60_000, 1_000);
+    expect(house.videos.cancels).toEqual([]);
+  });
+
+  it('is not cancelled there before a user cancels it', async () => {
+    const { house } = await following();
+    house.videos.canCancel = true;
+    await house.pass(60_000, 1_000);
+    expect(house.videos.polls.length).toBeGreaterThan(1);
+    expect(house.videos.cancels).toEqual([]);
+  });
+
+  it('is not cancelled there by a look that is not fresh any more: the call may delete a clip', async () => {
+    const { house, id } = await following();
+    house.videos.canCancel = true;
+    house.videos.willRetrieve(
+      () => {
+        house.clock.advance(6_000);
+        return status('queued');
+      },
+      () => status('completed'),
+    );
+    await house.service.cancel(id, ADA);
+    await house.pass(20_000, 1_000);
+    expect(house.videos.cancels).toEqual([]);
+    expect(await house.task(id)).toMatchObject({ lateOutcome: 'completed' });
+  });
+
+  it('is polled to its outcome where the service does not agree', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(
+      () => status('queued'),
+      () => status('in_progress'),
+      () => status('completed'),
+    );
+    await house.service.cancel(id, ADA);
+    await house.pass(60_000, 1_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
+  });
+
+  it('that the service agreed to cancel, and has not known for a minute since, is cancelled', async () => {
+    const { house, id } = await cancelled(
+      () => status('queued'),
+      () => {
+        throw errorOf('task_unknown');
+      },
+    );
+    await house.pass(30_000, 1_000);
+    expect((await house.task(id)).lateOutcome).toBeUndefined();
+    await house.pass(180_000, 1_000);
+    expect(await house.task(id)).toMatchObject({ lateOutcome: 'failed', failure: { code: 'cancelled', words: null } });
+  });
+
+  it('that the service does not know without having agreed is in doubt', async () => {
+    const { house, id } = await cancelled(() => {
+      throw errorOf('task_unknown');
+    });
+    await house.pass(600_000, 1_000);
+    expect((await house.task(id)).lateOutcome).toBeUndefined();
+  });
+
+  it('that began all the same counts as unknown only after another agreement', async () => {
+    const { house, id } = await cancelled(
+      () => status('queued'),
+      () => status('in_progress'),
+      () => {
+        throw errorOf('task_unknown');
+      },
+    );
+    await house.pass(600_000, 1_000);
+    expect((await house.task(id)).lateOutcome).toBeUndefined();
+  });
+
   /** A cancelled task that the service finished anyway. */
   async function late(
     options: TaskHouseOptions,

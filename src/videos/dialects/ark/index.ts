@@ -42,6 +42,7 @@ const contentSchema = z.object({ content: z.object({ video_url: z.string().min(1
  * region, so each service names its base URL, such as `https://ark.ap-southeast.bytepluses.com/api/v3`.
  * @see https://docs.byteplus.com/en/docs/ModelArk/create-video-generation-task-api (September 2026)
  * @see https://docs.byteplus.com/en/docs/ModelArk/get-video-generation-task-api
+ * @see https://docs.byteplus.com/en/docs/ModelArk/cancel-or-delete-video-generation-task-api
  */
 export const ARK: Dialect = {
   // Of the 64 MB of a request, for three images in base64.
@@ -52,6 +53,8 @@ export const ARK: Dialect = {
     // The URL of the clip is valid for 24 hours, and the task known for 7 days.
     content: (id) => `${PATH}/${encodeURIComponent(id)}`,
   },
+  // The same call deletes the record of a task that has ended.
+  cancelCall: (id) => ({ method: 'DELETE', path: `${PATH}/${encodeURIComponent(id)}` }),
   createCall: (request, model) => ({ path: PATH, body: bodyOf(request, model) }),
   acceptedId(answer) {
     const accepted = acceptedSchema.safeParse(answer);
@@ -112,8 +115,9 @@ function decodeTask(answer: unknown): TaskReading | null {
   return { id, status, progress: null, failure: status === 'failed' ? failureOf(answer, state) : null };
 }
 
-/** Returns why a task failed; one that expired or was cancelled has no error. */
+/** Returns why a task failed; one that expired has no error, nor one that was cancelled, which only a queued one can be. */
 function failureOf(answer: unknown, state: string): TaskReading['failure'] {
+  if (state === 'cancelled') return { code: 'cancelled', words: null };
   const reading = decodeError(answer);
   const code = isModeration(reading) ? 'moderated' : 'generation_failed';
   return { code, words: reading.words ?? (state === 'failed' ? null : state) };

@@ -53,6 +53,7 @@ const errorSchema = z.object({
  * continue the same request, which is billed once, and whose failures with 5xx are free. Nor is the life of the output
  * shortened: a bot that was down for a day still finds its clips.
  * @see https://fal.ai/docs/api-reference/inference-api (paths, states, errors: October 2026)
+ * @see https://fal.ai/docs/inference-api/queue/cancel (November 2026)
  * @see https://fal.ai/docs/documentation/model-apis/errors.md
  * @see https://fal.ai/docs/documentation/model-apis/request-errors.md
  */
@@ -66,6 +67,8 @@ export const FAL: Dialect = {
     result: pathOf,
     content: pathOf,
   },
+  // One that a runner has is only sent a signal, which the model may ignore.
+  cancelCall: (id) => ({ method: 'PUT', path: `${pathOf(id)}/cancel` }),
   createCall: (request, model) => ({ path: pathOf(idOf(model)), body: bodyOf(request, model) }),
   acceptedId,
   decodeTask,

@@ -261,12 +261,12 @@ describe('Cancel', () => {
     [
       'while it is sent',
       [send],
-      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
+      'Cancelled in Dailies. The video service can’t cancel what has begun: it may still finish and charge $0.30.',
     ],
     [
       'while it runs',
       [send, accepted],
-      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
+      'Cancelled in Dailies. The video service can’t cancel what has begun: it may still finish and charge $0.30.',
     ],
     ['when it is finished', DONE, 'Too late to cancel: the clip is finished.'],
     ['when it failed', [send, accepted, failed], 'There is nothing to cancel: it has already ended.'],

@@ -20,6 +20,7 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   id_taken: 'already has that ID',
   id_attempts: 'Too many IDs',
   generation_failed: 'couldn’t make',
+  cancelled: 'before it began',
   not_ready: 'yet',
   gone: 'deleted',
   not_a_video: 'isn’t a video',

@@ -278,7 +278,7 @@ describe('a journey', () => {
     ],
     ['no reason', { status: 'failed' }, { code: 'generation_failed', words: null }],
     ['the end of its time', { status: 'expired' }, { code: 'generation_failed', words: 'expired' }],
-    ['its withdrawal', { status: 'cancelled' }, { code: 'generation_failed', words: 'cancelled' }],
+    ['its withdrawal', { status: 'cancelled' }, { code: 'cancelled', words: null }],
   ])('ends with a failure, for %s', async (_, end, failure) => {
     const service = await start();
     service.ends.push(end);
@@ -286,6 +286,23 @@ describe('a journey', () => {
     const id = await accepted(client);
     expect((await follow(client, id)).at(-1)).toEqual({ id, status: 'failed', progress: null, failure });
     await expect(client.download(id, await clipPath())).rejects.toMatchObject({ code: 'not_a_video' });
+  });
+
+  it('ends where its task is cancelled while it is queued, and goes on once it runs', async () => {
+    const service = await start();
+    const client = clientAt(service.api.baseUrl);
+    const [queued, running] = [await accepted(client), await accepted(client)];
+    expect((await client.retrieve(queued)).status).toBe('queued');
+    expect(await client.cancel(queued, () => false).catch(({ code }: { code: string }) => code)).toBe('unavailable');
+    expect(await client.cancel(queued, () => true)).toBe(true);
+    expect(service.api.requests.filter(({ method }) => method === 'DELETE')).toMatchObject([
+      { path: `/api/v3/contents/generations/tasks/${queued}`, headers: { authorization: `Bearer ${ARK_KEY}` } },
+    ]);
+    const failure = { code: 'cancelled', words: null };
+    expect((await follow(client, queued)).at(-1)).toMatchObject({ status: 'failed', failure });
+    for (let look = 0; look < 2; look += 1) await client.retrieve(running);
+    expect(await client.cancel(running, () => true)).toBe(false);
+    expect((await follow(client, running)).at(-1)).toMatchObject({ status: 'completed' });
   });
 
   it('goes on in a state that is unknown', async () => {

@@ -226,6 +226,23 @@ describe('a journey', () => {
     expect(service.taken).toBe(2);
   });
 
+  it('leaves the queue where it is cancelled, and goes on once it is completed', async () => {
+    const service = await start();
+    const client = clientAt(service.queue.baseUrl);
+    const [queued, completed] = [await accepted(client), await accepted(client)];
+    expect(await client.cancel(queued, () => true)).toBe(true);
+    expect(service.queue.requests.at(-1)).toMatchObject({
+      method: 'PUT',
+      path: `/${queued}/cancel`,
+      headers: { authorization: `Key ${FAL_KEY}` },
+      body: '',
+    });
+    await expect(client.retrieve(queued)).rejects.toMatchObject({ code: 'task_unknown' });
+    await follow(client, completed);
+    expect(await client.cancel(completed, () => true)).toBe(false);
+    expect((await client.retrieve(completed)).status).toBe('completed');
+  });
+
   it.each<[string, number, object, UpstreamTask['failure']]>([
     [
       'an input that its model does not take',

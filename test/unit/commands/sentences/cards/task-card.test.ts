@@ -291,7 +291,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'after',
       { cancelledBy: ada },
-      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
+      'Cancelled in Dailies. The video service can’t cancel what has begun: it may still finish and charge $0.30.',
     ],
     [
       'after, and it came',
