@@ -19,7 +19,7 @@ import { declarations, subcommands } from './registry.ts';
 import { administratorsOnly } from './sentences/access.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { isLibraryCommand } from './studio/library.ts';
-import { draftButtonId } from './ui/buttons.ts';
+import { taskButtonId } from './ui/buttons.ts';
 import { textCard } from './ui/card.ts';
 import { parseForm } from './ui/form-ids.ts';
 
@@ -153,7 +153,7 @@ async function formByButton(ports: BotPorts, caller: Caller, form: string): Prom
   const purpose = parseForm(form);
   const kept = purpose?.form === 'storyboard' ? purpose.task : undefined;
   const id = kept ?? (await ports.drafts.save(draftOf(caller, { request: { script: '' } }))).draft.id;
-  const button = { id: draftButtonId('fix', id), label: OPEN_FORM, style: 'primary' } as const;
+  const button = { id: taskButtonId('fix', id), label: OPEN_FORM, style: 'primary' } as const;
   return privately({ ...textCard([SHOTS_IN_MESSAGE]), buttons: [button] });
 }
 

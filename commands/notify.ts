@@ -6,7 +6,7 @@ import { isAnyGiven, isSet, optionValue } from './input/options.ts';
 import { channelNamed, personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
-import { notifyButtonId, type Press, stopButtonId } from './ui/buttons.ts';
+import { notifyButtonId, type Press } from './ui/buttons.ts';
 import { type Card, type CardButton, joinLines, type Line, type Part, present, textCard } from './ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [
@@ -209,7 +209,7 @@ function notifyCard(
   });
   const stops = stoppable.map(
     ({ subscription }, index): CardButton => ({
-      id: stopButtonId(subscriptionKey(subscription)),
+      id: notifyButtonId(`off:${subscriptionKey(subscription)}`),
       label: isNumbered ? `Turn off ${index + 1}` : 'Turn off',
       style: 'plain',
     }),

@@ -44,14 +44,11 @@ export function startOfDay(day: string, timeZone: string): number {
   return Temporal.PlainDate.from(day).toZonedDateTime(timeZone).epochMilliseconds;
 }
 
-/** Returns the day of a time in a time zone, `YYYY-MM-DD`. */
-export function dayOf(timeMs: number, timeZone: string): string {
-  return Temporal.Instant.fromEpochMilliseconds(timeMs).toZonedDateTimeISO(timeZone).toPlainDate().toString();
-}
-
-/** Returns the day `days` before a day, both `YYYY-MM-DD`. */
-export function daysBefore(day: string, days: number): string {
-  return Temporal.PlainDate.from(day).subtract({ days }).toString();
+/** Returns the first moments of the day of a time and of `count` days before it, the latest first, by the day, `YYYY-MM-DD`. */
+export function daysUntil(timeMs: number, count: number, timeZone: string): readonly (readonly [string, number])[] {
+  const today = Temporal.Instant.fromEpochMilliseconds(timeMs).toZonedDateTimeISO(timeZone).toPlainDate();
+  const days = Array.from({ length: count + 1 }, (_, back) => today.subtract({ days: back }).toString());
+  return days.map((day) => [day, startOfDay(day, timeZone)]);
 }
 
 /** Returns the first moment after a day, `YYYY-MM-DD`, in a time zone; `null` where there is no such day. */

@@ -7,7 +7,7 @@ import { approverNames } from '../sentences/cards/approval.ts';
 import { capitalised } from '../sentences/format.ts';
 import { clipsCost, type Ordered, ordersAbove } from '../sentences/ordered.ts';
 import { DISCARDED } from '../sentences/refusals.ts';
-import { askButtonId, draftButtonId } from '../ui/buttons.ts';
+import { askButtonId, taskButtonId } from '../ui/buttons.ts';
 import { type Card, textCard } from '../ui/card.ts';
 
 interface Requested {
@@ -50,7 +50,7 @@ export async function askForPrompt(
     {
       shown: askButtonId(draft.id, price, true),
       hidden: askButtonId(draft.id, price, false),
-      discard: draftButtonId('discard', draft.id),
+      discard: taskButtonId('discard', draft.id),
     },
   );
   return { kind: 'offer', id: taskIdOf(`${draft.key}:ask`), card };

@@ -4,7 +4,7 @@ import { CHAIN_PACE, lastFrameOf } from '../sentences/chain.ts';
 import { capitalised, count, shorten } from '../sentences/format.ts';
 import { clipsCost, type Ordered, someClips } from '../sentences/ordered.ts';
 import { referenceWords, requestWords } from '../sentences/settings.ts';
-import { draftButtonId } from '../ui/buttons.ts';
+import { taskButtonId } from '../ui/buttons.ts';
 import { type Card, type CardButton, facts, joinLines, type Line, labelled, present, textCard } from '../ui/card.ts';
 import type { SpendingQuestion } from './spending.ts';
 import { spendingSentences } from './spending-sentences.ts';
@@ -314,5 +314,5 @@ function resendWords(reason: Exclude<ResendReason, { readonly kind: 'spending' }
 
 /** Returns the button that has the prompt of a draft, or of a task, rewritten. */
 export function improveButton(id: TaskId): CardButton {
-  return { id: draftButtonId('improve', id), label: 'Improve', style: 'plain' };
+  return { id: taskButtonId('improve', id), label: 'Improve', style: 'plain' };
 }

@@ -6,7 +6,7 @@ import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input
 import { pausedSentence } from '../sentences/pause.ts';
 import { DISCARDED } from '../sentences/refusals.ts';
 import { COMMENT } from '../storyboard/comments.ts';
-import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
+import { orderButtonId, taskButtonId } from '../ui/buttons.ts';
 import { type Card, type Line, withText } from '../ui/card.ts';
 import {
   fixButton,
@@ -109,7 +109,7 @@ export async function refuseRequest(
   const reply = refusedWith(problems);
   try {
     const { draft } = await ports.drafts.save(draftOf(caller, kept));
-    const buttons = [fixButton(draftButtonId('fix', draft.id))];
+    const buttons = [fixButton(taskButtonId('fix', draft.id))];
     return { ...reply, buttons };
   } catch (thrown) {
     const { platform } = caller;
@@ -225,10 +225,10 @@ function cardOf(
     ...(request.shots === undefined ? {} : { shots: boardOf(ports, draft) }),
     comments: commentsIn(request.script ?? ''),
     clips: clips.filter((clip) => clip !== null),
-    run: command === undefined ? null : draftButtonId('run', id),
-    fix: isFixable ? draftButtonId('fix', reason.kind === 'improved' ? (other?.id ?? id) : id) : null,
+    run: command === undefined ? null : taskButtonId('run', id),
+    fix: isFixable ? taskButtonId('fix', reason.kind === 'improved' ? (other?.id ?? id) : id) : null,
     improve: isImprovable(ports, draft, reason) ? improveButton(id) : null,
-    discard: draftButtonId('discard', id),
+    discard: taskButtonId('discard', id),
   });
 }
 

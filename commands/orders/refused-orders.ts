@@ -8,7 +8,7 @@ import { taskButton } from '../sentences/cards/task-card.ts';
 import { count, formatDuration, shorten } from '../sentences/format.ts';
 import { pausedSentence } from '../sentences/pause.ts';
 import { refusalSentences } from '../sentences/refusals.ts';
-import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
+import { orderButtonId, taskButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { fixButton } from './offer-cards.ts';
 import { spendingNote } from './offers.ts';
@@ -37,7 +37,7 @@ export async function keepRefused(order: OrderContext, way: 'again' | 'fix'): Pr
     const { draft } = await ports.drafts.save(order.draft);
     // A comparison has no form.
     if (way === 'fix' && checked.compared !== undefined) return { sentences: [], buttons: [] };
-    if (way === 'fix') return { sentences: [], buttons: [fixButton(draftButtonId('fix', draft.id))] };
+    if (way === 'fix') return { sentences: [], buttons: [fixButton(taskButtonId('fix', draft.id))] };
     const sentences = await spendingNote(ports, caller, { price, ordered });
     return { sentences, buttons: [againButton(orderButtonId(draft.id, price), price)] };
   } catch (thrown) {

@@ -112,8 +112,8 @@ function isQuestion(press: Press): boolean {
   return press.action === 'sign_off' && press.newest !== null;
 }
 
-/** Returns the id of a task's button that buys nothing: `cancel:7f3a…`. */
-export function taskButtonId(action: PlainAction, task: TaskId): string {
+/** Returns the id of a button that names a task, a draft, a request or a set, and nothing else: `cancel:7f3a…`. */
+export function taskButtonId(action: PlainAction | DraftAction | 'deny' | 'reveal', task: TaskId): string {
   return `${action}:${task}`;
 }
 
@@ -170,16 +170,6 @@ export function approveButtonId(request: TaskId, price: Price, grant = 0n): stri
   return `approve:${request}:${priceId(price)}${grant === 0n ? '' : `:${grant}`}`;
 }
 
-/** Returns the id of a button that denies a request: `deny:7f3a…`. */
-export function denyButtonId(request: TaskId): string {
-  return `deny:${request}`;
-}
-
-/** Returns the id of a draft's button that buys nothing: `discard:7f3a…`. */
-export function draftButtonId(action: DraftAction, draft: TaskId): string {
-  return `${action}:${draft}`;
-}
-
 /** Returns true if a private reply to a button replaces its message: on questions, pages and settings. */
 export function isAnsweredInPlace(id: string): boolean {
   return actionOf(id).response === 'update';
@@ -201,14 +191,9 @@ export function parseButton(id: string): Press | null {
   return further ?? parseDecision(id) ?? parseReviewId(id) ?? parseTask(id);
 }
 
-/** Returns the id of a button that turns a notification on: `notify:on`, `notify:direct`. */
-export function notifyButtonId(what: 'on' | 'direct'): string {
+/** Returns the id of a button that turns a notification on, or removes a subscription: `notify:on`, `notify:off:1f2e…`. */
+export function notifyButtonId(what: 'on' | 'direct' | `off:${string}`): string {
   return `notify:${what}`;
-}
-
-/** Returns the id of a button that removes a subscription: `notify:off:1f2e…`. */
-export function stopButtonId(subscription: string): string {
-  return `notify:off:${subscription}`;
 }
 
 function parseNotify(id: string): Press | null {
@@ -305,19 +290,9 @@ export type ComparisonPress =
   /** Makes a clip again that failed before the reveal, for at most the price shown; `isConfirmed`: on a question about it. */
   | { readonly action: 'remake'; readonly clip: TaskId; readonly upTo: string; readonly isConfirmed: boolean };
 
-/** Returns the id of the button that votes for a clip: `vote:7f3a…:2`. */
-export function voteButtonId(set: TaskId, at: number): string {
-  return `vote:${set}:${at}`;
-}
-
-/** Returns the id of the button that reveals the models: `reveal:7f3a…`. */
-export function revealButtonId(set: TaskId): string {
-  return `reveal:${set}`;
-}
-
-/** Returns the id of the button that makes a model the channel's default: `prefer:7f3a…:2`. */
-export function preferButtonId(set: TaskId, at: number): string {
-  return `prefer:${set}:${at}`;
+/** Returns the id of a button that votes for a clip, or makes its model the channel's default: `vote:7f3a…:2`. */
+export function choiceButtonId(action: 'vote' | 'prefer', set: TaskId, at: number): string {
+  return `${action}:${set}:${at}`;
 }
 
 /** Returns the id of the button that makes a blind clip again: `remake:7f3a…:0.60USD`, on a question `…:confirmed`. */

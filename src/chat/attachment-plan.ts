@@ -1,5 +1,5 @@
 import { DailiesError, type ErrorCode } from '../errors.ts';
-import type { Origin, Task } from '../tasks/index.ts';
+import type { Task } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { Attached, MessageRef, Platform } from './platform.ts';
@@ -147,18 +147,8 @@ async function withhold({ task, message, lock, platform, handing, viewOf, shown 
 }
 
 /** Makes the error of a message that the bot may not change any more: it is as good as deleted. */
-function asGone(cause: DailiesError): DailiesError {
+export function asGone(cause: DailiesError): DailiesError {
   return new DailiesError(cause.message, { code: 'message_gone', retryable: false, cause });
-}
-
-/** Shows an outcome without a file in its message. @throws DailiesError, `message_gone` where the bot may not change it */
-export async function presentOutcome(
-  platform: Pick<Platform, 'edit'>,
-  { message, origin, view }: { readonly message: MessageRef; readonly origin: Origin; readonly view: TaskView },
-): Promise<void> {
-  await platform.edit(message, origin, view, 'final').catch((thrown: unknown) => {
-    throw hasCode(thrown, 'missing_permission') ? asGone(thrown) : thrown;
-  });
 }
 
 /** Delay before a retry of a file that was refused as too large although it is within the limit. */

@@ -2,13 +2,7 @@ import type { Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { Task } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
-import {
-  type AttachmentPlanner,
-  hasCode,
-  presentFile,
-  presentOutcome,
-  type RefusedUploads,
-} from './attachment-plan.ts';
+import { type AttachmentPlanner, asGone, hasCode, presentFile, type RefusedUploads } from './attachment-plan.ts';
 import type { CardRecord, CardSubject, Cards } from './cards.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { Attached, MessageRef, Platform, Upload } from './platform.ts';
@@ -160,7 +154,11 @@ export class CardDelivery {
     const isBehind = delivery.handover !== undefined && delivery.shown === undefined;
     if (!outcome.isOutcome || isBehind) return cards.edit(outcome, { message: card.message, view, lock });
     lock.assertHeld();
-    await presentOutcome(platformOf(outcome), { message: card.message, origin: outcome.origin, view });
+    await platformOf(outcome)
+      .edit(card.message, outcome.origin, view, 'final')
+      .catch((thrown: unknown) => {
+        throw hasCode(thrown, 'missing_permission') ? asGone(thrown) : thrown;
+      });
     await cards.shown(outcome, view);
   }
 

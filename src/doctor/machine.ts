@@ -157,8 +157,3 @@ export async function checkFfmpeg(path: string | null): Promise<Findings> {
     return wrong(`${path} does not run: ${reason}`, install);
   }
 }
-
-/** Names the Node that runs this, which its start has checked. */
-export function checkNode(): Finding {
-  return ok(`${process.versions.node} on ${process.platform} ${process.arch}`);
-}

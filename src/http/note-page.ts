@@ -36,8 +36,14 @@ interface NotePage {
 }
 
 /** Sends a page that runs no script; its headers keep its address, with the key or token there, on this server. */
-export function sendNotePage(reply: FastifyReply, { title, sentence, form = '' }: NotePage): FastifyReply {
-  return reply.headers(HEADERS).send(`<!doctype html>
+export function sendNotePage(reply: FastifyReply, page: NotePage): FastifyReply {
+  const { headers, html } = notePage(page);
+  return reply.headers(headers).send(html);
+}
+
+/** Returns the headers and the text of such a page. */
+export function notePage({ title, sentence, form = '' }: NotePage) {
+  const html = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -53,7 +59,8 @@ export function sendNotePage(reply: FastifyReply, { title, sentence, form = '' }
 </main>
 </body>
 </html>
-`);
+`;
+  return { headers: HEADERS, html };
 }
 
 /** Escapes a text for HTML, in elements and quoted attributes. */

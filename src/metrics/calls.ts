@@ -106,26 +106,24 @@ export function instrumentVideos(
   return intercept(videos, { create: as('create'), retrieve: as('retrieve'), download: as('download') });
 }
 
-/** Wraps `platform` so that `meter` records every message sent to it. */
-export function instrumentPlatform(platform: Platform, clock: Clock, meter: Meters['platform']): Platform {
-  const as = (nameOf: (args: readonly unknown[]) => string) =>
-    measure(clock, ({ failure, args }) => meter(platform.name, nameOf(args), failure ?? 'ok'));
-  return intercept(platform, {
-    open: as(() => 'open'),
-    edit: as(([, , , urgency]) => (urgency === 'progress' ? 'progress' : 'edit')),
-    attach: as(() => 'attach'),
-    notify: as(() => 'notify'),
-    retract: as(() => 'retract'),
-  });
-}
-
-/** Wraps platforms as {@link instrumentPlatform} does. @returns them by name */
+/** Wraps platforms so that `meter` records every message sent to them. @returns them by name */
 export function instrumentPlatforms(
   platforms: readonly Platform[],
   clock: Clock,
   meter: Meters['platform'],
 ): ReadonlyMap<string, Platform> {
-  return new Map(platforms.map((platform) => [platform.name, instrumentPlatform(platform, clock, meter)]));
+  const wrapped = (platform: Platform): Platform => {
+    const as = (nameOf: (args: readonly unknown[]) => string) =>
+      measure(clock, ({ failure, args }) => meter(platform.name, nameOf(args), failure ?? 'ok'));
+    return intercept(platform, {
+      open: as(() => 'open'),
+      edit: as(([, , , urgency]) => (urgency === 'progress' ? 'progress' : 'edit')),
+      attach: as(() => 'attach'),
+      notify: as(() => 'notify'),
+      retract: as(() => 'retract'),
+    });
+  };
+  return new Map(platforms.map((platform) => [platform.name, wrapped(platform)]));
 }
 
 interface EndedCall {

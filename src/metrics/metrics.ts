@@ -94,12 +94,10 @@ function deliveryObserverOf(registry: Registry, counters: ReturnType<typeof coun
 }
 
 function cutObserverOf(registry: Registry): CutObserver {
-  const joins = new Counter({
-    name: 'dailies_joins_total',
-    help: 'Joins of clips into a cut, by outcome: joined, or why not',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
+  const counter = counterIn(registry);
+  const joins = counter('dailies_joins_total', 'Joins of clips into a cut, by outcome: joined, or why not', [
+    'outcome',
+  ]);
   const seconds = new Histogram({
     name: 'dailies_join_seconds',
     help: 'Duration of the joins that made a cut',
@@ -117,18 +115,19 @@ function cutObserverOf(registry: Registry): CutObserver {
 
 /** Creates the observer of requests to improve a prompt. */
 function improvementObserverOf(registry: Registry): (outcome: 'ok' | EnhancerFailure) => void {
-  const improvements = new Counter({
-    name: 'dailies_improvements_total',
-    help: 'Requests to improve a prompt, by outcome: ok, or why not',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
+  const counter = counterIn(registry);
+  const help = 'Requests to improve a prompt, by outcome: ok, or why not';
+  const improvements = counter('dailies_improvements_total', help, ['outcome']);
   return (outcome) => improvements.inc({ outcome });
 }
 
-function countersOf(registry: Registry) {
-  const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+function counterIn(registry: Registry) {
+  return <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter({ name, help, labelNames, registers: [registry] });
+}
+
+function countersOf(registry: Registry) {
+  const counter = counterIn(registry);
   const counters = {
     tasks: counter('dailies_tasks_total', 'Tasks claimed: interactions that asked for a clip'),
     refused: counter(

@@ -56,11 +56,7 @@ function gaugesOfTasks({ store, clock, deadlineMs }: GaugeSources): OnScrapeGaug
       labelNames: ['state'],
       read: () => byState(AWAITED_STATES, (index) => store.count(index, { max: clock.now() - deadlineMs })),
     },
-    {
-      name: 'dailies_outbox_tasks',
-      help: `Outcomes not yet delivered or not yet notified; ${SHARED}`,
-      read: async () => [{ value: await store.count(OUTBOX) }],
-    },
+    single('dailies_outbox_tasks', 'Outcomes not yet delivered or not yet notified', () => store.count(OUTBOX)),
     {
       name: 'dailies_outbox_oldest_seconds',
       help: `Age of the oldest undelivered outcome, at most a day; 0 if there is none; ${SHARED}`,
@@ -70,22 +66,21 @@ function gaugesOfTasks({ store, clock, deadlineMs }: GaugeSources): OnScrapeGaug
         return [{ value: oldest === undefined ? 0 : Math.max(0, clock.now() - oldest.score) / 1_000 }];
       },
     },
-    {
-      name: 'dailies_outbox_stuck_tasks',
-      help: `Undelivered outcomes older than a day, which need a person; ${SHARED}`,
-      read: async () => [{ value: await store.count(OUTBOX, { max: clock.now() - STUCK_AFTER_MS - 1 }) }],
-    },
-    {
-      name: 'dailies_pending_uploads',
-      help: `Clips on the disk of a replica that are not in the bucket of MEDIA_URL yet; ${SHARED}`,
-      read: async () => [{ value: await store.count(UPLOADS) }],
-    },
-    {
-      name: 'dailies_money_disagreements',
-      help: `Sums of spend, tasks and audit logs that the last hourly check found wrong; ${SHARED}`,
-      read: async () => [{ value: await lastDisagreements(store) }],
-    },
+    single('dailies_outbox_stuck_tasks', 'Undelivered outcomes older than a day, which need a person', () =>
+      store.count(OUTBOX, { max: clock.now() - STUCK_AFTER_MS - 1 }),
+    ),
+    single('dailies_pending_uploads', 'Clips that are not in the bucket of MEDIA_URL yet', () => store.count(UPLOADS)),
+    single(
+      'dailies_money_disagreements',
+      'Sums of spend, tasks and audit logs that the last hourly check found wrong',
+      () => lastDisagreements(store),
+    ),
   ];
+}
+
+/** Returns a gauge that is one number, read from the store. */
+function single(name: string, help: string, read: () => Promise<number>): OnScrapeGauge {
+  return { name, help: `${help}; ${SHARED}`, read: async () => [{ value: await read() }] };
 }
 
 function gaugesOfQueue({ queue }: GaugeSources): OnScrapeGauge[] {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Job, JobRun, Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import { dayOf, daysBefore, previousPeriod, startOfDay } from '../period.ts';
+import { daysUntil, previousPeriod } from '../period.ts';
 import { ledgerPages } from '../pipeline/index.ts';
 import { amountOf, type Micros, microsOf, type Price, type Refunds } from '../tasks/index.ts';
 import { type AlertSettings, BudgetAlerts } from './alerts/budget-alerts.ts';
@@ -134,8 +134,9 @@ class UnusualSpendAlerts {
   /** Checks one team. @param floor least amount that is reported. @throws `store_unavailable` */
   async check(of: NoticeTeam, timeZone: string, floor: Price): Promise<void> {
     const { store, clock, notices } = this.#options;
-    const today = dayOf(clock.now(), timeZone);
-    const { amounts, clips } = await this.#spendByDay(of, { today, timeZone, currency: floor.currency });
+    const days = daysUntil(clock.now(), DAYS, timeZone);
+    const [[today] = ['']] = days;
+    const { amounts, clips } = await this.#spendByDay(of, days, floor.currency);
     const [amount = 0n, ...before] = amounts;
     const usable = before.filter((one) => one > 0n);
     const usual = medianOf(usable);
@@ -149,12 +150,13 @@ class UnusualSpendAlerts {
   /** Returns the amounts of today and of each day before it, latest first, and the number of today's clips. */
   async #spendByDay(
     of: NoticeTeam,
-    { today, timeZone, currency }: { readonly today: string; readonly timeZone: string; readonly currency: string },
+    days: ReturnType<typeof daysUntil>,
+    currency: string,
   ): Promise<{ readonly amounts: readonly Micros[]; readonly clips: number }> {
-    const starts = Array.from({ length: DAYS + 1 }, (_, back) => startOfDay(daysBefore(today, back), timeZone));
+    const starts = days.map(([, startMs]) => startMs);
     const amounts: Micros[] = starts.map(() => 0n);
     let clips = 0;
-    const month = today.slice(0, 7);
+    const month = days[0]?.[0].slice(0, 7) ?? '';
     const oldestMs = starts.at(-1) ?? 0;
     for (const period of [previousPeriod(month), month]) {
       for await (const entries of ledgerPages(this.#options.store, of, period, { min: oldestMs })) {

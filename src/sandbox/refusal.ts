@@ -18,87 +18,34 @@ export class Refused extends Error {
   }
 }
 
-/** Error 400: the request violates the specification or the limits of the model. */
-export function invalidRequest(problems: readonly string[]): ErrorResponse {
-  return { status: 400, code: 'invalid_request', message: problems.join('; ') };
+type Details = Pick<ErrorResponse, 'retryAfterSeconds'>;
+
+function refusal(status: ErrorResponse['status'], code: string, message: string, details: Details = {}): ErrorResponse {
+  return { status, code, message, ...details };
 }
 
-/** Error 400: moderation refused the prompt. */
-export const moderated: ErrorResponse = {
-  status: 400,
-  code: 'content_policy_violation',
-  message: 'The prompt was refused by moderation.',
-};
+/** The request violates the specification or the limits of the model. */
+export const invalidRequest = (problems: readonly string[]) => refusal(400, 'invalid_request', problems.join('; '));
+export const moderated = refusal(400, 'content_policy_violation', 'The prompt was refused by moderation.');
 
-/** Error 401: no token, or a wrong one. */
-export const unauthorised: ErrorResponse = {
-  status: 401,
-  code: 'unauthorized',
-  message: 'Send the header "Authorization: Bearer <token>" with a token of this service.',
-};
+const TOKEN_NEEDED = 'Send the header "Authorization: Bearer <token>" with a token of this service.';
+export const unauthorised = refusal(401, 'unauthorized', TOKEN_NEEDED);
+export const insufficientBalance = (price: string, currency: string) =>
+  refusal(403, 'insufficient_quota', `The balance does not cover this clip, which costs ${price} ${currency}.`);
+export const modelNotFound = (name: string, known: readonly string[]) =>
+  refusal(404, 'model_not_found', `model: there is no ${JSON.stringify(name)}; the catalog has ${known.join(', ')}`);
 
-/** Error 403: the balance does not cover the clip. */
-export function insufficientBalance(price: string, currency: string): ErrorResponse {
-  return {
-    status: 403,
-    code: 'insufficient_quota',
-    message: `The balance does not cover this clip, which costs ${price} ${currency}.`,
-  };
-}
+/** The task has no clip, either yet or at all. */
+export const noContent = (status: string) =>
+  refusal(409, 'task_not_completed', `The task is ${status}; only a completed task has content.`);
+/** The clip was deleted from disk. */
+export const contentGone = refusal(410, 'content_gone', 'The clip of this task was removed.');
+export const noSuchRange = refusal(416, 'range_not_satisfiable', 'The clip has no such bytes.');
 
-/** Error 404: no such model. */
-export function modelNotFound(name: string, known: readonly string[]): ErrorResponse {
-  return {
-    status: 404,
-    code: 'model_not_found',
-    message: `model: there is no ${JSON.stringify(name)}; the catalog has ${known.join(', ')}`,
-  };
-}
-
-/** Error 409: the task has no clip, either yet or at all. */
-export function noContent(status: string): ErrorResponse {
-  return {
-    status: 409,
-    code: 'task_not_completed',
-    message: `The task is ${status}; only a completed task has content.`,
-  };
-}
-
-/** Error 410: the clip was deleted from disk. */
-export const contentGone: ErrorResponse = {
-  status: 410,
-  code: 'content_gone',
-  message: 'The clip of this task was removed.',
-};
-
-/** Error 416: the range is outside of the clip. */
-export const noSuchRange: ErrorResponse = {
-  status: 416,
-  code: 'range_not_satisfiable',
-  message: 'The clip has no such bytes.',
-};
-
-/** Error 429: rate limited; nothing was created. */
-export function tooManyRequests(retryAfterSeconds: number): ErrorResponse {
-  return {
-    status: 429,
-    code: 'rate_limited',
-    message: `Come back in ${retryAfterSeconds} seconds.`,
-    retryAfterSeconds,
-  };
-}
-
-/** Error 503: the request could not be recorded, so nothing was created. */
-export const unavailable: ErrorResponse = {
-  status: 503,
-  code: 'unavailable',
-  message: 'The request could not be recorded; nothing was created.',
-  retryAfterSeconds: 5,
-};
-
-/** Error 500: a defect of the embedded service. */
-export const internalError: ErrorResponse = {
-  status: 500,
-  code: 'internal_error',
-  message: 'Something broke in the service; its log says what.',
-};
+/** Nothing was created. */
+export const tooManyRequests = (retryAfterSeconds: number) =>
+  refusal(429, 'rate_limited', `Come back in ${retryAfterSeconds} seconds.`, { retryAfterSeconds });
+const UNRECORDED = 'The request could not be recorded; nothing was created.';
+export const unavailable = refusal(503, 'unavailable', UNRECORDED, { retryAfterSeconds: 5 });
+/** A defect of the embedded service. */
+export const internalError = refusal(500, 'internal_error', 'Something broke in the service; its log says what.');

@@ -1,12 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { DailiesError } from '#src/errors.ts';
-import { escapeHtml } from '#src/http/index.ts';
+import { notePage } from '#src/http/index.ts';
 
-/** Headers of a static page that loads nothing and cannot be framed. */
+/** Headers besides those of any such page: this one is about an installation, and is nobody else's business. */
 const HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
@@ -54,18 +51,7 @@ function pageOf(error: Error): Page {
   return /state/.test(code) ? OUTDATED : FAILED;
 }
 
-function send(response: ServerResponse, { status, title, sentence }: Page): void {
-  response.writeHead(status, HEADERS).end(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-</head>
-<body>
-<h1>${title}</h1>
-<p>${escapeHtml(sentence)}</p>
-</body>
-</html>
-`);
+function send(response: ServerResponse, { status, ...page }: Page): void {
+  const { headers, html } = notePage(page);
+  response.writeHead(status, { ...headers, ...HEADERS }).end(html);
 }

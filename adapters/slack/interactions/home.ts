@@ -44,7 +44,7 @@ const SECTION_LENGTH = 3000;
 const MOST_BLOCKS = 100;
 
 /** Commands of the tab's buttons by button id, as typed after `/video`. */
-const COMMANDS: ReadonlyMap<string, string> = new Map([
+export const HOME_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['home:create', ''],
   ['home:models', 'models'],
   ['home:usage', 'usage'],
@@ -55,11 +55,6 @@ const BUTTONS: readonly CardButton[] = [
   { id: 'home:usage', label: HOME_WORDS.usage, style: 'plain' },
 ];
 const HEAD: Card = { ...textCard([HOME_WORDS.start], [HOME_WORDS.where]), buttons: BUTTONS };
-
-/** Returns the command of a button of the tab, as typed after `/video`; `undefined` for any other button. */
-export function homeCommand(button: string): string | undefined {
-  return COMMANDS.get(button);
-}
 
 /** A user's Home tab: requests for approval, clips in progress, latest clips, this month's spending. */
 export class Home {

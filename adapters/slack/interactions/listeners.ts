@@ -14,7 +14,7 @@ import type { Profiles } from '../web-api/profiles.ts';
 import { imageIn, type MessageLike, type SlackFile } from './attachments.ts';
 import { type MessageEvent, readAddressedMessage, typedText } from './command-text.ts';
 import type { Interaction, InteractionHandler } from './handler.ts';
-import { type Home, homeCommand } from './home.ts';
+import { HOME_COMMANDS, type Home } from './home.ts';
 import { FORM_CALLBACK, readChoice, readFilledIn, readMetadata } from './modals.ts';
 import { PRICED_FIELDS } from './order-modal.ts';
 import { ReplySender, type ReplySenderOptions, type ResponseContext } from './reply-sender.ts';
@@ -140,7 +140,7 @@ function listenToButtons(app: App, { handler, home, clients, profiles, permissio
     const to = teamOf(context, body.team?.id ?? user.team_id ?? '');
     // The Home tab has no channel: the modal of a new clip has a field for one, other replies are direct messages.
     const isOnHome = body.channel === undefined;
-    const command = isOnHome ? homeCommand(button) : undefined;
+    const command = isOnHome ? HOME_COMMANDS.get(button) : undefined;
     const onHome = async () => (command === '' ? user.id : clients.directChannel('answer', to, user.id));
     const channel = body.channel?.id ?? (await onHome());
     const source = {

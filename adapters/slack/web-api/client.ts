@@ -5,6 +5,7 @@ import { type Clock, sleep } from '#src/clock.ts';
 import type { Leases, Store } from '#src/engine/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import { Serial } from '#src/serial.ts';
 import type { TokenHealth } from '../installation/token-health.ts';
 import type { Workspace, Workspaces } from '../installation/workspaces.ts';
 import { rateLimited, translate } from './errors.ts';
@@ -245,8 +246,7 @@ const MOST_KEYS = 1_000;
 /** Throttles calls by key to one per interval, across all replicas. */
 class RateLimiter {
   readonly #options: RateLimiterOptions;
-  /** The tail of each key's queue in this process. */
-  readonly #last = new Map<string, Promise<void>>();
+  readonly #turns = new Serial<string>();
   readonly #notBeforeMs = new Map<string, number>();
 
   constructor(options: RateLimiterOptions) {
@@ -254,13 +254,8 @@ class RateLimiter {
   }
 
   /** Resolves when it is the caller's turn. @throws `rate_limited` at once if that would take more than 5 s. */
-  async turn(key: string): Promise<void> {
-    const turn = (this.#last.get(key) ?? Promise.resolve()).then(() => this.#next(key));
-    const settled = turn.catch(() => undefined);
-    this.#last.set(key, settled);
-    await turn.finally(() => {
-      if (this.#last.get(key) === settled) this.#last.delete(key);
-    });
+  turn(key: string): Promise<void> {
+    return this.#turns.run(key, () => this.#next(key));
   }
 
   /** Pauses a key on this replica, as the platform's `Retry-After` requires. */

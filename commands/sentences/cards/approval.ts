@@ -1,6 +1,6 @@
 import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
 import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
-import { approveButtonId, denyButtonId, shortId } from '../../ui/buttons.ts';
+import { approveButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
 import {
   type Card,
   type CardButton,
@@ -147,7 +147,7 @@ function setLines({ set, prompt: first }: ApprovalNotice): readonly Line[] {
 export function approvalButtons(task: TaskId, price: Price): readonly CardButton[] {
   return [
     { id: approveButtonId(task, price), label: `Approve · ${formatPrice(price)}`, style: 'primary' },
-    { id: denyButtonId(task), label: 'Deny', style: 'plain' },
+    { id: taskButtonId('deny', task), label: 'Deny', style: 'plain' },
   ];
 }
 

@@ -1,6 +1,6 @@
 import { type ComparisonView, type TaskView, winnerOf } from '#src/chat/index.ts';
 import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/tasks/index.ts';
-import { preferButtonId, remakeButtonId, revealButtonId, voteButtonId } from '../../ui/buttons.ts';
+import { choiceButtonId, remakeButtonId, taskButtonId } from '../../ui/buttons.ts';
 import { type CardButton, facts, type Line, lineOf, type Optional, present } from '../../ui/card.ts';
 import { CANNOT_CANCEL, failureLine, lostLines, unconfirmedLine } from '../errors.ts';
 import { all, count, formatElapsed, shorten } from '../format.ts';
@@ -54,7 +54,7 @@ export function comparisonButtons(view: Comparison): readonly CardButton[] {
   return [
     ...votes,
     ...members.flatMap(({ view: one }) => blindRetryButtons(one)),
-    { id: revealButtonId(set.id), label: 'Reveal the models', style: 'plain' },
+    { id: taskButtonId('reveal', set.id), label: 'Reveal the models', style: 'plain' },
   ];
 }
 
@@ -191,12 +191,12 @@ function preferButtons({ comparison: { tally, clips }, set, members = [] }: Comp
   const best = clips.filter((at) => (tally[at - 1] ?? 0) === most);
   return best.map((at) => {
     const title = shorten(members[at - 1]?.view.modelTitle ?? labelAt(at), TITLE_LENGTH);
-    return { id: preferButtonId(set.id, at), label: `Make ${title} the default here`, style: 'plain' };
+    return { id: choiceButtonId('prefer', set.id, at), label: `Make ${title} the default here`, style: 'plain' };
   });
 }
 
 function voteButton({ set, at }: Pick<NonNullable<TaskView['blind']>, 'set' | 'at'>): CardButton {
-  return { id: voteButtonId(set, at), label: `Vote for ${labelAt(at)}`, style: 'primary' };
+  return { id: choiceButtonId('vote', set, at), label: `Vote for ${labelAt(at)}`, style: 'primary' };
 }
 
 function blindRetryButtons({ task, blind, buttons, retryPrice }: TaskView): readonly CardButton[] {

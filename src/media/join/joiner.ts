@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { asDailiesError, DailiesError, overloaded } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import { Serial } from '../../serial.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import type { Clip } from '../../videos/index.ts';
 import { markCopy, readMarks } from '../ai-marks.ts';
@@ -71,7 +72,7 @@ const MAX_WAITING = 20;
  */
 export class Joiner {
   readonly #options: JoinerOptions;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Serial<'join'>();
   #waiting = 0;
 
   constructor(options: JoinerOptions) {
@@ -89,13 +90,11 @@ export class Joiner {
     const path = join(this.#options.folder, `${cutIdOf(inputs.map(({ id }) => id))}.mp4`);
     if (this.#waiting >= MAX_WAITING) throw overloaded('joining clips');
     this.#waiting += 1;
-    const turn = this.#last.then(() => this.#make(inputs, path, signal));
-    this.#last = turn
-      .catch(() => undefined)
+    return this.#turns
+      .run('join', () => this.#make(inputs, path, signal))
       .finally(() => {
         this.#waiting -= 1;
       });
-    return turn;
   }
 
   /** Deletes partial files of processes that died hours ago. */

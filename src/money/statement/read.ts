@@ -226,17 +226,13 @@ function unreadable(path: string, skip: number, thrown: unknown): CommandError {
     const at = lines === undefined ? '' : ` (line ${lines + skip})`;
     return new CommandError(`${path} is not a CSV file: ${thrown.message}${at}.`);
   }
-  const { code, message } = thrown as NodeJS.ErrnoException;
-  switch (code) {
-    case 'ENOENT':
-      return new CommandError(`There is no file ${path} (looked for from ${process.cwd()}).`);
-    case 'EACCES':
-      return new CommandError(`${path} cannot be read: this user has no permission to.`);
-    case 'EISDIR':
-      return new CommandError(`${path} is a folder, not a statement.`);
-    default:
-      return new CommandError(`${path} cannot be read: ${message}.`);
-  }
+  const { code = '', message } = thrown as NodeJS.ErrnoException;
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: `There is no file ${path} (looked for from ${process.cwd()}).`,
+    EACCES: `${path} cannot be read: this user has no permission to.`,
+    EISDIR: `${path} is a folder, not a statement.`,
+  };
+  return new CommandError(reasons[code] ?? `${path} cannot be read: ${message}.`);
 }
 
 type DecimalMark = 'point' | 'comma';

@@ -17,7 +17,7 @@ const TOP = join(import.meta.dirname, '../../..');
  */
 const CEILINGS = {
   lines: 77_800,
-  exports: 2_091,
+  exports: 2_086,
   'exported functions with one call site': 332,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,

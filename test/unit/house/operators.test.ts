@@ -62,7 +62,7 @@ describe('environment', () => {
 
 it('docs/operations.md lists exactly the program’s metrics', () => {
   const sources = globSync('src/metrics/*.ts', { cwd: TOP }).map(read).join('\n');
-  const names = found(sources, /(?:name: |counter\(\s*)'(dailies_\w+)'/g);
+  const names = found(sources, /(?:name: |(?:counter|single)\(\s*)'(dailies_\w+)'/g);
   expect(names.length).toBeGreaterThan(20);
   expect(found(read('docs/operations.md'), /^\| `(dailies_\w+)/gm)).toEqual(names);
 });

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
 import {
   createMeters,
-  instrumentPlatform,
+  instrumentPlatforms,
   instrumentStore,
   instrumentVideos,
   type Meters,
@@ -106,7 +106,7 @@ it('measures the duration of calls to the video service, whether they succeed or
 
 it('counts messages sent to a platform, by outcome', async () => {
   const inner = new FakePlatform();
-  const platform = instrumentPlatform(inner, clock, meters.platform);
+  const platform = instrumentPlatforms([inner], clock, meters.platform).get('fake') ?? inner;
   const { id, origin } = newTask();
   const view = { kind: 'task', task: newTask() } as never;
   const message = await platform.open(id, origin, view);
