@@ -25,7 +25,6 @@ export type ErrorCode =
   | 'id_taken'
   | 'id_attempts'
   | 'generation_failed'
-  // The service took a task off its queue: it neither made nor charged it.
   | 'cancelled'
   // Download of a finished clip.
   | 'not_ready'

@@ -1,4 +1,4 @@
-import type { JobHandler, JobKind } from './engine/index.ts';
+import type { Job, JobHandler, JobKind } from './engine/index.ts';
 import { createTakeLastFrame, LastFrames, type Relay, type SignedLinks } from './media/index.ts';
 import { Boards } from './orders/index.ts';
 import {
@@ -8,6 +8,7 @@ import {
   createPoller,
   createSubmitter,
   createTaskService,
+  LostCreates,
   PollCache,
   type PollerOptions,
   type ProgressObserver,
@@ -43,6 +44,8 @@ export interface Pipeline {
   readonly tasks: TaskService;
   readonly clips: Clips;
   readonly pollCache: PollCache;
+  /** Looks for uncertain tasks in the lists of their services. */
+  readonly lostCreates: Job;
   /** Last frames of clips, with which the next shots of storyboards start. */
   readonly frames: Pick<LastFrames, 'missing'>;
   /** Creates the job handlers of the pipeline's queues, which report progress to `observer`. */
@@ -74,6 +77,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     clips,
     frames,
     pollCache: followed,
+    lostCreates: new LostCreates({ ...deps, repository }).job,
     tasks: createTaskService({ ...deps, repository }),
     createHandlers: (observer) => ({
       send: createSubmitter({ ...deps, repository, observer, pacing, frames, firstPollMs: pace.firstMs }),

@@ -109,6 +109,7 @@ function jobsOf(
       found: metrics.foundLost,
     }),
     approvalSweep(pipeline.repository, clock),
+    pipeline.lostCreates,
     chat.comparisons.job,
     ...teamNotices.jobs,
     library.remover.job,

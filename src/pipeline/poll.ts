@@ -29,7 +29,7 @@ const UNKNOWN_TIMEOUT_MS = HOUR_MS / 2;
 const NOT_FOUND_TIMEOUT_MS = 24 * HOUR_MS;
 /** Errors about the task itself that hold no information; after any other error, the next poll may succeed. */
 const UNINFORMATIVE: ReadonlySet<ErrorCode> = new Set(['task_unknown', 'bad_answer']);
-/** Time after a look within which a task that it found queued may be cancelled: later, it may be another state's call. */
+/** Time from a look within which a task that it found queued may be cancelled, unless the process was busy or suspended. */
 const LOOK_IS_FRESH_MS = 5_000;
 /** Time for which a task is reported as unknown that the service agreed to cancel, before it counts as cancelled. */
 const CANCELLED_UNKNOWN_MS = 60_000;
@@ -172,7 +172,8 @@ class Poller {
     const { videos, clock, random, observer, pace } = this.#options;
     const ageMs = clock.now() - task.sinceMs;
     const isEnough = task.state === 'cancelled' && ageMs > CANCELLED_LIMIT_MS;
-    const isFresh = this.#freshness();
+    const since = [clock.monotonic(), clock.now()] as const;
+    const isFresh = () => Math.max(clock.monotonic() - since[0], clock.now() - since[1]) < LOOK_IS_FRESH_MS;
     try {
       const service = videos.of(task);
       const upstream = await service.retrieve(task.upstreamId, signal);
@@ -181,7 +182,9 @@ class Poller {
       observer.polled('ok');
       if (await this.#isOver(task, upstream)) return null;
       if (isEnough) return await this.#abandon(task);
-      if (task.state === 'cancelled' && (await this.#cancels(task, { service, upstream, isFresh }))) return pace.minMs;
+      this.#agreedAtMs.delete(task.id);
+      const isUnwanted = task.state === 'cancelled' && upstream.status === 'queued';
+      if (isUnwanted && (await this.#cancels(task, service, isFresh))) return pace.minMs;
       observer.progressed(task, upstream);
       return nextPollMs(pace, ageMs, random());
     } catch (thrown) {
@@ -206,21 +209,9 @@ class Poller {
     return waitMs;
   }
 
-  /** Returns a check whether this process was neither busy nor suspended for long since now. */
-  #freshness(): () => boolean {
-    const { clock } = this.#options;
-    const since = [clock.monotonic(), clock.now()] as const;
-    return () => Math.max(clock.monotonic() - since[0], clock.now() - since[1]) < LOOK_IS_FRESH_MS;
-  }
-
-  /** Has the service cancel a task of which no user wants the clip any more, while it is queued. @returns whether it agreed */
-  async #cancels(
-    { id, upstreamId }: Followed,
-    { service, upstream, isFresh }: { service: VideoService; upstream: UpstreamTask; isFresh: () => boolean },
-  ): Promise<boolean> {
+  /** Has the service cancel a task that is queued. @returns whether it agreed */
+  async #cancels({ id, upstreamId }: Followed, service: VideoService, isFresh: () => boolean): Promise<boolean> {
     const { clock, logger } = this.#options;
-    this.#agreedAtMs.delete(id);
-    if (upstream.status !== 'queued') return false;
     try {
       const isAgreed = await service.cancel(upstreamId, isFresh);
       if (isAgreed) this.#agreedAtMs.set(id, clock.monotonic());

@@ -5,7 +5,7 @@ import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
-import type { CreateCall, Dialect, ErrorReading, TaskReading } from './dialects/dialect.ts';
+import type { CreateCall, Dialect, ErrorReading, ListedTask, TaskReading } from './dialects/dialect.ts';
 import { isModeration, isOutage } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
@@ -23,6 +23,7 @@ import {
   retryAfterMs,
   scrubber,
 } from './failures.ts';
+import { idOf } from './model.ts';
 import type { VideoRequest } from './request.ts';
 import type { CreateOptions, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from './service.ts';
 
@@ -83,6 +84,7 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   return {
     create: (request, sending) => create(wire, request, sending),
     retrieve: async (id, signal) => retrieve(wire, leading(wire, id), signal),
+    list: (request, fromMs, untilMs) => list(wire, request, fromMs, untilMs),
     cancel: async (id, mayStillSend) => cancel(wire, leading(wire, id), mayStillSend),
     download: async (id, path, signal) => download(wire, { id: leading(wire, id), path, signal }),
     async close() {
@@ -275,6 +277,32 @@ async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promi
   const ended = isConfirmed ? found : readResult(wire, id, await look(wire, result(id), signal));
   if (ended.status !== 'failed') wire.doubtedSinceMs.delete(id);
   return ended;
+}
+
+/** Most pages of a list of tasks. */
+const MAX_PAGES = 20;
+
+/** Reads the whole list of a service: its order is not documented. */
+async function list(wire: Wire, request: VideoRequest, fromMs: number, untilMs: number) {
+  const checked = checkAgain(wire.catalog(), request);
+  const { list: pages } = wire.dialect;
+  if (pages === undefined || !checked.ok) return null;
+  const { seconds, aspectRatio, resolution } = request;
+  const wanted = { model: idOf(checked.model), seconds, aspectRatio, resolution };
+  const facts = ['model', 'seconds', 'aspectRatio', 'resolution'] as const;
+  const agrees = ({ createdAtMs, ...said }: ListedTask): boolean =>
+    createdAtMs >= fromMs &&
+    createdAtMs <= untilMs &&
+    facts.every((fact) => said[fact] === undefined || wanted[fact] === undefined || said[fact] === wanted[fact]);
+  const found = new Set<UpstreamId>();
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const answer = await look(wire, pages.path(page), undefined);
+    const tasks = answer.status === 200 ? pages.decode(jsonOf(answer)) : null;
+    if (tasks === null) throw refusal(wire, answer);
+    if (tasks.length === 0) return [...found];
+    for (const task of tasks) if (agrees(task)) found.add(task.id as UpstreamId);
+  }
+  throw failure(wire, `listing tasks: more than ${MAX_PAGES} pages`, { code: 'bad_answer', retryable: true });
 }
 
 /** Sends one request to cancel a task, where the service can. @returns whether it agreed */

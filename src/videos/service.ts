@@ -90,6 +90,11 @@ export interface VideoService {
    */
   retrieve(id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask>;
   /**
+   * Lists the tasks that the service took between two times, in milliseconds since the Unix epoch by its own clock, and that
+   * agree with a request in all that the list says of them. `null`: it lists none. @throws DailiesError as {@link retrieve} does
+   */
+  list(request: VideoRequest, fromMs: number, untilMs: number): Promise<readonly UpstreamId[] | null>;
+  /**
    * Asks the service to take a task off its queue, which {@link retrieve} has just reported as queued: at some services the
    * same call deletes a clip that is there. What became of the task is for {@link retrieve} to say.
    * @param mayStillSend called right before the bytes leave

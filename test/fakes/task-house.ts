@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { Job } from '#src/engine/jobs/job.ts';
 import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
 import type { JobHandler, JobKind, QueueName, WorkQueue } from '#src/engine/queue/queue.ts';
 import type { Store } from '#src/engine/store/store.ts';
@@ -61,6 +62,7 @@ export class TaskHouse {
   readonly followed: PollCache;
   readonly service: TaskService;
   readonly membership: ScriptedMembership;
+  readonly lostCreates: Job;
   /** Progress reported between state changes. */
   readonly progressed: { readonly task: Pick<Task, 'id' | 'state'>; readonly upstream: UpstreamTask }[] = [];
   /** Failed steps that are retried. */
@@ -126,6 +128,7 @@ export class TaskHouse {
     this.membership = membership;
     this.repository = pipeline.repository;
     this.followed = pipeline.pollCache;
+    this.lostCreates = pipeline.lostCreates;
     this.service = pipeline.tasks;
     this.#pipeline = pipeline;
   }

@@ -75,6 +75,15 @@ export class ScriptedVideos implements VideoService, VideoServices {
     return answer === undefined ? { path, bytes: 1_000, contentType: 'video/mp4' } : answer(signal);
   }
 
+  /** Scripts the lists of tasks that agree with a request; initially the service has none. */
+  listed: (request: VideoRequest) => readonly string[] | null = () => null;
+  lists = 0;
+
+  async list(request: VideoRequest): Promise<readonly UpstreamId[] | null> {
+    this.lists += 1;
+    return this.listed(request) as readonly UpstreamId[] | null;
+  }
+
   /** Ids that the service was asked to cancel. */
   readonly cancels: UpstreamId[] = [];
   /** The service can cancel, and agrees. */

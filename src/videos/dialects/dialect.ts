@@ -36,6 +36,12 @@ export type ListedModel = Readonly<{ id: string }> &
     'name' | 'title' | 'billing' | 'price' | 'currency' | 'seconds' | 'aspectRatios' | 'resolutions' | 'media' | 'sound'
   >;
 
+/** Task as a service lists it, with what it says of the request; `model` is its id there. */
+export interface ListedTask extends Partial<Pick<VideoRequest, 'model' | 'seconds' | 'aspectRatio' | 'resolution'>> {
+  readonly id: string;
+  readonly createdAtMs: number;
+}
+
 /** Decoded list of a service's models. */
 export interface ModelListing {
   /** Several of one id where its price depends on resolution, sound or images. */
@@ -93,6 +99,13 @@ export interface Dialect {
     readonly result?: (id: UpstreamId) => string;
     /** The clip, or an answer that names it ({@link clipIn}). */
     readonly content: (id: UpstreamId) => string;
+  };
+  /** Its list of tasks. Absent: it has none, or none is documented. */
+  readonly list?: {
+    /** Returns the path of a page, from 1, below the base URL, encoded. */
+    readonly path: (page: number) => string;
+    /** Returns the tasks of a page, none after the last one; `null` for anything but a list. */
+    readonly decode: (answer: unknown) => readonly ListedTask[] | null;
   };
   /** Returns the request that takes a queued task off the queue. Absent: the service cannot, or it is not documented. */
   readonly cancelCall?: (id: UpstreamId) => { readonly method: 'PUT' | 'DELETE'; readonly path: string };

@@ -13,8 +13,14 @@ export interface FakeArk {
   readonly clip: Buffer;
   /** Answers of the next creates, in place of Ark's own. */
   readonly refusals: HttpReply[];
+  /** Answers of the next lists, in place of Ark's own. */
+  readonly lists: HttpReply[];
   /** Ends of the next tasks, in place of a clip. */
   readonly ends: TaskEnd[];
+  /** Takes creates without answering. */
+  losesAnswers(areLost: boolean): void;
+  /** Leaves the newest tasks out of the list. */
+  listsLate(newest: number): void;
   /** Keeps every task queued. */
   pause(): void;
   /** Cancels the next task that is to be, without answering. @returns once that was asked for */
@@ -163,27 +169,35 @@ function wrongIn(
 interface Task {
   readonly id: string;
   readonly model: string;
+  /** What it says of its request. */
+  readonly says: Readonly<Record<'duration' | 'ratio' | 'resolution', unknown>>;
+  readonly createdAtSeconds: number;
   readonly end: TaskEnd;
   isCancelled?: true;
   looks: number;
 }
 
-/** Starts a fake of Ark, and of the storage of its clips. */
-export async function startArk(): Promise<FakeArk> {
+/** Starts a fake of Ark, and of the storage of its clips. @param now its clock. Default: the machine's */
+export async function startArk(now: () => number = Date.now): Promise<FakeArk> {
   const clip = fakeClip(50_000);
   const tasks = new Map<string, Task>();
   const refusals: HttpReply[] = [];
+  const lists: HttpReply[] = [];
   const ends: TaskEnd[] = [];
   const storage = await startHttp((request) => fileOf(request, clip));
   let isPaused = false;
   let onHeld: (() => void) | null = null;
+  let areAnswersLost = false;
+  let unlisted = 0;
   const api = await startHttp((request) => {
-    const { method, path, headers } = request;
+    const { method, headers } = request;
+    const { pathname: path, searchParams } = new URL(request.path, 'http://ark');
     // The key is a bearer token; the answer without one was observed on 10 September 2026 (aimock 1.43.0).
     if (headers.authorization !== `Bearer ${ARK_KEY}`) {
       return refusal(401, 'AuthenticationError', 'The API key in the request is missing or invalid.');
     }
     const [, id] = /^\/api\/v3\/contents\/generations\/tasks(?:\/([^/]+))?$/.exec(path) ?? [];
+    if (path === '/api/v3/contents/generations/tasks' && method === 'GET') return listOf(searchParams);
     if (method === 'POST' && path === '/api/v3/contents/generations/tasks') return create(request);
     const task = tasks.get(id ?? '');
     if (method === 'DELETE' && task !== undefined) return withdraw(task);
@@ -191,14 +205,34 @@ export async function startArk(): Promise<FakeArk> {
     return { status: 200, json: look(task) };
   });
 
-  function create({ body }: RecordedRequest): HttpReply {
+  /**
+   * Lists the tasks of the last 7 days, the newest first.
+   * @see https://docs.byteplus.com/en/docs/ModelArk/list-video-generation-tasks-api
+   */
+  function listOf(query: URLSearchParams): HttpReply {
+    const given = lists.shift();
+    if (given !== undefined) return given;
+    const [page, size] = ['page_num', 'page_size'].map((name) => Number(query.get(name) ?? Number.NaN));
+    if (!(isPageNumber(page) && isPageNumber(size))) {
+      return refusal(400, 'InvalidParameter', 'page_num and page_size are whole numbers from 1 to 500.');
+    }
+    const listed = [...tasks.values()].toReversed().slice(unlisted);
+    const items = listed.slice((page - 1) * size, page * size).map((task) => ({ ...stateOf(task), ...task.says }));
+    return { status: 200, json: { items, total: listed.length } };
+  }
+
+  function create({ body }: RecordedRequest): HttpReply | null {
     const given = refusals.shift();
     if (given !== undefined) return given;
-    const parsed = JSON.parse(body) as { readonly model: string };
+    const parsed = JSON.parse(body) as { readonly model: string } & Task['says'];
     const problem = arkProblem(parsed);
     if (problem !== null) return problem;
     const id = `cgt-20261127${String(tasks.size).padStart(6, '0')}-x7k2p`;
-    tasks.set(id, { id, model: parsed.model, end: ends.shift() ?? { status: 'succeeded' }, looks: 0 });
+    const { model, duration, ratio, resolution } = parsed;
+    const says = { duration, ratio, resolution };
+    const end = ends.shift() ?? { status: 'succeeded' };
+    tasks.set(id, { id, model, says, createdAtSeconds: Math.floor(now() / 1_000), end, looks: 0 });
+    if (areAnswersLost) return null;
     // Nothing but the id. @see TanStack/ai packages/ai-byteplus/src/video/wire-types.ts
     return { status: 200, json: { id } };
   }
@@ -220,10 +254,14 @@ export async function startArk(): Promise<FakeArk> {
   /** Moves a task on by one state with each look. A task has its clip only once it succeeded. */
   function look(task: Task): object {
     if (!isPaused || task.looks === 0) task.looks += 1;
-    const { id, model, end } = task;
-    const times = { created_at: 1_795_000_000, updated_at: 1_795_000_000 + task.looks };
+    return stateOf(task);
+  }
+
+  function stateOf(task: Task): object {
+    const { id, model, end, createdAtSeconds } = task;
+    const times = { created_at: createdAtSeconds, updated_at: createdAtSeconds + task.looks };
     if (task.isCancelled === true) return { id, model, status: 'cancelled', ...times };
-    if (task.looks === 1) return { id, model, status: 'queued', ...times };
+    if (task.looks <= 1) return { id, model, status: 'queued', ...times };
     if (task.looks === 2) return { id, model, status: 'running', ...times };
     if (end.status !== 'succeeded') return { id, model, ...end, ...times };
     const content = {
@@ -239,9 +277,16 @@ export async function startArk(): Promise<FakeArk> {
     storage,
     clip,
     refusals,
+    lists,
     ends,
     pause() {
       isPaused = true;
+    },
+    losesAnswers(areLost) {
+      areAnswersLost = areLost;
+    },
+    listsLate(newest) {
+      unlisted = newest;
     },
     holdsWithdrawal() {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -255,6 +300,10 @@ export async function startArk(): Promise<FakeArk> {
       await Promise.all([api.close(), storage.close()]);
     },
   };
+}
+
+function isPageNumber(value: number | undefined): value is number {
+  return value !== undefined && Number.isInteger(value) && value >= 1 && value <= 500;
 }
 
 /** Returns an error. @see https://docs.byteplus.com/en/docs/ModelArk/1299023 */

@@ -25,6 +25,7 @@ const JOBS = [
   'books_check',
   'carried_spend',
   'forgetting',
+  'lost_creates',
   'notices',
   'of_the_platform',
   'reconciliation',

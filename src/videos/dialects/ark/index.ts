@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { idOf, type Model } from '../../model.ts';
-import type { VideoRequest } from '../../request.ts';
+import type { AspectRatio, Resolution, VideoRequest } from '../../request.ts';
 import type { UpstreamStatus } from '../../service.ts';
-import type { ClipDestination, Dialect, ErrorReading, TaskReading } from '../dialect.ts';
+import type { ClipDestination, Dialect, ErrorReading, ListedTask, TaskReading } from '../dialect.ts';
 import { notTaken } from '../images.ts';
 import { isModeration } from '../tolerant.ts';
 
@@ -35,6 +35,19 @@ const errorSchema = z.object({ code: z.string().nullish(), message: z.string().n
 const refusalSchema = z.object({ error: errorSchema });
 const acceptedSchema = z.object({ id: z.string().min(1), error: z.null().optional() });
 const taskSchema = z.object({ id: z.string().nullish(), status: z.string(), error: errorSchema.nullish() });
+const listSchema = z.object({
+  items: z.array(
+    z.object({
+      id: z.string().min(1),
+      model: z.string().optional(),
+      created_at: z.coerce.number().positive(),
+      duration: z.number().optional(),
+      ratio: z.string().optional(),
+      resolution: z.string().optional(),
+    }),
+  ),
+  total: z.number(),
+});
 const contentSchema = z.object({ content: z.object({ video_url: z.string().min(1) }) });
 
 /**
@@ -42,6 +55,7 @@ const contentSchema = z.object({ content: z.object({ video_url: z.string().min(1
  * region, so each service names its base URL, such as `https://ark.ap-southeast.bytepluses.com/api/v3`.
  * @see https://docs.byteplus.com/en/docs/ModelArk/create-video-generation-task-api (September 2026)
  * @see https://docs.byteplus.com/en/docs/ModelArk/get-video-generation-task-api
+ * @see https://docs.byteplus.com/en/docs/ModelArk/list-video-generation-tasks-api
  * @see https://docs.byteplus.com/en/docs/ModelArk/cancel-or-delete-video-generation-task-api
  */
 export const ARK: Dialect = {
@@ -52,6 +66,11 @@ export const ARK: Dialect = {
     task: (id) => `${PATH}/${encodeURIComponent(id)}`,
     // The URL of the clip is valid for 24 hours, and the task known for 7 days.
     content: (id) => `${PATH}/${encodeURIComponent(id)}`,
+  },
+  list: {
+    // Of the last 7 days.
+    path: (page) => `${PATH}?page_num=${page}&page_size=500`,
+    decode: decodeList,
   },
   // The same call deletes the record of a task that has ended.
   cancelCall: (id) => ({ method: 'DELETE', path: `${PATH}/${encodeURIComponent(id)}` }),
@@ -113,6 +132,19 @@ function decodeTask(answer: unknown): TaskReading | null {
   const { id = null, status: state } = parsed.data;
   const status = STATUSES.get(state) ?? 'unknown';
   return { id, status, progress: null, failure: status === 'failed' ? failureOf(answer, state) : null };
+}
+
+function decodeList(answer: unknown): readonly ListedTask[] | null {
+  const parsed = listSchema.safeParse(answer);
+  if (!parsed.success) return null;
+  return parsed.data.items.map(({ id, model, created_at: createdAtSeconds, duration: seconds, ratio, resolution }) => ({
+    id,
+    createdAtMs: createdAtSeconds * 1_000,
+    ...(model === undefined ? {} : { model }),
+    ...(seconds === undefined ? {} : { seconds }),
+    ...(ratio === undefined ? {} : { aspectRatio: ratio as AspectRatio }),
+    ...(resolution === undefined ? {} : { resolution: resolution as Resolution }),
+  }));
 }
 
 /** Returns why a task failed; one that expired has no error, nor one that was cancelled, which only a queued one can be. */

@@ -327,6 +327,56 @@ describe('a journey', () => {
   });
 });
 
+describe('the list of tasks', () => {
+  const listed = (client: VideoService, request = FOX, fromMs = 0, untilMs = Number.POSITIVE_INFINITY) =>
+    client.list(request, fromMs, untilMs);
+
+  it('has those of a model with the same length, ratio and resolution, of all pages', async () => {
+    const service = await start();
+    const client = clientAt(service.api.baseUrl);
+    const own: string[] = [];
+    for (let task = 0; task < 3; task += 1) own.push(await accepted(client));
+    const { path, body } = ARK.createCall(FOX, modelNamed('seedance-1.5-pro'));
+    const others = [{ duration: 6 }, { resolution: '480p' }, { ratio: '1:1' }, { model: 'seedance-1-0-pro-250528' }];
+    for (const other of others) {
+      const init = { method: 'POST', headers: { authorization: `Bearer ${ARK_KEY}` } };
+      const url = `${service.api.baseUrl}/api/v3${path}`;
+      expect((await fetch(url, { ...init, body: JSON.stringify({ ...Object(body), ...other }) })).status).toBe(200);
+    }
+    expect((await listed(client))?.toSorted()).toEqual(own);
+    const pages = service.api.requests.filter(({ method }) => method === 'GET').map(({ path }) => path);
+    expect(pages).toEqual([1, 2].map((page) => `/api/v3/contents/generations/tasks?page_num=${page}&page_size=500`));
+  });
+
+  it('has those of a time alone', async () => {
+    const clock = { ms: 1_795_000_000_000 };
+    const service = await startArk(() => clock.ms);
+    onTestFinished(() => service.close());
+    const client = clientAt(service.api.baseUrl);
+    const ids: string[] = [];
+    for (let task = 0; task < 3; task += 1) {
+      ids.push(await accepted(client));
+      clock.ms += 60_000;
+    }
+    expect(await listed(client, FOX, 1_795_000_030_000, 1_795_000_090_000)).toEqual([ids[1]]);
+  });
+
+  it.each<[string, unknown]>([
+    ['an error', { error: { code: 'InternalServiceError', message: 'No.' } }],
+    ['a task without an id', { items: [{ model: 'seedance-1-5-pro-251215', created_at: 1_795_000_000 }], total: 1 }],
+    ['nothing', {}],
+  ])('is none that cannot be read: %s', async (_, json) => {
+    const service = await start();
+    service.lists.push({ status: 200, json });
+    await expect(listed(clientAt(service.api.baseUrl))).rejects.toMatchObject({ code: 'bad_answer' });
+  });
+
+  it('is none of a service that has no such call', async () => {
+    const { baseUrl } = (await start()).api;
+    expect(await clientOf({ baseUrl, token: 'sk' }).list(FOX, 0, 1)).toBeNull();
+  });
+});
+
 describe('an answer to a create', () => {
   it.each<[string, HttpReply, CreateOutcome['kind'], ErrorCode]>([
     ['401', refusal(401, 'AuthenticationError', 'The API key is missing or invalid.'), 'refused', 'unauthorised'],
