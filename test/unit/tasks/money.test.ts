@@ -208,7 +208,8 @@ describe('after any events, on any number of replicas', () => {
   const kinds = Object.values(EVENTS) as readonly TaskEvent[];
   const purchase = fc.record({
     period: fc.constantFrom('2026-11', '2026-12'),
-    amount: fc.constantFrom('0', '0.000001', '0.4', '1000000000'),
+    // Several submissions that a store has lost are counted in one commit, which adds at most a thousand million.
+    amount: fc.constantFrom('0', '0.000001', '0.4', '100000000'),
     currency: fc.constantFrom('USD', 'JPY', 'KWD'),
     atMs: fc.constant(NOON_MS),
   });
