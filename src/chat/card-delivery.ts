@@ -143,7 +143,8 @@ export class CardDelivery {
       const { handover, view, refusal } = await this.#deliver({ outcome, card, lock }, { ...file, clip }, delivery);
       lock.assertHeld();
       const met = isWanted ? { wantsMet: wants } : {};
-      await this.#write(outcome, { ...(await this.#read(outcome)), handover, ...met });
+      const behind = refusal === undefined ? {} : { isBehind: true as const };
+      await this.#write(outcome, { ...(await this.#read(outcome)), handover, ...met, ...behind });
       if (refusal !== undefined) throw refusal;
       return cards.shown(outcome, view);
     }
@@ -151,8 +152,8 @@ export class CardDelivery {
     // The edit that a user asked for tells whether the message is still there.
     if (card.isGone !== true && !isAsked && cards.isShown(card, outcome, view)) return;
     // A card whose file is there already is not replaced: it is edited once it may be.
-    const isBehind = delivery.handover !== undefined && delivery.shown === undefined;
-    if (!outcome.isOutcome || isBehind) return cards.edit(outcome, { message: card.message, view, lock });
+    if (!outcome.isOutcome || delivery.isBehind === true)
+      return cards.edit(outcome, { message: card.message, view, lock });
     lock.assertHeld();
     await platformOf(outcome)
       .edit(card.message, outcome.origin, view, 'final')
