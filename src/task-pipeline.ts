@@ -60,7 +60,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const repository = new TaskRepository(store, deps.serviceKey);
   const followed = new PollCache({ repository, queue, clock, exclusive: store.exclusive });
   const pacing = new StoryboardPacing({ repository, queue, clock, deadlineMs: pace.deadlineMs });
-  for (const observer of [followed, pacing]) repository.subscribe(observer);
+  const lostCreates = new LostCreates({ ...deps, repository });
+  for (const observer of [followed, pacing, lostCreates.observer]) repository.subscribe(observer);
   const clips = createClips({
     ...deps,
     leases: store.leases,
@@ -77,7 +78,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     clips,
     frames,
     pollCache: followed,
-    lostCreates: new LostCreates({ ...deps, repository }).job,
+    lostCreates: lostCreates.job,
     tasks: createTaskService({ ...deps, repository }),
     createHandlers: (observer) => ({
       send: createSubmitter({ ...deps, repository, observer, pacing, frames, firstPollMs: pace.firstMs }),

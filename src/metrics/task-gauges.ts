@@ -70,10 +70,8 @@ function gaugesOfTasks({ store, clock, deadlineMs }: GaugeSources): OnScrapeGaug
       store.count(OUTBOX, { max: clock.now() - STUCK_AFTER_MS - 1 }),
     ),
     single('dailies_pending_uploads', 'Clips that are not in the bucket of MEDIA_URL yet', () => store.count(UPLOADS)),
-    single(
-      'dailies_money_disagreements',
-      'Sums of spend, tasks and audit logs that the last hourly check found wrong',
-      () => lastDisagreements(store),
+    single('dailies_money_disagreements', 'Sums, tasks and audit logs that the last check found wrong', () =>
+      lastDisagreements(store),
     ),
   ];
 }

@@ -132,13 +132,17 @@ export class CarriedSpend {
   }
 
   /** Adds to a person's sums what was carried for them, and restores their budget. Before each order. */
-  async restore({ platform, team, user }: Pick<SpendOrigin, 'platform' | 'team' | 'user'>): Promise<void> {
+  readonly restore = async ({
+    platform,
+    team,
+    user,
+  }: Pick<SpendOrigin, 'platform' | 'team' | 'user'>): Promise<void> => {
     const person = { platform, team, user: user.id };
     for (const month of await carryKeys.getMany(this.#options.store, this.#months())) {
       if (month === undefined) continue;
       await this.#commit('restoring what a person used', () => this.#restored(person, month));
     }
-  }
+  };
 
   async #sweep(): Promise<void> {
     const { store } = this.#options;

@@ -48,7 +48,7 @@ export function createMoney({ store, clock }: { readonly store: Store; readonly 
     budgets,
     approvers: new Approvers({ store, audit, clock }),
     carried,
-    restoreSpend: (origin) => carried.restore(origin),
+    restoreSpend: carried.restore,
     applyEnvironment: async ({ budgetPerMonth, ...environment }) => {
       await budgets.setDeployment(budgetPerMonth);
       await logEnvironment(environment, { store, audit });

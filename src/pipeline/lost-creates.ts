@@ -1,121 +1,119 @@
 import type { Job, Store } from '../engine/index.ts';
-import { attemptOf, readTasks, stateIndex, type Task, type TaskId } from '../tasks/index.ts';
+import { readTasks, stateIndex, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamId } from '../videos/index.ts';
 import { scheduleNext } from './next-job.ts';
+import type { TaskObserver } from './repository.ts';
 import type { SubmitterOptions } from './submit.ts';
 
-/** Time from its purchase within which the POST of a task leaves: tries at a busy service take up to ten minutes. */
-const SENT_WITHIN_MS = 15 * 60_000;
+/** Time from its POST for which a task is looked for; it may be in a list for longer. */
+const SOUGHT_MS = 10 * 60_000;
+const DOUBTED_MS = 3 * SOUGHT_MS;
 /** Most by which the service's clock may be off. */
-const SKEW_MS = 60_000;
+const SKEW_MS = 10_000;
 const MAX_TASKS = 1_000;
 
-/** Dependencies of {@link LostCreates}. */
-interface LostCreatesDeps extends Pick<SubmitterOptions, 'repository' | 'videos' | 'queue' | 'clock' | 'logger'> {
-  readonly store: Pick<Store, 'keyv' | 'scan'>;
+type Deps = Pick<SubmitterOptions, 'repository' | 'videos' | 'queue' | 'clock' | 'logger' | 'createTimeoutMs'>;
+type LostCreatesDeps = Deps & { readonly store: Pick<Store, 'keyv' | 'scan'> };
+
+/** A POST whose answer was lost. */
+interface Lost extends Pick<Task, 'id' | 'sends' | 'request'> {
+  readonly key: string;
+  readonly atMs: number;
 }
 
 /**
- * Looks for uncertain tasks in the lists of their services. An order takes the task of the list that is the only one to
- * agree with it, agrees with no other order, is nobody's, and was so at the look before: a list may be late. Anything else is
- * for a user to decide, and nothing is ever sent again.
+ * Looks for uncertain tasks in the lists of their services. An order takes a task of the list that was made while its POST was
+ * on its way and says the same of itself, if that is the only one, nobody's, and was so at the look before, as a list may be
+ * late; and if no other POST of ours was lost at about that time. Anything else is for a user; nothing is ever sent again.
  */
 export class LostCreates {
   readonly job: Job = { name: 'lost_creates', everyMs: 20_000, leaseMs: 60_000, run: () => this.#run() };
   readonly #deps: LostCreatesDeps;
   /** What each order would have taken at the look before. */
   #candidates: ReadonlyMap<TaskId, UpstreamId> = new Map();
-  /** Orders whose answers were lost. */
-  readonly #doubted = new Map<TaskId, Task>();
+  readonly #doubted = new Map<string, Lost>();
+
+  /** Notes what was lost. @returns it, unless a user has decided on it */
+  readonly #note = (task: Task): Lost | null => {
+    const { state, turnAtMs, failure, cancelledBy, leftBy } = task;
+    if (state !== 'uncertain' || failure?.code !== 'lost_answer' || turnAtMs === undefined) return null;
+    const lost = lostOf(task, turnAtMs);
+    this.#doubted.set(lost.key, lost);
+    return cancelledBy === undefined && leftBy === undefined ? lost : null;
+  };
+  readonly observer: TaskObserver = { changed: this.#note };
 
   constructor(deps: LostCreatesDeps) {
     this.#deps = deps;
   }
 
   async #run(): Promise<void> {
-    const lists = new Map<TaskId, readonly UpstreamId[]>();
-    for (const task of await this.#lost()) {
-      const ids = await this.#listFor(task);
-      if (ids !== null) lists.set(task.id, ids);
+    const { clock, createTimeoutMs } = this.#deps;
+    const found = new Map<Lost, UpstreamId>();
+    for (const lost of (await this.#lost()).filter(({ atMs }) => clock.now() - atMs < SOUGHT_MS)) {
+      const id = await this.#onlyOne(lost);
+      if (id !== undefined) found.set(lost, id);
     }
+    // What was begun before the lists were read is by now being sent, known by its id, or lost as well.
+    const rivals = found.size === 0 ? [] : [...(await this.#sending()), ...(await this.#unresolved())];
     const candidates = new Map<TaskId, UpstreamId>();
-    if (lists.size > 0) {
-      // Whatever one of our orders has in a list by now is still being sent, is known by its id, or was lost as well.
-      const [sending, lost] = await Promise.all([this.#tasksIn('sending'), this.#lost()]);
-      const unsettled = [...sending, ...lost.filter(({ id }) => !lists.has(id)), ...(await this.#leftOpen(lost))];
-      for (const task of lost) {
-        this.#doubted.set(task.id, task);
-        const isUnsettled = unsettled.some(({ request }) => request.service === task.request.service);
-        const id = isUnsettled ? undefined : await this.#onlyOne(task, lists);
-        if (id === undefined) continue;
-        candidates.set(task.id, id);
-        if (this.#candidates.get(task.id) === id) await this.#take(task, id);
-      }
+    for (const [{ key, id, request, atMs }, upstreamId] of found) {
+      const isNear = (one: Lost): boolean => Math.abs(one.atMs - atMs) < createTimeoutMs + 2 * SKEW_MS;
+      if (rivals.some((one) => one.key !== key && one.request.service === request.service && isNear(one))) continue;
+      candidates.set(id, upstreamId);
+      if (this.#candidates.get(id) === upstreamId) await this.#take(id, upstreamId);
     }
     this.#candidates = candidates;
   }
 
   async #tasksIn(state: Task['state']): Promise<readonly Task[]> {
-    const { store } = this.#deps;
-    const ids = (await store.scan(stateIndex(state), { limit: MAX_TASKS })).map(({ member }) => member);
-    return readTasks(store, ids);
+    const ids = (await this.#deps.store.scan(stateIndex(state), { limit: MAX_TASKS })).map(({ member }) => member);
+    return readTasks(this.#deps.store, ids);
   }
 
-  async #lost(): Promise<readonly Task[]> {
-    return (await this.#tasksIn('uncertain')).filter((task) => isLost(task, this.#deps.clock.now()));
+  /** Returns what was lost and waits for a decision. */
+  async #lost(): Promise<readonly Lost[]> {
+    return (await this.#tasksIn('uncertain')).flatMap((task) => this.#note(task) ?? []);
   }
 
-  /** Returns the tasks of the service's list that agree with an order; `null`: there is no list, or it cannot be read. */
-  async #listFor(task: Task): Promise<readonly UpstreamId[] | null> {
-    const { videos, logger } = this.#deps;
-    const atMs = purchasedAtMs(task);
+  async #sending(): Promise<readonly Lost[]> {
+    return (await this.#tasksIn('sending')).map((task) => lostOf(task, task.lease?.atMs ?? 0));
+  }
+
+  /** Returns what was lost and is not known since, also of orders that a user dismissed or sent again. */
+  async #unresolved(): Promise<readonly Lost[]> {
+    await this.#lost();
+    for (const [key, { id, sends, atMs }] of this.#doubted) {
+      const task = await this.#deps.repository.get(id);
+      const isKnown = task?.upstreamId !== undefined && task.sends === sends;
+      if (isKnown || this.#deps.clock.now() - atMs > DOUBTED_MS) this.#doubted.delete(key);
+    }
+    return [...this.#doubted.values()];
+  }
+
+  /** Returns the only task of the service's list that can be an order's; undefined: there is none, several, or no list. */
+  async #onlyOne({ id, request, atMs }: Lost): Promise<UpstreamId | undefined> {
+    const { videos, repository, createTimeoutMs, logger } = this.#deps;
     try {
-      return await videos.of(task.request).list(task.request, atMs - SKEW_MS, atMs + SENT_WITHIN_MS + SKEW_MS);
+      const listed = await videos.of(request).list(request, atMs - SKEW_MS, atMs + createTimeoutMs + SKEW_MS);
+      const holders = await Promise.all((listed ?? []).map((one) => repository.holderOf(one.id, request)));
+      const [only, ...others] = (listed ?? []).filter((_, at) => holders[at] === undefined);
+      return only?.isSame === true && others.length === 0 ? only.id : undefined;
     } catch (err) {
-      logger.warn({ event: 'list_failed', task: task.id, err }, 'failed to read the list of a video service');
-      return null;
+      logger.warn({ event: 'list_failed', task: id, err }, 'failed to read the list of a video service');
+      return undefined;
     }
   }
 
-  /** Returns the orders that a user dismissed or sent again: what the service may have made of them is nobody's. */
-  async #leftOpen(lost: readonly Task[]): Promise<readonly Task[]> {
-    const { repository, clock } = this.#deps;
-    const open: Task[] = [];
-    for (const [id, task] of this.#doubted) {
-      if (lost.some((one) => one.id === id)) continue;
-      const now = await repository.get(id);
-      const isKnown = now?.upstreamId !== undefined && now.sends === task.sends;
-      if (isKnown || !isLost(task, clock.now())) this.#doubted.delete(id);
-      else open.push(task);
-    }
-    return open;
-  }
-
-  /** Returns the only id of an order's list that no task has, unless another order's list has it as well. */
-  async #onlyOne(task: Task, lists: ReadonlyMap<TaskId, readonly UpstreamId[]>): Promise<UpstreamId | undefined> {
-    const ids = lists.get(task.id) ?? [];
-    const holders = await Promise.all(ids.map((id) => this.#deps.repository.holderOf(id, task.request)));
-    const [only, ...others] = ids.filter((_, at) => holders[at] === undefined);
-    const isShared = [...lists].some(([id, theirs]) => id !== task.id && theirs.some((one) => one === only));
-    return others.length > 0 || isShared ? undefined : only;
-  }
-
-  async #take(task: Task, upstreamId: UpstreamId): Promise<void> {
+  async #take(id: TaskId, upstreamId: UpstreamId): Promise<void> {
     const { repository, queue, clock, logger } = this.#deps;
-    const atMs = clock.now();
-    const event = { kind: 'accepted', of: attemptOf(task), upstreamId, atMs } as const;
-    const recorded = await repository.record(task.id, event, task);
-    logger.info({ event: 'lost_create_found', task: task.id, upstreamId }, 'the list of a service has a lost task');
-    if (recorded !== undefined) scheduleNext(queue, recorded.task, atMs);
+    const recorded = await repository.record(id, { kind: 'identify', upstreamId, atMs: clock.now() });
+    if (recorded?.done !== true) return;
+    logger.info({ event: 'lost_create_found', task: id, upstreamId }, 'the list of a service has a lost task');
+    scheduleNext(queue, recorded.task, clock.now());
   }
 }
 
-/** Returns whether the answer to the last create of a task was lost, not long ago, and nobody has decided on it. */
-function isLost(task: Task, nowMs: number): boolean {
-  const isOpen = task.failure?.code === 'lost_answer' && task.leftBy === undefined;
-  return isOpen && nowMs - purchasedAtMs(task) < 2 * SENT_WITHIN_MS;
-}
-
-function purchasedAtMs({ money, createdAtMs }: Task): number {
-  return money?.sends.at(-1)?.atMs ?? createdAtMs;
+function lostOf({ id, sends, request }: Task, atMs: number): Lost {
+  return { key: `${id}:${sends}`, id, sends, request, atMs };
 }

@@ -31,8 +31,8 @@ const NOT_FOUND_TIMEOUT_MS = 24 * HOUR_MS;
 const UNINFORMATIVE: ReadonlySet<ErrorCode> = new Set(['task_unknown', 'bad_answer']);
 /** Time from a look within which a task that it found queued may be cancelled, unless the process was busy or suspended. */
 const LOOK_IS_FRESH_MS = 5_000;
-/** Time for which a task is reported as unknown that the service agreed to cancel, before it counts as cancelled. */
-const CANCELLED_UNKNOWN_MS = 60_000;
+/** Time for which a service has to say that it forgot a task, before that counts as cancelled. */
+const FORGOTTEN_MS = 60_000;
 const FETCH_FIRST_RETRY_MS = 750;
 /** Delay before a repeated fetch checks again for a free slot. */
 const NO_SLOT_MS = 1_000;
@@ -91,6 +91,8 @@ interface Followed extends Pick<VideoRequest, 'service' | 'model'> {
   readonly id: TaskId;
   readonly state: Task['state'];
   readonly upstreamId: UpstreamId;
+  /** Its id came in the answer to its own create, and is no one's guess. */
+  readonly isOwn: boolean;
   /** Time at which the service accepted it, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
 }
@@ -128,7 +130,8 @@ export class PollCache implements TaskObserver {
     }
     const { service, model } = task.request;
     const of = service === undefined ? {} : { service };
-    const followed = { id, state, upstreamId, sinceMs: sinceMs(task), model, ...of };
+    const isOwn = task.turnAtMs !== undefined;
+    const followed = { id, state, upstreamId, isOwn, sinceMs: sinceMs(task), model, ...of };
     if (exclusive) this.#tasks.set(id, followed);
     return followed;
   }
@@ -153,8 +156,8 @@ class Poller {
   /** Time of the last report of a task as queued. */
   readonly #queuedAtMs = new BoundedMap<TaskId, number>(MAX_UNKNOWN);
 
-  /** Time at which the service agreed to cancel a task that was queued, in the clock's monotonic milliseconds. */
-  readonly #agreedAtMs = new BoundedMap<TaskId, number>(MAX_UNKNOWN);
+  /** Tasks that the service agreed to forget, with the time since which it says so, in the clock's monotonic milliseconds. */
+  readonly #forgottenSinceMs = new BoundedMap<TaskId, number | null>(MAX_UNKNOWN);
 
   constructor(options: PollerOptions, failures: FailureCounter) {
     this.#options = options;
@@ -182,9 +185,10 @@ class Poller {
       observer.polled('ok');
       if (await this.#isOver(task, upstream)) return null;
       if (isEnough) return await this.#abandon(task);
-      this.#agreedAtMs.delete(task.id);
-      const isUnwanted = task.state === 'cancelled' && upstream.status === 'queued';
-      if (isUnwanted && (await this.#cancels(task, service, isFresh))) return pace.minMs;
+      this.#forgottenSinceMs.delete(task.id);
+      // An id that was found or entered may be that of somebody else's task.
+      if (task.state === 'cancelled' && task.isOwn && upstream.status === 'queued')
+        await this.#cancel(task, service, isFresh);
       observer.progressed(task, upstream);
       return nextPollMs(pace, ageMs, random());
     } catch (thrown) {
@@ -209,31 +213,30 @@ class Poller {
     return waitMs;
   }
 
-  /** Has the service cancel a task that is queued. @returns whether it agreed */
-  async #cancels({ id, upstreamId }: Followed, service: VideoService, isFresh: () => boolean): Promise<boolean> {
-    const { clock, logger } = this.#options;
+  /** Has the service cancel a task that is queued. */
+  async #cancel({ id, upstreamId }: Followed, service: VideoService, isFresh: () => boolean): Promise<void> {
     try {
-      const isAgreed = await service.cancel(upstreamId, isFresh);
-      if (isAgreed) this.#agreedAtMs.set(id, clock.monotonic());
-      return isAgreed;
+      if ((await service.cancel(upstreamId, isFresh)) === 'forgets') this.#forgottenSinceMs.set(id, null);
     } catch (err) {
-      logger.warn({ event: 'cancel_failed', task: id, err }, 'failed to cancel a task at the service');
-      return false;
+      this.#options.logger.warn({ event: 'cancel_failed', task: id, err }, 'failed to cancel a task at the service');
     }
   }
 
   /**
-   * Records that a queued task was cancelled which the service agreed to cancel and has not known since: such a one is
-   * removed, and never begun.
+   * Records that a queued task was cancelled, once the service has agreed to forget it and then said for a minute, in words of
+   * its own and nothing else, that it does not know it: such a one is never begun.
    * @see https://fal.ai/docs/documentation/development/handle-cancellations
    */
-  async #isCancelled({ id }: Followed, { code }: DailiesError): Promise<boolean> {
+  async #isCancelled({ id }: Followed, { code, words }: DailiesError): Promise<boolean> {
     const { repository, clock } = this.#options;
-    const agreedAtMs = this.#agreedAtMs.get(id) ?? Number.POSITIVE_INFINITY;
-    if (code !== 'task_unknown' || clock.monotonic() - agreedAtMs < CANCELLED_UNKNOWN_MS) return false;
+    if (!this.#forgottenSinceMs.has(id)) return false;
+    const sinceMs = this.#forgottenSinceMs.get(id) ?? clock.monotonic();
+    const isForgotten = code === 'task_unknown' && words !== undefined;
+    this.#forgottenSinceMs.set(id, isForgotten ? sinceMs : null);
+    if (!isForgotten || clock.monotonic() - sinceMs < FORGOTTEN_MS) return false;
     const failure = { code: 'cancelled', words: null } as const;
     await repository.record(id, { kind: 'failed', failure, atMs: clock.now() });
-    this.#agreedAtMs.delete(id);
+    this.#forgottenSinceMs.delete(id);
     this.#failures.forget(id);
     return true;
   }
@@ -275,12 +278,8 @@ class Poller {
     const queuedAtMs = this.#queuedAtMs.get(id);
     this.#queuedAtMs.delete(id);
     const billed = cost === undefined ? {} : { cost };
-    const completed = {
-      kind: 'completed',
-      atMs,
-      ...(queuedAtMs === undefined ? {} : { queuedAtMs }),
-      ...billed,
-    } as const;
+    const turn = queuedAtMs === undefined ? {} : { queuedAtMs };
+    const completed = { kind: 'completed', atMs, ...turn, ...billed } as const;
     const reason = this.#judged(model, failure ?? { code: 'generation_failed', words: null });
     const failed = { kind: 'failed', failure: reason, atMs, ...billed } as const;
     const recorded = await repository.record(id, status === 'completed' ? completed : failed);

@@ -159,7 +159,7 @@ class Submitter {
     const service = this.#serviceOf(task);
     if (service === null) return NO_SERVICE_MS;
     const mayStillSend = this.#deadline(task.request);
-    const begun = await repository.record(id, { kind: 'send', owner: membership.owner }, task);
+    const begun = await repository.record(id, { kind: 'send', owner: membership.owner, atMs: clock.now() }, task);
     if (begun === undefined) return null;
     if (!begun.done) return this.#isUnposted(begun.task) ? 0 : null;
     const of = attemptOf(begun.task);

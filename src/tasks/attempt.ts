@@ -32,7 +32,8 @@ export function acceptedLate(task: Task, event: EventOf<'accepted'>): Task | nul
 
 /** Applies a lost response: unknown whether the service has it. */
 export function lostThere(task: Task, { of, failure }: EventOf<'lost'>): Task {
-  return { ...sent(task, of), state: 'uncertain', failure };
+  const { atMs } = task.lease ?? {};
+  return { ...sent(task, of), state: 'uncertain', failure, ...(atMs === undefined ? {} : { turnAtMs: atMs }) };
 }
 
 /** Counts an attempt as sent, even if the record lacked it. */

@@ -149,12 +149,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     phase: 'queued',
     countsAsEnd: false,
     on: {
-      send: (task, { owner }) => ({
-        ...task,
-        state: 'sending',
-        sends: task.sends + 1,
-        lease: { owner },
-      }),
+      send: (task, { owner, atMs }) => ({ ...task, state: 'sending', sends: task.sends + 1, lease: { owner, atMs } }),
       accepted: (task, event) => (event.of === undefined ? null : acceptedThere(task, event)),
       lost: (task, event) => (isBehind(task, event.of) ? lostThere(task, event) : null),
       refused: (task, { failure, atMs }) => ({ ...task, state: 'rejected', failure, endedAtMs: atMs }),

@@ -171,10 +171,10 @@ export interface Task extends Versioned {
   /** Number of these that the service rejected because of its limit on concurrent tasks. Default 0. */
   readonly busyTries?: number;
   /** Process that is `sending` it: no other process changes the task while that one is alive. */
-  readonly lease?: { readonly owner: string };
+  readonly lease?: { readonly owner: string; readonly atMs: number };
   /** Time at which the service's response with the id was stored; elapsed time counts from `createdAtMs`. */
   readonly acceptedAtMs?: number;
-  /** Time from which the service makes it: its acceptance, then its last report as queued. Absent: unknown, or not accepted. */
+  /** Time from which the service makes it, by its own answers: acceptance, last report as queued; `uncertain`: of its POST. */
   readonly turnAtMs?: number;
   readonly upstreamId?: UpstreamId;
   /** Time from which nothing more is expected from the service. */
@@ -245,7 +245,7 @@ export type TaskEvent =
   /** Its approvers are notified once more. */
   | { readonly kind: 'remind'; readonly atMs: number }
   /** Its owner starts the submission: the POST may leave from here on. */
-  | { readonly kind: 'send'; readonly owner: string }
+  | { readonly kind: 'send'; readonly owner: string; readonly atMs: number }
   /** The service accepted it. */
   | { readonly kind: 'accepted'; readonly of?: Attempt; readonly upstreamId: UpstreamId; readonly atMs: number }
   /** Provably nothing exists at the service; another attempt may follow. `isBusy`: its limit on concurrent tasks. */

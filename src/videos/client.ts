@@ -5,7 +5,7 @@ import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
-import type { CreateCall, Dialect, ErrorReading, ListedTask, TaskReading } from './dialects/dialect.ts';
+import type { CreateCall, Dialect, ErrorReading, TaskReading } from './dialects/dialect.ts';
 import { isModeration, isOutage } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
@@ -280,39 +280,46 @@ async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promi
 }
 
 /** Most pages of a list of tasks. */
-const MAX_PAGES = 20;
+const MAX_PAGES = 50;
 
 /** Reads the whole list of a service: its order is not documented. */
 async function list(wire: Wire, request: VideoRequest, fromMs: number, untilMs: number) {
   const checked = checkAgain(wire.catalog(), request);
   const { list: pages } = wire.dialect;
-  if (pages === undefined || !checked.ok) return null;
+  if (pages === undefined || !checked.ok || pages.path(1, checked.model) === null) return null;
   const { seconds, aspectRatio, resolution } = request;
-  const wanted = { model: idOf(checked.model), seconds, aspectRatio, resolution };
-  const facts = ['model', 'seconds', 'aspectRatio', 'resolution'] as const;
-  const agrees = ({ createdAtMs, ...said }: ListedTask): boolean =>
-    createdAtMs >= fromMs &&
-    createdAtMs <= untilMs &&
-    facts.every((fact) => said[fact] === undefined || wanted[fact] === undefined || said[fact] === wanted[fact]);
-  const found = new Set<UpstreamId>();
+  const wanted = { model: idOf(checked.model), seconds, aspectRatio, resolution, sound: checked.model.sound };
+  const facts = (['model', 'seconds', 'aspectRatio', 'resolution', 'sound'] as const).filter(
+    (fact) => wanted[fact] !== undefined,
+  );
+  const found = new Map<string, { readonly id: UpstreamId; readonly isSame: boolean }>();
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await look(wire, pages.path(page), undefined);
+    const answer = await look(wire, pages.path(page, checked.model) ?? '', undefined);
     const tasks = answer.status === 200 ? pages.decode(jsonOf(answer)) : null;
     if (tasks === null) throw refusal(wire, answer);
-    if (tasks.length === 0) return [...found];
-    for (const task of tasks) if (agrees(task)) found.add(task.id as UpstreamId);
+    if (tasks.length === 0) return [...found.values()];
+    for (const { id, createdAtMs, ...said } of tasks) {
+      const isOther = facts.some((fact) => said[fact] !== undefined && said[fact] !== wanted[fact]);
+      const isSame = facts.every((fact) => said[fact] === wanted[fact]);
+      if (!isOther && createdAtMs >= fromMs && createdAtMs <= untilMs) found.set(id, { id: id as UpstreamId, isSame });
+    }
   }
   throw failure(wire, `listing tasks: more than ${MAX_PAGES} pages`, { code: 'bad_answer', retryable: true });
 }
 
-/** Sends one request to cancel a task, where the service can. @returns whether it agreed */
-async function cancel(wire: Wire, id: UpstreamId, mayStart: () => boolean): Promise<boolean> {
-  const { agents, dialect, requestTimeoutMs: timeoutMs } = wire;
+/** Longest wait for the answer to a cancellation: later, it may be about another state. */
+const CANCEL_TIMEOUT_MS = 5_000;
+
+/** Sends one request to cancel a task, where the service can. */
+async function cancel(wire: Wire, id: UpstreamId, mayStart: () => boolean) {
+  const { agents, dialect, requestTimeoutMs } = wire;
   const call = dialect.cancelCall?.(id);
-  if (call === undefined) return false;
+  if (call === undefined) return 'refused';
   try {
+    const timeoutMs = Math.min(requestTimeoutMs, CANCEL_TIMEOUT_MS);
     const { status } = await exchange(wire, { agent: agents.retrieve, ...call, timeoutMs, mayStart });
-    return status >= 200 && status < 300;
+    if (status < 200 || status >= 300) return 'refused';
+    return dialect.forgetsCancelled === true ? 'forgets' : 'agreed';
   } catch (error) {
     throw noAnswer(wire, 'cancelling a task', error);
   }

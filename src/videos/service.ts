@@ -91,17 +91,22 @@ export interface VideoService {
   retrieve(id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask>;
   /**
    * Lists the tasks that the service took between two times, in milliseconds since the Unix epoch by its own clock, and that
-   * agree with a request in all that the list says of them. `null`: it lists none. @throws DailiesError as {@link retrieve} does
+   * differ from a request in nothing that the list says of them; `isSame`: it says all of it. `null`: it lists none.
+   * @throws DailiesError as {@link retrieve} does
    */
-  list(request: VideoRequest, fromMs: number, untilMs: number): Promise<readonly UpstreamId[] | null>;
+  list(
+    of: VideoRequest,
+    fromMs: number,
+    untilMs: number,
+  ): Promise<readonly { id: UpstreamId; isSame: boolean }[] | null>;
   /**
    * Asks the service to take a task off its queue, which {@link retrieve} has just reported as queued: at some services the
    * same call deletes a clip that is there. What became of the task is for {@link retrieve} to say.
    * @param mayStillSend called right before the bytes leave
-   * @returns whether the service agreed; `false` where it cannot
+   * @returns `refused` also where it cannot; `forgets`: it agreed, and does not know a task any more that it cancelled
    * @throws DailiesError as {@link retrieve} does, where it gave no answer
    */
-  cancel(id: UpstreamId, mayStillSend: () => boolean): Promise<boolean>;
+  cancel(id: UpstreamId, mayStillSend: () => boolean): Promise<'refused' | 'agreed' | 'forgets'>;
   /**
    * Streams the clip of a completed task to `path` (through `path + '.part'`, which a later call resumes where the
    * service supports Range). A broken transfer that made progress resumes at once; any other failure is left to the

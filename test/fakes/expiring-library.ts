@@ -133,7 +133,7 @@ function delivered(at: number, clipsDir: string): Task {
   return recount(
     lived(
       recount(task),
-      { kind: 'send', owner: 'me' },
+      { kind: 'send', owner: 'me', atMs: 0 },
       { kind: 'accepted', upstreamId, atMs },
       { kind: 'completed', atMs },
       { kind: 'fetched', clip },

@@ -93,7 +93,7 @@ export const EVENTS = {
   remind: { kind: 'remind', atMs: NOON_MS + 500 },
   framed: { kind: 'framed', of: 'task0' as TaskId, url: 'https://dailies.example/media/frame-task0?signature=x' },
   drop: { kind: 'drop', dropped: { shot: 1, end: 'failed' }, atMs: NOON_MS + 500 },
-  send: { kind: 'send', owner: 'me' },
+  send: { kind: 'send', owner: 'me', atMs: NOON_MS },
   accepted: { kind: 'accepted', upstreamId: UPSTREAM, atMs: NOON_MS + 1_000 },
   unsent: { kind: 'unsent', atMs: NOON_MS + 1_000 },
   refused: { kind: 'refused', failure: { code: 'bad_request', words: 'no' }, atMs: NOON_MS + 1_000 },

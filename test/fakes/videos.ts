@@ -76,23 +76,26 @@ export class ScriptedVideos implements VideoService, VideoServices {
   }
 
   /** Scripts the lists of tasks that agree with a request; initially the service has none. */
-  listed: (request: VideoRequest) => readonly string[] | null = () => null;
+  listed: (request: VideoRequest, fromMs: number, untilMs: number) => readonly string[] | null = () => null;
+  /** Its lists say all that is wanted of a task. */
+  saysAll = true;
   lists = 0;
 
-  async list(request: VideoRequest): Promise<readonly UpstreamId[] | null> {
+  async list(request: VideoRequest, fromMs: number, untilMs: number) {
     this.lists += 1;
-    return this.listed(request) as readonly UpstreamId[] | null;
+    const ids = this.listed(request, fromMs, untilMs);
+    return ids === null ? null : ids.map((id) => ({ id: id as UpstreamId, isSame: this.saysAll }));
   }
 
   /** Ids that the service was asked to cancel. */
   readonly cancels: UpstreamId[] = [];
-  /** The service can cancel, and agrees. */
-  canCancel = false;
+  /** Its answer to that. */
+  onCancel: 'refused' | 'agreed' | 'forgets' = 'refused';
 
-  async cancel(id: UpstreamId, mayStillSend: () => boolean): Promise<boolean> {
+  async cancel(id: UpstreamId, mayStillSend: () => boolean) {
     if (!mayStillSend()) throw errorOf('unavailable');
     this.cancels.push(id);
-    return this.canCancel;
+    return this.onCancel;
   }
 
   /** Every service is this one. */

@@ -316,24 +316,17 @@ function cancelledLines(view: TaskView): readonly Line[] {
   const by = lineOf(cancelledBy !== null && cancelledBy.id !== view.by.id && [' by ', { person: cancelledBy }]);
   if (view.sends === 0) return [[...unsentWords(view, by), ' You were not charged.']];
   const cancelled: Line = ['Cancelled in Dailies', ...by, '. '];
+  const end = view.failure?.code === 'cancelled' ? 'cancelled it before it began' : 'couldn’t make it';
   switch (view.lateOutcome) {
     case 'completed':
       return [[...cancelled, finishedAllTheSame(view)]];
     case 'failed':
-      return [[...cancelled, ...notMadeLine(view)]];
+      return [[...cancelled, `The video service ${end}. `, refundSentence(view)]];
     case 'unknown':
       return [[...cancelled, `What became of it is unknown; the video service may have charged ${atStake(view)}.`]];
     case null:
       return [[...cancelled, cannotCancel(view)]];
   }
-}
-
-function notMadeLine(view: TaskView): Line {
-  const isCancelled = view.failure?.code === 'cancelled';
-  return [
-    `The video service ${isCancelled ? 'cancelled it before it began' : 'couldn’t make it'}. `,
-    refundSentence(view),
-  ];
 }
 
 /** Explains the effect of cancelling a task after its submission. */

@@ -37,7 +37,8 @@ export type ListedModel = Readonly<{ id: string }> &
   >;
 
 /** Task as a service lists it, with what it says of the request; `model` is its id there. */
-export interface ListedTask extends Partial<Pick<VideoRequest, 'model' | 'seconds' | 'aspectRatio' | 'resolution'>> {
+export interface ListedTask
+  extends Partial<Pick<VideoRequest, 'model' | 'seconds' | 'aspectRatio' | 'resolution'> & Pick<Model, 'sound'>> {
   readonly id: string;
   readonly createdAtMs: number;
 }
@@ -102,11 +103,13 @@ export interface Dialect {
   };
   /** Its list of tasks. Absent: it has none, or none is documented. */
   readonly list?: {
-    /** Returns the path of a page, from 1, below the base URL, encoded. */
-    readonly path: (page: number) => string;
+    /** Returns the path of a page, from 1, below the base URL, encoded; `null` where the tasks of a model are not listed. */
+    readonly path: (page: number, model: Model) => string | null;
     /** Returns the tasks of a page, none after the last one; `null` for anything but a list. */
     readonly decode: (answer: unknown) => readonly ListedTask[] | null;
   };
+  /** A task that it cancelled is not known any more. Default: it is known as cancelled. */
+  readonly forgetsCancelled?: true;
   /** Returns the request that takes a queued task off the queue. Absent: the service cannot, or it is not documented. */
   readonly cancelCall?: (id: UpstreamId) => { readonly method: 'PUT' | 'DELETE'; readonly path: string };
   /** Decodes a response as a task; `null` is an empty one that says `202 Accepted`. @returns null where it has no field of a task. */

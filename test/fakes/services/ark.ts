@@ -170,7 +170,7 @@ interface Task {
   readonly id: string;
   readonly model: string;
   /** What it says of its request. */
-  readonly says: Readonly<Record<'duration' | 'ratio' | 'resolution', unknown>>;
+  readonly says: Readonly<Record<'duration' | 'ratio' | 'resolution' | 'generate_audio', unknown>>;
   readonly createdAtSeconds: number;
   readonly end: TaskEnd;
   isCancelled?: true;
@@ -228,8 +228,8 @@ export async function startArk(now: () => number = Date.now): Promise<FakeArk> {
     const problem = arkProblem(parsed);
     if (problem !== null) return problem;
     const id = `cgt-20261127${String(tasks.size).padStart(6, '0')}-x7k2p`;
-    const { model, duration, ratio, resolution } = parsed;
-    const says = { duration, ratio, resolution };
+    const { model, duration, ratio, resolution, generate_audio } = parsed;
+    const says = { duration, ratio, resolution, generate_audio };
     const end = ends.shift() ?? { status: 'succeeded' };
     tasks.set(id, { id, model, says, createdAtSeconds: Math.floor(now() / 1_000), end, looks: 0 });
     if (areAnswersLost) return null;

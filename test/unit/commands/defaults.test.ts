@@ -146,7 +146,7 @@ it('a retry keeps the settings of its clip', async () => {
   const task = await house.seed(
     ada(),
     'a red fox --seconds 6',
-    { kind: 'send', owner: 'x' },
+    { kind: 'send', owner: 'x', atMs: 0 },
     { kind: 'refused', failure: { code: 'bad_request', words: null }, atMs: 0 },
   );
   await house.bot.text(ada(), 'defaults --model calm-2 --seconds 10 --aspect 9:16');

@@ -120,7 +120,7 @@ describe('order that the platform reported as failed', () => {
 
 describe('button press that the platform reported as failed', () => {
   const uncertain: readonly TaskEvent[] = [
-    { kind: 'send', owner: 'o' },
+    { kind: 'send', owner: 'o', atMs: 0 },
     { kind: 'lost', failure: { code: 'lost_answer', words: null } },
   ];
 

@@ -57,7 +57,7 @@ describe('limit of open clips', () => {
     house.seed(
       caller,
       prompt,
-      { kind: 'send', owner: 'o' },
+      { kind: 'send', owner: 'o', atMs: 0 },
       { kind: 'lost', failure: { code: 'lost_answer', words: null } },
     );
 

@@ -13,15 +13,19 @@ import { clientOf } from '../videos/client.ts';
 import { exampleCatalog } from '../videos/dialects/journey.ts';
 
 const MINUTE_MS = 60_000;
+const PRICE = { amount: '0.30', currency: 'USD' };
 const lost = () => ({ kind: 'lost', error: errorOf('lost_answer', { retryable: false }) }) as const;
 
-/** An app with orders whose answers were lost, and what the list of the service has that agrees with each. */
-async function uncertain(count = 1) {
+/** An app with orders whose answers were lost, one after the other. */
+async function uncertain({ count = 1, apartMs = 0 } = {}) {
   const house = new TaskHouse().start();
   house.videos.willCreate(...Array.from({ length: count }, () => lost));
+  house.videos.willRetrieve(() => status('in_progress'));
   const ids: TaskId[] = [];
-  for (let order = 0; order < count; order += 1)
+  for (let order = 0; order < count; order += 1) {
     ids.push(await house.order({ key: `i${order}`, request: { ...orderOf().request, prompt: `fox ${order}` } }));
+    await house.pass(apartMs, MINUTE_MS);
+  }
   /** Looks at the lists several times, 20 seconds apart. */
   const look = async (times: number): Promise<readonly Task[]> => {
     for (let time = 0; time < times; time += 1) {
@@ -36,7 +40,6 @@ async function uncertain(count = 1) {
 it('an order takes the one task of the list that agrees with it, at the second look, and is followed to its clip', async () => {
   const { house, id, look } = await uncertain();
   house.videos.listed = () => ['up-lost'];
-  house.videos.willRetrieve(() => status('in_progress'));
   expect(await look(1)).toMatchObject([{ state: 'uncertain' }]);
   expect(await look(1)).toMatchObject([{ state: 'polling', upstreamId: 'up-lost', sends: 1 }]);
   house.videos.willRetrieve(() => status('completed'));
@@ -44,6 +47,20 @@ it('an order takes the one task of the list that agrees with it, at the second l
   expect(await house.task(id)).toMatchObject({ state: 'completed', clip: {} });
   expect(house.videos.posts).toHaveLength(1);
   expect(ledgerOf(await house.task(id)).map(({ state }) => state)).toEqual(['settled']);
+});
+
+it('the list is asked for the time in which the POST was on its way, and for ten minutes', async () => {
+  const { house, look } = await uncertain();
+  const asked: (readonly [number, number])[] = [];
+  house.videos.listed = (_request, fromMs, untilMs) => {
+    asked.push([fromMs, untilMs]);
+    return [];
+  };
+  await look(1);
+  expect(asked).toEqual([[NOON_MS - 10_000, NOON_MS + 70_000]]);
+  await house.pass(11 * MINUTE_MS, MINUTE_MS);
+  await look(2);
+  expect(asked).toHaveLength(1);
 });
 
 it('a task that the list has only later is found, and another one in its place is not taken at once', async () => {
@@ -54,7 +71,7 @@ it('a task that the list has only later is found, and another one in its place i
   expect(await look(1)).toMatchObject([{ state: 'polling', upstreamId: 'up-lost' }]);
 });
 
-it.each([
+it.each<[string, ScriptedVideos['listed']]>([
   ['none', () => []],
   ['several', () => ['one', 'two']],
   ['no list', () => null],
@@ -64,48 +81,56 @@ it.each([
       throw errorOf('unavailable');
     },
   ],
-] as readonly (readonly [string, ScriptedVideos['listed']])[])('of %s, a user decides', async (_what, listed) => {
+])('of %s, a user decides', async (_what, listed) => {
   const { house, look } = await uncertain();
   house.videos.listed = listed;
   expect(await look(5)).toMatchObject([{ state: 'uncertain', failure: { code: 'lost_answer' } }]);
   expect(house.videos.posts).toHaveLength(1);
 });
 
-it('a task that agrees with two orders is nobody’s, also once a user has dismissed one of them', async () => {
-  const { house, ids, look } = await uncertain(2);
+it('a task that does not say all that was ordered is nobody’s, and keeps others from being taken', async () => {
+  const { house, look } = await uncertain();
+  house.videos.listed = () => ['up-lost'];
+  house.videos.saysAll = false;
+  expect(await look(3)).toMatchObject([{ state: 'uncertain' }]);
+});
+
+it('of two orders lost at about the same time, neither takes a task, also long after and once one is decided on', async () => {
+  const { house, ids, look } = await uncertain({ count: 2 });
+  const [first, second] = ids as [TaskId, TaskId];
   house.videos.listed = () => ['up-lost'];
   expect(await look(3)).toMatchObject([{ state: 'uncertain' }, { state: 'uncertain' }]);
-  await house.service.leave(ids[1] as TaskId, ADA);
-  expect(await look(3)).toMatchObject([{ state: 'uncertain' }, { state: 'uncertain' }]);
+  await house.service.leave(first, ADA);
+  expect(await look(30)).toMatchObject([{ state: 'uncertain' }, { state: 'uncertain' }]);
+  await house.service.identify(second, ADA, 'up-mine' as never);
+  expect(await look(2)).toMatchObject([{ leftBy: ADA }, { upstreamId: 'up-mine' }]);
 });
 
-it('what an order that was sent again has left in the list is not taken by another one, but by neither', async () => {
-  const { house, ids, look } = await uncertain(2);
-  house.videos.willRetrieve(() => status('in_progress'));
-  house.videos.listed = () => [];
-  await look(1);
-  const price = { amount: '0.30', currency: 'USD' };
-  await house.service.resubmit(ids[0] as TaskId, ADA, { afterSends: 1, price });
-  await house.pass(1_000);
-  house.videos.listed = ({ prompt }) => (prompt === 'fox 1' ? ['up-first'] : []);
-  expect(await look(3)).toMatchObject([{ state: 'polling', sends: 2 }, { state: 'uncertain' }]);
-});
+it.each([
+  ['dismissed', (house: TaskHouse, id: TaskId) => house.service.leave(id, ADA)],
+  ['sent again', (house: TaskHouse, id: TaskId) => house.service.resubmit(id, ADA, { afterSends: 1, price: PRICE })],
+] as const)(
+  'what an order has left that was %s before the first look is not taken by another one',
+  async (_, decide) => {
+    const { house, ids, look } = await uncertain({ count: 2 });
+    await decide(house, ids[0] as TaskId);
+    await house.pass(1_000);
+    house.videos.listed = () => ['up-first'];
+    expect((await look(3))[1]).toMatchObject({ state: 'uncertain' });
+  },
+);
 
-it('two orders that agree with a task each take them', async () => {
-  const { house, ids, look } = await uncertain(2);
-  house.videos.willRetrieve(() => status('in_progress'));
-  const prompts = new Map<string, string>();
-  house.videos.listed = ({ prompt }) => [prompts.get(prompt) ?? ''];
-  for (const [at, id] of ids.entries()) prompts.set((await house.task(id)).request.prompt, `up-${at}`);
+it('orders lost minutes apart take a task each', async () => {
+  const { house, look } = await uncertain({ count: 2, apartMs: 4 * MINUTE_MS });
+  house.videos.listed = ({ prompt }) => [prompt === 'fox 0' ? 'up-0' : 'up-1'];
   expect(await look(2)).toMatchObject([
     { state: 'polling', upstreamId: 'up-0' },
     { state: 'polling', upstreamId: 'up-1' },
   ]);
 });
 
-it('what another order has, of its service’s own accord or while it is being sent, is not taken', async () => {
+it('what another order has, or may have while it is being sent, is not taken', async () => {
   const { house, look } = await uncertain();
-  house.videos.willRetrieve(() => status('in_progress'));
   await house.order({ key: 'other' });
   house.videos.listed = () => ['up-2'];
   expect(await look(3)).toMatchObject([{ state: 'uncertain' }]);
@@ -113,24 +138,36 @@ it('what another order has, of its service’s own accord or while it is being s
   house.videos.onItsWay = promise;
   await house.order({ key: 'sending' });
   house.videos.listed = () => ['up-2', 'up-3'];
-  expect(await look(3)).toMatchObject([{ state: 'uncertain' }]);
+  expect(await look(1)).toMatchObject([{ state: 'uncertain' }]);
   resolve();
   house.videos.listed = () => ['up-2', 'up-3', 'up-lost'];
   await house.pass(1_000);
-  expect(await look(2)).toMatchObject([{ state: 'polling', upstreamId: 'up-lost' }]);
+  expect(await look(3)).toMatchObject([{ state: 'polling', upstreamId: 'up-lost' }]);
 });
 
-it('the list is not asked about what a user has dismissed, or what was lost half an hour ago', async () => {
+it('nothing is taken for an order that a user has cancelled: it might be cancelled at the service', async () => {
+  const house = new TaskHouse().start();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  house.videos.onItsWay = promise;
+  house.videos.willCreate(lost);
+  house.videos.listed = () => ['up-lost'];
+  const id = await house.order();
+  await house.service.cancel(id, ADA);
+  resolve();
+  await house.pass(1_000);
+  for (let time = 0; time < 3; time += 1) expect(await runJob(house.lostCreates, house)).toBe(true);
+  expect(await house.task(id)).toMatchObject({ state: 'uncertain', cancelledBy: ADA });
+});
+
+it('what was found is not cancelled at the service: it may be somebody else’s', async () => {
   const { house, id, look } = await uncertain();
-  house.videos.listed = () => [];
-  await house.pass(31 * MINUTE_MS, MINUTE_MS);
+  house.videos.listed = () => ['up-lost'];
+  house.videos.willRetrieve(() => status('queued'));
   await look(2);
-  expect(house.videos.lists).toBe(0);
-  const other = await uncertain();
-  await other.house.service.leave(other.id, ADA);
-  await other.look(2);
-  expect(other.house.videos.lists).toBe(0);
-  expect(await house.task(id)).toMatchObject({ state: 'uncertain' });
+  await house.service.cancel(id, ADA);
+  await house.pass(MINUTE_MS, 1_000);
+  expect(await house.task(id)).toMatchObject({ state: 'cancelled' });
+  expect(house.videos.cancels).toEqual([]);
 });
 
 it('at Ark, a task whose answer was lost is found among those of strangers, once the list has it', async () => {
@@ -140,25 +177,13 @@ it('at Ark, a task whose answer was lost is found among those of strangers, once
   const catalog = exampleCatalog('ark');
   const options = { dialect: ARK, catalog: () => catalog, clock };
   const client = clientOf({ baseUrl: `${ark.api.baseUrl}/api/v3`, token: ARK_KEY }, options);
-  const house = new TaskHouse({
-    clock,
-    queues: queueNamesOf(['fake'], ['ark']),
-    videos: Object.assign(new ScriptedVideos(), { of: () => client }),
-  }).start();
+  const videos = Object.assign(new ScriptedVideos(), { of: () => client });
+  const house = new TaskHouse({ clock, queues: queueNamesOf(['fake'], ['ark']), videos }).start();
   const media = { image: [], audio: [], video: [] };
-  const request = {
-    model: 'seedance-1.5-pro',
-    prompt: 'a fox',
-    service: 'ark',
-    seconds: 5,
-    resolution: '720p',
-    aspectRatio: '16:9',
-    media,
-  } as const;
-  const stranger = { ...request, seconds: 10 };
-  expect(await client.create(stranger, { key: 'stranger', mayStillSend: () => true })).toMatchObject({
-    kind: 'accepted',
-  });
+  const settings = { service: 'ark', seconds: 5, resolution: '720p', aspectRatio: '16:9' } as const;
+  const request = { ...settings, model: 'seedance-1.5-pro', prompt: 'a fox', media };
+  const sending = { key: 'stranger', mayStillSend: () => true };
+  expect(await client.create({ ...request, seconds: 10 }, sending)).toMatchObject({ kind: 'accepted' });
   ark.losesAnswers(true);
   const { task } = await house.submit({ request });
   await house.pass(0);
@@ -177,7 +202,6 @@ it('at Ark, a task whose answer was lost is found among those of strangers, once
 it('a user’s decision between two looks counts', async () => {
   const { house, id, look } = await uncertain();
   house.videos.listed = () => ['up-lost'];
-  house.videos.willRetrieve(() => status('in_progress'));
   await look(1);
   await house.service.identify(id, ADA, 'up-mine' as never);
   expect(await look(2)).toMatchObject([{ state: 'polling', upstreamId: 'up-mine' }]);

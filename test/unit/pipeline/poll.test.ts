@@ -9,7 +9,7 @@ import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { type Deferred, deferred } from '#test/fakes/settle.ts';
 import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
 import { ADA, CLIP } from '#test/fakes/tasks.ts';
-import { accepted, errorOf, status, untilAborted } from '#test/fakes/videos.ts';
+import { accepted, errorOf, type ScriptedVideos, status, untilAborted } from '#test/fakes/videos.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -361,46 +361,60 @@ describe('a cancelled task', () => {
   });
 
   /** A cancelled task of a service that can cancel, with the state of its looks. */
-  async function cancelled(...looks: readonly (() => ReturnType<typeof status>)[]) {
+  async function cancelled(
+    onCancel: ScriptedVideos['onCancel'],
+    ...looks: readonly (() => ReturnType<typeof status>)[]
+  ) {
     const { house, id } = await following();
-    house.videos.canCancel = true;
+    house.videos.onCancel = onCancel;
     house.videos.willRetrieve(...looks);
     await house.service.cancel(id, ADA);
     return { house, id };
   }
+  const unknown = (words?: string) => (): never => {
+    throw errorOf('task_unknown', words === undefined ? {} : { words });
+  };
 
   it('is cancelled at the service while it is queued there, and its end is the service’s', async () => {
     const isCancelled = status('failed', null, { code: 'cancelled', words: null });
     const { house, id } = await cancelled(
+      'agreed',
       () => status('queued'),
       () => isCancelled,
     );
     await house.pass(10_000);
     expect(house.videos.cancels).toEqual(['up-1']);
-    expect(await house.task(id)).toMatchObject({
-      state: 'cancelled',
-      lateOutcome: 'failed',
-      failure: { code: 'cancelled' },
-    });
+    const failure = { code: 'cancelled' };
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'failed', failure });
+    expect(ledgerOf(await house.task(id)).map(({ state }) => state)).toEqual(['refunded']);
   });
 
   it.each(['in_progress', 'unknown', 'completed'] as const)('is not cancelled there in the state %s', async (state) => {
-    const { house } = await cancelled(() => status(state));
+    const { house } = await cancelled('agreed', () => status(state));
     await house.pass(60_000, 1_000);
     expect(house.videos.cancels).toEqual([]);
   });
 
   it('is not cancelled there before a user cancels it', async () => {
     const { house } = await following();
-    house.videos.canCancel = true;
     await house.pass(60_000, 1_000);
     expect(house.videos.polls.length).toBeGreaterThan(1);
     expect(house.videos.cancels).toEqual([]);
   });
 
+  it('is not cancelled there where its id was entered by a user: it may be that of another task', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer', { retryable: false }) }));
+    const id = await house.order();
+    await house.service.identify(id, ADA, 'up-entered' as UpstreamId);
+    await house.service.cancel(id, ADA);
+    await house.pass(60_000, 1_000);
+    expect(house.videos.polls).toContain('up-entered');
+    expect(house.videos.cancels).toEqual([]);
+  });
+
   it('is not cancelled there by a look that is not fresh any more: the call may delete a clip', async () => {
     const { house, id } = await following();
-    house.videos.canCancel = true;
     house.videos.willRetrieve(
       () => {
         house.clock.advance(6_000);
@@ -414,49 +428,51 @@ describe('a cancelled task', () => {
     expect(await house.task(id)).toMatchObject({ lateOutcome: 'completed' });
   });
 
-  it('is polled to its outcome where the service does not agree', async () => {
-    const { house, id } = await following();
-    house.videos.willRetrieve(
+  it('is polled to its outcome where the service refuses to cancel it', async () => {
+    const { house, id } = await cancelled(
+      'refused',
       () => status('queued'),
       () => status('in_progress'),
       () => status('completed'),
     );
-    await house.service.cancel(id, ADA);
     await house.pass(60_000, 1_000);
     expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
   });
 
-  it('that the service agreed to cancel, and has not known for a minute since, is cancelled', async () => {
-    const { house, id } = await cancelled(
-      () => status('queued'),
-      () => {
-        throw errorOf('task_unknown');
-      },
-    );
+  it('is cancelled where its service agreed to forget it, and says for a minute that it did', async () => {
+    const { house, id } = await cancelled('forgets', () => status('queued'), unknown('Request not found'));
     await house.pass(30_000, 1_000);
     expect((await house.task(id)).lateOutcome).toBeUndefined();
     await house.pass(180_000, 1_000);
     expect(await house.task(id)).toMatchObject({ lateOutcome: 'failed', failure: { code: 'cancelled', words: null } });
   });
 
-  it('that the service does not know without having agreed is in doubt', async () => {
-    const { house, id } = await cancelled(() => {
-      throw errorOf('task_unknown');
-    });
+  it.each<[string, ScriptedVideos['onCancel'], readonly (() => ReturnType<typeof status>)[]]>([
+    ['was not agreed to be forgotten', 'agreed', [() => status('queued'), unknown('Request not found')]],
+    ['was never queued', 'forgets', [unknown('Request not found')]],
+    ['a page without words says is unknown', 'forgets', [() => status('queued'), unknown()]],
+    ['began all the same', 'forgets', [() => status('queued'), () => status('in_progress'), unknown('Not found')]],
+    [
+      'is unknown now and then',
+      'forgets',
+      [
+        () => status('queued'),
+        ...Array.from({ length: 60 }, () => [
+          unknown('Request not found'),
+          () => {
+            throw errorOf('timed_out');
+          },
+        ]).flat(),
+      ],
+    ],
+  ])('is in doubt after a day where it %s', async (_what, onCancel, looks) => {
+    const { house, id } = await cancelled(onCancel, ...looks);
     await house.pass(600_000, 1_000);
     expect((await house.task(id)).lateOutcome).toBeUndefined();
-  });
-
-  it('that began all the same counts as unknown only after another agreement', async () => {
-    const { house, id } = await cancelled(
-      () => status('queued'),
-      () => status('in_progress'),
-      () => {
-        throw errorOf('task_unknown');
-      },
-    );
-    await house.pass(600_000, 1_000);
-    expect((await house.task(id)).lateOutcome).toBeUndefined();
+    house.videos.willRetrieve(unknown());
+    await house.pass(25 * HOUR_MS, 60_000);
+    expect(await house.task(id)).toMatchObject({ lateOutcome: 'unknown' });
+    expect(ledgerOf(await house.task(id)).map(({ state }) => state)).toEqual(['in_doubt']);
   });
 
   /** A cancelled task that the service finished anyway. */

@@ -361,7 +361,7 @@ describe('a clip whose image is the last frame of another', () => {
 describe('a task found in `sending`', () => {
   async function crashed(house: TaskHouse): Promise<void> {
     await house.repository.claim(newTask());
-    await house.repository.record(newTask().id, { kind: 'send', owner: 'the dead' });
+    await house.repository.record(newTask().id, { kind: 'send', owner: 'the dead', atMs: 0 });
   }
 
   it('becomes uncertain at once where no other process can be running', async () => {
@@ -660,7 +660,7 @@ describe('an outcome that was recorded twice', () => {
     const commit = flaky.commit.bind(flaky);
     flaky.commit = async (change) => {
       if (writesTask(({ state }) => state === 'rejected')(change)) {
-        await other.repository.record(newTask().id, { kind: 'send', owner: 'another' });
+        await other.repository.record(newTask().id, { kind: 'send', owner: 'another', atMs: 0 });
       }
       return commit(change);
     };

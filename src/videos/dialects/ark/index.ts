@@ -39,11 +39,12 @@ const listSchema = z.object({
   items: z.array(
     z.object({
       id: z.string().min(1),
-      model: z.string().optional(),
+      model: z.string().nullish(),
       created_at: z.coerce.number().positive(),
-      duration: z.number().optional(),
-      ratio: z.string().optional(),
-      resolution: z.string().optional(),
+      duration: z.number().nullish(),
+      ratio: z.string().nullish(),
+      resolution: z.string().nullish(),
+      generate_audio: z.boolean().nullish(),
     }),
   ),
   total: z.number(),
@@ -68,8 +69,9 @@ export const ARK: Dialect = {
     content: (id) => `${PATH}/${encodeURIComponent(id)}`,
   },
   list: {
-    // Of the last 7 days.
-    path: (page) => `${PATH}?page_num=${page}&page_size=500`,
+    // Of the last 7 days. Which tasks of another tier it has is not documented.
+    path: (page, { parameters = {} }) =>
+      parameters['service_tier'] === undefined ? `${PATH}?page_num=${page}&page_size=100` : null,
     decode: decodeList,
   },
   // The same call deletes the record of a task that has ended.
@@ -137,13 +139,14 @@ function decodeTask(answer: unknown): TaskReading | null {
 function decodeList(answer: unknown): readonly ListedTask[] | null {
   const parsed = listSchema.safeParse(answer);
   if (!parsed.success) return null;
-  return parsed.data.items.map(({ id, model, created_at: createdAtSeconds, duration: seconds, ratio, resolution }) => ({
+  return parsed.data.items.map(({ id, created_at: createdAtSeconds, model, duration, ratio, resolution, ...more }) => ({
     id,
     createdAtMs: createdAtSeconds * 1_000,
-    ...(model === undefined ? {} : { model }),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(ratio === undefined ? {} : { aspectRatio: ratio as AspectRatio }),
-    ...(resolution === undefined ? {} : { resolution: resolution as Resolution }),
+    ...(model == null ? {} : { model }),
+    ...(duration == null ? {} : { seconds: duration }),
+    ...(ratio == null ? {} : { aspectRatio: ratio as AspectRatio }),
+    ...(resolution == null ? {} : { resolution: resolution as Resolution }),
+    ...(more.generate_audio == null ? {} : { sound: more.generate_audio }),
   }));
 }
 

@@ -68,6 +68,7 @@ export const FAL: Dialect = {
     content: pathOf,
   },
   // One that a runner has is only sent a signal, which the model may ignore.
+  forgetsCancelled: true,
   cancelCall: (id) => ({ method: 'PUT', path: `${pathOf(id)}/cancel` }),
   createCall: (request, model) => ({ path: pathOf(idOf(model)), body: bodyOf(request, model) }),
   acceptedId,

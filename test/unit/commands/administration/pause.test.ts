@@ -49,9 +49,9 @@ describe('/video pause', () => {
   it('refuses Retry, 🔁 and Send again, and lets Cancel and Dismiss through', async () => {
     const house = new BotHouse(CATALOG);
     const failed = { kind: 'refused', failure: { code: 'bad_request', words: null }, atMs: NOON_MS } as const;
-    const done = await house.seed(ada(), 'a fox', { kind: 'send', owner: 'me' }, failed);
+    const done = await house.seed(ada(), 'a fox', { kind: 'send', owner: 'me', atMs: 0 }, failed);
     const lost = { kind: 'lost', failure: { code: 'lost_answer', words: null } } as const;
-    const uncertain = await house.seed(ada(), 'a hen', { kind: 'send', owner: 'me' }, lost);
+    const uncertain = await house.seed(ada(), 'a hen', { kind: 'send', owner: 'me', atMs: 0 }, lost);
     await said(house, 'pause enough');
     const message = { channel: 'clips', message: `m-${done.id}` };
     for (const reply of [

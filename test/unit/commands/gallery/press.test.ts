@@ -35,7 +35,7 @@ async function setUp() {
   const task = await house.seed(
     ada(),
     'a red fox',
-    { kind: 'send', owner: 'x' },
+    { kind: 'send', owner: 'x', atMs: 0 },
     { kind: 'refused', failure: { code: 'bad_request', words: null }, atMs: NOON_MS },
   );
   house.happen(task.id, { kind: 'presented', revision: task.revision });

@@ -8,7 +8,7 @@ import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG, EPIC, SWIFT } from '../../videos/models.ts';
 
-const send: TaskEvent = { kind: 'send', owner: 'o' };
+const send: TaskEvent = { kind: 'send', owner: 'o', atMs: 0 };
 const accepted: TaskEvent = { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS };
 const lost: TaskEvent = { kind: 'lost', failure: { code: 'lost_answer', words: null } };
 const completed: TaskEvent = { kind: 'completed', atMs: NOON_MS + 134_000 };

@@ -21,7 +21,7 @@ const usd = (amount: string) => ({ amount, currency: 'USD' });
 const PRICE = usd('0.3');
 const FOX = 'a red fox --seconds 6 --model swift-1 --resolution 720p';
 const FILLED = { prompt: 'a red fox', seconds: '6', model: 'swift-1', resolution: '720p' };
-const SEND: TaskEvent = { kind: 'send', owner: 'me' };
+const SEND: TaskEvent = { kind: 'send', owner: 'me', atMs: 0 };
 const LOST: readonly TaskEvent[] = [SEND, { kind: 'lost', failure: { code: 'lost_answer', words: null } }];
 const DONE = doneIn(0);
 const OVER: OverBudget = {

@@ -18,7 +18,7 @@ const BELOW: SpendingRules = NO_SPENDING_RULES;
 const ABOVE: SpendingRules = { confirmAbove: usd('0.10'), budgets: [] };
 const PRICE = usd('0.3');
 const LOST: readonly TaskEvent[] = [
-  { kind: 'send', owner: 'me' },
+  { kind: 'send', owner: 'me', atMs: 0 },
   { kind: 'lost', failure: { code: 'lost_answer', words: null } },
 ];
 const DONE = doneIn(0);

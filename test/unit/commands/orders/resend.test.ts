@@ -18,7 +18,7 @@ const room = (changes: Partial<BudgetRoom>): BudgetRoom => ({
 const LEFT = 'The team has $36.20 of $100.00 left for November.';
 const RULES: SpendingRules = { confirmAbove: usd('0.10'), budgets: [room({ limit: '100' })] };
 const UNCERTAIN: readonly TaskEvent[] = [
-  { kind: 'send', owner: 'me' },
+  { kind: 'send', owner: 'me', atMs: 0 },
   { kind: 'lost', failure: { code: 'lost_answer', words: null } },
 ];
 

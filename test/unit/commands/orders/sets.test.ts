@@ -10,7 +10,7 @@ import { replyText } from '#test/fakes/card-text.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
 import { CATALOG, EPIC, SWIFT } from '../../videos/models.ts';
 
-const SEND: TaskEvent = { kind: 'send', owner: 'o' };
+const SEND: TaskEvent = { kind: 'send', owner: 'o', atMs: 0 };
 const DONE = doneIn(134_000);
 
 /** A house with a set of Ada's, each task after the events. */

@@ -7,7 +7,7 @@ import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';
 
-const send: TaskEvent = { kind: 'send', owner: 'o' };
+const send: TaskEvent = { kind: 'send', owner: 'o', atMs: 0 };
 const accepted: TaskEvent = { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS };
 const completed: TaskEvent = { kind: 'completed', atMs: NOON_MS + 134_000 };
 const fetched: TaskEvent = { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } };

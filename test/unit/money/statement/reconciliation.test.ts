@@ -43,7 +43,7 @@ async function made(upstream: string, given: Made = {}): Promise<TaskId> {
   const request = { ...newTask().request, ...(service === undefined ? {} : { service }) };
   const task = newTask({ id, request, createdAtMs: atMs, price: { amount, currency }, origin: originOf(origin) });
   await repository.claim(task);
-  await repository.record(id, { kind: 'send', owner: 'me' });
+  await repository.record(id, { kind: 'send', owner: 'me', atMs: 0 });
   if (end === 'lost') {
     await repository.record(id, { kind: 'lost', failure: FAILURE });
     return id;
@@ -160,7 +160,7 @@ it('knows a failed clip that awaits its refund, and what was booked before', asy
   const { createdAtMs, price } = newTask();
   const money = { sends: [{ period: '2026-10', ...price, atMs: createdAtMs }], awaitsRefund: true } as const;
   await repository.claim(newTask({ id, createdAtMs: OCTOBER_MS, money }));
-  await repository.record(id, { kind: 'send', owner: 'me' });
+  await repository.record(id, { kind: 'send', owner: 'me', atMs: 0 });
   await repository.record(id, { kind: 'accepted', upstreamId: 'failed' as UpstreamId, atMs: OCTOBER_MS });
   await repository.record(id, { kind: 'failed', failure: FAILURE, atMs: OCTOBER_MS + 1 });
   const compared = async (...rows: readonly string[]) =>
@@ -257,7 +257,7 @@ it('brings no bill together with a clip that was sent again and has an id', asyn
   const sent = await made('sent', { end: 'lost' });
   const purchase = { period: '2026-10', amount: '0.30', currency: 'USD', atMs: OCTOBER_MS + 1_000 };
   await repository.record(sent, { kind: 'resubmit', afterSends: 1, purchase });
-  await repository.record(sent, { kind: 'send', owner: 'me' });
+  await repository.record(sent, { kind: 'send', owner: 'me', atMs: 0 });
   await repository.record(sent, { kind: 'accepted', upstreamId: 'again' as UpstreamId, atMs: OCTOBER_MS + 2_000 });
   expect(await paired(['x,0.30,2026-10-03T12:01Z', 'again,0.30,2026-10-03T12:01Z', 'z,9,2026-10-31'])).toEqual([]);
 });

@@ -294,14 +294,14 @@ describe('a journey', () => {
     const [queued, running] = [await accepted(client), await accepted(client)];
     expect((await client.retrieve(queued)).status).toBe('queued');
     expect(await client.cancel(queued, () => false).catch(({ code }: { code: string }) => code)).toBe('unavailable');
-    expect(await client.cancel(queued, () => true)).toBe(true);
+    expect(await client.cancel(queued, () => true)).toBe('agreed');
     expect(service.api.requests.filter(({ method }) => method === 'DELETE')).toMatchObject([
       { path: `/api/v3/contents/generations/tasks/${queued}`, headers: { authorization: `Bearer ${ARK_KEY}` } },
     ]);
     const failure = { code: 'cancelled', words: null };
     expect((await follow(client, queued)).at(-1)).toMatchObject({ status: 'failed', failure });
     for (let look = 0; look < 2; look += 1) await client.retrieve(running);
-    expect(await client.cancel(running, () => true)).toBe(false);
+    expect(await client.cancel(running, () => true)).toBe('refused');
     expect((await follow(client, running)).at(-1)).toMatchObject({ status: 'completed' });
   });
 
@@ -343,9 +343,9 @@ describe('the list of tasks', () => {
       const url = `${service.api.baseUrl}/api/v3${path}`;
       expect((await fetch(url, { ...init, body: JSON.stringify({ ...Object(body), ...other }) })).status).toBe(200);
     }
-    expect((await listed(client))?.toSorted()).toEqual(own);
+    expect((await listed(client))?.map(({ id }) => id).toSorted()).toEqual(own);
     const pages = service.api.requests.filter(({ method }) => method === 'GET').map(({ path }) => path);
-    expect(pages).toEqual([1, 2].map((page) => `/api/v3/contents/generations/tasks?page_num=${page}&page_size=500`));
+    expect(pages).toEqual([1, 2].map((page) => `/api/v3/contents/generations/tasks?page_num=${page}&page_size=100`));
   });
 
   it('has those of a time alone', async () => {
@@ -358,7 +358,24 @@ describe('the list of tasks', () => {
       ids.push(await accepted(client));
       clock.ms += 60_000;
     }
-    expect(await listed(client, FOX, 1_795_000_030_000, 1_795_000_090_000)).toEqual([ids[1]]);
+    expect(await listed(client, FOX, 1_795_000_030_000, 1_795_000_090_000)).toEqual([{ id: ids[1], isSame: true }]);
+  });
+
+  it('does not take what a task does not say for the same', async () => {
+    const service = await start();
+    const client = clientAt(service.api.baseUrl);
+    const item = { id: 'cgt-1', model: 'seedance-1-5-pro-251215', created_at: 1_795_000_000, duration: null };
+    const page = { items: [item], total: 1 };
+    service.lists.push({ status: 200, json: page }, { status: 200, json: { items: [], total: 1 } });
+    expect(await listed(client)).toEqual([{ id: 'cgt-1', isSame: false }]);
+  });
+
+  it('is not asked for a model of another tier, whose tasks it may not have', async () => {
+    const service = await start();
+    const flex = CATALOG.models.map((model) => ({ ...model, parameters: { service_tier: 'flex' } }));
+    const client = clientAt(service.api.baseUrl, { catalog: () => ({ ...CATALOG, models: flex }) });
+    expect(await listed(client)).toBeNull();
+    expect(service.api.requests).toEqual([]);
   });
 
   it.each<[string, unknown]>([

@@ -230,7 +230,7 @@ describe('a journey', () => {
     const service = await start();
     const client = clientAt(service.queue.baseUrl);
     const [queued, completed] = [await accepted(client), await accepted(client)];
-    expect(await client.cancel(queued, () => true)).toBe(true);
+    expect(await client.cancel(queued, () => true)).toBe('forgets');
     expect(service.queue.requests.at(-1)).toMatchObject({
       method: 'PUT',
       path: `/${queued}/cancel`,
@@ -239,7 +239,7 @@ describe('a journey', () => {
     });
     await expect(client.retrieve(queued)).rejects.toMatchObject({ code: 'task_unknown' });
     await follow(client, completed);
-    expect(await client.cancel(completed, () => true)).toBe(false);
+    expect(await client.cancel(completed, () => true)).toBe('refused');
     expect((await client.retrieve(completed)).status).toBe('completed');
   });
 
