@@ -104,7 +104,7 @@ export class CardDelivery {
    */
   async #replaces(outcome: Outcome, lock: MessageLock): Promise<boolean> {
     const { file, end, wants = 0 } = outcome;
-    const { handover, copies = 1, wantsMet = 0, isReplaced, ...rest } = await this.#read(outcome);
+    const { handover, copies = 1, wantsMet = 0, isReplaced, isBehind: _, ...rest } = await this.#read(outcome);
     const isWanted = file !== undefined && wants > wantsMet;
     const isMissed = file === undefined ? end !== undefined && rest.shown?.end !== end : handover === undefined;
     if (!isWanted && (!isMissed || isReplaced === true)) return false;
@@ -152,8 +152,11 @@ export class CardDelivery {
     // The edit that a user asked for tells whether the message is still there.
     if (card.isGone !== true && !isAsked && cards.isShown(card, outcome, view)) return;
     // A card whose file is there already is not replaced: it is edited once it may be.
-    if (!outcome.isOutcome || delivery.isBehind === true)
-      return cards.edit(outcome, { message: card.message, view, lock });
+    if (delivery.isBehind === true || !outcome.isOutcome) {
+      await cards.edit(outcome, { message: card.message, view, lock });
+      const { isBehind, ...rest } = await this.#read(outcome);
+      return isBehind === true ? this.#write(outcome, rest) : undefined;
+    }
     lock.assertHeld();
     await platformOf(outcome)
       .edit(card.message, outcome.origin, view, 'final')

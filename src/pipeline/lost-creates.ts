@@ -4,6 +4,7 @@ import type { UpstreamId } from '../videos/index.ts';
 import { scheduleNext } from './next-job.ts';
 import type { TaskObserver } from './repository.ts';
 import type { SubmitterOptions } from './submit.ts';
+import type { ServiceKey } from './upstream-ids.ts';
 
 /** Time from its POST for which a task is looked for; it may be in a list for longer. */
 const SOUGHT_MS = 10 * 60_000;
@@ -13,13 +14,16 @@ const SKEW_MS = 10_000;
 const MAX_TASKS = 1_000;
 
 type Deps = Pick<SubmitterOptions, 'repository' | 'videos' | 'queue' | 'clock' | 'logger' | 'createTimeoutMs'>;
-type LostCreatesDeps = Deps & { readonly store: Pick<Store, 'keyv' | 'scan'> };
+type LostCreatesDeps = Deps & { readonly store: Pick<Store, 'keyv' | 'scan'>; readonly serviceKey?: ServiceKey };
 
 /** A POST whose answer was lost. */
-interface Lost extends Pick<Task, 'id' | 'sends' | 'request'> {
+interface Lost extends Pick<Task, 'id' | 'request'> {
   readonly key: string;
   readonly atMs: number;
 }
+
+/** Other POST that may have made a task of a list; `atMs` is `null` where its time is unknown. */
+type Rival = { readonly service: string; readonly atMs: number | null; readonly notedAtMs: number };
 
 /**
  * Looks for uncertain tasks in the lists of their services. An order takes a task of the list that was made while its POST was
@@ -31,15 +35,16 @@ export class LostCreates {
   readonly #deps: LostCreatesDeps;
   /** What each order would have taken at the look before. */
   #candidates: ReadonlyMap<TaskId, UpstreamId> = new Map();
-  readonly #doubted = new Map<string, Lost>();
+  readonly #doubted = new Map<string, Rival>();
 
-  /** Notes what was lost. @returns it, unless a user has decided on it */
+  /** Notes what was lost. @returns what is to be looked for */
   readonly #note = (task: Task): Lost | null => {
-    const { state, turnAtMs, failure, cancelledBy, leftBy } = task;
-    if (state !== 'uncertain' || failure?.code !== 'lost_answer' || turnAtMs === undefined) return null;
-    const lost = lostOf(task, turnAtMs);
-    this.#doubted.set(lost.key, lost);
-    return cancelledBy === undefined && leftBy === undefined ? lost : null;
+    const { id, state, sends, request, turnAtMs: atMs, failure, cancelledBy, leftBy } = task;
+    if (state !== 'uncertain' || failure?.code !== 'lost_answer') return null;
+    const key = `${id}:${sends}`;
+    if (!this.#doubted.has(key)) this.#doubted.set(key, this.#rivalOf(task, atMs));
+    const isDecided = cancelledBy !== undefined || leftBy !== undefined;
+    return isDecided || atMs === undefined ? null : { key, id, request, atMs };
   };
   readonly observer: TaskObserver = { changed: this.#note };
 
@@ -55,14 +60,18 @@ export class LostCreates {
       if (id !== undefined) found.set(lost, id);
     }
     // What was begun before the lists were read is by now being sent, known by its id, or lost as well.
-    const rivals = found.size === 0 ? [] : [...(await this.#sending()), ...(await this.#unresolved())];
+    const sending = (await this.#tasksIn('sending')).map((task) => this.#rivalOf(task, task.lease?.atMs));
+    await this.#lost();
     const candidates = new Map<TaskId, UpstreamId>();
-    for (const [{ key, id, request, atMs }, upstreamId] of found) {
-      const isNear = (one: Lost): boolean => Math.abs(one.atMs - atMs) < createTimeoutMs + 2 * SKEW_MS;
-      if (rivals.some((one) => one.key !== key && one.request.service === request.service && isNear(one))) continue;
+    for (const [{ key, id, atMs }, upstreamId] of found) {
+      const own = this.#doubted.get(key);
+      const isRival = (one: Rival): boolean => one !== own && one.service === own?.service;
+      const isNear = (one: Rival): boolean => Math.abs((one.atMs ?? atMs) - atMs) < createTimeoutMs + 2 * SKEW_MS;
+      if ([...sending, ...this.#doubted.values()].some((one) => isRival(one) && isNear(one))) continue;
       candidates.set(id, upstreamId);
       if (this.#candidates.get(id) === upstreamId) await this.#take(id, upstreamId);
     }
+    for (const [key, one] of this.#doubted) if (one.notedAtMs < clock.now() - DOUBTED_MS) this.#doubted.delete(key);
     this.#candidates = candidates;
   }
 
@@ -76,19 +85,10 @@ export class LostCreates {
     return (await this.#tasksIn('uncertain')).flatMap((task) => this.#note(task) ?? []);
   }
 
-  async #sending(): Promise<readonly Lost[]> {
-    return (await this.#tasksIn('sending')).map((task) => lostOf(task, task.lease?.atMs ?? 0));
-  }
-
-  /** Returns what was lost and is not known since, also of orders that a user dismissed or sent again. */
-  async #unresolved(): Promise<readonly Lost[]> {
-    await this.#lost();
-    for (const [key, { id, sends, atMs }] of this.#doubted) {
-      const task = await this.#deps.repository.get(id);
-      const isKnown = task?.upstreamId !== undefined && task.sends === sends;
-      if (isKnown || this.#deps.clock.now() - atMs > DOUBTED_MS) this.#doubted.delete(key);
-    }
-    return [...this.#doubted.values()];
+  #rivalOf({ request, createdAtMs }: Task, atMs: number | undefined): Rival {
+    const notedAtMs = this.#deps.clock.now();
+    const service = this.#deps.serviceKey?.(request) ?? request.service ?? '';
+    return { service, atMs: atMs ?? (notedAtMs - createdAtMs > DOUBTED_MS ? createdAtMs : null), notedAtMs };
   }
 
   /** Returns the only task of the service's list that can be an order's; undefined: there is none, several, or no list. */
@@ -112,8 +112,4 @@ export class LostCreates {
     logger.info({ event: 'lost_create_found', task: id, upstreamId }, 'the list of a service has a lost task');
     scheduleNext(queue, recorded.task, clock.now());
   }
-}
-
-function lostOf({ id, sends, request }: Task, atMs: number): Lost {
-  return { key: `${id}:${sends}`, id, sends, request, atMs };
 }

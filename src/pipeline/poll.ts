@@ -223,15 +223,15 @@ class Poller {
   }
 
   /**
-   * Records that a queued task was cancelled, once the service has agreed to forget it and then said for a minute, in words of
-   * its own and nothing else, that it does not know it: such a one is never begun.
+   * Records that a queued task was cancelled, once the service has agreed to forget it and then said for a minute, by its own
+   * code and nothing else, that it does not know it: such a one is never begun.
    * @see https://fal.ai/docs/documentation/development/handle-cancellations
    */
-  async #isCancelled({ id }: Followed, { code, words }: DailiesError): Promise<boolean> {
+  async #isCancelled({ id }: Followed, { code, retryable }: DailiesError): Promise<boolean> {
     const { repository, clock } = this.#options;
     if (!this.#forgottenSinceMs.has(id)) return false;
     const sinceMs = this.#forgottenSinceMs.get(id) ?? clock.monotonic();
-    const isForgotten = code === 'task_unknown' && words !== undefined;
+    const isForgotten = code === 'task_unknown' && !retryable;
     this.#forgottenSinceMs.set(id, isForgotten ? sinceMs : null);
     if (!isForgotten || clock.monotonic() - sinceMs < FORGOTTEN_MS) return false;
     const failure = { code: 'cancelled', words: null } as const;

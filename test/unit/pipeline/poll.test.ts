@@ -371,8 +371,8 @@ describe('a cancelled task', () => {
     await house.service.cancel(id, ADA);
     return { house, id };
   }
-  const unknown = (words?: string) => (): never => {
-    throw errorOf('task_unknown', words === undefined ? {} : { words });
+  const unknown = (retryable: boolean) => (): never => {
+    throw errorOf('task_unknown', { retryable });
   };
 
   it('is cancelled at the service while it is queued there, and its end is the service’s', async () => {
@@ -440,7 +440,7 @@ describe('a cancelled task', () => {
   });
 
   it('is cancelled where its service agreed to forget it, and says for a minute that it did', async () => {
-    const { house, id } = await cancelled('forgets', () => status('queued'), unknown('Request not found'));
+    const { house, id } = await cancelled('forgets', () => status('queued'), unknown(false));
     await house.pass(30_000, 1_000);
     expect((await house.task(id)).lateOutcome).toBeUndefined();
     await house.pass(180_000, 1_000);
@@ -448,17 +448,17 @@ describe('a cancelled task', () => {
   });
 
   it.each<[string, ScriptedVideos['onCancel'], readonly (() => ReturnType<typeof status>)[]]>([
-    ['was not agreed to be forgotten', 'agreed', [() => status('queued'), unknown('Request not found')]],
-    ['was never queued', 'forgets', [unknown('Request not found')]],
-    ['a page without words says is unknown', 'forgets', [() => status('queued'), unknown()]],
-    ['began all the same', 'forgets', [() => status('queued'), () => status('in_progress'), unknown('Not found')]],
+    ['was not agreed to be forgotten', 'agreed', [() => status('queued'), unknown(false)]],
+    ['was never queued', 'forgets', [unknown(false)]],
+    ['a proxy says is unknown', 'forgets', [() => status('queued'), unknown(true)]],
+    ['began all the same', 'forgets', [() => status('queued'), () => status('in_progress'), unknown(false)]],
     [
       'is unknown now and then',
       'forgets',
       [
         () => status('queued'),
         ...Array.from({ length: 60 }, () => [
-          unknown('Request not found'),
+          unknown(false),
           () => {
             throw errorOf('timed_out');
           },
@@ -469,7 +469,7 @@ describe('a cancelled task', () => {
     const { house, id } = await cancelled(onCancel, ...looks);
     await house.pass(600_000, 1_000);
     expect((await house.task(id)).lateOutcome).toBeUndefined();
-    house.videos.willRetrieve(unknown());
+    house.videos.willRetrieve(unknown(true));
     await house.pass(25 * HOUR_MS, 60_000);
     expect(await house.task(id)).toMatchObject({ lateOutcome: 'unknown' });
     expect(ledgerOf(await house.task(id)).map(({ state }) => state)).toEqual(['in_doubt']);

@@ -167,13 +167,18 @@ const EARLY = /^request is still in progress/i;
 /** Matches the answer of an app without the rest of a model's path. @see https://github.com/fal-ai/fal/pull/100 */
 const UNKNOWN_PATH = /^(path|application) \S+ not found/i;
 
+/** Matches the answer about a request that is not known, or not any more. */
+const UNKNOWN = /^request (?:\S+ )?(?:was )?not found/i;
+
 function decodeError(answer: unknown): ErrorReading {
   const error = errorSchema.safeParse(answer);
   if (!error.success) return tolerant.decodeError(answer);
   const { detail, error_type } = error.data;
   const isText = typeof detail === 'string';
   const types = isText ? [] : detail.map(({ type }) => type);
-  const codes = [...types, error_type, isText && UNKNOWN_PATH.test(detail) ? 'model_not_found' : null];
+  const missing =
+    isText && (UNKNOWN_PATH.test(detail) ? 'model_not_found' : UNKNOWN.test(detail) ? 'task_not_found' : null);
+  const codes = [...types, error_type, missing];
   const words = isText ? detail : detail.map(({ loc, msg }) => `${fieldOf(loc ?? [])}${msg}`).join(' ');
   return {
     codes: codes.filter((code): code is string => typeof code === 'string').map((code) => code.toLowerCase()),

@@ -370,6 +370,17 @@ describe('a journey', () => {
     await expect(follow(client, id)).rejects.toMatchObject({ code });
   });
 
+  it.each<[string, string, boolean]>([
+    ['its own words say that the request is not found', 'Request not found', false],
+    ['another page says that something is not found', 'Not Found', true],
+  ])('is temporarily unknown or not, where %s', async (_, words, retryable) => {
+    const service = await start();
+    service.results.push(detail(404, words));
+    const client = clientAt(service.queue.baseUrl);
+    const id = await accepted(client);
+    await expect(follow(client, id)).rejects.toMatchObject({ code: 'task_unknown', retryable });
+  });
+
   it('does not end where the result is said to be early, although the state is complete', async () => {
     const service = await start();
     service.results.push(detail(400, 'Request is still in progress'));
