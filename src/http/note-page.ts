@@ -41,7 +41,7 @@ export function sendNotePage(reply: FastifyReply, page: NotePage): FastifyReply 
   return reply.headers(headers).send(html);
 }
 
-/** Returns the headers and the text of such a page. */
+/** Returns the headers and the HTML of a page that runs no script. */
 export function notePage({ title, sentence, form = '' }: NotePage) {
   const html = `<!doctype html>
 <html lang="en">

@@ -186,7 +186,7 @@ class Poller {
       if (await this.#isOver(task, upstream)) return null;
       if (isEnough) return await this.#abandon(task);
       this.#forgottenSinceMs.delete(task.id);
-      // An id that was found or entered may be that of somebody else's task.
+      // An id that was found or entered may be that of another customer's task.
       if (task.state === 'cancelled' && task.isOwn && upstream.status === 'queued')
         await this.#cancel(task, service, isFresh);
       observer.progressed(task, upstream);

@@ -170,8 +170,7 @@ export function checkAgain(catalog: Catalog, request: VideoRequest): Checked {
  */
 export function checkRetry(catalog: Catalog, request: VideoRequest): Checked {
   const { service } = catalog.models.find(({ name }) => name === request.model) ?? {};
-  const isNamed = request.service !== undefined || service === undefined;
-  return checkAgain(catalog, isNamed ? request : { ...request, service });
+  return checkAgain(catalog, service === undefined ? request : { service, ...request });
 }
 
 function goneModel({ models }: Catalog, { model }: VideoRequest): Refusal {

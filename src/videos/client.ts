@@ -289,9 +289,8 @@ async function list(wire: Wire, request: VideoRequest, fromMs: number, untilMs: 
   if (pages === undefined || !checked.ok || pages.path(1, checked.model) === null) return null;
   const { seconds, aspectRatio, resolution } = request;
   const wanted = { model: idOf(checked.model), seconds, aspectRatio, resolution, sound: checked.model.sound };
-  const facts = (['model', 'seconds', 'aspectRatio', 'resolution', 'sound'] as const).filter(
-    (fact) => wanted[fact] !== undefined,
-  );
+  const all = ['model', 'seconds', 'aspectRatio', 'resolution', 'sound'] as const;
+  const facts = all.filter((fact) => wanted[fact] !== undefined);
   const found = new Map<string, { readonly id: UpstreamId; readonly isSame: boolean }>();
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const answer = await look(wire, pages.path(page, checked.model) ?? '', undefined);

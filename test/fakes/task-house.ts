@@ -11,6 +11,7 @@ import type { Order } from '#src/pipeline/order.ts';
 import type { PollCache, PollerOptions, PollPace } from '#src/pipeline/poll.ts';
 import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
 import type { TaskService, TaskServiceOptions } from '#src/pipeline/task-service.ts';
+import type { ServiceKey } from '#src/pipeline/upstream-ids.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
 import { createPipeline, type Pipeline } from '#src/task-pipeline.ts';
 import type { Limits } from '#src/tasks/limits.ts';
@@ -48,6 +49,8 @@ export interface TaskHouseOptions {
   readonly queues?: readonly QueueName[];
   readonly observers?: readonly TaskObserver[];
   readonly deliver?: JobHandler;
+  /** Default: each service has an account of its own. */
+  readonly serviceKey?: ServiceKey;
   /** Signs the URLs of frames. Default: links are off. */
   readonly links?: SignedLinks;
 }
@@ -114,6 +117,7 @@ export class TaskHouse {
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
       ...(options.chargesOnRejection === undefined ? {} : { chargesOnRejection: options.chargesOnRejection }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
+      ...(options.serviceKey === undefined ? {} : { serviceKey: options.serviceKey }),
       links: options.links ?? null,
       storage: new FolderStorage('/clips'),
       maxRepeatedFetches: 2,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { DailiesError } from '#src/errors.ts';
 import { notePage } from '#src/http/index.ts';
 
-/** Headers besides those of any such page: this one is about an installation, and is nobody else's business. */
+/** Headers besides those of every {@link notePage}: its address, with the code of an installation, stays here. */
 const HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

@@ -56,7 +56,12 @@ async function begin() {
     file: { task, name: 'fox.mp4', description: 'a fox', find: async () => CLIP },
   };
   const lock = { assertHeld: () => void happened.push('check') };
-  return { platform, happened, show: () => delivery.show(outcome, lock) };
+  return {
+    platform,
+    happened,
+    show: () => delivery.show(outcome, lock),
+    record: () => deliveryRecords.get(store, task.id),
+  };
 }
 
 it('checks the lock before every call to the platform, and before a delivery is recorded', async () => {
@@ -73,4 +78,17 @@ it('checks the lock before an outcome is shown in the message that refused it', 
   expect(await show()).toBe(true);
   expect(happened.slice(0, 4)).toEqual(['check', 'attach', 'check', 'edit']);
   expect(happened.slice(-2)).toEqual(['check', 'edit']);
+});
+
+it('notes that a card is behind its file, until it has been edited', async () => {
+  const { platform, show, record } = await begin();
+  platform.refusesToShow = platformError('missing_permission', { retryable: false });
+  await expect(show()).rejects.toMatchObject({ code: 'missing_permission' });
+  expect(await record()).toMatchObject({ handover: { kind: 'attached' }, isBehind: true });
+  platform.refusesToShow = null;
+  await show();
+  expect(platform.view).toMatchObject({ phase: 'done' });
+  const delivered = await record();
+  expect(delivered).toMatchObject({ handover: { kind: 'attached' } });
+  expect(delivered).not.toHaveProperty('isBehind');
 });

@@ -129,6 +129,34 @@ it('orders lost minutes apart take a task each', async () => {
   ]);
 });
 
+it.each([
+  ['one account', 'neither takes a task', () => 'account', 'uncertain'],
+  ['accounts of their own', 'each takes its task', ({ service = '' }) => service, 'polling'],
+] as const)('of orders at two services with %s, lost at the same time, %s', async (_of, _what, serviceKey, state) => {
+  const house = new TaskHouse({ serviceKey, queues: queueNamesOf(['fake'], ['one', 'two']) }).start();
+  house.videos.willCreate(lost, lost);
+  house.videos.willRetrieve(() => status('in_progress'));
+  house.videos.listed = ({ service }) => [`up-${service}`];
+  const request = orderOf().request;
+  const ids = [
+    await house.order({ key: 'i1', request: { ...request, service: 'one' } }),
+    await house.order({ key: 'i2', request: { ...request, service: 'two' } }),
+  ];
+  for (let time = 0; time < 3; time += 1) expect(await runJob(house.lostCreates, house)).toBe(true);
+  expect(await Promise.all(ids.map((id) => house.task(id)))).toMatchObject([{ state }, { state }]);
+});
+
+it('no order takes a task while it is unknown when another one was sent, as after an upgrade', async () => {
+  const { house, ids } = await uncertain({ count: 2, apartMs: 4 * MINUTE_MS });
+  const [first, second] = ids as [TaskId, TaskId];
+  const { turnAtMs: _, ...older } = await house.task(first);
+  await house.store.keyv('tasks').set(first, older);
+  house.videos.listed = () => ['up-lost'];
+  const next = house.another();
+  for (let time = 0; time < 3; time += 1) expect(await runJob(next.lostCreates, next)).toBe(true);
+  expect(await next.task(second)).toMatchObject({ state: 'uncertain' });
+});
+
 it('what another order has, or may have while it is being sent, is not taken', async () => {
   const { house, look } = await uncertain();
   await house.order({ key: 'other' });

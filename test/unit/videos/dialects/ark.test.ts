@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ErrorCode } from '#src/errors.ts';
+import type { DailiesError, ErrorCode } from '#src/errors.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
 import { ARK } from '#src/videos/dialects/ark/index.ts';
 import { DIALECTS } from '#src/videos/dialects/registry.ts';
 import { type Model, secondsOffered } from '#src/videos/model.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
 import type { CreateOutcome, UpstreamId, UpstreamTask, VideoService } from '#src/videos/service.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { ARK_KEY, arkProblem, type FakeArk, refusal, startArk, type TaskEnd } from '#test/fakes/services/ark.ts';
 import type { HttpReply } from '#test/fakes/services/http.ts';
 import { clientOf } from '../client.ts';
@@ -303,6 +304,22 @@ describe('a journey', () => {
     for (let look = 0; look < 2; look += 1) await client.retrieve(running);
     expect(await client.cancel(running, () => true)).toBe('refused');
     expect((await follow(client, running)).at(-1)).toMatchObject({ status: 'completed' });
+  });
+
+  it('is not waited for where its cancellation is not answered for five seconds', async () => {
+    const clock = new ManualClock();
+    const service = await start();
+    const client = clientAt(service.api.baseUrl, { clock });
+    const id = await accepted(client);
+    await client.retrieve(id);
+    const { pending } = clock;
+    const held = service.holdsWithdrawal();
+    const code = client.cancel(id, () => true).catch((thrown: DailiesError) => thrown.code);
+    await held;
+    clock.advance(5_000);
+    expect(clock.pending).toBe(pending);
+    expect(await code).toBe('timed_out');
+    expect((await follow(client, id)).at(-1)).toMatchObject({ status: 'failed', failure: { code: 'cancelled' } });
   });
 
   it('goes on in a state that is unknown', async () => {
