@@ -17,7 +17,7 @@ export default defineConfig({
     maxWorkers: 3,
     // The files of a worker share what they import: reading it anew for each took half of the time of the unit tests.
     isolate: false,
-    sequence: { sequencer: SlowFirst },
+    sequence: { sequencer: SlowFirst, shuffle: { tests: true } },
     reporters: ['default'],
   },
 });

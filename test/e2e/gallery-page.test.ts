@@ -1,12 +1,12 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
 import { ffmpeg, realClip } from '../fakes/discord-program.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { administer, answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-// The gallery in a browser.
+// The gallery in a browser: each test has a program of its own, with one clip of each prompt.
 
 const TIMEOUT = { timeout: 600_000 };
 const PROMPTS = ['a red fox', 'a grey wolf', '<img src=x onerror="document.title=1"> at night', 'a hare'];
@@ -19,17 +19,22 @@ let complaints: string[] = [];
 
 beforeAll(async () => {
   browser = await launchBrowser();
+});
+
+afterAll(() => browser.close());
+
+beforeEach(async () => {
   dir = await makeDir();
   upstream = await startVideoService({ clip: await realClip(dir.path, 0) });
   dailies = await startDailies({ dir: dir.path, upstream, env: { FFMPEG_PATH: ffmpeg } });
-  const orders: string[] = [];
-  for (const prompt of PROMPTS)
-    orders.push(answered(await dailies.interact(`/video create ${prompt} --seconds 4`, { user: 'ada' })));
-  for (const order of orders) await dailies.reaches(order, 'completed');
-}, 180_000);
+  for (const prompt of PROMPTS) {
+    const order = answered(await dailies.interact(`/video create ${prompt} --seconds 4`, { user: 'ada' }));
+    await dailies.reaches(order, 'completed');
+  }
+});
 
-afterAll(async () => {
-  await browser.close();
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
   await dailies.kill();
   await upstream.close();
   await dir.remove();
