@@ -52,7 +52,7 @@ async function decodedAt(seconds: number) {
   }, seconds);
 }
 
-test('type a prompt, watch the progress, and play the clip with the requested size and length', async () => {
+test('a newcomer types a prompt, watches the progress and plays the clip, also after a reload and a restart', async () => {
   await page.goto(dailies.url);
   await page.fill(
     '.composer textarea',
@@ -80,9 +80,7 @@ test('type a prompt, watch the progress, and play the clip with the requested si
   expect(early).toMatchObject({ width: 854, height: 480 });
   expect(early.duration).toBeCloseTo(4, 1);
   await expect.poll(async () => (await decodedAt(3.5)).sum).not.toBe(early.sum);
-});
-
-test('mentions the requester once, and a reload loses nothing', async () => {
+  // Of the requester, once.
   const mentions = async () =>
     (await dailies.messages()).filter(({ replyTo, visibleTo }) => replyTo !== null && visibleTo === null);
   await expect.poll(mentions).toHaveLength(1);
@@ -90,9 +88,6 @@ test('mentions the requester once, and a reload loses nothing', async () => {
   await page.waitForSelector('video');
   await expect.poll(() => page.locator('video').count()).toBe(1);
   expect(complaints).toEqual([]);
-});
-
-test('after a restart of the program the clip is still there and plays', async () => {
   expect(await dailies.stop()).toBe(0);
   dailies = await startDailies({ dir: dir.path });
   complaints.length = 0;

@@ -1,10 +1,10 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
 import { realClip } from '../fakes/discord-program.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { administer, answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 // Budgets, approvals and reports on the chat page, in a browser.
 
@@ -18,13 +18,18 @@ let dailies: RunningDailies;
 
 beforeAll(async () => {
   browser = await launchBrowser();
+});
+
+afterAll(() => browser.close());
+
+beforeEach(async () => {
   dir = await makeDir();
   upstream = await startVideoService({ clip: await realClip(dir.path, 0) });
   dailies = await startDailies({ dir: dir.path, upstream });
-}, 300_000);
+});
 
-afterAll(async () => {
-  await browser.close();
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
   await dailies.kill();
   await upstream.close();
   await dir.remove();
@@ -98,6 +103,8 @@ test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, asyn
 });
 
 test('an order over the budget is asked for, approved by someone else, and arrives', TIMEOUT, async () => {
+  await administer(dailies, '/video budget team 0.50 USD');
+  answered(await dailies.interact('/video create a red fox --seconds 8', { user: 'ada' }));
   const page = await visit({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } });
   await be(page, 'ada');
   await page.fill(BOX, '/video create an owl at night --seconds 6');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { visiblePage } from '#src/pipeline/visible-history.ts';
 import type { Audience, Person, TaskId } from '#src/tasks/task.ts';
@@ -28,16 +28,15 @@ describe('the visibility of a task', () => {
 });
 
 describe('the list of visible tasks', () => {
-  const store = new MemoryStore();
-  const repository = new TaskRepository(store);
   const scope = { platform: 'fake', team: 'T1' };
+  let store: MemoryStore;
   let made = 0;
   const seed = async (audience: Audience, channel: string, user: Person): Promise<string> => {
     made += 1;
     const id = `${audience}-${channel}-${user.id}-${made}` as TaskId;
     // Two per timestamp: their ids decide their order.
     const createdAtMs = NOON_MS + Math.floor(made / 2);
-    await repository.claim(newTask({ id, createdAtMs, origin: originOf({ audience, channel, user }) }));
+    await new TaskRepository(store).claim(newTask({ id, createdAtMs, origin: originOf({ audience, channel, user }) }));
     return id;
   };
   const listed = async (
@@ -47,7 +46,9 @@ describe('the list of visible tasks', () => {
   ): Promise<readonly string[]> =>
     (await visiblePage(store, { ...scope, viewer, user }, page)).map(({ member }) => member);
 
-  it('fills its pages, newest first, past hidden tasks', async () => {
+  beforeEach(async () => {
+    store = new MemoryStore();
+    made = 0;
     for (let round = 0; round < 20; round += 1) {
       await seed('team', 'general', BOB);
       await seed('channel', 'secret', BOB);
@@ -55,6 +56,9 @@ describe('the list of visible tasks', () => {
       await seed('channel', 'clips', BOB);
       await seed('channel', 'dm', BOB);
     }
+  });
+
+  it('fills its pages, newest first, past hidden tasks', async () => {
     const all = await listed(IN_CLIPS);
     expect(all).toHaveLength(60);
     const expected = (await store.scan('history:fake:T1'))
