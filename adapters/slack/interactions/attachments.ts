@@ -133,12 +133,9 @@ export class ReferenceMedia {
       isComplete || id === undefined
         ? given
         : ((
-            await this.#options.clients.call({
-              to,
-              priority: 'answer',
-              operation: 'looking at a reference file',
-              run: (client) => client.files.info({ file: id }),
-            })
+            await this.#options.clients.answer(to, 'looking at a reference file', (client) =>
+              client.files.info({ file: id }),
+            )
           ).file ?? given);
     const { url_private: url = '', name = 'file', mimetype: contentType = '', permalink = '' } = file;
     if (!this.#isSlacks(url)) throw new TypeError('fetching a reference file: it is at no address of Slack');

@@ -152,12 +152,9 @@ export class InteractionHandler {
       values: { ...values, [field]: value },
     });
     const update = (hash: { readonly hash?: string }): Promise<unknown> =>
-      this.#options.clients.call({
-        to,
-        priority: 'answer',
-        operation: 'changing a form',
-        run: (client) => client.views.update({ view_id: view.id, view: changed, ...hash }),
-      });
+      this.#options.clients.answer(to, 'changing a form', (client) =>
+        client.views.update({ view_id: view.id, view: changed, ...hash }),
+      );
     try {
       await update(view.hash === undefined ? {} : { hash: view.hash }).catch((thrown: unknown) => {
         const isLatest = this.#chosenAt.get(view.id) === atSeconds;
@@ -230,12 +227,9 @@ export class InteractionHandler {
     const { to, trigger, replies } = interaction;
     if (trigger === undefined) return this.#help(interaction);
     try {
-      await this.#options.clients.call({
-        to,
-        priority: 'answer',
-        operation: 'opening a form',
-        run: (client) => client.views.open({ trigger_id: trigger, view }),
-      });
+      await this.#options.clients.answer(to, 'opening a form', (client) =>
+        client.views.open({ trigger_id: trigger, view }),
+      );
     } catch (thrown) {
       const code = slackCodeOf(thrown);
       if (code === null || !EXPIRED_TRIGGER.has(code)) throw thrown;

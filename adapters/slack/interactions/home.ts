@@ -145,12 +145,9 @@ export class Home {
   }
 
   async #publish(to: TeamRef, user: string, blocks: types.KnownBlock[]): Promise<void> {
-    await this.#options.clients.call({
-      to,
-      priority: 'answer',
-      operation: 'showing the home tab',
-      run: (client) => client.views.publish({ user_id: user, view: { type: 'home', blocks } }),
-    });
+    await this.#options.clients.answer(to, 'showing the home tab', (client) =>
+      client.views.publish({ user_id: user, view: { type: 'home', blocks } }),
+    );
   }
 
   /**

@@ -64,12 +64,9 @@ export class ReplySender {
     const { to, channel, thread, user } = this.#context;
     const message = { channel, user, ...body };
     const posted = this.#retrying(() =>
-      this.#options.clients.call({
-        to,
-        priority: 'answer',
-        operation: 'answering a user',
-        run: (client) => client.chat.postEphemeral(thread === null ? message : { ...message, thread_ts: thread }),
-      }),
+      this.#options.clients.answer(to, 'answering a user', (client) =>
+        client.chat.postEphemeral(thread === null ? message : { ...message, thread_ts: thread }),
+      ),
     );
     await posted.catch((thrown: unknown) => {
       const code = slackCodeOf(thrown);

@@ -98,16 +98,11 @@ export class Files {
   async #upload(delivery: LeasedDelivery, before: FileRecord | undefined): Promise<FileRecord> {
     const { to, message, file } = delivery;
     const { name, bytes, description } = file;
-    const slot = await this.#options.clients.call({
-      to,
-      priority: 'delivery',
-      operation: 'asking where to upload a clip',
-      run: (client) => {
-        // The SDK names this argument `alt_text`, which Slack ignores.
-        const alt = beginning(withoutDirection(description), 1000);
-        const upload = { filename: name, length: bytes, alt_txt: alt };
-        return client.files.getUploadURLExternal(upload);
-      },
+    const slot = await this.#options.clients.deliver(to, 'asking where to upload a clip', (client) => {
+      // The SDK names this argument `alt_text`, which Slack ignores.
+      const alt = beginning(withoutDirection(description), 1000);
+      const upload = { filename: name, length: bytes, alt_txt: alt };
+      return client.files.getUploadURLExternal(upload);
     });
     if (slot.upload_url === undefined || slot.file_id === undefined) throw unavailable('Slack gave no address');
     await sendBytes(slot.upload_url, file);
@@ -151,18 +146,13 @@ export class Files {
   async #complete(delivery: LeasedDelivery, record: FileRecord, comment: string | null): Promise<void> {
     const { to, message, root, file, lease } = delivery;
     const isInThread = record.channel === message.channel;
-    await this.#options.clients.call({
-      to,
-      priority: 'delivery',
-      operation: 'showing a clip',
-      run: async (client) => {
-        // A paused process may have lost its lease to another replica.
-        if (!lease.isHeld(MARGIN_MS)) throw unavailable('another replica is at it');
-        const files: [{ id: string; title: string }] = [{ id: record.file, title: file.name }];
-        const words = comment === null ? {} : { initial_comment: comment };
-        const shown = { files, channel_id: record.channel, ...words };
-        return client.files.completeUploadExternal(isInThread ? { ...shown, thread_ts: root } : shown);
-      },
+    await this.#options.clients.deliver(to, 'showing a clip', async (client) => {
+      // A paused process may have lost its lease to another replica.
+      if (!lease.isHeld(MARGIN_MS)) throw unavailable('another replica is at it');
+      const files: [{ id: string; title: string }] = [{ id: record.file, title: file.name }];
+      const words = comment === null ? {} : { initial_comment: comment };
+      const shown = { files, channel_id: record.channel, ...words };
+      return client.files.completeUploadExternal(isInThread ? { ...shown, thread_ts: root } : shown);
     });
   }
 
@@ -193,12 +183,7 @@ export class Files {
   async #discard({ to, message }: FileDelivery, record: FileRecord): Promise<void> {
     const { clients, messageStore, logger } = this.#options;
     await clients
-      .call({
-        to,
-        priority: 'delivery',
-        operation: 'deleting a lost file',
-        run: (client) => client.files.delete({ file: record.file }),
-      })
+      .deliver(to, 'deleting a lost file', (client) => client.files.delete({ file: record.file }))
       .catch((thrown: unknown) => {
         // The file may still exist: rethrows, since a new upload must wait until it is deleted.
         if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
@@ -209,12 +194,9 @@ export class Files {
 
   async #lookUp(to: TeamRef, record: FileRecord): Promise<'unknown' | 'waiting' | VisibleFile> {
     try {
-      const { file } = await this.#options.clients.call({
-        to,
-        priority: 'delivery',
-        operation: 'looking for a clip',
-        run: (client) => client.files.info({ file: record.file }),
-      });
+      const { file } = await this.#options.clients.deliver(to, 'looking for a clip', (client) =>
+        client.files.info({ file: record.file }),
+      );
       const shares = [file?.shares?.public, file?.shares?.private];
       const share = shares.flatMap((by) => by?.[record.channel] ?? []).at(0);
       return share === undefined ? 'waiting' : { permalink: file?.permalink ?? null, ts: share.ts ?? null };

@@ -88,18 +88,14 @@ export class Messages {
 
   /** @throws DailiesError `message_gone` if a message was deleted while its channel still exists. */
   async assertExists(to: TeamRef, { channel, message }: MessageRef): Promise<void> {
-    const operation = 'looking for a message';
-    const run = async (): Promise<unknown> =>
-      this.#options.clients.call({
-        to,
-        priority: 'delivery',
-        operation,
-        run: (client) => client.chat.getPermalink({ channel, message_ts: message }),
-      });
-    await run().catch((thrown: unknown) => {
+    const { clients, logger } = this.#options;
+    const found = clients.deliver(to, 'looking for a message', (client) =>
+      client.chat.getPermalink({ channel, message_ts: message }),
+    );
+    await found.catch((thrown: unknown) => {
       if (slackCodeOf(thrown) === 'message_not_found') throw thrown;
       // Any other failure surfaces in the delivery itself.
-      this.#options.logger.debug({ event: 'slack_message_check_failed', err: thrown }, 'failed to check a message');
+      logger.debug({ event: 'slack_message_check_failed', err: thrown }, 'failed to check a message');
     });
   }
 
@@ -208,11 +204,11 @@ export class Messages {
       if (other?.message === ours.message) return ours;
       if (other === null && clock.monotonic() - startedAtMs < MAX_WAIT_MS) continue;
       const event = 'slack_duplicate_message';
-      logger.warn({ event, channel: ours.channel }, 'a message was posted twice; deleting the duplicate');
+      const { channel, message: ts } = ours;
+      logger.warn({ event, channel }, 'a message was posted twice; deleting the duplicate');
       const operation = 'taking a doubled message away';
-      const run = (client: Parameters<Parameters<Clients['call']>[0]['run']>[0]) =>
-        client.chat.delete({ channel: ours.channel, ts: ours.message });
-      await clients.call({ to, priority: 'delivery', operation, run }).catch((thrown: unknown) => {
+      const deleted = clients.deliver(to, operation, (client) => client.chat.delete({ channel, ts }));
+      await deleted.catch((thrown: unknown) => {
         const error = asDailiesError(thrown, operation);
         if (error.code === 'message_gone') return;
         logger.warn({ event: 'slack_duplicate_deletion_failed', err: error }, 'failed to delete a duplicate message');
@@ -277,12 +273,12 @@ const NEWEST = 'newest';
  * @see https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps
  */
 export class Finder {
-  readonly #clients: Pick<Clients, 'call'>;
+  readonly #clients: Pick<Clients, 'deliver'>;
   readonly #logger: Logger;
   /** Next cursor of each rate-limited search, by key. */
   readonly #cursors = new BoundedMap<string, string>(MOST_CURSORS);
 
-  constructor(clients: Pick<Clients, 'call'>, logger: Logger) {
+  constructor(clients: Pick<Clients, 'deliver'>, logger: Logger) {
     this.#clients = clients;
     this.#logger = logger;
   }
@@ -339,14 +335,8 @@ export class Finder {
 
   #page({ to, channel, thread }: SearchQuery, cursor: string): Promise<Page> {
     const window = { channel, limit: PAGE, include_all_metadata: true, ...(cursor === '' ? {} : { cursor }) };
-    return this.#clients.call<Page>({
-      to,
-      priority: 'delivery',
-      operation: 'looking for a message of ours',
-      run: (client) =>
-        thread === null
-          ? client.conversations.history(window)
-          : client.conversations.replies({ ...window, ts: thread }),
-    });
+    return this.#clients.deliver<Page>(to, 'looking for a message of ours', (client) =>
+      thread === null ? client.conversations.history(window) : client.conversations.replies({ ...window, ts: thread }),
+    );
   }
 }

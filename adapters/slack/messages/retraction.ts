@@ -63,34 +63,21 @@ export class Retractions {
       await this.#options.messages.update(to, message, body, 'retraction');
     } catch (thrown) {
       if (!UNCHANGEABLE.has(slackCodeOf(thrown) ?? '')) throw thrown;
-      await this.#options.clients.call({
-        to,
-        priority: 'delivery',
-        operation: 'deleting a message',
-        run: (client) => client.chat.delete({ channel: message.channel, ts: message.message }),
-      });
+      await this.#options.clients.deliver(to, 'deleting a message', (client) =>
+        client.chat.delete({ channel: message.channel, ts: message.message }),
+      );
     }
   }
 
   async #deleteFile(to: TeamRef, { file }: FileRecord): Promise<void> {
-    await this.#options.clients.call({
-      to,
-      priority: 'delivery',
-      operation: 'deleting a clip',
-      run: (client) => client.files.delete({ file }),
-    });
+    await this.#options.clients.deliver(to, 'deleting a clip', (client) => client.files.delete({ file }));
   }
 
   /** Returns the message of a file; `null` where it has none, or Slack does not tell. */
   async #messageOf(to: TeamRef, { file, channel, message }: FileRecord): Promise<MessageRef | null> {
     if (message !== undefined) return { channel, message };
     const found = await this.#options.clients
-      .call({
-        to,
-        priority: 'delivery',
-        operation: 'looking for a clip',
-        run: (client) => client.files.info({ file }),
-      })
+      .deliver(to, 'looking for a clip', (client) => client.files.info({ file }))
       .catch((thrown: unknown) => {
         const error = asDailiesError(thrown, 'looking for a clip');
         if (error.retryable) throw error;

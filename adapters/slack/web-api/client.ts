@@ -19,12 +19,15 @@ export interface TeamRef {
   readonly enterprise?: string | undefined;
 }
 
-export interface Call<Result> {
+/** Makes a call with the client of its priority. */
+export type Run<Result> = (client: webApi.WebClient, workspace: Workspace) => Promise<Result>;
+
+interface Call<Result> {
   readonly to: TeamRef;
   readonly priority: RequestPriority;
   /** Name of the operation for errors, such as "posting a task's message". */
   readonly operation: string;
-  readonly run: (client: webApi.WebClient, workspace: Workspace) => Promise<Result>;
+  readonly run: Run<Result>;
 }
 
 /** Options of {@link Clients}. */
@@ -70,8 +73,17 @@ export class Clients {
     this.#posts = new RateLimiter({ clock, leases, intervalMs: POST_INTERVAL_MS });
   }
 
-  /** Calls the Web API with a workspace's token. @throws DailiesError with Slack's response as its cause */
-  async call<Result>({ to, priority, operation, run }: Call<Result>): Promise<Result> {
+  /** Makes a call for a user who waits. @throws DailiesError with Slack's response as its cause */
+  answer<Result>(to: TeamRef, operation: string, run: Run<Result>): Promise<Result> {
+    return this.#call({ to, priority: 'answer', operation, run });
+  }
+
+  /** Makes a call for a message or a file. @throws DailiesError with Slack's response as its cause */
+  deliver<Result>(to: TeamRef, operation: string, run: Run<Result>): Promise<Result> {
+    return this.#call({ to, priority: 'delivery', operation, run });
+  }
+
+  async #call<Result>({ to, priority, operation, run }: Call<Result>): Promise<Result> {
     const { workspaces, health } = this.#options;
     let id = to.team;
     try {
@@ -105,7 +117,7 @@ export class Clients {
   /** Posts into a channel after {@link turn}. */
   async postNow<Result>(channel: string, call: Call<Result>): Promise<Result> {
     try {
-      return await this.call(call);
+      return await this.#call(call);
     } catch (thrown) {
       const error = translate(thrown, call.operation);
       if (error.retryAfterMs !== undefined) this.#posts.pause(`${call.to.team}:${channel}`, error.retryAfterMs);
@@ -123,22 +135,20 @@ export class Clients {
   ): Promise<Result> {
     const waitMs = this.#updateLimits.take(call.to.team, UPDATES_PER_MINUTE[urgency]);
     if (waitMs > 0) throw rateLimited(call.operation, waitMs);
-    return this.call({ ...call, priority: urgency === 'progress' ? 'progress' : 'delivery' });
+    return this.#call({ ...call, priority: urgency === 'progress' ? 'progress' : 'delivery' });
   }
 
   /** Tests a workspace's token, and records its scopes. @returns the workspace's id */
   test(to: TeamRef): Promise<string> {
-    return this.call({
-      to,
-      priority: 'answer',
-      operation: 'testing the bot token',
-      run: async (client, { id }) => ({ id, ...(await client.auth.test()) }),
-    }).then(({ id }) => id);
+    return this.answer(to, 'testing the bot token', async (client, { id }) => ({
+      id,
+      ...(await client.auth.test()),
+    })).then(({ id }) => id);
   }
 
   async directChannel(priority: RequestPriority, to: TeamRef, user: string): Promise<string> {
     const operation = 'opening a direct message';
-    const { channel } = await this.call({
+    const { channel } = await this.#call({
       to,
       priority,
       operation,

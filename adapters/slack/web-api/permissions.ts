@@ -148,12 +148,9 @@ export class Permissions {
 
   async #isMember(to: TeamRef, channel: string, user: string): Promise<boolean> {
     for (let cursor = '', pages = 0; pages < MOST_PAGES; pages += 1) {
-      const page = await this.#options.clients.call({
-        to,
-        priority: 'answer',
-        operation: 'looking at the members of a channel',
-        run: (client) => client.conversations.members({ channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) }),
-      });
+      const page = await this.#options.clients.answer(to, 'looking at the members of a channel', (client) =>
+        client.conversations.members({ channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) }),
+      );
       if (page.members?.includes(user) === true) return true;
       cursor = page.response_metadata?.next_cursor ?? '';
       if (cursor === '') return false;
@@ -185,12 +182,9 @@ export class Permissions {
   }
 
   async #fetch(to: TeamRef, channel: string): Promise<Channel> {
-    const { channel: found } = await this.#options.clients.call({
-      to,
-      priority: 'answer',
-      operation: 'looking at a channel',
-      run: (client) => client.conversations.info({ channel }),
-    });
+    const { channel: found } = await this.#options.clients.answer(to, 'looking at a channel', (client) =>
+      client.conversations.info({ channel }),
+    );
     const read: Channel = {
       isMember: found?.is_member === true || found?.is_im === true,
       isPublic: found?.is_channel === true && found.is_private !== true,
@@ -212,12 +206,7 @@ export class Permissions {
 
   async #join(to: TeamRef, channel: string): Promise<boolean> {
     return this.#options.clients
-      .call({
-        to,
-        priority: 'answer',
-        operation: 'joining a channel',
-        run: (client) => client.conversations.join({ channel }),
-      })
+      .answer(to, 'joining a channel', (client) => client.conversations.join({ channel }))
       .then(
         () => true,
         () => false,

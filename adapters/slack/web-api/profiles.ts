@@ -77,14 +77,9 @@ export class Profiles {
 
   async #fetch(to: TeamRef, user: string): Promise<Profile> {
     try {
-      return await this.#clients.call({
-        to,
-        priority: 'answer',
-        operation: 'reading a user profile',
-        run: async (client, workspace) => {
-          const found = (await client.users.info({ user })).user;
-          return found === undefined ? UNKNOWN : profileOf(found, workspace);
-        },
+      return await this.#clients.answer(to, 'reading a user profile', async (client, workspace) => {
+        const found = (await client.users.info({ user })).user;
+        return found === undefined ? UNKNOWN : profileOf(found, workspace);
       });
     } catch (thrown) {
       const code = slackCodeOf(thrown) ?? '';

@@ -39,12 +39,9 @@ export class UserGroups {
 
   async #lookUp(to: TeamRef, group: string, key: string): Promise<ReadonlySet<string>> {
     const atMs = this.#clock.monotonic();
-    const { users = [] } = await this.#clients.call({
-      to,
-      priority: 'answer',
-      operation: 'reading the members of a user group',
-      run: (client) => client.usergroups.users.list({ usergroup: group }),
-    });
+    const { users = [] } = await this.#clients.answer(to, 'reading the members of a user group', (client) =>
+      client.usergroups.users.list({ usergroup: group }),
+    );
     const members = new Set(users);
     this.#cache.set(key, { members, atMs });
     return members;

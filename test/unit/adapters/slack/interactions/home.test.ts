@@ -32,21 +32,15 @@ beforeEach(() => {
 
 /** Creates the Home tabs of one replica. */
 function replica(): Home {
-  const call = async ({
-    to,
-    run,
-  }: {
-    readonly to: { readonly team: string };
-    readonly run: (client: object) => unknown;
-  }) =>
+  const answer = async ({ team }: { readonly team: string }, _operation: string, run: (client: object) => unknown) =>
     run({
       views: {
-        publish: async (view: { readonly user_id: string }) => published.push({ team: to.team, user: view.user_id }),
+        publish: async (view: { readonly user_id: string }) => published.push({ team, user: view.user_id }),
       },
     });
   return new Home({
     bot,
-    clients: { call } as unknown as Clients,
+    clients: { answer } as unknown as Clients,
     workspaces: { of: async () => ({ url: null }) } as unknown as Workspaces,
     broadcast,
     clock,

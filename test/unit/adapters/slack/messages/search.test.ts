@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Finder } from '#adapters/slack/messages/post-once.ts';
-import type { Call } from '#adapters/slack/web-api/client.ts';
+import type { Run } from '#adapters/slack/web-api/client.ts';
 import { rateLimited } from '#adapters/slack/web-api/errors.ts';
 import { DailiesError } from '#src/errors.ts';
 
@@ -23,7 +23,7 @@ class Channel {
     }
   }
 
-  async call<Result>({ run }: Pick<Call<Result>, 'run'>): Promise<Result> {
+  async deliver<Result>(_to: object, _operation: string, run: Run<Result>): Promise<Result> {
     if (this.#looksLeft === 0) throw rateLimited('looking', 60_000);
     this.#looksLeft -= 1;
     const history = async ({ cursor = '0' }: { readonly cursor?: string }) => {

@@ -8,7 +8,8 @@ it('asks Slack again after a minute before it grants the right to administer', a
   const user = { is_admin: true };
   const users = { info: async () => ({ user: { ...user } }) };
   const clients = {
-    call: async ({ run }: { run: (client: object, workspace: object) => unknown }) => run({ users }, { id: 'T1' }),
+    answer: async (_to: object, _operation: string, run: (client: object, workspace: object) => unknown) =>
+      run({ users }, { id: 'T1' }),
   } as unknown as Clients;
   const profiles = new Profiles(clients, clock);
   const isAdmin = () => profiles.isAdmin({ team: 'T1', enterprise: undefined }, 'U1');

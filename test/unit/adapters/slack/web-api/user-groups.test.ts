@@ -16,7 +16,8 @@ function workspace() {
     return { users: usergroup === 'S1' ? [...state.users] : [] };
   };
   const clients = {
-    call: async ({ run }: { run: (client: object) => unknown }) => run({ usergroups: { users: { list } } }),
+    answer: async (_to: object, _operation: string, run: (client: object) => unknown) =>
+      run({ usergroups: { users: { list } } }),
   } as unknown as Clients;
   return { clock, state, groups: new UserGroups(clients, clock) };
 }
