@@ -6,7 +6,7 @@ import { asDailiesError } from '#src/errors.ts';
 import { rulesOf } from '#src/teams/index.ts';
 import type { DiscordSettings } from './config.ts';
 import { askForGateway } from './gateway/identify.ts';
-import { type Server, serversOf } from './interactions/access.ts';
+import { isMemberOf, type Server, serversOf } from './interactions/access.ts';
 import { PLATFORM } from './interactions/caller.ts';
 import { type Identity, inviteLink, ownIdentity, stateOfCommands } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
@@ -162,11 +162,10 @@ async function checkPermissions({ rest, identity, allowed }: Found): Promise<Fin
 
 /** Returns the names of the permissions that the bot's roles lack in a server. */
 async function missingIn(rest: DiscordRest, guild: string, user: string): Promise<readonly string[]> {
-  const get = <Answer>(route: `/${string}`) =>
-    rest.call<Answer>({ method: 'GET', route, doing: `looking at server ${guild}` });
+  const doing = `looking at server ${guild}`;
   const [server, member] = await Promise.all([
-    get<APIGuild>(Routes.guild(guild)),
-    get<APIGuildMember>(Routes.guildMember(guild, user)),
+    rest.get<APIGuild>(Routes.guild(guild), doing),
+    rest.get<APIGuildMember>(Routes.guildMember(guild, user), doing),
   ]);
   const roles = new Map(server.roles.map(({ id, permissions }) => [id, BigInt(permissions)]));
   const facts = {
@@ -189,7 +188,7 @@ async function checkAdmins({ rest, allowed }: Found, { config }: CheckDeps): Pro
   const servers = allowed.slice(0, MAX_SERVERS);
   const strangers = await Promise.all(
     admins.map(async ({ user }) => {
-      const found = await Promise.all(servers.map(({ id }) => isMember(rest, id, user)));
+      const found = await Promise.all(servers.map(({ id }) => isMemberOf(rest, id, user)));
       return found.includes(true) ? [] : [user];
     }),
   );
@@ -200,16 +199,5 @@ async function checkAdmins({ rest, allowed }: Found, { config }: CheckDeps): Pro
       `discord:${user} is a member of no server that may use the bot`,
       'Correct the id (Developer Mode on, right-click the person › Copy User ID), or invite the person.',
     ),
-  );
-}
-
-function isMember(rest: DiscordRest, guild: string, user: string): Promise<boolean> {
-  const call = { method: 'GET', route: Routes.guildMember(guild, user), doing: 'looking for a member' } as const;
-  return rest.call(call).then(
-    () => true,
-    (thrown: unknown) => {
-      if (asDailiesError(thrown, call.doing).retryable) throw thrown;
-      return false;
-    },
   );
 }

@@ -11,7 +11,7 @@ import type { GatewayOptions } from './gateway.ts';
  * @throws DailiesError
  */
 export function askForGateway(rest: DiscordRest): Promise<APIGatewayBotInfo> {
-  return rest.call<APIGatewayBotInfo>({ method: 'GET', route: Routes.gatewayBot(), doing: 'asking for the gateway' });
+  return rest.get<APIGatewayBotInfo>(Routes.gatewayBot(), 'asking for the gateway');
 }
 
 /** Options of {@link mayIdentify}. */

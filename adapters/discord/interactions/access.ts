@@ -172,29 +172,30 @@ export class Access {
 
   async #fetchMember(key: string): Promise<boolean> {
     const [guild = '', user = ''] = key.split(':');
-    const route = Routes.guildMember(guild, user);
-    return this.#options.rest.call({ method: 'GET', route, doing: 'looking for a member' }).then(
-      () => true,
-      (thrown: unknown) => {
-        const error = asDailiesError(thrown, 'looking for a member');
-        // Unknown Member, or a server that the bot has left.
-        if (!error.retryable) return false;
-        throw error;
-      },
-    );
+    return isMemberOf(this.#options.rest, guild, user);
   }
+}
+
+/** Returns whether a user is a member of a server; false also where the bot is not one. @throws DailiesError if retryable */
+export function isMemberOf(rest: DiscordRest, guild: string, user: string): Promise<boolean> {
+  const doing = 'looking for a member';
+  return rest.get(Routes.guildMember(guild, user), doing).then(
+    () => true,
+    (thrown: unknown) => {
+      const error = asDailiesError(thrown, doing);
+      if (error.retryable) throw error;
+      return false;
+    },
+  );
 }
 
 /** Fetches the names of the servers in which the bot is a member, by id. @throws DailiesError */
 export async function serversOf(rest: DiscordRest): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (let after = '0'; ; after = [...found.keys()].at(-1) ?? after) {
-    const page = await rest.call<readonly APIPartialGuild[]>({
-      method: 'GET',
-      route: Routes.userGuilds(),
-      query: { after, limit: `${SERVERS_PER_PAGE}` },
-      doing: 'listing the servers of the bot',
-    });
+    const query = { after, limit: `${SERVERS_PER_PAGE}` };
+    const doing = 'listing the servers of the bot';
+    const page = await rest.get<readonly APIPartialGuild[]>(Routes.userGuilds(), doing, query);
     for (const { id, name } of page) found.set(id, name);
     if (page.length < SERVERS_PER_PAGE) return found;
   }

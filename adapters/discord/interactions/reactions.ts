@@ -71,12 +71,12 @@ export class Reactions {
     if (member !== undefined) return caller;
     const { rest, logger } = this.#options;
     const { id } = caller.user;
-    const call = { method: 'GET', route: Routes.user(id), doing: 'looking up who reacted' } as const;
-    const name = await rest.call<APIUser>(call).then(
+    const doing = 'looking up who reacted';
+    const name = await rest.get<APIUser>(Routes.user(id), doing).then(
       (user) => nameOf(user),
       (thrown: unknown) => {
         logger.debug(
-          { event: 'discord_reactor_name_unknown', err: asDailiesError(thrown, call.doing) },
+          { event: 'discord_reactor_name_unknown', err: asDailiesError(thrown, doing) },
           'failed to look up the name of a user who reacted',
         );
         return id;

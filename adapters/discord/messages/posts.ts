@@ -397,8 +397,7 @@ async function findMessage(rest: DiscordRest, { channel, sinceMs, isIt }: Search
   try {
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const query = { after: `${after}`, limit: `${PAGE_SIZE}` };
-      const route = Routes.channelMessages(channel);
-      const messages = await rest.call<readonly APIMessage[]>({ method: 'GET', route, query, doing });
+      const messages = await rest.get<readonly APIMessage[]>(Routes.channelMessages(channel), doing, query);
       const found = messages.find(isIt);
       if (found !== undefined) return { channel, message: found.id };
       if (messages.length < PAGE_SIZE) return null;

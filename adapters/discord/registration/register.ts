@@ -111,9 +111,11 @@ export async function stateOfCommands(registration: Registration): Promise<'curr
 
 /** Fetches the registered commands; `null` if Discord does not return them. */
 async function registered(registration: Registration): Promise<readonly APIApplicationCommand[] | null> {
+  const { rest } = registration;
   const query = { with_localizations: 'true' };
-  const call = { method: 'GET', route: routeOf(registration), query, doing: 'looking at the commands' } as const;
-  return registration.rest.call<readonly APIApplicationCommand[]>(call).catch(() => null);
+  return rest
+    .get<readonly APIApplicationCommand[]>(routeOf(registration), 'looking at the commands', query)
+    .catch(() => null);
 }
 
 /**
@@ -164,13 +166,8 @@ export interface Identity {
 
 /** Fetches the application that a bot's token belongs to, and its user. @throws DailiesError */
 export async function ownIdentity(rest: DiscordRest): Promise<Identity> {
-  const route = Routes.currentApplication();
-  const {
-    id,
-    bot,
-    name,
-    bot_public: isPublic,
-  } = await rest.call<APIApplication>({ method: 'GET', route, doing: 'looking up the application' });
+  const found = await rest.get<APIApplication>(Routes.currentApplication(), 'looking up the application');
+  const { id, bot, name, bot_public: isPublic } = found;
   // Both ids are the same since 2016.
   return { application: id, user: bot?.id ?? id, name: bot?.username ?? name, isPublic };
 }

@@ -88,6 +88,11 @@ export class DiscordRest {
     }
   }
 
+  /** Reads with the bot's own token. @throws DailiesError as by {@link translate}. */
+  get<Answer = unknown>(route: RouteLike, doing: string, query: Call['query'] = {}): Promise<Answer> {
+    return this.call<Answer>({ method: 'GET', route, query, doing });
+  }
+
   /** Makes a call. @throws DailiesError as by {@link translate}. */
   async call<InteractionResponse = unknown>(call: Call): Promise<InteractionResponse> {
     const { method, route, query, isOurs = true, urgency = 'final', doing } = call;

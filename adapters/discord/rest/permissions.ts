@@ -6,7 +6,6 @@ import {
   OverwriteType,
   PermissionFlagsBits,
   RESTJSONErrorCodes,
-  type RouteLike,
   Routes,
 } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
@@ -295,7 +294,11 @@ export class Permissions {
 
   async #fetchServer(guild: string): Promise<Server> {
     const doing = `looking at server ${guild}`;
-    const { owner_id: owner, roles, premium_tier: tier } = await this.#get<APIGuild>(Routes.guild(guild), doing);
+    const {
+      owner_id: owner,
+      roles,
+      premium_tier: tier,
+    } = await this.#options.rest.get<APIGuild>(Routes.guild(guild), doing);
     return {
       guild,
       owner,
@@ -306,10 +309,10 @@ export class Permissions {
 
   async #fetchChannel(id: string): Promise<Channel> {
     const doing = `looking at channel ${id}`;
-    const channel = await this.#get<APIChannel>(Routes.channel(id), doing);
+    const channel = await this.#options.rest.get<APIChannel>(Routes.channel(id), doing);
     const isThread = 'thread_metadata' in channel;
     const parent = (isThread && 'parent_id' in channel ? channel.parent_id : null) ?? null;
-    const holder = parent !== null ? await this.#get<APIChannel>(Routes.channel(parent), doing) : channel;
+    const holder = parent !== null ? await this.#options.rest.get<APIChannel>(Routes.channel(parent), doing) : channel;
     const overwrites = 'permission_overwrites' in holder ? (holder.permission_overwrites ?? []) : [];
     return {
       overwrites: overwrites
@@ -325,7 +328,7 @@ export class Permissions {
 
   /** @see https://discord.com/developers/docs/resources/channel#get-thread-member */
   async #isInThread(thread: string, user: string): Promise<boolean> {
-    return this.#get(Routes.threadMembers(thread, user), 'looking at the members of a thread').then(
+    return this.#options.rest.get(Routes.threadMembers(thread, user), 'looking at the members of a thread').then(
       () => true,
       () => false,
     );
@@ -333,17 +336,13 @@ export class Permissions {
 
   async #fetchMember(key: string): Promise<APIGuildMember> {
     const [guild = '', user = ''] = key.split(':');
-    return this.#get<APIGuildMember>(Routes.guildMember(guild, user), 'reading the roles of a member');
+    return this.#options.rest.get<APIGuildMember>(Routes.guildMember(guild, user), 'reading the roles of a member');
   }
 
   async #fetchOwnRoles(guild: string): Promise<readonly string[]> {
     const { user } = await this.#options.self();
     const route = Routes.guildMember(guild, user);
-    return (await this.#get<APIGuildMember>(route, 'looking at my own roles')).roles;
-  }
-
-  #get<InteractionResponse>(route: RouteLike, doing: string): Promise<InteractionResponse> {
-    return this.#options.rest.call<InteractionResponse>({ method: 'GET', route, doing });
+    return (await this.#options.rest.get<APIGuildMember>(route, 'looking at my own roles')).roles;
   }
 }
 

@@ -64,7 +64,7 @@ it('reports a missing right in a private thread until the bot is added', async (
 });
 
 it.each([Right.ManageThreads, Right.Administrator])('lets a member with %i see private threads', async (right) => {
-  const rest = { call: () => Promise.reject(new Error('nothing is to be asked')) };
+  const rest = { get: () => Promise.reject(new Error('nothing is to be asked')) };
   const self = () => Promise.reject(new Error('nothing is to be asked'));
   const permissions = new Permissions({ rest: rest as never, clock: new ManualClock(), self });
   const [hasBot, token, source] = [true, null, null] as const;
@@ -152,7 +152,7 @@ describe('whether the bot is a member of a server where somebody brought it alon
     const guilds = new Set<string>();
     const asked: string[] = [];
     const fails: DailiesError[] = [];
-    const call = async ({ route }: { readonly route: string }) => {
+    const get = async (route: string) => {
       asked.push(route);
       const failure = fails.pop();
       if (failure !== undefined) throw failure;
@@ -160,7 +160,7 @@ describe('whether the bot is a member of a server where somebody brought it alon
       if (!guilds.has(guild)) throw new DailiesError('Unknown Guild', { code: 'message_gone', retryable: false });
       return { owner_id: '1', roles: [], premium_tier: 0 };
     };
-    const permissions = new Permissions({ rest: { call } as never, clock, self: async () => ({}) as never });
+    const permissions = new Permissions({ rest: { get } as never, clock, self: async () => ({}) as never });
     return { clock, guilds, asked, fails, permissions };
   }
 
