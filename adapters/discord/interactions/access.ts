@@ -2,10 +2,10 @@ import { type APIPartialGuild, Routes } from 'discord.js';
 import { type AccessRefusal, type AccessRules, accessRefusal } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { type AccessConfig, rulesOf } from '#src/teams/index.ts';
+import { TtlCache } from '../../ttl-cache.ts';
 import type { DiscordSettings } from '../config.ts';
 import type { Parts } from '../parts.ts';
 import type { DiscordRest } from '../rest/client.ts';
-import { TtlCache } from '../rest/permissions.ts';
 import { PLATFORM } from './caller.ts';
 
 /** Options of {@link Access}. */
@@ -60,9 +60,9 @@ export class Access {
   constructor(options: AccessOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#rules = new TtlCache(clock, CACHE_TTL_MS, () => this.#readRules());
-    this.#servers = new TtlCache(clock, CACHE_TTL_MS, () => serversOf(options.rest));
-    this.#members = new TtlCache(clock, CACHE_TTL_MS, (key) => this.#fetchMember(key));
+    this.#rules = new TtlCache(clock, CACHE_TTL_MS);
+    this.#servers = new TtlCache(clock, CACHE_TTL_MS);
+    this.#members = new TtlCache(clock, CACHE_TTL_MS);
   }
 
   /** Configuration problem for an operator to fix; `null` if there is none. */
@@ -72,12 +72,12 @@ export class Access {
 
   /** Returns the names of the servers in which the bot is a member, by id. @throws DailiesError */
   servers(): Promise<ReadonlyMap<string, string>> {
-    return this.#servers.of(ANY);
+    return this.#servers.of(ANY, () => serversOf(this.#options.rest));
   }
 
   /** Splits the bot's servers into those that may use it and the others. @throws DailiesError */
   async spread(): Promise<{ readonly allowed: readonly Server[]; readonly refused: readonly Server[] }> {
-    const [{ teams }, servers] = await Promise.all([this.#rules.of(ANY), this.servers()]);
+    const [{ teams }, servers] = await Promise.all([this.#currentRules(), this.servers()]);
     const named = [...servers].map(([id, name]): Server => ({ id, name }));
     const isAllowed = ({ id }: Server): boolean => teams === 'all' || teams.has(id);
     return { allowed: named.filter(isAllowed), refused: named.filter((one) => !isAllowed(one)) };
@@ -87,7 +87,7 @@ export class Access {
   async prepare(): Promise<void> {
     const { logger, self } = this.#options;
     this.#isPublic = (await self()).isPublic;
-    await this.#rules.of(ANY);
+    await this.#currentRules();
     const { allowed, refused } = await this.spread().catch(() => ({ allowed: [], refused: [] }));
     const named = (list: readonly Server[]): readonly string[] => list.map(({ id, name }) => `${name} (discord:${id})`);
     logger.info({ event: 'discord_servers', servers: named(allowed) }, 'servers that may use the bot');
@@ -105,7 +105,7 @@ export class Access {
       this.#rules.forget(ANY);
       this.#servers.forget(ANY);
     }
-    const rules = await this.#rules.of(ANY);
+    const rules = await this.#currentRules();
     const isAllowed = (id: string): boolean => rules.teams === 'all' || rules.teams.has(id);
     const here = guild !== undefined && (!isUserInstall || isAllowed(guild)) ? guild : null;
     // Looked up only if needed: finding a user's server takes API calls.
@@ -121,6 +121,10 @@ export class Access {
   /** True if only the developer portal restricts the servers that the bot can be added to. */
   get #isOpen(): boolean {
     return this.#options.config.teams === null && this.#options.guildId === undefined;
+  }
+
+  #currentRules(): Promise<AccessRules> {
+    return this.#rules.of(ANY, () => this.#readRules());
   }
 
   async #readRules(): Promise<AccessRules> {
@@ -144,7 +148,7 @@ export class Access {
       return new Set(known.ids);
     }
     try {
-      const ids = [...(await this.#servers.of(ANY)).keys()];
+      const ids = [...(await this.servers()).keys()];
       // A bot started before its first invitation waits for that server, provided that only its owner can add it.
       this.#isUninvited = ids.length === 0 && !isPublic;
       if (this.#isUninvited) return new Set();
@@ -165,14 +169,13 @@ export class Access {
 
   /** Returns the first allowed server of which the user is a member. */
   async #serverOf(user: string, { teams }: AccessRules): Promise<string | null> {
-    const ids = teams === 'all' ? [...(await this.#servers.of(ANY)).keys()] : [...teams];
-    for (const id of ids) if (await this.#members.of(`${id}:${user}`)) return id;
+    const ids = teams === 'all' ? [...(await this.servers()).keys()] : [...teams];
+    for (const id of ids) if (await this.#isMember(id, user)) return id;
     return null;
   }
 
-  async #fetchMember(key: string): Promise<boolean> {
-    const [guild = '', user = ''] = key.split(':');
-    return isMemberOf(this.#options.rest, guild, user);
+  #isMember(guild: string, user: string): Promise<boolean> {
+    return this.#members.of(`${guild}:${user}`, () => isMemberOf(this.#options.rest, guild, user));
   }
 }
 

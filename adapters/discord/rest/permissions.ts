@@ -10,9 +10,10 @@ import {
 } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
-import { type Clock, within } from '#src/clock.ts';
+import { within } from '#src/clock.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Audience } from '#src/tasks/index.ts';
+import { TtlCache } from '../../ttl-cache.ts';
 import { readAddress } from '../messages/message-store.ts';
 import type { Parts } from '../parts.ts';
 import { errorResponseOf } from './errors.ts';
@@ -138,6 +139,7 @@ type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread' | 'parent' | 'isPriv
 const CACHE_TTL_MS = 60_000;
 /** Time for which the bot counts as no member of a server, without another check: without an intent for servers, no event tells. */
 const ABSENT_MS = 10 * 60_000;
+const MAX_ABSENT = 1_000;
 /** Timeout of the check whether the bot is a member of a server, which delays a response. */
 const MEMBERSHIP_TIMEOUT_MS = 1_000;
 
@@ -153,15 +155,15 @@ export class Permissions {
   /** By server and user. */
   readonly #members: TtlCache<APIGuildMember>;
   /** By server, the time until which the bot counts as no member. */
-  readonly #absentUntilMs = new BoundedMap<string, number>(MAX_ENTRIES);
+  readonly #absentUntilMs = new BoundedMap<string, number>(MAX_ABSENT);
 
   constructor(options: Pick<Parts, 'rest' | 'clock' | 'self'>) {
     this.#options = options;
     const { clock } = options;
-    this.#servers = new TtlCache(clock, CACHE_TTL_MS, (guild) => this.#fetchServer(guild));
-    this.#channels = new TtlCache(clock, CACHE_TTL_MS, (channel) => this.#fetchChannel(channel));
-    this.#ownRoles = new TtlCache(clock, CACHE_TTL_MS, (guild) => this.#fetchOwnRoles(guild));
-    this.#members = new TtlCache(clock, CACHE_TTL_MS, (key) => this.#fetchMember(key));
+    this.#servers = new TtlCache(clock, CACHE_TTL_MS);
+    this.#channels = new TtlCache(clock, CACHE_TTL_MS);
+    this.#ownRoles = new TtlCache(clock, CACHE_TTL_MS);
+    this.#members = new TtlCache(clock, CACHE_TTL_MS);
   }
 
   /** Returns the permission that the bot lacks to post there; `null` if none. @throws DailiesError */
@@ -208,17 +210,17 @@ export class Permissions {
   /** Returns whether a user is a member of the server. @throws DailiesError */
   async isMember({ team }: Pick<Place, 'team'>, user: string): Promise<boolean> {
     if (!isServer(team)) return true;
-    return this.#members.of(`${team}:${user}`).then(() => true, ifUnknown(false));
+    return this.#member(team, user).then(() => true, ifUnknown(false));
   }
 
   /** Returns whether a member of a server has a role. @throws DailiesError where that cannot be looked up */
   async hasRole({ team }: Pick<Place, 'team'>, role: string, user: string): Promise<boolean> {
     if (!isServer(team)) return false;
-    return this.#members.of(`${team}:${user}`).then(({ roles }) => roles.includes(role), ifUnknown(false));
+    return this.#member(team, user).then(({ roles }) => roles.includes(role), ifUnknown(false));
   }
 
   async #memberRights(team: string, channel: string, user: string): Promise<MemberRights> {
-    const [facts, { roles }] = await Promise.all([this.#facts(team, channel), this.#members.of(`${team}:${user}`)]);
+    const [facts, { roles }] = await Promise.all([this.#facts(team, channel), this.#member(team, user)]);
     if (facts.server !== team) return NOTHING;
     const rights = permissionsIn(facts, { user, roles });
     const isIn = !facts.isPrivate || (rights & OPENS_PRIVATE_THREADS) !== 0n || (await this.#isInThread(channel, user));
@@ -227,7 +229,7 @@ export class Permissions {
 
   /** Returns the channel that a thread belongs to; `null` for any other channel, or without access. @throws DailiesError */
   async parentOf(channel: string): Promise<string | null> {
-    return this.#channels.of(channel).then(({ parent }) => parent, ifNoAccess(null));
+    return this.#channel(channel).then(({ parent }) => parent, ifNoAccess(null));
   }
 
   /** Returns all permissions of a member in a channel of a server. @throws DailiesError */
@@ -238,7 +240,7 @@ export class Permissions {
   /** Returns the upload limit of a server in bytes, by its boosts; the smallest one if the lookup fails. */
   async uploadLimitBytes(guild: string | null): Promise<number> {
     if (guild === null) return MIN_UPLOAD_BYTES;
-    return this.#servers.of(guild).then(
+    return this.#server(guild).then(
       ({ uploadLimitBytes }) => uploadLimitBytes,
       () => MIN_UPLOAD_BYTES,
     );
@@ -256,7 +258,7 @@ export class Permissions {
       if (!isMember) this.#absentUntilMs.set(guild, clock.monotonic() + ABSENT_MS);
       return isMember;
     };
-    const known = this.#servers.of(guild).then(() => true, ifNoAccess(false));
+    const known = this.#server(guild).then(() => true, ifNoAccess(false));
     const noted = known.then(note, () => false);
     return within(clock, MEMBERSHIP_TIMEOUT_MS, noted, false);
   }
@@ -265,7 +267,7 @@ export class Permissions {
    * Checks access to a private thread. Commands work in one that the bot was not added to, but its own token does not.
    */
   async #threadAccess(thread: string): Promise<MissingRight | null> {
-    return this.#channels.of(thread).then(() => null, ifNoAccess(NOT_ADDED));
+    return this.#channel(thread).then(() => null, ifNoAccess(NOT_ADDED));
   }
 
   #findMissingFresh(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
@@ -276,7 +278,7 @@ export class Permissions {
   }
 
   async #findMissing(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
-    const known = [this.#facts(guild, channel), this.#ownRoles.of(guild), this.#options.self()] as const;
+    const known = [this.#facts(guild, channel), this.#ownRolesIn(guild), this.#options.self()] as const;
     return Promise.all(known).then(
       ([facts, roles, { user }]) => {
         // The roles of one server do not apply to a channel of another one.
@@ -288,8 +290,12 @@ export class Permissions {
   }
 
   async #facts(guild: string, channel: string): Promise<ChannelFacts & Pick<Channel, 'server'>> {
-    const [server, here] = await Promise.all([this.#servers.of(guild), this.#channels.of(channel)]);
+    const [server, here] = await Promise.all([this.#server(guild), this.#channel(channel)]);
     return { ...server, ...here };
+  }
+
+  #server(guild: string): Promise<Server> {
+    return this.#servers.of(guild, () => this.#fetchServer(guild));
   }
 
   async #fetchServer(guild: string): Promise<Server> {
@@ -305,6 +311,10 @@ export class Permissions {
       roles: new Map(roles.map((role) => [role.id, BigInt(role.permissions)])),
       uploadLimitBytes: UPLOAD_BYTES[tier] ?? MIN_UPLOAD_BYTES,
     };
+  }
+
+  #channel(id: string): Promise<Channel> {
+    return this.#channels.of(id, () => this.#fetchChannel(id));
   }
 
   async #fetchChannel(id: string): Promise<Channel> {
@@ -334,15 +344,17 @@ export class Permissions {
     );
   }
 
-  async #fetchMember(key: string): Promise<APIGuildMember> {
-    const [guild = '', user = ''] = key.split(':');
-    return this.#options.rest.get<APIGuildMember>(Routes.guildMember(guild, user), 'reading the roles of a member');
+  #member(guild: string, user: string): Promise<APIGuildMember> {
+    const route = Routes.guildMember(guild, user);
+    return this.#members.of(`${guild}:${user}`, () => this.#options.rest.get(route, 'reading the roles of a member'));
   }
 
-  async #fetchOwnRoles(guild: string): Promise<readonly string[]> {
-    const { user } = await this.#options.self();
-    const route = Routes.guildMember(guild, user);
-    return (await this.#options.rest.get<APIGuildMember>(route, 'looking at my own roles')).roles;
+  #ownRolesIn(guild: string): Promise<readonly string[]> {
+    return this.#ownRoles.of(guild, async () => {
+      const { user } = await this.#options.self();
+      const route = Routes.guildMember(guild, user);
+      return (await this.#options.rest.get<APIGuildMember>(route, 'looking at my own roles')).roles;
+    });
   }
 }
 
@@ -372,40 +384,3 @@ function ifNoAccess<Fallback>(fallback: Fallback): (thrown: unknown) => Fallback
 /** Upload limit without boosts, in bytes. @see https://discord.com/developers/docs/reference#uploading-files */
 const MIN_UPLOAD_BYTES = 10 * 1024 ** 2;
 const UPLOAD_BYTES: Readonly<Record<number, number>> = { 2: 50 * 1024 ** 2, 3: 100 * 1024 ** 2 };
-
-const MAX_ENTRIES = 1_000;
-
-interface Entry<Value> {
-  readonly value: Promise<Value>;
-  readonly sinceMs: number;
-}
-
-/** Cache of looked-up values with a TTL. Failed lookups are not cached. */
-export class TtlCache<Value> {
-  readonly #clock: Clock;
-  readonly #ttlMs: number;
-  readonly #lookup: (key: string) => Promise<Value>;
-  readonly #entries = new BoundedMap<string, Entry<Value>>(MAX_ENTRIES);
-
-  constructor(clock: Clock, ttlMs: number, lookup: (key: string) => Promise<Value>) {
-    this.#clock = clock;
-    this.#ttlMs = ttlMs;
-    this.#lookup = lookup;
-  }
-
-  /** Returns the cached value, or looks it up; concurrent lookups of a key are deduplicated. */
-  of(key: string): Promise<Value> {
-    const known = this.#entries.get(key);
-    if (known !== undefined && this.#clock.monotonic() - known.sinceMs < this.#ttlMs) return known.value;
-    const entry = { value: this.#lookup(key), sinceMs: this.#clock.monotonic() };
-    this.#entries.set(key, entry);
-    entry.value.catch(() => {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key);
-    });
-    return entry.value;
-  }
-
-  forget(key: string): void {
-    this.#entries.delete(key);
-  }
-}

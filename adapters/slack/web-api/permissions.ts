@@ -1,9 +1,9 @@
-import { BoundedMap } from '#src/bounded-map.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
 import type { Audience } from '#src/tasks/index.ts';
+import { TtlCache } from '../../ttl-cache.ts';
 import type { TokenHealth } from '../installation/token-health.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { readAddress, teamOf } from '../origin.ts';
@@ -25,7 +25,6 @@ interface Channel {
 
 /** TTL of cached memberships: the bot can be invited and removed at any time. */
 const CACHE_TTL_MS = 60_000;
-const MAX_CACHED = 1_000;
 const LOOKUP_TIMEOUT_MS = 1_200;
 
 /** Largest page of `conversations.members`. */
@@ -48,13 +47,15 @@ interface PermissionsOptions {
 
 export class Permissions {
   readonly #options: PermissionsOptions;
-  readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MAX_CACHED);
-  readonly #lookups = new SingleFlight<string, Channel>();
+  readonly #channels: TtlCache<Channel>;
   readonly #tests = new SingleFlight<string, string>();
-  readonly #managers = new BoundedMap<string, { readonly manages: boolean; readonly untilMs: number }>(MAX_CACHED);
+  /** `null`: the lookup took too long. */
+  readonly #managers: TtlCache<boolean | null>;
 
   constructor(options: PermissionsOptions) {
     this.#options = options;
+    this.#channels = new TtlCache(options.clock, CACHE_TTL_MS);
+    this.#managers = new TtlCache(options.clock, CACHE_TTL_MS);
   }
 
   /**
@@ -135,15 +136,14 @@ export class Permissions {
   /** Returns whether a user created the channel or manages the workspace; `false` if that cannot be determined. */
   async manages(to: TeamRef, channel: string, user: string): Promise<boolean> {
     const key = `${to.team}:${channel}:${user}`;
-    const known = this.#managers.get(key);
-    if (known !== undefined && known.untilMs > this.#options.clock.monotonic()) return known.manages;
-    const found = Promise.all([this.#isCreator(to, channel, user), this.#isAdmin(to, user)]);
-    // A modal has to be opened within 3 s of the press, so a slow lookup counts as “no”.
-    const inTime = await within<readonly boolean[] | null>(this.#options.clock, LOOKUP_TIMEOUT_MS, found, null);
-    if (inTime === null) return false;
-    const manages = inTime.includes(true);
-    this.#managers.set(key, { manages, untilMs: this.#options.clock.monotonic() + CACHE_TTL_MS });
-    return manages;
+    const manages = await this.#managers.of(key, () => {
+      const either = Promise.all([this.#isCreator(to, channel, user), this.#isAdmin(to, user)]);
+      const found = either.then((rights) => rights.includes(true));
+      // A modal has to be opened within 3 s of the press, so a slow lookup counts as “no”.
+      return within<boolean | null>(this.#options.clock, LOOKUP_TIMEOUT_MS, found, null);
+    });
+    if (manages === null) this.#managers.forget(key);
+    return manages === true;
   }
 
   async #isMember(to: TeamRef, channel: string, user: string): Promise<boolean> {
@@ -174,18 +174,19 @@ export class Permissions {
   }
 
   /** Returns a channel from the cache or Slack; concurrent calls share one request. */
-  #channel(to: TeamRef, channel: string): Promise<Channel> {
+  async #channel(to: TeamRef, channel: string): Promise<Channel> {
     const key = `${to.team}:${channel}`;
-    const known = this.#channels.get(key);
-    if (known !== undefined && known.untilMs > this.#options.clock.monotonic()) return Promise.resolve(known.channel);
-    return this.#lookups.run(key, () => this.#fetch(to, channel));
+    const found = await this.#channels.of(key, () => this.#fetch(to, channel));
+    // Only memberships are cached: an invitation has to count at once, a removal is rare.
+    if (!found.isMember) this.#channels.forget(key);
+    return found;
   }
 
   async #fetch(to: TeamRef, channel: string): Promise<Channel> {
     const { channel: found } = await this.#options.clients.answer(to, 'looking at a channel', (client) =>
       client.conversations.info({ channel }),
     );
-    const read: Channel = {
+    return {
       isMember: found?.is_member === true || found?.is_im === true,
       isPublic: found?.is_channel === true && found.is_private !== true,
       isDirect: found?.is_im === true,
@@ -195,13 +196,6 @@ export class Permissions {
       isGroup: found?.is_mpim === true,
       creator: found?.creator ?? null,
     };
-    // Only memberships are cached: an invitation has to count at once, a removal is rare.
-    if (read.isMember)
-      this.#channels.set(`${to.team}:${channel}`, {
-        channel: read,
-        untilMs: this.#options.clock.monotonic() + CACHE_TTL_MS,
-      });
-    return read;
   }
 
   async #join(to: TeamRef, channel: string): Promise<boolean> {

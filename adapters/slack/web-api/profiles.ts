@@ -1,6 +1,6 @@
-import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Person } from '#src/tasks/index.ts';
+import { TtlCache } from '../../ttl-cache.ts';
 import type { Workspace } from '../installation/workspaces.ts';
 import type { Clients, TeamRef } from './client.ts';
 import { slackCodeOf } from './errors.ts';
@@ -18,11 +18,6 @@ interface Profile {
   readonly isAdmin: boolean;
 }
 
-interface CachedProfile {
-  readonly profile: Promise<Profile>;
-  readonly atMs: number;
-}
-
 const CACHE_TTL_MS = 5 * 60_000;
 /** Maximum age of a profile that grants the right to administer. */
 const ADMIN_TTL_MS = 60_000;
@@ -38,12 +33,11 @@ const UNKNOWN: Profile = { name: null, isExternal: false, isGuest: false, hasLef
 /** Users' profiles, cached for five minutes. */
 export class Profiles {
   readonly #clients: Clients;
-  readonly #clock: Clock;
-  readonly #cache = new BoundedMap<string, CachedProfile>(MAX_CACHED);
+  readonly #profiles: TtlCache<Profile>;
 
   constructor(clients: Clients, clock: Clock) {
     this.#clients = clients;
-    this.#clock = clock;
+    this.#profiles = new TtlCache(clock, CACHE_TTL_MS, MAX_CACHED);
   }
 
   /**
@@ -52,16 +46,7 @@ export class Profiles {
    * @throws DailiesError if Slack cannot be reached or defers the call
    */
   of(to: TeamRef, user: string, maxAgeMs = CACHE_TTL_MS): Promise<Profile> {
-    const key = `${to.team}:${user}`;
-    const nowMs = this.#clock.monotonic();
-    const known = this.#cache.get(key);
-    if (known !== undefined && nowMs - known.atMs < maxAgeMs) return known.profile;
-    const entry = { profile: this.#fetch(to, user), atMs: nowMs };
-    this.#cache.set(key, entry);
-    entry.profile.catch(() => {
-      if (this.#cache.get(key) === entry) this.#cache.delete(key);
-    });
-    return entry.profile;
+    return this.#profiles.of(`${to.team}:${user}`, () => this.#fetch(to, user), maxAgeMs);
   }
 
   /** Returns whether a user is an admin or owner; a right that was taken away counts for a minute at most. */
