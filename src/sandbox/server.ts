@@ -5,9 +5,10 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { Jobs } from '../engine/index.ts';
 import { parseCatalog } from '../videos/index.ts';
 import { sandboxCatalog } from './catalog.ts';
-import { SandboxExpiry } from './expiry.ts';
+import { sandboxExpiry } from './expiry.ts';
 import { helpText } from './help.ts';
 import { SandboxRecords, type SandboxTask } from './records.ts';
 import {
@@ -68,8 +69,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     maxThreads: options.maxThreads ?? (availableParallelism() < 4 ? 1 : 2),
     references: { ownFile: () => Promise.resolve(null), isLoopbackAllowed: false, ...options.references },
   });
-  const expiry = new SandboxExpiry({ records, clipsDir, clock: options.clock, logger: options.logger });
-  expiry.start();
+  const jobs = new Jobs(options, [sandboxExpiry({ records, clipsDir, clock: options.clock })]);
+  jobs.start();
   // A creation that arrives during the shutdown gets a normal response; without one, its outcome would be uncertain.
   const app = fastify({
     forceCloseConnections: 'idle',
@@ -84,7 +85,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       const cancel = options.clock.after(DRAIN_TIMEOUT_MS, () => app.server.closeAllConnections());
       await app.close();
       cancel();
-      await expiry.stop();
+      await jobs.stop();
       await service.close();
     },
   };

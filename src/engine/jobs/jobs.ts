@@ -8,7 +8,8 @@ import type { DueJob, Job, JobRun } from './job.ts';
 
 /** Dependencies of {@link Jobs}. */
 interface JobsDeps {
-  readonly store: Pick<Store, 'leases' | 'scan'>;
+  /** Absent: the process shares nothing, so that no job needs its lease, and none has an index. */
+  readonly store?: Pick<Store, 'leases' | 'scan'> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -118,6 +119,7 @@ class JobTimer {
   async #runDue(job: DueJob, run: JobRun): Promise<void> {
     const { store, clock } = this.#deps;
     const { index, afterMs = 0 } = job;
+    if (store === undefined) return;
     for await (const page of pagesOf(store, index, { max: clock.now() - afterMs })) {
       for (const { member } of page) {
         if (!run.isActive()) return;
@@ -129,8 +131,9 @@ class JobTimer {
   /** Takes the lease unless it is held. @returns whether it still is; `null` while another replica holds it. */
   async #holdLease(): Promise<(() => boolean) | null> {
     const { name, leaseMs } = this.#job;
-    if (leaseMs === null) return () => true;
-    if (this.#lease?.isHeld() !== true) this.#lease = await this.#deps.store.leases.take(`job:${name}`, leaseMs);
+    const { store } = this.#deps;
+    if (leaseMs === null || store === undefined) return () => true;
+    if (this.#lease?.isHeld() !== true) this.#lease = await store.leases.take(`job:${name}`, leaseMs);
     const lease = this.#lease;
     return lease === null ? null : () => lease.isHeld();
   }

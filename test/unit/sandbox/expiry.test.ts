@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { SANDBOX_KEEPS_MS, SandboxExpiry } from '#src/sandbox/expiry.ts';
+import { SANDBOX_KEEPS_MS, sandboxExpiry } from '#src/sandbox/expiry.ts';
 import { SandboxRecords, type SandboxTask } from '#src/sandbox/records.ts';
+import { startJobs } from '#test/fakes/jobs.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { NOON_MS } from '#test/fakes/tasks.ts';
 
@@ -31,9 +31,7 @@ it('deletes clips and prompts after a week, an hour after the start at the earli
   await mkdir(clipsDir);
   const records = new SandboxRecords(join(dir, 'sandbox.db'));
   const clock = new ManualClock(NEW_MS + HOUR_MS);
-  const expiry = new SandboxExpiry({ records, clipsDir, clock, logger: pino({ level: 'silent' }) });
   onTestFinished(async () => {
-    await expiry.stop();
     records.close();
     await rm(dir, { recursive: true });
   });
@@ -52,7 +50,8 @@ it('deletes clips and prompts after a week, an hour after the start at the earli
     await utimes(join(clipsDir, `${id}.mp4`), new Date(atMs), new Date(atMs));
   }
   const before = records.ledger();
-  expiry.start();
+  const jobs = startJobs({ clock }, sandboxExpiry({ records, clipsDir, clock }));
+  onTestFinished(() => jobs.stop());
   clock.advance(HOUR_MS - 1);
   expect(await readdir(clipsDir)).toHaveLength(2);
   clock.advance(1);

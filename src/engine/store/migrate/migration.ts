@@ -31,7 +31,6 @@ const REPLICA_LEASES = 'replica:';
 /** Timeout for the leases of killed replicas to expire. */
 const REPLICAS_TIMEOUT_MS = 20_000;
 const RETRY_MS = 250;
-const ENTRIES_PER_COMMIT = 1_000;
 /** Least remaining TTL of a record to copy; one that expires sooner is of no use to a bot on the target. */
 const MIN_TTL_MS = 10_000;
 
@@ -110,12 +109,9 @@ async function markTarget(to: Store, clock: Clock): Promise<void> {
 /** Deletes everything in an unfinished copy, the namespace of its mark last. */
 async function clear(to: Store): Promise<void> {
   for (const index of await to.contents.indexes()) {
-    // Every round reads the first entries that are left.
-    for (;;) {
-      const entries = await to.scan(index, { limit: ENTRIES_PER_COMMIT });
-      if (entries.length === 0) break;
-      await to.commit({ records: [], index: entries.map(({ member }) => ({ index, member, score: null })) });
-    }
+    // Read to its end first: what is deleted meanwhile would move the following pages.
+    for (const page of await Array.fromAsync(pagesOf(to, index)))
+      await to.commit({ records: [], index: page.map(({ member }) => ({ index, member, score: null })) });
   }
   for await (const page of to.contents.sums()) {
     await to.contents.setSums(page.map(({ sum }) => ({ sum, parts: null })));
