@@ -7,7 +7,7 @@ import { amountOf, type Micros, microsOf, type Price, type Refunds } from '../ta
 import { type AlertSettings, BudgetAlerts } from './alerts/budget-alerts.ts';
 import type { Notices, NoticeTeam } from './notices.ts';
 import { MonthlyReports, type MonthlyReportsOptions } from './reports/monthly-reports.ts';
-import { kindOf } from './reports/spend-groups.ts';
+import { moneyStateOf } from './reports/spend-groups.ts';
 import { parseSumName, type SumName } from './sum-name.ts';
 
 export interface WatchSettings extends AlertSettings {
@@ -161,8 +161,8 @@ class UnusualSpendAlerts {
     for (const period of [previousPeriod(month), month]) {
       for await (const entries of ledgerPages(this.#options.store, of, period, { min: oldestMs })) {
         for (const entry of entries) {
-          const kind = kindOf(entry);
-          if (entry.currency !== currency || kind === 'refunded' || kind === 'released') continue;
+          const state = moneyStateOf(entry);
+          if (entry.currency !== currency || state === 'refunded' || state === 'released') continue;
           const back = starts.findIndex((startMs) => entry.createdAtMs >= startMs);
           if (back < 0) continue;
           amounts[back] = (amounts[back] ?? 0n) + microsOf(entry.amount);

@@ -8,7 +8,7 @@ import { keyOfTeam } from '../../teams/index.ts';
 import { type Catalog, titleOf } from '../../videos/index.ts';
 import { merged } from '../alerts/budget-alerts.ts';
 import type { Notices, NoticeTeam } from '../notices.ts';
-import { kindOf } from './spend-groups.ts';
+import { moneyStateOf } from './spend-groups.ts';
 
 /** Options of {@link MonthlyReports}. */
 export interface MonthlyReportsOptions {
@@ -222,21 +222,21 @@ export class MonthReport {
   }
 
   add(entry: LedgerEntry): void {
-    const kind = kindOf(entry);
-    if (kind === 'released') return;
+    const state = moneyStateOf(entry);
+    if (state === 'released') return;
     const sums = this.#sumsOf(entry.currency);
     const amount = microsOf(entry.amount);
-    if (kind === 'refunded') {
+    if (state === 'refunded') {
       sums.refunded += amount;
       sums.refundedClips += 1;
-    } else if (kind === 'doubted') {
+    } else if (state === 'in_doubt') {
       sums.doubted += amount;
       sums.doubtedClips += 1;
     } else {
       sums.spent += amount;
       sums.clips += 1;
-      if (kind === 'held') sums.held += amount;
-      if (kind === 'awaiting_refund') sums.awaited += amount;
+      if (state === 'reserved') sums.held += amount;
+      if (state === 'awaiting_refund') sums.awaited += amount;
       const shown = entry.isBlind === true ? { ...entry, model: IN_COMPARISON } : entry;
       this.#addRow(shown, amount);
       this.#addBar(shown, amount);

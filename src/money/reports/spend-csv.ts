@@ -15,7 +15,7 @@ import {
   readTasks,
   type Task,
 } from '../../tasks/index.ts';
-import { kindOf, type SpendKind } from './spend-groups.ts';
+import { type MoneyState, moneyStateOf } from './spend-groups.ts';
 
 /** Columns of the CSV. @see https://focus.finops.org/focus-columns/ (those with `x_` are our own) */
 const COLUMNS = [
@@ -50,11 +50,11 @@ export interface CsvQuery extends LedgerScope {
 const TASKS_PER_READ = 200;
 
 /** Values of `x_State`. */
-const STATES: Readonly<Record<SpendKind, string>> = {
+const STATES: Readonly<Record<MoneyState, string>> = {
   settled: 'billed',
-  held: 'in progress',
+  reserved: 'in progress',
   awaiting_refund: 'awaiting refund',
-  doubted: 'unconfirmed',
+  in_doubt: 'unconfirmed',
   refunded: 'refunded',
   released: 'not charged',
 };
@@ -116,8 +116,8 @@ function withoutTask(row: Row): Row {
 
 /** Returns the row of a send. @param task undefined where its record is lost. */
 function rowOf(entry: LedgerEntry, task: Task | undefined, month: string): Row {
-  const kind = kindOf(entry);
-  const isCharged = kind !== 'refunded' && kind !== 'released';
+  const state = moneyStateOf(entry);
+  const isCharged = state !== 'refunded' && state !== 'released';
   const isLast = task?.sends === entry.send;
   const seconds = task?.request.seconds;
   const endedAtMs = task?.endedAtMs;
@@ -130,7 +130,7 @@ function rowOf(entry: LedgerEntry, task: Task | undefined, month: string): Row {
     SkuId: entry.model,
     ConsumedQuantity: seconds === undefined ? '' : String(seconds),
     ConsumedUnit: seconds === undefined ? '' : 'Seconds',
-    x_State: STATES[kind],
+    x_State: STATES[state],
     x_Task: entry.task,
     x_Send: String(entry.send),
     x_Person: entry.userName,

@@ -4,11 +4,14 @@ import type { LedgerEntry, LedgerState, Price } from '../../tasks/index.ts';
 /** Property by which spend is grouped. */
 export type SpendKey = 'person' | 'model' | 'channel';
 
+/** State in which the money of a send is. `awaiting_refund`: it failed, and is used until a statement shows the refund. */
+export type MoneyState = LedgerState | 'awaiting_refund';
+
 /**
- * State in which a group counts an entry. `awaiting_refund`: failed, and used until a statement shows the refund. `blind`:
- * in a comparison that is not revealed, whatever its state, which would tell the model of one that failed.
+ * State in which a group counts an entry. `blind`: in a comparison that is not revealed, whatever its state, which would tell
+ * the model of one that failed.
  */
-export type SpendState = LedgerState | 'awaiting_refund' | 'blind';
+export type SpendState = MoneyState | 'blind';
 
 /** Number of ledger entries, and their amounts by currency in the order of first appearance. */
 interface StateTotal {
@@ -86,7 +89,7 @@ class Totals {
 
   add(entry: LedgerEntry): void {
     const { amount, currency } = entry;
-    const state = stateOf(entry);
+    const state = entry.isBlind === true ? 'blind' : moneyStateOf(entry);
     const total = this.#states.get(state) ?? { clips: 0, amounts: new Map<string, Big>() };
     total.clips += 1;
     total.amounts.set(currency, (total.amounts.get(currency) ?? new Big(0)).plus(amount));
@@ -111,24 +114,11 @@ class Totals {
   }
 }
 
-/** Returns the state in which an entry counts: by the decision on it, else by the task's events. */
-function stateOf({ state, booked, counted, isBlind }: LedgerEntry): SpendState {
-  if (isBlind === true) return 'blind';
+/** Returns the state of a send's money: by the decision on it, else by the task's events. */
+export function moneyStateOf({
+  state,
+  booked,
+  counted,
+}: Pick<LedgerEntry, 'state' | 'booked' | 'counted'>): MoneyState {
   return booked ?? (state === 'refunded' && counted === 'held' ? 'awaiting_refund' : state);
-}
-
-export type SpendKind = 'settled' | 'held' | 'awaiting_refund' | 'doubted' | 'refunded' | 'released';
-
-const KINDS: Readonly<Record<LedgerState, SpendKind>> = {
-  settled: 'settled',
-  reserved: 'held',
-  in_doubt: 'doubted',
-  refunded: 'refunded',
-  released: 'released',
-};
-
-/** Returns the kind of a send's amount: the part of the sums that holds it, else a decision, else the task's state. */
-export function kindOf({ counted, booked, state }: Pick<LedgerEntry, 'counted' | 'booked' | 'state'>): SpendKind {
-  if (counted === 'held' && state === 'refunded') return 'awaiting_refund';
-  return counted ?? KINDS[booked ?? state];
 }

@@ -1,5 +1,6 @@
 import { Big } from 'big.js';
-import type { LedgerState, Price } from '../../tasks/index.ts';
+import type { Price } from '../../tasks/index.ts';
+import type { MoneyState } from '../reports/spend-groups.ts';
 import type { Row } from './read.ts';
 
 /** Everything that a statement says about one task of the service. */
@@ -21,8 +22,7 @@ export interface Bill {
 
 export interface BookedSend {
   readonly price: Price;
-  /** `awaits_refund`: it failed and counts as used until a statement shows the refund (`REFUNDS=by_statement`). */
-  readonly state: LedgerState | 'awaits_refund';
+  readonly state: MoneyState;
 }
 
 /** What the books take from a statement that agrees with them; `null`: they stay open. */
@@ -119,7 +119,7 @@ const AGREEMENTS: Readonly<Record<BookedSend['state'], readonly (readonly [Bille
     ['charged', 'settled'],
     ['given_back', 'refunded'],
   ],
-  awaits_refund: [
+  awaiting_refund: [
     ['given_back', 'refunded'],
     ['charged', null],
   ],

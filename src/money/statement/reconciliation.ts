@@ -13,6 +13,7 @@ import {
 } from '../../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
 import type { UpstreamId } from '../../videos/index.ts';
+import { moneyStateOf } from '../reports/spend-groups.ts';
 import { type Discrepancy, type Match, type MonthSummary, type Outcome, Summary } from './findings.ts';
 import { type Bill, Bills, type BookedSend, type Comparison, compare, isCounted } from './match.ts';
 import type { Row, Statement, StatementFile } from './read.ts';
@@ -268,9 +269,9 @@ function entryOf(task: Task, send: number): LedgerEntry | undefined {
   return ledgerOf(task).find((entry) => entry.send === send);
 }
 
-function bookedSendOf({ amount, currency, state, booked, counted }: LedgerEntry): BookedSend {
-  const awaitsRefund = booked === undefined && state === 'refunded' && counted === 'held';
-  return { price: { amount, currency }, state: awaitsRefund ? 'awaits_refund' : (booked ?? state) };
+function bookedSendOf(entry: LedgerEntry): BookedSend {
+  const { amount, currency } = entry;
+  return { price: { amount, currency }, state: moneyStateOf(entry) };
 }
 
 /**

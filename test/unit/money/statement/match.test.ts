@@ -38,7 +38,7 @@ it.each([
 });
 
 it('keeps a failed clip that awaits its refund until the statement shows it', () => {
-  const awaiting = send({ state: 'awaits_refund' });
+  const awaiting = send({ state: 'awaiting_refund' });
   expect(compare(billed('0.30'), awaiting)).toEqual({ kind: 'match', book: null, by: [] });
   expect(compare(billed('-0.30'), awaiting)).toEqual({ kind: 'match', book: 'refunded', by: [] });
   expect(compare(billed('0.30', '-0.30'), awaiting)).toEqual({ kind: 'match', book: 'refunded', by: [] });
