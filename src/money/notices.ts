@@ -5,7 +5,9 @@ import { type Change, collection, type DueJob, type Store, type Versioned } from
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { backoffMs } from '../retry.ts';
-import { type Person, withoutPerson } from '../tasks/index.ts';
+import { type Person, type Refunds, withoutPerson } from '../tasks/index.ts';
+import type { TeamKey, TeamSettings } from '../teams/index.ts';
+import type { Catalog } from '../videos/index.ts';
 
 export type NoticeTarget =
   /** The team's report channel; without one, or where that refuses it, its {@link NoticesOptions.recipients}. */
@@ -15,16 +17,11 @@ export type NoticeTarget =
   /** One person, privately; where the platform has no direct messages in the channel `near`. */
   | { readonly kind: 'person'; readonly person: Person; readonly near?: string };
 
-export interface NoticeTeam {
-  readonly platform: string;
-  readonly team: string;
-}
-
 /** Notice to post once per `key`. */
 export interface NoticeOrder {
   /** Parts that identify it, such as a scope and a month; hashed, since they may contain a person's id. */
   readonly key: readonly string[];
-  readonly of: NoticeTeam;
+  readonly of: TeamKey;
   readonly to: NoticeTarget;
   readonly notice: TeamNotice;
 }
@@ -63,12 +60,12 @@ export interface NoticesOptions {
   readonly logger: Logger;
   readonly platforms: ReadonlyMap<string, Platform>;
   /** Returns the channel for reports, by the team's settings. */
-  readonly reportChannel: (of: NoticeTeam) => Promise<string | null>;
+  readonly reportChannel: (of: TeamKey) => Promise<string | null>;
   /** Returns the people who are notified by direct message where there is no channel, each once. */
-  readonly recipients: (of: NoticeTeam, kind: TeamNotice['kind']) => Promise<readonly Person[]>;
+  readonly recipients: (of: TeamKey, kind: TeamNotice['kind']) => Promise<readonly Person[]>;
   /** Called for a notice that reached no one. */
   readonly lost: () => void;
-  readonly filesOf: (notice: TeamNotice, of: NoticeTeam, platform: Platform) => Promise<NoticeFiles>;
+  readonly filesOf: (notice: TeamNotice, of: TeamKey, platform: Platform) => Promise<NoticeFiles>;
 }
 
 /** Index of the notices that wait, by the time of their next attempt. */
@@ -281,4 +278,28 @@ const FILE_REFUSALS: ReadonlySet<string> = new Set(['missing_permission', 'too_l
 
 function noticeId(key: readonly string[]): string {
   return hash('sha256', JSON.stringify(key), 'hex').slice(0, 32);
+}
+
+/** Dependencies of what causes notices: alerts and reports. */
+export interface AlertDeps {
+  readonly store: Store;
+  /** The current catalog, for the titles of models. */
+  readonly catalog: () => Pick<Catalog, 'models'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly notices: Pick<Notices, 'claim'>;
+  readonly refunds: Refunds;
+  readonly settings: (
+    of: TeamKey,
+  ) => Promise<Pick<TeamSettings, 'timeZone' | 'alerts' | 'reportChannel' | 'unusualSpend'>>;
+  /** Platforms on which the deployment's operators are notified. */
+  readonly operatorsOn: readonly string[];
+}
+
+/** Merges changes into one, which is applied in full or not at all. */
+export function merged(changes: readonly Change[]): Change {
+  return {
+    records: changes.flatMap(({ records }) => records),
+    index: changes.flatMap(({ index = [] }) => index),
+  };
 }

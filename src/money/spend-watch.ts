@@ -1,32 +1,13 @@
-import type { Clock } from '../clock.ts';
 import type { Job, JobRun, Store } from '../engine/index.ts';
-import type { Logger } from '../logger.ts';
 import { daysUntil, previousPeriod } from '../period.ts';
 import { ledgerPages } from '../pipeline/index.ts';
-import { amountOf, type Micros, microsOf, type Price, type Refunds } from '../tasks/index.ts';
-import { type AlertSettings, BudgetAlerts } from './alerts/budget-alerts.ts';
-import type { Notices, NoticeTeam } from './notices.ts';
-import { MonthlyReports, type MonthlyReportsOptions } from './reports/monthly-reports.ts';
+import { amountOf, type Micros, microsOf, type Price } from '../tasks/index.ts';
+import type { TeamKey } from '../teams/index.ts';
+import { alertOfBudgets } from './alerts/budget-alerts.ts';
+import type { AlertDeps } from './notices.ts';
+import { reportMonths } from './reports/monthly-reports.ts';
 import { moneyStateOf } from './reports/spend-groups.ts';
 import { parseSumName, type SumName } from './sum-name.ts';
-
-export interface WatchSettings extends AlertSettings {
-  /** Least amount of a day that is reported as unusual; absent: none is. */
-  readonly unusualSpend?: Price;
-}
-
-/** Options of {@link SpendWatch}. */
-export interface SpendWatchOptions {
-  readonly store: Store;
-  readonly catalog: MonthlyReportsOptions['catalog'];
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly notices: Notices;
-  readonly refunds: Refunds;
-  readonly settings: (of: NoticeTeam) => Promise<WatchSettings>;
-  /** Platforms on which the deployment's operators are notified. */
-  readonly operatorsOn: readonly string[];
-}
 
 /** Delay of an alert after the change that causes it: the changes of a burst are checked together. */
 const CHECK_AFTER_MS = 2_000;
@@ -44,19 +25,13 @@ export class SpendWatch {
     leaseMs: 60_000,
     run: (run) => this.#run(run),
   };
-  readonly #options: SpendWatchOptions;
-  readonly #alerts: BudgetAlerts;
-  readonly #unusual: UnusualSpendAlerts;
-  readonly #reports: MonthlyReports;
+  readonly #deps: AlertDeps;
   /** Sums that changed since the last check. */
   readonly #changed = new Set<string>();
   #checking: Promise<void> = Promise.resolve();
 
-  constructor(options: SpendWatchOptions) {
-    this.#options = options;
-    this.#alerts = new BudgetAlerts(options);
-    this.#unusual = new UnusualSpendAlerts(options);
-    this.#reports = new MonthlyReports(options);
+  constructor(deps: AlertDeps) {
+    this.#deps = deps;
   }
 
   /** Waits for a check in flight. Changes that are not checked yet are found by the next sweep. */
@@ -69,7 +44,7 @@ export class SpendWatch {
     const isPlanned = this.#changed.size > 0;
     for (const sum of sums) this.#changed.add(sum);
     if (isPlanned || this.#changed.size === 0) return;
-    this.#options.clock.after(CHECK_AFTER_MS, () => {
+    this.#deps.clock.after(CHECK_AFTER_MS, () => {
       this.#checking = this.#checking.then(() => this.#check());
     });
   }
@@ -77,18 +52,23 @@ export class SpendWatch {
   async #check(): Promise<void> {
     const sums = [...this.#changed];
     this.#changed.clear();
-    await this.#alerts.check(sums).catch((thrown: unknown) => {
+    await alertOfBudgets(this.#deps, sums).catch((thrown: unknown) => {
       const event = 'spend_watch_failed';
-      this.#options.logger.warn({ event, err: thrown }, 'failed to check the budgets of a change');
+      this.#deps.logger.warn({ event, err: thrown }, 'failed to check the budgets of a change');
     });
   }
 
   async #run(run: JobRun): Promise<void> {
     const names: SumName[] = [];
-    for await (const page of this.#options.store.contents.sums()) {
+    for await (const page of this.#deps.store.contents.sums()) {
       names.push(...page.map(({ sum }) => parseSumName(sum)).filter((name) => name !== null));
     }
-    await run.attempt(() => this.#alerts.check(names.map(({ sum }) => sum)));
+    await run.attempt(() =>
+      alertOfBudgets(
+        this.#deps,
+        names.map(({ sum }) => sum),
+      ),
+    );
     const teams = Map.groupBy(
       names.filter(({ kind }) => kind === 'team'),
       ({ scope }) => scope,
@@ -103,18 +83,11 @@ export class SpendWatch {
     const [first] = months;
     if (first === undefined) return;
     const of = { platform: first.platform, team: first.team };
-    const { timeZone, unusualSpend } = await this.#options.settings(of);
+    const { timeZone, unusualSpend } = await this.#deps.settings(of);
     const periods = [...new Set(months.map(({ period }) => period))];
-    await this.#reports.check({ of, timeZone, periods });
-    if (unusualSpend !== undefined) await this.#unusual.check(of, timeZone, unusualSpend);
+    await reportMonths(this.#deps, { of, timeZone, periods });
+    if (unusualSpend !== undefined) await alertOfUnusualSpend(this.#deps, { of, timeZone, floor: unusualSpend });
   }
-}
-
-/** Options of {@link UnusualSpendAlerts}. */
-interface UnusualSpendOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly notices: Pick<Notices, 'claim'>;
 }
 
 const DAYS = 14;
@@ -123,55 +96,51 @@ const MIN_DAYS = 3;
 /** Multiple of the median from which on a day is unusual. */
 const FACTOR = 3n;
 
-/** Alerts a team, at most once a day, when the day's spend is far above that of the days before. */
-class UnusualSpendAlerts {
-  readonly #options: UnusualSpendOptions;
+/**
+ * Alerts a team, at most once a day, when the day's spend is far above that of the days before.
+ * @param floor least amount that is reported.
+ * @throws `store_unavailable`
+ */
+async function alertOfUnusualSpend(
+  { store, clock, notices }: AlertDeps,
+  { of, timeZone, floor }: { readonly of: TeamKey; readonly timeZone: string; readonly floor: Price },
+): Promise<void> {
+  const days = daysUntil(clock.now(), DAYS, timeZone);
+  const [[today] = ['']] = days;
+  const { currency } = floor;
+  const { amounts, clips } = await spendByDay(store, { of, days, currency });
+  const [amount = 0n, ...before] = amounts;
+  const usable = before.filter((one) => one > 0n);
+  const usual = medianOf(usable);
+  if (usable.length < MIN_DAYS || amount < microsOf(floor.amount) || amount < FACTOR * usual) return;
+  const notice = { day: today, currency, amount: amountOf(amount), clips, usual: amountOf(usual) };
+  const key = ['unusual', of.platform, of.team, today];
+  await store.commit(notices.claim({ key, of, to: { kind: 'team' }, notice: { kind: 'unusual_spend', ...notice } }));
+}
 
-  constructor(options: UnusualSpendOptions) {
-    this.#options = options;
-  }
-
-  /** Checks one team. @param floor least amount that is reported. @throws `store_unavailable` */
-  async check(of: NoticeTeam, timeZone: string, floor: Price): Promise<void> {
-    const { store, clock, notices } = this.#options;
-    const days = daysUntil(clock.now(), DAYS, timeZone);
-    const [[today] = ['']] = days;
-    const { amounts, clips } = await this.#spendByDay(of, days, floor.currency);
-    const [amount = 0n, ...before] = amounts;
-    const usable = before.filter((one) => one > 0n);
-    const usual = medianOf(usable);
-    if (usable.length < MIN_DAYS || amount < microsOf(floor.amount) || amount < FACTOR * usual) return;
-    const { currency } = floor;
-    const notice = { day: today, currency, amount: amountOf(amount), clips, usual: amountOf(usual) };
-    const key = ['unusual', of.platform, of.team, today];
-    await store.commit(notices.claim({ key, of, to: { kind: 'team' }, notice: { kind: 'unusual_spend', ...notice } }));
-  }
-
-  /** Returns the amounts of today and of each day before it, latest first, and the number of today's clips. */
-  async #spendByDay(
-    of: NoticeTeam,
-    days: ReturnType<typeof daysUntil>,
-    currency: string,
-  ): Promise<{ readonly amounts: readonly Micros[]; readonly clips: number }> {
-    const starts = days.map(([, startMs]) => startMs);
-    const amounts: Micros[] = starts.map(() => 0n);
-    let clips = 0;
-    const month = days[0]?.[0].slice(0, 7) ?? '';
-    const oldestMs = starts.at(-1) ?? 0;
-    for (const period of [previousPeriod(month), month]) {
-      for await (const entries of ledgerPages(this.#options.store, of, period, { min: oldestMs })) {
-        for (const entry of entries) {
-          const state = moneyStateOf(entry);
-          if (entry.currency !== currency || state === 'refunded' || state === 'released') continue;
-          const back = starts.findIndex((startMs) => entry.createdAtMs >= startMs);
-          if (back < 0) continue;
-          amounts[back] = (amounts[back] ?? 0n) + microsOf(entry.amount);
-          if (back === 0) clips += 1;
-        }
+/** Returns the amounts of today and of each day before it, latest first, and the number of today's clips. */
+async function spendByDay(
+  store: Store,
+  { of, days, currency }: { of: TeamKey; days: ReturnType<typeof daysUntil>; currency: string },
+): Promise<{ readonly amounts: readonly Micros[]; readonly clips: number }> {
+  const starts = days.map(([, startMs]) => startMs);
+  const amounts: Micros[] = starts.map(() => 0n);
+  let clips = 0;
+  const month = days[0]?.[0].slice(0, 7) ?? '';
+  const oldestMs = starts.at(-1) ?? 0;
+  for (const period of [previousPeriod(month), month]) {
+    for await (const entries of ledgerPages(store, of, period, { min: oldestMs })) {
+      for (const entry of entries) {
+        const state = moneyStateOf(entry);
+        if (entry.currency !== currency || state === 'refunded' || state === 'released') continue;
+        const back = starts.findIndex((startMs) => entry.createdAtMs >= startMs);
+        if (back < 0) continue;
+        amounts[back] = (amounts[back] ?? 0n) + microsOf(entry.amount);
+        if (back === 0) clips += 1;
       }
     }
-    return { amounts, clips };
   }
+  return { amounts, clips };
 }
 
 /** Returns the median, of an even number the mean of the middle two; 0 for none. */

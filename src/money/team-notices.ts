@@ -7,17 +7,23 @@ import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskObserver } from '../pipeline/index.ts';
 import { type Person, sumsOf, type Task } from '../tasks/index.ts';
-import { type Admin, type Approvers, BUILT_IN_ADMINS, type TeamSettingsRepository } from '../teams/index.ts';
+import {
+  type Admin,
+  type Approvers,
+  BUILT_IN_ADMINS,
+  type TeamKey,
+  type TeamSettingsRepository,
+} from '../teams/index.ts';
 import { OutOfCreditAlerts } from './alerts/out-of-credit.ts';
-import { Notices, type NoticesOptions, type NoticeTeam } from './notices.ts';
+import { type AlertDeps, Notices, type NoticesOptions } from './notices.ts';
 import { createNoticeFiles, type NoticeFilesOptions } from './reports/notice-files.ts';
-import { SpendWatch, type SpendWatchOptions } from './spend-watch.ts';
+import { SpendWatch } from './spend-watch.ts';
 
 /** Options of {@link createTeamNotices}. */
 interface TeamNoticesOptions {
   readonly config: Pick<Config, 'admins' | 'dataDir' | 'refunds'>;
   readonly store: Store;
-  readonly catalog: SpendWatchOptions['catalog'];
+  readonly catalog: AlertDeps['catalog'];
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -69,7 +75,7 @@ export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
     ...options,
     notices,
     refunds: config.refunds,
-    settings: (of: NoticeTeam) => settings.get(of),
+    settings: (of: TeamKey) => settings.get(of),
     operatorsOn: [...new Set(operators.map(({ platform }) => platform))].filter((name) => platforms.has(name)),
   };
   const spend = new SpendWatch(watched);
@@ -92,7 +98,7 @@ function recipientsOf(
   { approvers, platforms }: Pick<TeamNoticesOptions, 'approvers' | 'platforms'>,
   administrators: readonly Admin[],
 ): NoticesOptions['recipients'] {
-  const isMember = async ({ platform, team }: NoticeTeam, user: string): Promise<boolean> => {
+  const isMember = async ({ platform, team }: TeamKey, user: string): Promise<boolean> => {
     try {
       return (await platforms.get(platform)?.isMember({ team, channel: '', address: {} }, user)) === true;
     } catch (thrown) {

@@ -1,38 +1,19 @@
 import type { BudgetAlert, NoticeScope } from '../../chat/index.ts';
-import type { Clock } from '../../clock.ts';
 import {
   type Attempt,
   type BudgetAmounts,
   type Change,
   collection,
   commitWithRetries,
-  type Store,
   type SumParts,
   type Versioned,
 } from '../../engine/index.ts';
 import { endOfPeriod, periodOf, startOfPeriod } from '../../period.ts';
-import { amountOf, isPseudonym, type Micros, type Refunds } from '../../tasks/index.ts';
+import { amountOf, isPseudonym, type Micros } from '../../tasks/index.ts';
 import { budgets, usedOf } from '../budgets.ts';
-import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.ts';
+import { type AlertDeps, merged, type NoticeOrder } from '../notices.ts';
 import { paceOf } from '../pace.ts';
 import { parseSumName, type SumName } from '../sum-name.ts';
-
-export interface AlertSettings {
-  readonly timeZone: string;
-  /** False: no alerts. */
-  readonly alerts: boolean;
-}
-
-/** Options of {@link BudgetAlerts}. */
-interface BudgetAlertsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly notices: Pick<Notices, 'claim'>;
-  readonly refunds: Refunds;
-  readonly settings: (of: NoticeTeam) => Promise<AlertSettings>;
-  /** Platforms on which the deployment's operators are notified. */
-  readonly operatorsOn: readonly string[];
-}
 
 /** State of a limit in a month: the highest threshold that was passed. */
 interface ArmedRecord extends Versioned {
@@ -68,96 +49,79 @@ interface Watched {
 /**
  * Alerts at 50, 80 and 100 % of each hard limit, each once per scope, month and limit. The state of a limit is committed
  * with the alert, so that no replica repeats or loses one; a changed limit is armed above the present use.
+ * @param sums names of the sums to check; those of other months are ignored.
+ * @throws `store_unavailable`
  */
-export class BudgetAlerts {
-  readonly #options: BudgetAlertsOptions;
-
-  constructor(options: BudgetAlertsOptions) {
-    this.#options = options;
+export async function alertOfBudgets(deps: AlertDeps, sums: readonly string[]): Promise<void> {
+  const { store, clock } = deps;
+  // No time zone is a day away from UTC; `checkOne` compares with the month in the team's.
+  const nowMs = clock.now();
+  const months = new Set([nowMs - DAY_MS, nowMs + DAY_MS].map((atMs) => periodOf(atMs, 'UTC')));
+  const parsed = [...new Set(sums)].map(parseSumName).filter((name) => name !== null);
+  const names = parsed.filter(({ kind, id, period }) => months.has(period) && !(kind === 'person' && isPseudonym(id)));
+  if (names.length === 0) return;
+  const keys = [...new Set(names.flatMap(budgetsFor))];
+  const records = await store.keyv(budgets.name).getMany<BudgetAmounts>(keys);
+  const found = new Map(records.flatMap((budget, at) => (budget === undefined ? [] : [[keys[at] ?? '', budget]])));
+  const limited = names.flatMap((name) => {
+    const limit = limitOf(name, found);
+    return limit === null || limit === 0n ? [] : [{ name, limit }];
+  });
+  if (limited.length === 0) return;
+  const parts = await store.sums(limited.map(({ name }) => name.sum));
+  for (const [at, { name, limit }] of limited.entries()) {
+    const sum = parts[at];
+    if (sum !== undefined) await checkOne(deps, { name, limit, parts: sum });
   }
+}
 
-  /** Sends the alerts that sums give cause for; names of other months are ignored. @throws `store_unavailable` */
-  async check(sums: readonly string[]): Promise<void> {
-    // No time zone is a day away from UTC; `#checkOne` compares with the month in the team's.
-    const nowMs = this.#options.clock.now();
-    const months = new Set([nowMs - DAY_MS, nowMs + DAY_MS].map((atMs) => periodOf(atMs, 'UTC')));
-    const parsed = [...new Set(sums)].map(parseSumName).filter((name) => name !== null);
-    const names = parsed.filter(
-      ({ kind, id, period }) => months.has(period) && !(kind === 'person' && isPseudonym(id)),
-    );
-    if (names.length === 0) return;
-    const found = await this.#budgetsOf(names);
-    const limited = names.flatMap((name) => {
-      const limit = limitOf(name, found);
-      return limit === null || limit === 0n ? [] : [{ name, limit }];
-    });
-    if (limited.length === 0) return;
-    const parts = await this.#options.store.sums(limited.map(({ name }) => name.sum));
-    for (const [at, { name, limit }] of limited.entries()) {
-      const sum = parts[at];
-      if (sum !== undefined) await this.#checkOne({ name, limit, parts: sum });
-    }
-  }
+async function checkOne(deps: AlertDeps, watched: Watched): Promise<void> {
+  const { store, clock, settings } = deps;
+  const { name, limit, parts } = watched;
+  const { timeZone, alerts } = await settings(name);
+  if (name.period !== periodOf(clock.now(), timeZone)) return;
+  let revision: number | undefined;
+  const attempt = async (number: number): Promise<Attempt<undefined>> => {
+    const before = await armedAlerts.get(store, name.sum);
+    const isChanged = before !== undefined && before.limit !== String(limit);
+    const percent = percentOf(usedOf(parts), limit);
+    const after = Math.max(percent, isChanged ? 0 : (before?.percent ?? 0));
+    if (before !== undefined && !isChanged && after === before.percent) return { result: undefined };
+    const record = armedAlerts.replacing(name.sum, before, { limit: String(limit), percent: after });
+    // Refused although the state did not change: an alert of this threshold and limit was claimed before.
+    const isRepeated = number > 1 && revision === before?.revision;
+    revision = before?.revision;
+    const isDue = alerts && !isChanged && !isRepeated && percent > (before?.percent ?? 0);
+    const claims = isDue ? claimsOf(deps, watched, percent, timeZone) : [];
+    return { change: merged([{ records: [record] }, ...claims]), result: undefined };
+  };
+  await commitWithRetries(store, attempt, { tries: MAX_TRIES, giveUp: () => undefined });
+}
 
-  async #budgetsOf(names: readonly SumName[]): Promise<ReadonlyMap<string, BudgetAmounts>> {
-    const keys = [...new Set(names.flatMap(budgetsFor))];
-    const found = await this.#options.store.keyv(budgets.name).getMany<BudgetAmounts>(keys);
-    return new Map(found.flatMap((budget, at) => (budget === undefined ? [] : [[keys[at] ?? '', budget] as const])));
-  }
+function claimsOf(deps: AlertDeps, watched: Watched, percent: number, timeZone: string): readonly Change[] {
+  const { name, limit } = watched;
+  const threshold = THRESHOLDS.find((one) => one === percent);
+  if (threshold === undefined) return [];
+  const { clock, refunds, notices } = deps;
+  const notice = { ...alertOf(watched, threshold, { nowMs: clock.now(), timeZone }), refunds };
+  const key = ['alert', name.sum, String(limit), String(threshold)];
+  return recipientsOf(name, deps).map(({ of, to }) => notices.claim({ key: [...key, of.platform], of, to, notice }));
+}
 
-  async #checkOne(watched: Watched): Promise<void> {
-    const { store, clock, settings } = this.#options;
-    const { name, limit, parts } = watched;
-    const { timeZone, alerts } = await settings(name);
-    if (name.period !== periodOf(clock.now(), timeZone)) return;
-    let revision: number | undefined;
-    const attempt = async (number: number): Promise<Attempt<undefined>> => {
-      const before = await armedAlerts.get(store, name.sum);
-      const isChanged = before !== undefined && before.limit !== String(limit);
-      const percent = percentOf(usedOf(parts), limit);
-      const after = Math.max(percent, isChanged ? 0 : (before?.percent ?? 0));
-      if (before !== undefined && !isChanged && after === before.percent) return { result: undefined };
-      const record = armedAlerts.replacing(name.sum, before, { limit: String(limit), percent: after });
-      // Refused although the state did not change: an alert of this threshold and limit was claimed before.
-      const isRepeated = number > 1 && revision === before?.revision;
-      revision = before?.revision;
-      const isDue = alerts && !isChanged && !isRepeated && percent > (before?.percent ?? 0);
-      const claims = isDue ? this.#claims(watched, percent, timeZone) : [];
-      return { change: merged([{ records: [record] }, ...claims]), result: undefined };
-    };
-    await commitWithRetries(store, attempt, { tries: MAX_TRIES, giveUp: () => undefined });
-  }
-
-  #claims(watched: Watched, percent: number, timeZone: string): readonly Change[] {
-    const { name, limit } = watched;
-    const threshold = THRESHOLDS.find((one) => one === percent);
-    if (threshold === undefined) return [];
-    const { clock, refunds } = this.#options;
-    const notice = { ...alertOf(watched, threshold, { nowMs: clock.now(), timeZone }), refunds };
-    const key = ['alert', name.sum, String(limit), String(threshold)];
-    return this.#recipients(name).map(({ of, to }) => {
-      const order: NoticeOrder = { key: [...key, of.platform], of, to, notice };
-      return this.#options.notices.claim(order);
-    });
-  }
-
-  #recipients({
-    kind,
-    platform,
-    team,
-    id,
-  }: SumName): readonly { readonly of: NoticeTeam; readonly to: NoticeTarget }[] {
-    const of = { platform, team };
-    switch (kind) {
-      case 'deployment':
-        return this.#options.operatorsOn.map((on) => ({ of: { platform: on, team: '' }, to: { kind: 'team' } }));
-      case 'team':
-        return [{ of, to: { kind: 'team' } }];
-      case 'channel':
-        return [{ of, to: { kind: 'channel', channel: id } }];
-      case 'person':
-        return [{ of, to: { kind: 'person', person: { id, name: id } } }];
-    }
+function recipientsOf(
+  { kind, platform, team, id }: SumName,
+  { operatorsOn }: AlertDeps,
+): readonly Pick<NoticeOrder, 'of' | 'to'>[] {
+  const of = { platform, team };
+  switch (kind) {
+    case 'deployment':
+      return operatorsOn.map((on) => ({ of: { platform: on, team: '' }, to: { kind: 'team' } }));
+    case 'team':
+      return [{ of, to: { kind: 'team' } }];
+    case 'channel':
+      return [{ of, to: { kind: 'channel', channel: id } }];
+    case 'person':
+      return [{ of, to: { kind: 'person', person: { id, name: id } } }];
   }
 }
 
@@ -205,12 +169,4 @@ function alertOf(
 function scopeOf({ kind, id }: SumName): NoticeScope {
   if (kind === 'channel') return { kind, channel: id };
   return kind === 'person' ? { kind, person: { id, name: id } } : { kind };
-}
-
-/** Merges changes into one, which is applied in full or not at all. */
-export function merged(changes: readonly Change[]): Change {
-  return {
-    records: changes.flatMap(({ records }) => records),
-    index: changes.flatMap(({ index = [] }) => index),
-  };
 }

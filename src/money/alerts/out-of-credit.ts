@@ -1,28 +1,8 @@
-import type { Clock } from '../../clock.ts';
-import { collection, type Store, type Versioned } from '../../engine/index.ts';
-import type { Logger } from '../../logger.ts';
+import { collection, type Versioned } from '../../engine/index.ts';
 import type { TaskObserver } from '../../pipeline/index.ts';
 import type { Task } from '../../tasks/index.ts';
-import type { NoticeOrder, Notices, NoticeTeam } from '../notices.ts';
-import { merged } from './budget-alerts.ts';
-
-export interface CreditAlertSettings {
-  /** False: none in the team. */
-  readonly alerts: boolean;
-  /** Channel for alerts; absent: none. */
-  readonly reportChannel?: string;
-}
-
-/** Options of {@link OutOfCreditAlerts}. */
-interface OutOfCreditOptions {
-  readonly store: Pick<Store, 'keyv' | 'commit'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly notices: Pick<Notices, 'claim'>;
-  readonly settings: (of: NoticeTeam) => Promise<CreditAlertSettings>;
-  /** Platforms on which the deployment's operators are notified. */
-  readonly operatorsOn: readonly string[];
-}
+import type { TeamKey } from '../../teams/index.ts';
+import { type AlertDeps, merged, type NoticeOrder } from '../notices.ts';
 
 /** The latest incident: a time without credit. */
 interface IncidentRecord extends Versioned {
@@ -46,6 +26,8 @@ const creditIncidents = collection<Service, IncidentRecord>({
   personal: 'nobody',
 });
 
+type OutOfCreditDeps = Omit<AlertDeps, 'catalog' | 'refunds'>;
+
 /** Delay of the check after a create: the creates of a burst cost one read. */
 const CHECK_AFTER_MS = 2_000;
 
@@ -55,12 +37,12 @@ const CHECK_AFTER_MS = 2_000;
  * incident. What the store misses is made up for by the next refusal.
  */
 export class OutOfCreditAlerts implements TaskObserver {
-  readonly #options: OutOfCreditOptions;
+  readonly #options: OutOfCreditDeps;
   /** Time of the latest create that succeeded at each service since the last check. */
   readonly #acceptedAtMs = new Map<Service, number>();
   #working: Promise<void> = Promise.resolve();
 
-  constructor(options: OutOfCreditOptions) {
+  constructor(options: OutOfCreditDeps) {
     this.#options = options;
   }
 
@@ -92,7 +74,7 @@ export class OutOfCreditAlerts implements TaskObserver {
     });
   }
 
-  async #refused(service: Service, of: NoticeTeam, atMs: number): Promise<void> {
+  async #refused(service: Service, of: TeamKey, atMs: number): Promise<void> {
     await this.#accepted(service);
     const { store, logger } = this.#options;
     const before = await creditIncidents.get(store, service);
@@ -112,12 +94,12 @@ export class OutOfCreditAlerts implements TaskObserver {
   }
 
   /** Returns whether a team gets the alert as well: without a report channel, its platform's operators have it. */
-  async #isNotified(of: NoticeTeam): Promise<boolean> {
+  async #isNotified(of: TeamKey): Promise<boolean> {
     const { alerts, reportChannel } = await this.#options.settings(of);
     return alerts && (reportChannel !== undefined || !this.#options.operatorsOn.includes(of.platform));
   }
 
-  #claim(service: Service, of: NoticeTeam, incident: number) {
+  #claim(service: Service, of: TeamKey, incident: number) {
     const named = service === undefined ? {} : { service };
     const key = [KEY, String(incident), of.platform, of.team, ...(service === undefined ? [] : [service])];
     const order: NoticeOrder = { key, of, to: { kind: 'team' }, notice: { kind: 'out_of_credit', ...named } };

@@ -1,26 +1,15 @@
 import type { BarChart, ReportCorrection, ReportRow, SpendReport, SpendTotals } from '../../chat/index.ts';
-import type { Clock } from '../../clock.ts';
 import { collection, type Store, type Versioned } from '../../engine/index.ts';
 import { endOfPeriod, periodOf, previousPeriod, startOfDay, startOfPeriod } from '../../period.ts';
 import { ledgerPages } from '../../pipeline/index.ts';
 import { amountOf, type LedgerEntry, type Micros, microsOf } from '../../tasks/index.ts';
-import { keyOfTeam } from '../../teams/index.ts';
+import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
 import { type Catalog, titleOf } from '../../videos/index.ts';
-import { merged } from '../alerts/budget-alerts.ts';
-import type { Notices, NoticeTeam } from '../notices.ts';
+import { type AlertDeps, merged } from '../notices.ts';
 import { moneyStateOf } from './spend-groups.ts';
 
-/** Options of {@link MonthlyReports}. */
-export interface MonthlyReportsOptions {
-  readonly store: Store;
-  /** The current catalog, for the titles of models. */
-  readonly catalog: () => Pick<Catalog, 'models'>;
-  readonly clock: Clock;
-  readonly notices: Pick<Notices, 'claim'>;
-}
-
 interface TeamSpend {
-  readonly of: NoticeTeam;
+  readonly of: TeamKey;
   readonly timeZone: string;
   readonly periods: readonly string[];
 }
@@ -40,7 +29,7 @@ interface ReportsRecord extends Versioned {
   readonly reported: readonly Reported[];
 }
 
-const monthlyReports = collection<NoticeTeam, ReportsRecord>({
+const monthlyReports = collection<TeamKey, ReportsRecord>({
   name: 'reports',
   key: keyOfTeam,
   holds: 'the months of a team that were reported, with their totals',
@@ -56,80 +45,71 @@ const CORRECTED = 3;
 /**
  * Reports each month of a team once after its end in the team's time zone, and corrects the totals afterwards. A report
  * is claimed in the commit that records it.
+ * @throws `store_unavailable`
  */
-export class MonthlyReports {
-  readonly #options: MonthlyReportsOptions;
-
-  constructor(options: MonthlyReportsOptions) {
-    this.#options = options;
-  }
-
-  /** Reports what is due for one team. @throws `store_unavailable` */
-  async check(team: TeamSpend): Promise<void> {
-    const before = await monthlyReports.get(this.#options.store, team.of);
-    const current = periodOf(this.#options.clock.now(), team.timeZone);
-    const isDue = (period: string): boolean => period < current && (before === undefined || period > before.latest);
-    const due = team.periods.filter(isDue).sort();
-    if (before === undefined) return this.#begin(team, due, current);
-    const period = due.at(-1);
-    if (period !== undefined) return this.#report(team, { period, before, skipped: due.slice(0, -1) });
-    for (const reported of before.reported) {
-      if (await this.#correct(team, before, reported)) return;
-    }
-  }
-
-  /** Reports the month before for the first time, unless it is long over. */
-  async #begin(team: TeamSpend, due: readonly string[], current: string): Promise<void> {
-    const { store, clock } = this.#options;
+export async function reportMonths(deps: AlertDeps, team: TeamSpend): Promise<void> {
+  const { store, clock } = deps;
+  const { of, timeZone } = team;
+  const before = await monthlyReports.get(store, of);
+  const current = periodOf(clock.now(), timeZone);
+  const isDue = (period: string): boolean => period < current && (before === undefined || period > before.latest);
+  const due = team.periods.filter(isDue).sort();
+  if (before === undefined) {
+    // The month before is reported for the first time, unless it is long over.
     const period = previousPeriod(current);
-    const isLate = clock.now() - startOfPeriod(current, team.timeZone) > FIRST_LATE_MS;
-    if (due.includes(period) && !isLate) return this.#report(team, { period, before: undefined, skipped: [] });
-    await store.commit({
-      records: [monthlyReports.replacing(team.of, undefined, { latest: period, reported: [] })],
-    });
+    const isLate = clock.now() - startOfPeriod(current, timeZone) > FIRST_LATE_MS;
+    if (due.includes(period) && !isLate) return report(deps, team, { period, before, skipped: [] });
+    await store.commit({ records: [monthlyReports.replacing(of, before, { latest: period, reported: [] })] });
+    return;
   }
+  const period = due.at(-1);
+  if (period !== undefined) return report(deps, team, { period, before, skipped: due.slice(0, -1) });
+  for (const reported of before.reported) if (await correct(deps, team, { before, reported })) return;
+}
 
-  async #report({ of, timeZone }: TeamSpend, { period, before, skipped }: Due): Promise<void> {
-    const { store, catalog, clock, notices } = this.#options;
-    const notice = await readReport(store, { catalog: catalog(), of, period, timeZone, skipped });
-    const reported = { period, totals: notice.totals, atMs: clock.now(), corrections: 0 };
-    const record = monthlyReports.replacing(of, before, {
-      latest: period,
-      reported: [reported, ...(before?.reported ?? [])].slice(0, CORRECTED),
-    });
-    const claim = notices.claim({ key: ['report', of.platform, of.team, period], of, to: { kind: 'team' }, notice });
-    await store.commit(merged([{ records: [record] }, claim]));
-  }
+async function report(deps: AlertDeps, { of, timeZone }: TeamSpend, { period, before, skipped }: Due): Promise<void> {
+  const { store, catalog, clock, notices } = deps;
+  const notice = await readReport(store, { catalog: catalog(), of, period, timeZone, skipped });
+  const reported = { period, totals: notice.totals, atMs: clock.now(), corrections: 0 };
+  const record = monthlyReports.replacing(of, before, {
+    latest: period,
+    reported: [reported, ...(before?.reported ?? [])].slice(0, CORRECTED),
+  });
+  const claim = notices.claim({ key: ['report', of.platform, of.team, period], of, to: { kind: 'team' }, notice });
+  await store.commit(merged([{ records: [record] }, claim]));
+}
 
-  /** Posts the corrections of a report, one per currency. @returns whether there was one. */
-  async #correct({ of, timeZone }: TeamSpend, before: ReportsRecord, reported: Reported): Promise<boolean> {
-    const { store, catalog, clock, notices } = this.#options;
-    const { period, totals, corrections } = reported;
-    if (clock.now() - reported.atMs < CORRECTION_AFTER_MS || !(await this.#isChanged(of, reported))) return false;
-    const now = await readReport(store, { catalog: catalog(), of, period, timeZone, skipped: [] });
-    const changes = correctionsOf(period, totals, now.totals);
-    if (changes.length === 0) return false;
-    const next = { ...reported, totals: now.totals, atMs: clock.now(), corrections: corrections + 1 };
-    const record = monthlyReports.replacing(of, before, {
-      ...before,
-      reported: before.reported.map((one) => (one.period === period ? next : one)),
-    });
-    const claims = changes.map((notice) => {
-      const key = ['correction', of.platform, of.team, period, notice.currency, String(next.corrections)];
-      return notices.claim({ key, of, to: { kind: 'team' }, notice });
-    });
-    return store.commit(merged([{ records: [record] }, ...claims]));
-  }
+/** Posts the corrections of a report, one per currency. @returns whether there was one. */
+async function correct(
+  { store, catalog, clock, notices }: AlertDeps,
+  { of, timeZone }: TeamSpend,
+  { before, reported }: { readonly before: ReportsRecord; readonly reported: Reported },
+): Promise<boolean> {
+  const { period, totals, corrections } = reported;
+  if (clock.now() - reported.atMs < CORRECTION_AFTER_MS || !(await isChanged(store, of, reported))) return false;
+  const now = await readReport(store, { catalog: catalog(), of, period, timeZone, skipped: [] });
+  const changes = correctionsOf(period, totals, now.totals);
+  if (changes.length === 0) return false;
+  const next = { ...reported, totals: now.totals, atMs: clock.now(), corrections: corrections + 1 };
+  const record = monthlyReports.replacing(of, before, {
+    ...before,
+    reported: before.reported.map((one) => (one.period === period ? next : one)),
+  });
+  const claims = changes.map((notice) => {
+    const key = ['correction', of.platform, of.team, period, notice.currency, String(next.corrections)];
+    return notices.claim({ key, of, to: { kind: 'team' }, notice });
+  });
+  return store.commit(merged([{ records: [record] }, ...claims]));
+}
 
-  /** Compares a report with the sums, so that the ledger is read only where it changed. */
-  async #isChanged({ platform, team }: NoticeTeam, { period, totals }: Reported): Promise<boolean> {
-    const names = totals.map(({ currency }) => `team:${platform}:${team}:${period}:${currency}`);
-    const sums = await this.#options.store.sums(names);
-    return totals.some(({ spent }, at) => {
-      const { settled, held } = sums[at] ?? { settled: 0n, held: 0n };
-      return settled + held !== microsOf(spent);
-    });
-  }
+/** Compares a report with the sums, so that the ledger is read only where it changed. */
+async function isChanged(store: Store, { platform, team }: TeamKey, { period, totals }: Reported): Promise<boolean> {
+  const names = totals.map(({ currency }) => `team:${platform}:${team}:${period}:${currency}`);
+  const sums = await store.sums(names);
+  return totals.some(({ spent }, at) => {
+    const { settled, held } = sums[at] ?? { settled: 0n, held: 0n };
+    return settled + held !== microsOf(spent);
+  });
 }
 
 interface Due {
@@ -139,12 +119,8 @@ interface Due {
 }
 
 /** Month of a team to add up. */
-interface ReportQuery {
+interface ReportQuery extends Pick<Due, 'period' | 'skipped'>, Pick<TeamSpend, 'of' | 'timeZone'> {
   readonly catalog: Pick<Catalog, 'models'>;
-  readonly of: NoticeTeam;
-  readonly period: string;
-  readonly timeZone: string;
-  readonly skipped: readonly string[];
 }
 
 /** Adds up a month from the ledger, page by page. @throws `store_unavailable` */

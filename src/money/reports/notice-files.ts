@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type BarChart, isOnlyFile, type Platform, type TeamNotice, type Upload } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
 import type { Store } from '../../engine/index.ts';
-import type { NoticeFiles, NoticeTeam } from '../notices.ts';
+import type { TeamKey } from '../../teams/index.ts';
+import type { NoticeFiles } from '../notices.ts';
 import { type CsvQuery, writeSpendCsv } from './spend-csv.ts';
 
 /** Options of {@link createNoticeFiles}. */
@@ -15,7 +16,7 @@ export interface NoticeFilesOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Writes what is stored about a person, compressed or not. @returns the size of the file in bytes. */
   readonly writePersonExport: (
-    person: NoticeTeam & { readonly user: string },
+    person: TeamKey & { readonly user: string },
     path: string,
     isCompressed: boolean,
   ) => Promise<number>;
@@ -31,7 +32,7 @@ const ABANDONED_MS = 3_600_000;
  */
 export function createNoticeFiles({ store, directory, clock, writePersonExport }: NoticeFilesOptions) {
   let swept = store.exclusive ? removeAbandoned(directory, Number.POSITIVE_INFINITY) : Promise.resolve();
-  return async (notice: TeamNotice, of: NoticeTeam, { limits }: Platform): Promise<NoticeFiles> => {
+  return async (notice: TeamNotice, of: TeamKey, { limits }: Platform): Promise<NoticeFiles> => {
     if (notice.kind !== 'report' && !isOnlyFile(notice)) return { files: [], remove: async () => undefined };
     swept = swept.then(() => removeAbandoned(directory, clock.now() - ABANDONED_MS));
     await swept;

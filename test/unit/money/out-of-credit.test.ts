@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { teamNoticeCard } from '#commands/sentences/cards/team-notice.ts';
 import type { ErrorCode } from '#src/errors.ts';
-import { type CreditAlertSettings, OutOfCreditAlerts } from '#src/money/alerts/out-of-credit.ts';
-import { Notices } from '#src/money/notices.ts';
+import { OutOfCreditAlerts } from '#src/money/alerts/out-of-credit.ts';
+import { type AlertDeps, Notices } from '#src/money/notices.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
@@ -19,7 +19,7 @@ let clock: ManualClock;
 let crew: ReplicaCrew;
 let platform: FakePlatform;
 let operatorsOn: readonly string[];
-let settings: CreditAlertSettings;
+let settings: Awaited<ReturnType<AlertDeps['settings']>>;
 let logged: string[];
 let orders: number;
 
@@ -28,7 +28,7 @@ beforeEach(() => {
   crew = new ReplicaCrew(clock);
   platform = new FakePlatform();
   operatorsOn = ['fake'];
-  settings = { alerts: true };
+  settings = { timeZone: 'UTC', alerts: true };
   logged = [];
   orders = 0;
 });
@@ -130,14 +130,14 @@ describe('an account without credit', () => {
 
   it('is reported to each affected team with a report channel, once', async () => {
     const on = replica();
-    settings = { alerts: true, reportChannel: 'finance' };
+    settings = { timeZone: 'UTC', alerts: true, reportChannel: 'finance' };
     for (const team of ['T1', 'T2', 'T1']) await create(on, refused(), team);
     expect(platform.notices.map(({ place }) => place.team).sort()).toEqual(['', 'T1', 'T2']);
     expect(channels().filter((channel) => channel === 'finance')).toHaveLength(2);
   });
 
   it('is not reported to a team that turned alerts off', async () => {
-    settings = { alerts: false, reportChannel: 'finance' };
+    settings = { timeZone: 'UTC', alerts: false, reportChannel: 'finance' };
     await create(replica(), refused());
     expect(channels()).not.toContain('finance');
   });

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TeamNotice } from '#src/chat/team-notice.ts';
-import { BudgetAlerts } from '#src/money/alerts/budget-alerts.ts';
-import { Notices } from '#src/money/notices.ts';
-import { SpendWatch, type WatchSettings } from '#src/money/spend-watch.ts';
+import { alertOfBudgets } from '#src/money/alerts/budget-alerts.ts';
+import { type AlertDeps, Notices } from '#src/money/notices.ts';
+import { SpendWatch } from '#src/money/spend-watch.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { newPseudonym } from '#src/tasks/forgotten.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
@@ -23,7 +23,7 @@ const TEAM = 'team:fake:T1:2026-11:USD';
 let clock: ManualClock;
 let crew: ReplicaCrew;
 let platform: FakePlatform;
-let settings: WatchSettings;
+let settings: Awaited<ReturnType<AlertDeps['settings']>>;
 let sends: number;
 
 beforeEach(() => at(NOVEMBER_10));
@@ -46,16 +46,17 @@ function replica(member: CrewMember = crew.join()) {
     lost: () => undefined,
     filesOf: async () => ({ files: [], remove: async () => undefined }),
   });
-  const watch = new SpendWatch({
+  const deps: AlertDeps = {
     ...options,
     notices,
     catalog: () => parseCatalog(sandboxCatalog),
     settings: async () => settings,
     refunds: 'assumed',
     operatorsOn: ['fake'],
-  });
+  };
+  const watch = new SpendWatch(deps);
   startJobs(options, notices.job, watch.job);
-  return { notices, watch };
+  return { deps, watch };
 }
 
 async function budget(key: string, hard: Readonly<Record<string, string>>): Promise<void> {
@@ -225,16 +226,7 @@ describe('alerts of a budget', () => {
       read.push(...names);
       return sums(names);
     };
-    const { notices } = replica();
-    const options = {
-      store,
-      clock,
-      notices,
-      settings: async () => settings,
-      operatorsOn: [],
-      refunds: 'assumed',
-    } as const;
-    await new BudgetAlerts(options).check([...past, TEAM]);
+    await alertOfBudgets({ ...replica().deps, store }, [...past, TEAM]);
     expect(read).toEqual([TEAM]);
   });
 
