@@ -1,20 +1,13 @@
 import { createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
 import type { ExportLine, Store } from '../engine/index.ts';
 import type { SignedLinks } from '../media/index.ts';
 import { isoOf } from '../period.ts';
 import { isBlind, ledgerOf, readTasks, type Task, type TaskId } from '../tasks/index.ts';
-import type { AuditTrail, LoggedValue, TeamKey } from '../teams/index.ts';
+import type { AuditTrail, LoggedValue, MemberKey } from '../teams/index.ts';
 import { linesAbout } from './personal-records.ts';
 import { tasksOfPerson } from './tasks-of-person.ts';
-
-interface PersonOfTeam extends TeamKey {
-  /** The platform's user id. */
-  readonly user: string;
-}
 
 /** Dependencies of {@link createPersonExport}. */
 export interface PersonExportOptions {
@@ -24,29 +17,22 @@ export interface PersonExportOptions {
   readonly audit: Pick<AuditTrail, 'page'>;
 }
 
-/** Writes what is stored about a person to a file. @returns its size in bytes. @throws `store_unavailable` */
-type WritePersonExport = (person: PersonOfTeam, path: string, isCompressed: boolean) => Promise<number>;
-
 /** Number of task records in memory at once. */
 const TASKS_PER_READ = 200;
 /** Number of entries of the audit log in memory at once. */
 const ENTRIES_PER_READ = 200;
 
-/** Creates the writer of exports: JSON lines, gzipped on demand, written page by page. */
-export function createPersonExport(options: PersonExportOptions): WritePersonExport {
-  return async (person, path, isCompressed) => {
-    const lines = Readable.from(textOf(linesOf(options, person)), { objectMode: false });
-    const file = createWriteStream(path);
-    await (isCompressed ? pipeline(lines, createGzip(), file) : pipeline(lines, file));
-    return (await stat(path)).size;
-  };
+/** Creates the writer of what is stored about a person to a file: JSON lines, page by page. */
+export function createPersonExport(options: PersonExportOptions) {
+  return (person: MemberKey, path: string): Promise<void> =>
+    pipeline(Readable.from(textOf(linesOf(options, person)), { objectMode: false }), createWriteStream(path));
 }
 
 async function* textOf(lines: AsyncIterable<ExportLine>): AsyncGenerator<string> {
   for await (const line of lines) yield `${JSON.stringify(line)}\n`;
 }
 
-async function* linesOf(options: PersonExportOptions, person: PersonOfTeam): AsyncGenerator<ExportLine> {
+async function* linesOf(options: PersonExportOptions, person: MemberKey): AsyncGenerator<ExportLine> {
   const ids = [...(await tasksOfPerson(options.store, person))];
   for (let from = 0; from < ids.length; from += TASKS_PER_READ) {
     const tasks = await readTasks(options.store, ids.slice(from, from + TASKS_PER_READ));
@@ -129,7 +115,7 @@ function blindLine({ id, request, origin, createdAtMs }: Task): ExportLine {
 /** Yields the changes in the audit log that the person made, without the names of others. */
 async function* auditLines(
   { audit }: Pick<PersonExportOptions, 'audit'>,
-  { platform, team, user }: PersonOfTeam,
+  { platform, team, user }: MemberKey,
 ): AsyncGenerator<ExportLine> {
   const isShown = (value: LoggedValue): boolean => value.kind !== 'person' || value.person.id === user;
   for (let offset = 0; ; offset += ENTRIES_PER_READ) {

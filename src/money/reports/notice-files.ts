@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { type BarChart, isOnlyFile, type Platform, type TeamNotice, type Upload } from '../../chat/index.ts';
 import type { Clock } from '../../clock.ts';
 import type { Store } from '../../engine/index.ts';
-import type { TeamKey } from '../../teams/index.ts';
+import type { MemberKey, TeamKey } from '../../teams/index.ts';
 import type { NoticeFiles } from '../notices.ts';
 import { type CsvQuery, writeSpendCsv } from './spend-csv.ts';
 
@@ -14,12 +17,8 @@ export interface NoticeFilesOptions {
   /** Folder for the files while they are uploaded. */
   readonly directory: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** Writes what is stored about a person, compressed or not. @returns the size of the file in bytes. */
-  readonly writePersonExport: (
-    person: TeamKey & { readonly user: string },
-    path: string,
-    isCompressed: boolean,
-  ) => Promise<number>;
+  /** Writes what is stored about a person to a file. */
+  readonly writePersonExport: (person: MemberKey, path: string) => Promise<void>;
 }
 
 /** Age at which files count as left by a process that died while it uploaded them. */
@@ -41,8 +40,7 @@ export function createNoticeFiles({ store, directory, clock, writePersonExport }
     const remove = () => rm(folder, { recursive: true, force: true });
     try {
       if (notice.kind === 'person_export') {
-        const write = (path: string, isCompressed: boolean) =>
-          writePersonExport({ ...of, user: notice.person.id }, path, isCompressed);
+        const write = (path: string) => writePersonExport({ ...of, user: notice.person.id }, path);
         const file = await fittingFile(PERSON_EXPORT, { folder, maxBytes: limits.uploadBytes, write });
         // Platforms refuse an empty file.
         return { files: file.bytes === 0 ? [] : [file], remove };
@@ -54,7 +52,7 @@ export function createNoticeFiles({ store, directory, clock, writePersonExport }
         month: notice.period,
         ...(notice.kind === 'export' ? { user: notice.who?.id, channel: notice.channel } : {}),
       };
-      const write = (path: string, isCompressed: boolean) => writeSpendCsv(store, query, path, isCompressed);
+      const write = (path: string) => writeSpendCsv(store, query, path);
       const csv = await fittingFile(csvFile(query), { folder, maxBytes: limits.uploadBytes, write });
       return { files: [...pictures, csv], remove };
     } catch (thrown) {
@@ -84,7 +82,7 @@ async function pictureOf(chart: BarChart, period: string, folder: string): Promi
   return { path, name, bytes: picture.length, contentType: 'image/png', description: describeChart(chart) };
 }
 
-/** Name, type and description of a file that is written twice if it has to be compressed. */
+/** Name, type and description of a file that is compressed if it has to be. */
 type Written = Pick<Upload, 'name' | 'contentType' | 'description'>;
 
 const PERSON_EXPORT: Written = {
@@ -96,7 +94,7 @@ const PERSON_EXPORT: Written = {
 interface FittingFile {
   readonly folder: string;
   readonly maxBytes: number;
-  readonly write: (path: string, isCompressed: boolean) => Promise<number>;
+  readonly write: (path: string) => Promise<void>;
 }
 
 /** Writes a file; compressed if it is larger than the platform takes. */
@@ -105,10 +103,12 @@ async function fittingFile(
   { folder, maxBytes, write }: FittingFile,
 ): Promise<Upload> {
   const path = join(folder, name);
-  const bytes = await write(path, false);
+  await write(path);
+  const { size: bytes } = await stat(path);
   if (bytes <= maxBytes) return { path, name, bytes, contentType, description };
   const [gzPath, gzName] = [`${path}.gz`, `${name}.gz`];
-  const gzBytes = await write(gzPath, true);
+  await pipeline(createReadStream(path), createGzip(), createWriteStream(gzPath));
+  const { size: gzBytes } = await stat(gzPath);
   return { path: gzPath, name: gzName, bytes: gzBytes, contentType: 'application/gzip', description };
 }
 

@@ -1,8 +1,6 @@
 import { createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
 import { type Options, stringify } from 'csv-stringify';
 import type { Store } from '../../engine/index.ts';
 import { ledgerPages } from '../../pipeline/index.ts';
@@ -71,22 +69,10 @@ const OPTIONS: Options = {
 /**
  * Writes a month's sends as CSV, one row each, oldest first, page by page; those of blind comparisons last. Amounts are never negative; what was refunded
  * or not charged counts 0.
- * @param isCompressed writes it with gzip.
- * @returns the size of the file in bytes.
  * @throws `store_unavailable`
  */
-export async function writeSpendCsv(
-  store: Store,
-  query: CsvQuery,
-  path: string,
-  isCompressed = false,
-): Promise<number> {
-  const rows = Readable.from(rowsOf(store, query), { objectMode: true });
-  const file = createWriteStream(path);
-  await (isCompressed
-    ? pipeline(rows, stringify(OPTIONS), createGzip(), file)
-    : pipeline(rows, stringify(OPTIONS), file));
-  return (await stat(path)).size;
+export function writeSpendCsv(store: Store, query: CsvQuery, path: string): Promise<void> {
+  return pipeline(Readable.from(rowsOf(store, query)), stringify(OPTIONS), createWriteStream(path));
 }
 
 async function* rowsOf(store: Store, { month, channel, ...scope }: CsvQuery): AsyncGenerator<Row> {

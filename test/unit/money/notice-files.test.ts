@@ -54,11 +54,9 @@ async function book(changes: Partial<LedgerEntry> = {}, task: Partial<Task> = {}
   });
 }
 
-/** Writes one line, of 9 bytes, or 2 bytes where it is compressed. */
-const writePersonExport: NoticeFilesOptions['writePersonExport'] = async ({ user }, path, isCompressed) => {
-  await writeFile(path, isCompressed ? 'gz' : `{"u":"${user}"}`);
-  return isCompressed ? 2 : 10;
-};
+/** Writes one line, of 10 bytes. */
+const writePersonExport: NoticeFilesOptions['writePersonExport'] = ({ user }, path) =>
+  writeFile(path, `{"u":"${user}"}`);
 
 const clock = { now: () => Date.now() };
 const filesOf = (changes: Partial<NoticeFilesOptions> = {}) =>
@@ -231,12 +229,13 @@ describe('the data of a person', () => {
     platform.limits = { ...platform.limits, uploadBytes: 9 };
     const small = await filesOf()(notice, OF, platform);
     expect(small.files).toMatchObject([{ name: 'dailies-my-data.jsonl.gz', contentType: 'application/gzip' }]);
+    expect(gunzipSync(await readFile(small.files[0]?.path ?? '')).toString()).toBe('{"u":"U1"}');
     await small.remove();
     expect(await readdir(directory)).toEqual([]);
   });
 
   it('are no file where nothing is stored', async () => {
-    const nothing = filesOf({ writePersonExport: async () => 0 });
+    const nothing = filesOf({ writePersonExport: (_, path) => writeFile(path, '') });
     expect((await nothing(notice, OF, new FakePlatform())).files).toEqual([]);
   });
 });

@@ -56,7 +56,7 @@ function notifying(admins: readonly string[]): TeamNotices {
     random: () => 0.5,
     logger: pino({ level: 'silent' }),
     platforms: new Map([['fake', platform]]),
-    writePersonExport: async () => 0,
+    writePersonExport: async () => undefined,
     metrics: {
       noticeLost: () => {
         lost += 1;
