@@ -30,7 +30,7 @@ import {
   type SignedLinks,
 } from './media/index.ts';
 import { instrumentPlatforms, type Metrics } from './metrics/index.ts';
-import { createMoney, createStatements, createTeamNotices } from './money/index.ts';
+import { createMoney, createTeamNotices, Statements } from './money/index.ts';
 import { createPersonExport, Forgetting } from './people/index.ts';
 import { openStorage } from './storage/index.ts';
 import { createPipeline } from './task-pipeline.ts';
@@ -132,7 +132,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const basis = { money, queue, pipeline, http, platforms, adapters, opened, storage };
   const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);
-  const statements = createStatements({ ...deps, repository: pipeline.repository });
+  const statements = new Statements({ ...deps, ...money, repository: pipeline.repository });
   const cuts = createCuts(deps, { ...parts, chat, folder: clipsDir, assertWritable });
   const shared = { ...deps, ...pipeline, ...money, platforms, cuts };
   const remover = createRemover({ ...shared, messages: chat.retraction });

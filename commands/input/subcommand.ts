@@ -5,7 +5,7 @@ import type { Enhancer } from '#src/enhancer/index.ts';
 import type { Gallery } from '#src/gallery/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription, LastFrames, LibraryFiles, MarksOf } from '#src/media/index.ts';
-import type { Approvals, BudgetRepository, Notices } from '#src/money/index.ts';
+import type { Approvals, BudgetRepository, Notices, Statements } from '#src/money/index.ts';
 import type { Boards } from '#src/orders/index.ts';
 import type { Forgetting } from '#src/people/index.ts';
 import type { Drafts, TaskService, VisibleScope } from '#src/pipeline/index.ts';
@@ -23,7 +23,6 @@ import {
 } from '#src/teams/index.ts';
 import type { Catalog, CheckReferences } from '#src/videos/index.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
-import type { StatementPorts } from '../money/statement.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';
 import type { Card } from '../ui/card.ts';
 
@@ -58,7 +57,10 @@ export interface BotPorts {
   readonly defaults: Pick<PersonalDefaults, 'get' | 'change'>;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   /** The video service's statements, compared with the books. */
-  readonly statements: StatementPorts;
+  readonly statements: Pick<
+    Statements,
+    'list' | 'get' | 'discrepancy' | 'decision' | 'nextUndecided' | 'isBooking' | 'bookMatches' | 'decide'
+  >;
   readonly settings: Pick<TeamSettingsRepository, 'get' | 'change'>;
   readonly audit: Pick<AuditTrail, 'page' | 'commitAudited'>;
   readonly approvers: Pick<Approvers, 'list' | 'add' | 'remove'>;

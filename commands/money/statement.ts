@@ -1,13 +1,5 @@
 import { within } from '#src/clock.ts';
-import {
-  type Discrepancy,
-  monthLine,
-  type Resolution,
-  type StatementDecisions,
-  type StatementImports,
-  signed,
-  type TeamStatement,
-} from '#src/money/index.ts';
+import { type Discrepancy, monthLine, type Resolution, signed, type TeamStatement } from '#src/money/index.ts';
 import { isBlind, isContentRemoved, type Price, type Task, typedPrompt } from '#src/tasks/index.ts';
 import { titled, type UpstreamId } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -20,11 +12,6 @@ import { refusalOfId } from '../sentences/refusals.ts';
 import { promptPart } from '../sentences/removal.ts';
 import { type StatementPress, shortId, statementButtonId } from '../ui/buttons.ts';
 import { type Card, type CardButton, facts, heading, type Line, layOut, lineOf, present, small } from '../ui/card.ts';
-
-export interface StatementPorts {
-  readonly imports: Pick<StatementImports, 'list' | 'get' | 'discrepancy' | 'decision' | 'nextUndecided'>;
-  readonly decisions: Pick<StatementDecisions, 'isBooking' | 'bookMatches' | 'decide'>;
-}
 
 /** Time that a press waits for a booking, which goes on afterwards. */
 const BOOKING_SHOWN_MS = 1_500;
@@ -72,12 +59,11 @@ const NO_STATEMENT: Card = layOut([
 
 /** Shows an imported statement: a line per month, what is booked and what is left to decide. */
 async function show({ statements, clock }: BotPorts, caller: Caller, wanted: number): Promise<Reply> {
-  const { imports, decisions } = statements;
-  const { statements: found, total } = await imports.list(teamOf(caller), { offset: wanted, limit: 1 });
+  const { statements: found, total } = await statements.list(teamOf(caller), { offset: wanted, limit: 1 });
   const [shown] = found;
   if (shown === undefined) return total === 0 ? privately(NO_STATEMENT) : gone(caller);
   const year = new Date(clock.now()).getUTCFullYear();
-  const isBooking = decisions.isBooking(shown);
+  const isBooking = statements.isBooking(shown);
   const card = layOut(
     [
       heading('The video service’s statement'),
@@ -141,7 +127,7 @@ async function book(
 ): Promise<Reply> {
   const { statements, clock } = ports;
   const actor = { person: caller.user, surface: 'button' } as const;
-  const booked = statements.decisions.bookMatches(teamOf(caller), id, actor);
+  const booked = statements.bookMatches(teamOf(caller), id, actor);
   if (!(await within(clock, BOOKING_SHOWN_MS, booked, true))) return gone(caller);
   return show(ports, caller, offset);
 }
@@ -160,10 +146,10 @@ async function review(
   caller: Caller,
   { statement: id, offset, position, outcome }: Review,
 ): Promise<Reply> {
-  const { imports } = ports.statements;
-  const found = await imports.get(teamOf(caller), id);
+  const { statements } = ports;
+  const found = await statements.get(teamOf(caller), id);
   if (found === undefined) return gone(caller);
-  const next = await imports.nextUndecided(found, position);
+  const next = await statements.nextUndecided(found, position);
   if (next === null) return show(ports, caller, offset);
   return showDiscrepancy(ports, caller, { statement: found, offset, position: next, outcome });
 }
@@ -175,12 +161,12 @@ async function showDiscrepancy(
   shown: Omit<Review, 'statement'> & { readonly statement: TeamStatement },
 ): Promise<Reply> {
   const { statement: of, position, outcome } = shown;
-  const { imports } = ports.statements;
-  const discrepancy = await imports.discrepancy(of, position);
+  const { statements } = ports;
+  const discrepancy = await statements.discrepancy(of, position);
   if (discrepancy === undefined) return gone(caller);
   const { kind, pair } = discrepancy;
   // The question about a pair is asked on the clip.
-  if (kind === 'unknown' && pair !== undefined && (await imports.decision(of, position, pair)) === undefined) {
+  if (kind === 'unknown' && pair !== undefined && (await statements.decision(of, position, pair)) === undefined) {
     return showDiscrepancy(ports, caller, { ...shown, position: pair });
   }
   const asked = await questionOn(ports, of, position);
@@ -269,14 +255,14 @@ function amount(price: Price | undefined): string {
 
 /** Returns an unconfirmed clip and the bill that may be its own, as long as that is to be asked. */
 async function questionOn(
-  { statements: { imports }, tasks }: BotPorts,
+  { statements, tasks }: BotPorts,
   of: TeamStatement,
   position: number,
 ): Promise<{ readonly task: Task; readonly bill: Discrepancy; readonly id: UpstreamId } | null> {
-  const missing = await imports.discrepancy(of, position);
+  const missing = await statements.discrepancy(of, position);
   if (missing?.task === undefined || missing.pair === undefined) return null;
-  const [task, bill] = [await tasks.get(missing.task), await imports.discrepancy(of, missing.pair)];
-  const decided = await imports.decision(of, position, missing.pair);
+  const [task, bill] = [await tasks.get(missing.task), await statements.discrepancy(of, missing.pair)];
+  const decided = await statements.decision(of, position, missing.pair);
   if (task === undefined || bill?.id === undefined || decided !== undefined || task.sends !== missing.send) return null;
   const id = bill.id as UpstreamId;
   const isOpen = task.upstreamId === id || (task.state === 'uncertain' && task.upstreamId === undefined);
@@ -291,7 +277,7 @@ function promptFor(caller: Caller, task: Task): string | null {
 
 /** Enters the id of a bill for its clip; an administrator decides on statements, whoever's clip it is. */
 async function enterId(ports: BotPorts, caller: Caller, statement: string, position: number): Promise<Reply | null> {
-  const found = await ports.statements.imports.get(teamOf(caller), statement);
+  const found = await ports.statements.get(teamOf(caller), statement);
   const question = found === undefined ? null : await questionOn(ports, found, position);
   if (question === null) return null;
   const { task, id } = question;
@@ -315,7 +301,7 @@ async function decide(
   const actor = { person: caller.user, surface: 'button' } as const;
   const refusal = as === 'same' ? await enterId(ports, caller, id, position) : null;
   if (refusal !== null) return refusal;
-  const decided = await ports.statements.decisions.decide(teamOf(caller), { id, position, as }, actor);
+  const decided = await ports.statements.decide(teamOf(caller), { id, position, as }, actor);
   const next = (outcome: string) => review(ports, caller, { statement: id, offset, position, outcome });
   switch (decided.kind) {
     case 'decided':

@@ -88,7 +88,7 @@ export function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the alerts and reports', stop: () => parts.teamNotices.stop() },
     { name: 'the data folder', start: () => parts.space.start(), stop: () => parts.space.stop() },
     { name: 'the periodic jobs', start: () => jobs.start(), stop: () => jobs.stop() },
-    { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
+    { name: 'the bookings of statements', stop: () => parts.statements.stop() },
     // Where other replicas keep running, proxies are notified first and send their requests to those.
     { name: 'the proxies', stop: () => (store.exclusive ? undefined : draining.begin()) },
   ];

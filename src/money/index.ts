@@ -20,12 +20,8 @@ export {
   type SpendKey,
   type SpendState,
 } from './reports/spend-groups.ts';
-export { createStatements, StatementDecisions, type Statements } from './statement/decisions.ts';
+export { Statements } from './statement/decisions.ts';
 export type { Discrepancy } from './statement/findings.ts';
-export {
-  type Resolution,
-  StatementImports,
-  type TeamStatement,
-} from './statement/imports.ts';
+export type { Resolution, TeamStatement } from './statement/imports.ts';
 export { monthLine, signed } from './statement/sentences.ts';
 export { createTeamNotices, type TeamNotices } from './team-notices.ts';

@@ -10,7 +10,7 @@ import type { Store } from '#src/engine/store/store.ts';
 import { createLogger } from '#src/logger.ts';
 import { readReport } from '#src/money/reports/monthly-reports.ts';
 import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
-import { StatementImports } from '#src/money/statement/imports.ts';
+import { importStatement } from '#src/money/statement/imports.ts';
 import { parseMapping, readStatement } from '#src/money/statement/read.ts';
 import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
 import { createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
@@ -80,7 +80,8 @@ async function fill(): Promise<void> {
 async function reconcile(store: Store): Promise<number> {
   const statement = await readStatement({ path: STATEMENT, mapping: parseMapping('id=task,amount=cost,at=time') });
   const found = await reconcileStatement({ store, upstreamIds: createUpstreamIds(store, () => SERVICE) }, statement);
-  await new StatementImports(store, new AuditTrail(store, systemClock), systemClock).add(statement.hash, found);
+  const audit = new AuditTrail(store, systemClock);
+  await importStatement({ store, audit, clock: systemClock }, statement.hash, found);
   return found.months.reduce((sum, { matched }) => sum + matched, 0);
 }
 

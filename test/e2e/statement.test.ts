@@ -5,7 +5,7 @@ import { type TestContext, test } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { openStore } from '#src/engine/store/open.ts';
 import type { Store } from '#src/engine/store/store.ts';
-import { createStatements, type Statements } from '#src/money/statement/decisions.ts';
+import { Statements } from '#src/money/statement/decisions.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
@@ -25,7 +25,8 @@ const MATCHES = 1_100;
 const OCTOBER_MS = Date.UTC(2026, 9, 3, 12);
 
 /** A replica's view of the store. */
-interface Replica extends Statements {
+interface Replica {
+  readonly statements: Statements;
   readonly store: Store;
   readonly repository: TaskRepository;
   readonly audit: AuditTrail;
@@ -37,7 +38,12 @@ async function open(url: string, { onTestFinished }: Pick<TestContext, 'onTestFi
   onTestFinished(() => store.close());
   const repository = new TaskRepository(store, () => SERVICE);
   const audit = new AuditTrail(store, systemClock);
-  return { store, repository, audit, ...createStatements({ store, repository, clock: systemClock, logger }) };
+  return {
+    store,
+    repository,
+    audit,
+    statements: new Statements({ store, repository, audit, clock: systemClock, logger }),
+  };
 }
 
 /** Claims a clip for $0.30 that the service accepted under an id and completed. */
@@ -93,13 +99,13 @@ test('a statement on Redis is imported once by two processes at once, and its ma
     [1, 1, 4],
     [1, 1, 4],
   ]);
-  const { statements, total } = await one.imports.list(TEAM, ALL);
+  const { statements, total } = await one.statements.list(TEAM, ALL);
   expect([total, statements]).toMatchObject([1, [{ confirmed: MATCHES, discrepancies: 4 }]]);
 
   const id = statements[0]?.id ?? '';
   const actor = { person: ADA, surface: 'button' } as const;
-  await Promise.all([one, two].map(({ decisions }) => decisions.bookMatches(TEAM, id, actor)));
-  await two.decisions.bookMatches(TEAM, id, actor);
+  await Promise.all([one, two].map((replica) => replica.statements.bookMatches(TEAM, id, actor)));
+  await two.statements.bookMatches(TEAM, id, actor);
   const tasks = await Promise.all(matching.map((upstream) => two.repository.get(`of-${upstream}` as TaskId)));
   // Claimed, sent, accepted, completed, booked.
   expect(new Set(tasks.map((task) => [task?.revision, task?.money?.sends[0]?.booked].join()))).toEqual(

@@ -119,14 +119,14 @@ export class BotHouse implements BotPorts {
   readonly subscribed: Subscription[] = [];
   /** No statements; tests of them replace it. */
   statements: BotPorts['statements'] = {
-    imports: {
-      list: async () => ({ statements: [], total: 0 }),
-      get: async () => undefined,
-      discrepancy: async () => undefined,
-      decision: async () => undefined,
-      nextUndecided: async () => null,
-    },
-    decisions: { isBooking: () => false, bookMatches: async () => false, decide: async () => ({ kind: 'unknown' }) },
+    list: async () => ({ statements: [], total: 0 }),
+    get: async () => undefined,
+    discrepancy: async () => undefined,
+    decision: async () => undefined,
+    nextUndecided: async () => null,
+    isBooking: () => false,
+    bookMatches: async () => false,
+    decide: async () => ({ kind: 'unknown' }),
   };
   /** Removals that were requested. */
   readonly removed: RemovalOrder[] = [];

@@ -1,16 +1,18 @@
 import type { Clock } from '../../clock.ts';
-import type { Store } from '../../engine/index.ts';
+import type { RecordWrite, Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
 import type { TaskRepository } from '../../pipeline/index.ts';
 import { SingleFlight } from '../../single-flight.ts';
 import type { Person, TaskEvent } from '../../tasks/index.ts';
-import { type Actor, type AuditEntry, type AuditedChange, AuditTrail, type TeamKey } from '../../teams/index.ts';
+import type { Actor, AuditEntry, AuditedChange, AuditTrail, TeamKey } from '../../teams/index.ts';
 import type { Discrepancy, Match } from './findings.ts';
 import {
   type Decided,
   PAGE,
   type Resolution,
-  StatementImports,
+  statementDecisions,
+  statementIndex,
+  statementPages,
   type TeamStatement,
   teamStatements,
 } from './imports.ts';
@@ -26,12 +28,11 @@ type DecisionOutcome =
   /** There is no such statement or discrepancy. */
   | { readonly kind: 'unknown' };
 
-/** Dependencies of {@link StatementDecisions}. */
-interface DecisionsOptions {
+/** Dependencies of {@link Statements}. */
+interface StatementsOptions {
   readonly store: Store;
-  readonly imports: StatementImports;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
-  readonly audit: AuditTrail;
+  readonly audit: Pick<AuditTrail, 'append' | 'commitAudited'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -40,16 +41,69 @@ interface DecisionsOptions {
 const AT_ONCE = 8;
 
 /**
- * Decisions of administrators on an imported statement. They book what a send cost, and never change its price, month or
- * state by the task's own events.
+ * Imported statements, and the decisions of administrators on them. These book what a send cost, and never change its price,
+ * month or state by the task's own events.
  */
-export class StatementDecisions {
-  readonly #options: DecisionsOptions;
+export class Statements {
+  readonly #options: StatementsOptions;
   readonly #running = new SingleFlight<string, void>();
   #isStopping = false;
 
-  constructor(options: DecisionsOptions) {
+  constructor(options: StatementsOptions) {
     this.#options = options;
+  }
+
+  /** Returns a team's statements, the last imported first, and the number of all. */
+  async list(
+    team: TeamKey,
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): Promise<{ readonly statements: readonly TeamStatement[]; readonly total: number }> {
+    const { store } = this.#options;
+    const index = statementIndex(team);
+    const entries = await store.scan(index, { offset, limit });
+    const found = await teamStatements.getMany(
+      store,
+      entries.map(({ member: id }) => ({ of: team, id })),
+    );
+    return { statements: found.filter((one) => one !== undefined), total: await store.count(index) };
+  }
+
+  get(team: TeamKey, id: string): Promise<TeamStatement | undefined> {
+    return teamStatements.get(this.#options.store, { of: team, id });
+  }
+
+  async discrepancy({ pages }: TeamStatement, position: number): Promise<Discrepancy | undefined> {
+    const of = { pages, kind: 'discrepancies', page: Math.floor(position / PAGE) } as const;
+    const page = await statementPages.get(this.#options.store, of);
+    return page?.items[position % PAGE] as Discrepancy | undefined;
+  }
+
+  /** Returns the decision on a discrepancy. @param pair also those on the other of its pair, and on both together */
+  async decision({ pages }: TeamStatement, position: number, pair?: number): Promise<Decided | undefined> {
+    const further =
+      pair === undefined
+        ? []
+        : [
+            { pages, position: pair },
+            { pages, position: Math.min(position, pair), isApart: true },
+          ];
+    const found = await statementDecisions.getMany(this.#options.store, [{ pages, position }, ...further]);
+    return found.find((one) => one !== undefined);
+  }
+
+  /** Returns the position of the first undecided discrepancy from `from` on, then from the start; `null`: none. */
+  async nextUndecided({ pages, discrepancies }: TeamStatement, from: number): Promise<number | null> {
+    const positions = Array.from({ length: discrepancies }, (_, at) => (from + at) % discrepancies);
+    for (let at = 0; at < positions.length; at += PAGE) {
+      const some = positions.slice(at, at + PAGE);
+      const found = await statementDecisions.getMany(
+        this.#options.store,
+        some.map((position) => ({ pages, position })),
+      );
+      const place = found.indexOf(undefined);
+      if (place !== -1) return some[place] ?? null;
+    }
+    return null;
   }
 
   isBooking({ pages }: TeamStatement): boolean {
@@ -62,14 +116,14 @@ export class StatementDecisions {
    * @returns false where there is no such statement.
    */
   async bookMatches(team: TeamKey, id: string, actor: Actor & { readonly person: Person }): Promise<boolean> {
-    const { imports, audit, clock } = this.#options;
-    const found = await imports.get(team, id);
+    const { audit, clock } = this.#options;
+    const found = await this.get(team, id);
     if (found === undefined) return false;
     await audit.commitAudited(team, actor, async () => {
-      const statement = (await imports.get(team, id)) ?? found;
+      const statement = (await this.get(team, id)) ?? found;
       if (statement.booking !== undefined) return { change: { records: [] }, entries: [], result: undefined };
       const booking = { by: actor.person, atMs: clock.now(), pages: 0 };
-      const records = [imports.changeOf(team, statement, { booking })];
+      const records = [changeOf(team, statement, { booking })];
       return { change: { records }, entries: [bookingEntry(statement)], result: undefined };
     });
     await this.#running.run(found.pages, () => this.#bookPages(team, id));
@@ -83,12 +137,13 @@ export class StatementDecisions {
   }
 
   async #bookPages(team: TeamKey, id: string): Promise<void> {
-    const { imports, logger } = this.#options;
+    const { store, logger } = this.#options;
     while (!this.#isStopping) {
-      const statement = await imports.get(team, id);
+      const statement = await this.get(team, id);
       const { booking } = statement ?? {};
       if (statement === undefined || booking === undefined || booking.endedAtMs !== undefined) return;
-      const matches = await imports.matches(statement, booking.pages);
+      const of = { pages: statement.pages, kind: 'matches', page: booking.pages } as const;
+      const matches = ((await statementPages.get(store, of))?.items ?? []) as readonly Match[];
       for (let at = 0; at < matches.length; at += AT_ONCE) {
         await Promise.all(matches.slice(at, at + AT_ONCE).map((match) => this.#book(match, booking.by)));
       }
@@ -125,9 +180,9 @@ export class StatementDecisions {
     { id, position, as }: { readonly id: string; readonly position: number; readonly as: Resolution },
     actor: Actor & { readonly person: Person },
   ): Promise<DecisionOutcome> {
-    const { imports, repository, audit } = this.#options;
-    const statement = await imports.get(team, id);
-    const discrepancy = statement === undefined ? undefined : await imports.discrepancy(statement, position);
+    const { repository, audit } = this.#options;
+    const statement = await this.get(team, id);
+    const discrepancy = statement === undefined ? undefined : await this.discrepancy(statement, position);
     if (statement === undefined || discrepancy === undefined) return { kind: 'unknown' };
     const { task, send, pair } = discrepancy;
     const known = task === undefined ? undefined : await repository.get(task);
@@ -135,7 +190,7 @@ export class StatementDecisions {
     const about: AboutDecision = { team, id, discrepancy, decision, actor };
     try {
       if (as === 'same' || as === 'apart') {
-        const bill = pair === undefined ? undefined : await imports.discrepancy(statement, pair);
+        const bill = pair === undefined ? undefined : await this.discrepancy(statement, pair);
         if (pair === undefined || bill?.kind !== 'unknown') return { kind: 'unknown' };
         if (as === 'same' && known?.upstreamId !== bill.id) return { kind: 'not_now' };
         const both = { ...bill, ...discrepancy };
@@ -164,12 +219,11 @@ export class StatementDecisions {
 
   /** Returns a decision and its entry in the log. @throws AlreadyDecided */
   async #prepare({ team, id, discrepancy, decision }: AboutDecision): Promise<AuditedChange<void>> {
-    const { imports } = this.#options;
-    const statement = await imports.get(team, id);
+    const statement = await this.get(team, id);
     if (statement === undefined) throw new TypeError(`deciding on statement ${id}: it is gone`);
-    const decided = await imports.decision(statement, decision.position, decision.pair);
+    const decided = await this.decision(statement, decision.position, decision.pair);
     if (decided !== undefined) throw new AlreadyDecided(decided);
-    const change = { records: imports.decisionWrites(team, statement, decision) };
+    const change = { records: decisionWrites(team, statement, decision) };
     return { change, entries: [decisionEntry(discrepancy, decision.as)], result: undefined };
   }
 }
@@ -219,16 +273,28 @@ function decisionEntry({ task, ours, theirs }: Discrepancy, as: Resolution): Aud
   };
 }
 
-/** Imported statements of the video service, and the decisions on them. */
-export interface Statements {
-  readonly imports: StatementImports;
-  readonly decisions: StatementDecisions;
+/** Returns the writes of a decision, of which the first is committed. */
+export function decisionWrites(
+  team: TeamKey,
+  statement: TeamStatement,
+  { position, pair, ...decided }: AboutDecision['decision'],
+): readonly RecordWrite[] {
+  const { pages } = statement;
+  const written = (at: number, isApart = false) =>
+    statementDecisions.replacing({ pages, position: at, isApart }, undefined, decided);
+  if (decided.as === 'apart') return [written(position, true)];
+  const settled = decided.as === 'same' && pair !== undefined ? [position, pair] : [position];
+  return [
+    ...settled.map((each) => written(each)),
+    changeOf(team, statement, { decided: statement.decided + settled.length }),
+  ];
 }
 
-/** Creates the statements of a bot. */
-export function createStatements(options: Omit<DecisionsOptions, 'imports' | 'audit'>): Statements {
-  const { store, clock } = options;
-  const audit = new AuditTrail(store, clock);
-  const imports = new StatementImports(store, audit, clock);
-  return { imports, decisions: new StatementDecisions({ ...options, imports, audit }) };
+/** Returns the write that changes a statement. */
+export function changeOf(
+  team: TeamKey,
+  statement: TeamStatement,
+  changed: Partial<Pick<TeamStatement, 'booking' | 'decided'>>,
+): RecordWrite {
+  return teamStatements.replacing({ of: team, id: statement.id }, statement, { ...statement, ...changed });
 }

@@ -8,7 +8,7 @@ import { createUpstreamIds } from '../../pipeline/index.ts';
 import { AuditTrail } from '../../teams/index.ts';
 import { readServices, serviceNamed } from '../../videos/index.ts';
 import { openBooks } from '../books/command.ts';
-import { StatementImports } from './imports.ts';
+import { importStatement } from './imports.ts';
 import { parseMapping, readStatement, type Statement, type StatementFile } from './read.ts';
 import { type Reconciliation, reconcileStatement } from './reconciliation.ts';
 import { discrepancyLine, monthLine, plain } from './sentences.ts';
@@ -127,8 +127,8 @@ await runCommand('reconciling', async () => {
   try {
     const upstreamIds = createUpstreamIds(store, () => key);
     const reconciliation = await reconcileStatement({ store, upstreamIds }, statement);
-    const imports = new StatementImports(store, new AuditTrail(store, clock), clock);
-    const isNew = await imports.add(statement.hash, reconciliation);
+    const audit = new AuditTrail(store, clock);
+    const isNew = await importStatement({ store, audit, clock }, statement.hash, reconciliation);
     process.stdout.write(`${report(reconciliation)}${leftOutLine(statement)}${isNew ? IMPORTED : IMPORTED_BEFORE}\n`);
   } finally {
     await store.close();

@@ -2,9 +2,9 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
-import { StatementDecisions } from '#src/money/statement/decisions.ts';
+import { changeOf, decisionWrites, Statements } from '#src/money/statement/decisions.ts';
 import type { Discrepancy } from '#src/money/statement/findings.ts';
-import { type Decided, type Resolution, StatementImports } from '#src/money/statement/imports.ts';
+import { type Decided, importStatement, type Resolution } from '#src/money/statement/imports.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
@@ -19,38 +19,42 @@ const usd = (amount: string) => ({ amount, currency: 'USD' });
 
 let house: BotHouse;
 let store: MemoryStore;
-let imports: StatementImports;
+let audit: AuditTrail;
+let statements: Statements;
 /** Decisions in the order of their presses. */
 let decided: { readonly position: number; readonly as: Resolution; readonly by: string }[];
 let bookings: number;
-let outcome: Awaited<ReturnType<StatementDecisions['decide']>> | null;
+let outcome: Awaited<ReturnType<Statements['decide']>> | null;
 
 beforeEach(() => {
   house = new BotHouse(CATALOG);
   store = new MemoryStore();
-  imports = new StatementImports(store, new AuditTrail(store, house.clock), house.clock);
+  audit = new AuditTrail(store, house.clock);
+  const repository = { get: async (id: TaskId) => house.records.get(id), record: async () => undefined };
+  const logger = pino({ level: 'silent' });
+  statements = new Statements({ store, repository, audit, clock: house.clock, logger });
   [decided, bookings, outcome] = [[], 0, null];
   house.statements = {
-    imports,
-    decisions: {
-      isBooking: () => false,
-      bookMatches: async (team, id, { person }) => {
-        bookings += 1;
-        const found = await imports.get(team, id);
-        if (found === undefined) return false;
-        const booking = { by: person, atMs: NOON_MS, pages: 1, endedAtMs: NOON_MS };
-        return store.commit({ records: [imports.changeOf(team, found, { booking })] });
-      },
-      decide: async (team, { id, position, as }, { person }) => {
-        decided.push({ position, as, by: person.id });
-        if (outcome !== null) return outcome;
-        const found = await imports.get(team, id);
-        if (found === undefined) return { kind: 'unknown' };
-        await store.commit({
-          records: imports.decisionWrites(team, found, { position, as, by: person, atMs: NOON_MS }),
-        });
-        return { kind: 'decided' };
-      },
+    list: (...of) => statements.list(...of),
+    get: (...of) => statements.get(...of),
+    discrepancy: (...of) => statements.discrepancy(...of),
+    decision: (...of) => statements.decision(...of),
+    nextUndecided: (...of) => statements.nextUndecided(...of),
+    isBooking: () => false,
+    bookMatches: async (team, id, { person }) => {
+      bookings += 1;
+      const found = await statements.get(team, id);
+      if (found === undefined) return false;
+      const booking = { by: person, atMs: NOON_MS, pages: 1, endedAtMs: NOON_MS };
+      return store.commit({ records: [changeOf(team, found, { booking })] });
+    },
+    decide: async (team, { id, position, as }, { person }) => {
+      decided.push({ position, as, by: person.id });
+      if (outcome !== null) return outcome;
+      const found = await statements.get(team, id);
+      if (found === undefined) return { kind: 'unknown' };
+      await store.commit({ records: decisionWrites(team, found, { position, as, by: person, atMs: NOON_MS }) });
+      return { kind: 'decided' };
     },
   };
 });
@@ -75,7 +79,8 @@ async function imported(discrepancies: readonly Discrepancy[], confirmed = 428, 
     },
   ];
   const matches = Array.from({ length: confirmed }, () => ({ task: 't' as TaskId, send: 1, book: 'settled' }) as const);
-  await imports.add(hash, { months, teams: [{ team: { platform, team }, matches, discrepancies, months }] });
+  const teams = [{ team: { platform, team }, matches, discrepancies, months }];
+  await importStatement({ store, audit, clock: house.clock }, hash, { teams });
 }
 
 const operator = (): Caller => ({ ...ada(), mayAdminister: true });
@@ -199,13 +204,13 @@ describe('/video statement', () => {
   it('offers the rest of an interrupted booking, and waits for a running one', async () => {
     await imported([]);
     const { platform, team } = operator();
-    const found = await imports.get({ platform, team }, 'a'.repeat(16));
+    const found = await statements.get({ platform, team }, 'a'.repeat(16));
     if (found === undefined) throw new TypeError('no statement');
     const booking = { by: bob().user, atMs: NOON_MS, pages: 0 };
-    await store.commit({ records: [imports.changeOf({ platform, team }, found, { booking })] });
+    await store.commit({ records: [changeOf({ platform, team }, found, { booking })] });
     expect(await shown()).toContain('Booking 428 matching clips was interrupted.');
     expect(await shown()).toContain('(Book the rest)');
-    house.statements = { ...house.statements, decisions: { ...house.statements.decisions, isBooking: () => true } };
+    house.statements = { ...house.statements, isBooking: () => true };
     expect(await shown()).toContain('Booking 428 matching clips…');
     expect(await shown()).toContain('(Refresh)');
   });
@@ -219,11 +224,7 @@ describe('an unconfirmed clip and a bill that may be its own', () => {
   const QUESTION = 'Is this the unconfirmed clip “‹lost›” by Bob?';
 
   beforeEach(() => {
-    const audit = new AuditTrail(store, house.clock);
-    const repository = { get: async (id: TaskId) => house.records.get(id), record: async () => undefined };
-    const logger = pino({ level: 'silent' });
-    const decisions = new StatementDecisions({ store, imports, repository, audit, clock: house.clock, logger });
-    house.statements = { imports, decisions };
+    house.statements = statements;
   });
 
   /** Puts the clip into the house, and opens the question about it. */

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { StatementDecisions } from '#src/money/statement/decisions.ts';
+import { Statements } from '#src/money/statement/decisions.ts';
 import type { Discrepancy, Match } from '#src/money/statement/findings.ts';
-import { PAGE, type Resolution, StatementImports } from '#src/money/statement/imports.ts';
+import { importStatement, PAGE, type Resolution } from '#src/money/statement/imports.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
@@ -22,19 +22,18 @@ const BY_BOB = { person: BOB, surface: 'button' } as const;
 let store: MemoryStore;
 let repository: TaskRepository;
 let audit: AuditTrail;
-let imports: StatementImports;
-let decisions: StatementDecisions;
+let clock: ManualClock;
+let statements: Statements;
 let events: unknown[];
 
 beforeEach(() => {
   store = new MemoryStore();
-  const clock = new ManualClock(NOON_MS);
+  clock = new ManualClock(NOON_MS);
   repository = new TaskRepository(store, () => 'service');
   audit = new AuditTrail(store, clock);
-  imports = new StatementImports(store, audit, clock);
   events = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void events.push(JSON.parse(line)) });
-  decisions = new StatementDecisions({ store, imports, repository, audit, clock, logger });
+  statements = new Statements({ store, repository, audit, clock, logger });
 });
 
 /** Claims and sends a task, and applies events to it. */
@@ -57,11 +56,12 @@ function differing(task: TaskId): Discrepancy {
 }
 
 async function imported(matches: readonly Match[], discrepancies: readonly Discrepancy[] = []): Promise<void> {
-  await imports.add(HASH, { months: [], teams: [{ team: TEAM, matches, discrepancies, months: [] }] });
+  const teams = [{ team: TEAM, matches, discrepancies, months: [] }];
+  await importStatement({ store, audit, clock }, HASH, { teams });
 }
 
 const statement = async () => {
-  const found = await imports.get(TEAM, ID);
+  const found = await statements.get(TEAM, ID);
   if (found === undefined) throw new TypeError('no statement');
   return found;
 };
@@ -77,7 +77,7 @@ async function used() {
 }
 
 const decide = (as: Resolution, position = 0, actor: typeof BY_ADA | typeof BY_BOB = BY_ADA) =>
-  decisions.decide(TEAM, { id: ID, position, as }, actor);
+  statements.decide(TEAM, { id: ID, position, as }, actor);
 
 describe('booking all matches', () => {
   it('confirms what was billed and what was refunded, once and logged once', async () => {
@@ -86,7 +86,7 @@ describe('booking all matches', () => {
     const refunded = await made('refunded', EVENTS.accepted, EVENTS.failed);
     await imported([match(settled), match(doubt), match(refunded, 'refunded')]);
     expect(await used()).toEqual({ held: 0n, settled: 300_000n, doubted: 300_000n });
-    await Promise.all([decisions.bookMatches(TEAM, ID, BY_ADA), decisions.bookMatches(TEAM, ID, BY_BOB)]);
+    await Promise.all([statements.bookMatches(TEAM, ID, BY_ADA), statements.bookMatches(TEAM, ID, BY_BOB)]);
     expect(await bookedOf(settled)).toEqual(['settled']);
     expect(await bookedOf(doubt)).toEqual(['settled']);
     expect(await bookedOf(refunded)).toEqual(['refunded']);
@@ -96,7 +96,7 @@ describe('booking all matches', () => {
     const revisions = await Promise.all(
       [settled, doubt, refunded].map(async (id) => (await repository.get(id))?.revision),
     );
-    await decisions.bookMatches(TEAM, ID, BY_BOB);
+    await statements.bookMatches(TEAM, ID, BY_BOB);
     expect(
       await Promise.all([settled, doubt, refunded].map(async (id) => (await repository.get(id))?.revision)),
     ).toEqual(revisions);
@@ -107,7 +107,7 @@ describe('booking all matches', () => {
     const task = await made('settled', EVENTS.accepted, EVENTS.completed);
     await repository.record(task, { kind: 'book', send: 1, as: 'refunded', by: BOB });
     await imported([match(task), match('gone' as TaskId)]);
-    expect(await decisions.bookMatches(TEAM, ID, BY_ADA)).toBe(true);
+    expect(await statements.bookMatches(TEAM, ID, BY_ADA)).toBe(true);
     expect(await bookedOf(task)).toEqual(['refunded']);
   });
 
@@ -123,11 +123,11 @@ describe('booking all matches', () => {
       if (change.records.some(({ key }) => key === last)) throw away;
       return commit(change);
     };
-    await expect(decisions.bookMatches(TEAM, ID, BY_ADA)).rejects.toThrow(away);
-    expect(decisions.isBooking(await statement())).toBe(false);
+    await expect(statements.bookMatches(TEAM, ID, BY_ADA)).rejects.toThrow(away);
+    expect(statements.isBooking(await statement())).toBe(false);
     expect((await statement()).booking).toMatchObject({ pages: 1 });
     store.commit = commit;
-    await decisions.bookMatches(TEAM, ID, BY_BOB);
+    await statements.bookMatches(TEAM, ID, BY_BOB);
     expect(await bookedOf(last)).toEqual(['settled']);
     expect((await statement()).booking).toMatchObject({ by: ADA, pages: 2, endedAtMs: NOON_MS });
     expect(await actions()).toEqual(['statement_booking', 'statement_import']);
@@ -135,7 +135,7 @@ describe('booking all matches', () => {
 
   it('knows no statement of another team', async () => {
     await imported([]);
-    expect(await decisions.bookMatches({ ...TEAM, team: 'T2' }, ID, BY_ADA)).toBe(false);
+    expect(await statements.bookMatches({ ...TEAM, team: 'T2' }, ID, BY_ADA)).toBe(false);
   });
 });
 
@@ -219,7 +219,7 @@ describe('a decision on a discrepancy', () => {
       const outcomes = await Promise.all([decide('same'), decide('same', 0, BY_BOB), decide('apart', 0, BY_BOB)]);
       expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['decided', 'known', 'known']);
       const after = await statement();
-      expect([after.decided, await imports.nextUndecided(after, 0)]).toEqual([2, null]);
+      expect([after.decided, await statements.nextUndecided(after, 0)]).toEqual([2, null]);
       expect(await decide('ours', 1)).toMatchObject({ kind: 'known' });
       const { entries } = await audit.page(TEAM, ALL);
       const price = { kind: 'price', price: { amount: '0.3', currency: 'USD' } };
