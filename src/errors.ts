@@ -98,6 +98,13 @@ export function overloaded(operation: string): DailiesError {
   return new DailiesError(`${operation}: too much is in hand`, { code: 'overloaded', retryable: true });
 }
 
+/** Returns the error of a file system without space left; `null` for anything else that was thrown. Retryable. */
+export function diskFull(thrown: unknown, operation: string): DailiesError | null {
+  const { code } = thrown as NodeJS.ErrnoException;
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return null;
+  return new DailiesError(`${operation}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
+}
+
 /** Converts anything thrown to a {@link DailiesError}; anything else becomes `internal`, not retryable. */
 export function asDailiesError(thrown: unknown, operation: string): DailiesError {
   if (thrown instanceof DailiesError) return thrown;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sizeOf } from '../files.ts';
 
 /** Returns the `content-disposition` of a file with this name. @see https://www.rfc-editor.org/rfc/rfc6266 */
 export function dispositionOf(name: string, isDownload: boolean): string {
@@ -13,10 +13,7 @@ export function dispositionOf(name: string, isDownload: boolean): string {
  * that of a clip tells when it was finished, and so which model made it.
  */
 export async function sendFile(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
-  const bytes = await stat(path).then(
-    ({ size }) => size,
-    () => null,
-  );
+  const bytes = await sizeOf(path);
   const etag = `"${createHash('sha256')
     .update(`${basename(path)} ${bytes}`)
     .digest('base64url')}"`;

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { appendFile, type FileHandle, open } from 'node:fs/promises';
 import type { ClipStorage } from '../storage/index.ts';
 import type { Task } from '../tasks/index.ts';
 
@@ -221,13 +221,7 @@ export async function markCopy(path: string, how: CopyKind, sources: readonly (F
   if (own === null) return;
   const had = new Set(sources.flatMap((source) => (source === null ? [] : [...source.kinds, ...source.lost])));
   for (const kind of ['iptc', ...own.kinds] as const) had.delete(kind);
-  const file = await open(path, 'a');
-  try {
-    await file.writeFile(xmpBox(how, [...had], sources.includes(null)));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await appendFile(path, xmpBox(how, [...had], sources.includes(null)), { flush: true });
 }
 
 /** @see https://iptc.org/std/photometadata/specification/IPTC-PhotoMetadata#digital-source-type */

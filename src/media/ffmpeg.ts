@@ -4,9 +4,10 @@ import { access, constants, rename, rm, stat } from 'node:fs/promises';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { Fitter } from '../chat/index.ts';
+import { sizeOf, writeWhole } from '../files.ts';
 import type { Logger } from '../logger.ts';
 import { markCopy, readMarks } from './ai-marks.ts';
-import { deleteAbandonedParts } from './partial-files.ts';
+import { deleteAbandonedParts } from './old-files.ts';
 
 const run = promisify(execFile);
 
@@ -164,18 +165,16 @@ const PICTURE_SIDE = 320;
 export function createTakePicture({ ffmpeg, logger }: { ffmpeg: string | null; logger: Logger }): TakePicture | null {
   if (ffmpeg === null) return null;
   return async (clip, picture) => {
-    const part = `${picture}.${randomUUID()}.part`;
     const even = `'if(gt(iw,ih),min(iw,${PICTURE_SIDE}),-2)':'if(gt(iw,ih),-2,min(ih,${PICTURE_SIDE}))'`;
-    const output = ['-frames:v', '1', '-an', '-vf', `scale=${even}`, '-q:v', '6', '-f', 'mjpeg', part];
+    const output = ['-frames:v', '1', '-an', '-vf', `scale=${even}`, '-q:v', '6', '-f', 'mjpeg'];
     try {
-      await runFfmpeg(ffmpeg, [...inputArguments(clip), ...output], { timeoutMs: PICTURE_TIMEOUT_MS });
-      await rename(part, picture);
+      await writeWhole(picture, (part) =>
+        runFfmpeg(ffmpeg, [...inputArguments(clip), ...output, part], { timeoutMs: PICTURE_TIMEOUT_MS }),
+      );
       return true;
     } catch (thrown) {
       logger.warn({ event: 'clip_picture_failed', err: thrown, ffmpeg }, 'failed to take a picture of a clip');
       return false;
-    } finally {
-      await rm(part, { force: true });
     }
   };
 }
@@ -190,30 +189,18 @@ const LAST_SECONDS = ['1', '10', null] as const;
 /** Creates the function that takes the last frames of clips; `null` without ffmpeg. */
 export function createTakeLastFrame(ffmpeg: string | null): TakeLastFrame | null {
   if (ffmpeg === null) return null;
-  return async (clip, picture, signal) => {
-    const part = `${picture}.${randomUUID()}.part`;
+  return (clip, picture, signal) => {
     // Each picture replaces the one before. Evenly spaced, none is dropped or repeated for a constant rate.
     const even = ['-vf', 'settb=1/25,setpts=N', '-r', '25'];
-    const output = ['-an', ...even, '-update', '1', '-c:v', 'png', '-f', 'image2', part];
+    const output = ['-an', ...even, '-update', '1', '-c:v', 'png', '-f', 'image2'];
     const limits = { timeoutMs: LAST_FRAME_TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
-    try {
+    return writeWhole(picture, async (part) => {
       for (const seconds of LAST_SECONDS) {
         const seek = seconds === null ? [] : ['-sseof', `-${seconds}`];
-        await runFfmpeg(ffmpeg, [...inputArguments(clip, seek), ...output], limits);
-        if (((await sizeOf(part)) ?? 0) === 0) continue;
-        await rename(part, picture);
-        return;
+        await runFfmpeg(ffmpeg, [...inputArguments(clip, seek), ...output, part], limits);
+        if (((await sizeOf(part)) ?? 0) > 0) return;
       }
       throw new Error(`ffmpeg found no picture in ${clip}`);
-    } finally {
-      await rm(part, { force: true });
-    }
+    });
   };
-}
-
-function sizeOf(path: string): Promise<number | null> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => null,
-  );
 }

@@ -1,14 +1,12 @@
 import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { asDailiesError, DailiesError } from '../errors.ts';
+import { asDailiesError, DailiesError, diskFull } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 
 /** TTL of a successful check. */
 const CACHE_TTL_MS = 5_000;
 
-/** Errors that can clear up at runtime and do not prevent startup: a download is retried until the disk has space. */
-const TRANSIENT: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const NOT_ALLOWED = 'this user may not write there; give it the right to';
 const IN_THE_WAY = 'there is a file in its place; move it away';
 /** @see https://nodejs.org/api/errors.html#common-system-errors */
@@ -72,8 +70,9 @@ export async function prepareClipsFolder(path: string): Promise<void> {
     await mkdir(path, { recursive: true });
     await rmdir(await mkdtemp(join(path, '.trying-')));
   } catch (thrown) {
-    if (TRANSIENT.has(codeOf(thrown))) return;
-    throw failed(`preparing ${path}, where clips are kept`, thrown);
+    const error = failed(`preparing ${path}, where clips are kept`, thrown);
+    // It can clear up at runtime: a download is retried until the disk has space.
+    if (error.code !== 'disk_full') throw error;
   }
 }
 
@@ -93,11 +92,9 @@ async function tryFolder(path: string): Promise<void> {
 }
 
 function failed(operation: string, thrown: unknown): DailiesError {
-  const code = codeOf(thrown);
-  if (TRANSIENT.has(code)) {
-    return new DailiesError(`${operation}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
-  }
-  const reason = REASONS[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
+  const full = diskFull(thrown, operation);
+  if (full !== null) return full;
+  const reason = REASONS[codeOf(thrown)] ?? (thrown instanceof Error ? thrown.message : String(thrown));
   return new DailiesError(`${operation}: ${reason}`, { code: 'internal', retryable: false, cause: thrown });
 }
 

@@ -8,8 +8,7 @@ export { cutIdOf, Joiner, type JoinInput, ShotError, ShotsDifferError } from './
 export type { ShotDifference, ShotProperty } from './join/shot.ts';
 export { LastFrames } from './last-frames.ts';
 export type { LibraryFiles } from './library-files.ts';
-export { deleteOldest } from './oldest-files.ts';
-export { deleteAbandonedParts } from './partial-files.ts';
+export { deleteAbandonedParts, deleteOldest } from './old-files.ts';
 export { type FileDescription, Relay, type RelayedFile, relayIdIn } from './relay.ts';
 export { fileToSend, serveMedia } from './routes.ts';
 export { isTextFile, readTextFile } from './text-file.ts';

@@ -9,7 +9,7 @@ import type { Task, TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { SignedLinks } from './clip-links.ts';
 import type { TakeLastFrame } from './ffmpeg.ts';
-import { deleteOldest } from './oldest-files.ts';
+import { deleteOldest } from './old-files.ts';
 import { FRAME_NAME, frameIdOf, frameIn } from './relay.ts';
 
 /** Options of {@link LastFrames}. */

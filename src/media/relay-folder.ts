@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { request } from 'undici';
 import { DailiesError, overloaded } from '../errors.ts';
+import { filesIn, sizeOf, writeWhole } from '../files.ts';
 import type { RelayedFile } from './relay.ts';
 
 /** Limits on stored files and on concurrent fetches. */
@@ -20,7 +20,6 @@ export interface RelayBounds {
 const FETCH_TIMEOUT_MS = 5 * 60_000;
 /** Age at which a partial file counts as left by a process that died. */
 const ABANDONED_AFTER_MS = 3_600_000;
-const PART = '.part';
 /** Share of the size after whose fetch the folder is read again, since other processes fetch files into it as well. */
 const CHECK_SHARE = 0.1;
 /** Share of the size down to which files are evicted, so that not every fetch has to. */
@@ -56,10 +55,7 @@ export class RelayFolder {
 
   /** Returns the size of a file in bytes; `null` where it does not exist. */
   sizeOf(id: string): Promise<number | null> {
-    return stat(this.pathOf(id)).then(
-      ({ size }) => size,
-      () => null,
-    );
+    return sizeOf(this.pathOf(id));
   }
 
   /** Deletes a file, if it exists. */
@@ -107,19 +103,13 @@ export class RelayFolder {
       const reason = isPage ? 'a page came instead of the file' : `HTTP ${statusCode}`;
       throw new DailiesError(`fetching a reference file: ${reason}`, { code: 'unavailable', retryable: true });
     }
-    // A unique name: several processes may fetch the same file into one folder.
-    const part = `${this.pathOf(id)}.${randomUUID()}${PART}`;
-    const output = createWriteStream(part);
-    // Also if it fails: only then, the file that it was about to open is there to be deleted.
-    const closed = new Promise<void>((resolve) => output.once('close', resolve));
-    try {
-      await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), output);
+    await writeWhole(this.pathOf(id), async (part) => {
+      const output = createWriteStream(part);
+      // Also if it fails: only then, the file that it was about to open is there to be deleted.
+      const closed = new Promise<void>((resolve) => output.once('close', resolve));
+      await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), output).finally(() => closed);
       this.#addedBytes += (await stat(part)).size;
-      await rename(part, this.pathOf(id));
-    } finally {
-      await closed;
-      await rm(part, { force: true });
-    }
+    });
   }
 
   async *#bounded(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -145,15 +135,7 @@ export class RelayFolder {
   /** Evicts the files fetched longest ago beyond the size limit, and partial files left by dead processes. */
   async #evict(): Promise<void> {
     this.#addedBytes = 0;
-    const found = await Promise.all(
-      (await readdir(this.#path)).map(async (name) => {
-        const path = join(this.#path, name);
-        // Another process may evict it meanwhile.
-        const there = await stat(path).catch(() => null);
-        return there === null ? [] : [{ path, bytes: there.size, atMs: there.mtimeMs }];
-      }),
-    );
-    const newestFirst = found.flat().toSorted((one, other) => other.atMs - one.atMs);
+    const newestFirst = (await filesIn(this.#path)).toReversed();
     // The current time by the clock of the file system.
     const nowMs = newestFirst[0]?.atMs ?? 0;
     const { maxKeptBytes } = this.#bounds;
@@ -161,7 +143,7 @@ export class RelayFolder {
     const targetBytes = isFull ? EVICTED_TO * maxKeptBytes : maxKeptBytes;
     let [seen, kept] = [0, 0];
     for (const { path, bytes, atMs } of newestFirst) {
-      const isPart = path.endsWith(PART);
+      const isPart = path.endsWith('.part');
       const isAbandoned = isPart && nowMs - atMs > ABANDONED_AFTER_MS;
       if (!isAbandoned) seen += bytes;
       const isOver = !isPart && seen > targetBytes;

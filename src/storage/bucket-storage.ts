@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { rename, rm, stat, utimes } from 'node:fs/promises';
+import { rm, stat, utimes } from 'node:fs/promises';
 import { BoundedMap } from '../bounded-map.ts';
 import { DailiesError } from '../errors.ts';
+import { writeWhole } from '../files.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { TaskId } from '../tasks/index.ts';
@@ -129,19 +129,13 @@ export class BucketStorage implements ClipStorage {
   async #bring(id: TaskId, clip: Clip): Promise<Clip | null> {
     if ((await this.#sizeOf(id)) !== clip.bytes) return null;
     const path = this.pathOf(id);
-    // A unique name: replicas may share the folder.
-    const part = `${path}.${randomUUID()}.part`;
-    try {
+    await writeWhole(path, async (part) => {
       await this.#bucket.get(keyOf(id), part);
       const { size } = await stat(part);
-      if (size !== clip.bytes) {
-        const message = `reading the clip of task ${id}: ${size} of ${clip.bytes} bytes arrived`;
-        throw new DailiesError(message, { code: 'storage_unavailable', retryable: true });
-      }
-      await rename(part, path);
-    } finally {
-      await rm(part, { force: true });
-    }
+      if (size === clip.bytes) return;
+      const message = `reading the clip of task ${id}: ${size} of ${clip.bytes} bytes arrived`;
+      throw new DailiesError(message, { code: 'storage_unavailable', retryable: true });
+    });
     this.#copies.added(clip.bytes);
     return this.#files.find(id, { ...clip, path });
   }

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { DailiesError } from '../errors.ts';
+import { DailiesError, diskFull } from '../errors.ts';
 import { dispositionOf } from '../http/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { BucketAddress } from './bucket-address.ts';
@@ -184,8 +184,8 @@ function nullIfMissing(thrown: unknown): null {
  */
 function asStorageError(operation: string, thrown: unknown, address: BucketAddress): DailiesError {
   const { name = '', message = '', code: system = '', $metadata } = thrown as ClientError;
-  if (system === 'ENOSPC' || system === 'EDQUOT')
-    return new DailiesError(`${operation}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
+  const full = diskFull(thrown, operation);
+  if (full !== null) return full;
   if (thrown instanceof Error && 'syscall' in thrown && 'path' in thrown)
     return new DailiesError(`${operation}: ${message}`, { code: 'internal', retryable: false, cause: thrown });
   const status = $metadata?.httpStatusCode ?? 0;

@@ -1,5 +1,6 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { sizeOf } from '../files.ts';
 import type { TaskId } from '../tasks/index.ts';
 import { type Clip, VIDEO_TYPES } from '../videos/index.ts';
 import type { ClipStorage, FilesOfClips } from './clip-storage.ts';
@@ -31,10 +32,7 @@ export class FolderStorage implements ClipStorage {
   async find(id: TaskId, clip: Clip): Promise<Clip | null> {
     const candidates = [clip.path, join(this.#folder, `${id}.mp4`)];
     for (const path of new Set(candidates.filter((candidate) => this.#isInside(candidate)))) {
-      const bytes = await stat(path).then(
-        ({ size }) => size,
-        () => null,
-      );
+      const bytes = await sizeOf(path);
       if (bytes === clip.bytes) return { path, bytes, contentType: safeTypeOf(clip) };
     }
     return null;

@@ -1,5 +1,5 @@
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { filesIn } from '../files.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskId } from '../tasks/index.ts';
 import { FolderStorage } from './folder-storage.ts';
@@ -23,12 +23,6 @@ const CLIP = /^([^.]+)\.mp4$/;
 const FITTED = /^([^.]+)\.fitted-\d+\.mp4$/;
 const PART = /\.part$/;
 
-interface LocalFile {
-  readonly name: string;
-  readonly bytes: number;
-  readonly usedAtMs: number;
-}
-
 /** Clips on this machine of which the bucket has the originals. Nothing is deleted that the bucket does not have. */
 export class LocalCopies {
   readonly #options: LocalCopiesOptions;
@@ -48,7 +42,7 @@ export class LocalCopies {
   /** Returns the tasks with files here, and the length of their clip; `null` where only what was made from it is here. */
   async tasks(): Promise<ReadonlyMap<TaskId, number | null>> {
     const found = new Map<TaskId, number | null>();
-    for (const { name, bytes } of await this.#files()) {
+    for (const { name, bytes } of await filesIn(this.#options.folder)) {
       const id = name.slice(0, Math.max(0, name.indexOf('.'))) as TaskId;
       if (CLIP.test(name)) found.set(id, bytes);
       else if (id !== '' && !found.has(id)) found.set(id, null);
@@ -87,32 +81,21 @@ export class LocalCopies {
 
   async #evict(excess: (totalBytes: number) => number, kinds: readonly RegExp[]): Promise<number> {
     const { folder, sizeInBucket } = this.#options;
-    const files = await this.#files();
+    const files = await filesIn(folder);
     // The current time by the clock of the file system, or near it.
-    const nowMs = Math.max(0, ...files.map(({ usedAtMs }) => usedAtMs));
+    const nowMs = files.at(-1)?.atMs ?? 0;
     const toFree = excess(files.reduce((sum, { bytes }) => sum + bytes, 0));
     let freed = 0;
-    for (const { name, bytes, usedAtMs } of files.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
+    for (const { name, path, bytes, atMs: usedAtMs } of files) {
       const ageMs = nowMs - usedAtMs;
       const id = CLIP.exec(name)?.[1];
       const isAbandoned = PART.test(name) && ageMs > ABANDONED_AFTER_MS;
       const isOld = freed < toFree && ageMs > IN_USE_MS && kinds.some((kind) => kind.test(name));
       if (!isAbandoned && !isOld) continue;
       if (id !== undefined && (await sizeInBucket(id as TaskId)) !== bytes) continue;
-      await rm(join(folder, name), { force: true });
+      await rm(path, { force: true });
       freed += bytes;
     }
     return freed;
-  }
-
-  async #files(): Promise<readonly LocalFile[]> {
-    const { folder } = this.#options;
-    const found: LocalFile[] = [];
-    for (const name of await readdir(folder)) {
-      // Another process may delete it meanwhile.
-      const there = await stat(join(folder, name)).catch(() => null);
-      if (there?.isFile() === true) found.push({ name, bytes: there.size, usedAtMs: there.mtimeMs });
-    }
-    return found;
   }
 }

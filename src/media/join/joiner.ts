@@ -1,16 +1,16 @@
 import { fork } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import { rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { asDailiesError, DailiesError, overloaded } from '../../errors.ts';
+import { asDailiesError, DailiesError, diskFull, overloaded } from '../../errors.ts';
+import { syncFolder, writeWhole } from '../../files.ts';
 import type { Logger } from '../../logger.ts';
 import { Serial } from '../../serial.ts';
-import { syncFolder } from '../../sync-folder.ts';
 import type { Clip } from '../../videos/index.ts';
 import { markCopy, readMarks } from '../ai-marks.ts';
 import { ENCODER_THREADS, inputArguments, runFfmpeg } from '../ffmpeg.ts';
-import { deleteAbandonedParts } from '../partial-files.ts';
+import { deleteAbandonedParts } from '../old-files.ts';
 import type { CopyJob, CopyOutcome } from './copy-worker.ts';
 import type { Shot, ShotDifference } from './shot.ts';
 
@@ -104,13 +104,13 @@ export class Joiner {
 
   async #make(inputs: readonly JoinInput[], path: string, signal: AbortSignal): Promise<JoinedClip> {
     const { clock, logger, folder } = this.#options;
-    // Unique, since another replica may make the same cut.
-    const part = `${path}.${randomUUID()}.part`;
     const startedAtMs = clock.monotonic();
     try {
-      const { seconds, differences } = await this.#write(inputs, part, signal);
-      signal.throwIfAborted();
-      await rename(part, path);
+      const { seconds, differences } = await writeWhole(path, async (part) => {
+        const written = await this.#write(inputs, part, signal);
+        signal.throwIfAborted();
+        return written;
+      });
       await syncFolder(folder);
       const { size: bytes } = await stat(path);
       const ms = Math.round(clock.monotonic() - startedAtMs);
@@ -119,9 +119,7 @@ export class Joiner {
       return { path, bytes, contentType: 'video/mp4', seconds };
     } catch (thrown) {
       signal.throwIfAborted();
-      throw asJoinError(thrown);
-    } finally {
-      await rm(part, { force: true });
+      throw diskFull(thrown, 'joining clips') ?? asDailiesError(thrown, 'joining clips');
     }
   }
 
@@ -205,12 +203,6 @@ function checked(outcome: CopyOutcome | null): Readable {
   if (outcome.kind === 'copied' || outcome.kind === 'differing') return outcome;
   if (outcome.kind === 'unreadable') throw new ShotError(outcome.shot, 'not_a_video', outcome.reason);
   throw Object.assign(new Error(outcome.reason), { code: outcome.code });
-}
-
-function asJoinError(thrown: unknown): DailiesError {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : null;
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return asDailiesError(thrown, 'joining clips');
-  return new DailiesError('joining clips: the disk is full', { code: 'disk_full', retryable: true, cause: thrown });
 }
 
 const WORKER = new URL('./copy-worker.ts', import.meta.url);

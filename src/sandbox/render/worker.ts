@@ -1,5 +1,6 @@
-import { open, rename } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { writeWhole } from '../../files.ts';
 import { loadFonts } from '../../fonts.ts';
 import { createEncoder } from './encoder.ts';
 import { FRAMES_PER_SECOND, type RenderJob } from './job.ts';
@@ -21,17 +22,5 @@ for (let frame = 0; frame < frames; frame++) {
   encoder.add(painter.paint(frame / FRAMES_PER_SECOND));
   parentPort?.postMessage((frame + 1) / frames);
 }
-await writeAtomically(job.path, await encoder.finish());
-
-/** Writes a file atomically and durably, even across a power failure. */
-async function writeAtomically(path: string, bytes: Buffer): Promise<void> {
-  const partial = `${path}.part`;
-  const file = await open(partial, 'w');
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(partial, path);
-}
+const bytes = await encoder.finish();
+await writeWhole(job.path, (part) => writeFile(part, bytes, { flush: true }));

@@ -4,8 +4,8 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { sleep } from '../../clock.ts';
-import { DailiesError } from '../../errors.ts';
-import { syncFolder } from '../../sync-folder.ts';
+import { DailiesError, diskFull } from '../../errors.ts';
+import { syncFolder } from '../../files.ts';
 import { type DownloadMemory, noAnswer, type Wire } from '../exchange.ts';
 import { failure } from '../failures.ts';
 import type { Clip, UpstreamId } from '../service.ts';
@@ -285,10 +285,8 @@ function partOf({ path }: Download): string {
 }
 
 function translate(wire: Wire, thrown: unknown): DailiesError {
-  const code = codeOf(thrown);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return failure(wire, `${DOING}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
-  }
+  const full = diskFull(thrown, DOING);
+  if (full !== null) return full;
   // A file system error is permanent: a retry would fail again.
   if (thrown instanceof Error && 'syscall' in thrown && 'path' in thrown) {
     return failure(wire, `${DOING}: ${thrown.message}`, { code: 'internal', retryable: false, cause: thrown });

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from '../../clock.ts';
 import { CommandError, runCommand } from '../../command.ts';
 import { asDailiesError } from '../../errors.ts';
+import { writeWhole } from '../../files.ts';
 import { CatalogError, type FileModel, parseCatalog } from '../catalog.ts';
 import { readServices, type ServiceConfig, ServicesError } from '../services-file.ts';
 import { fetchListing } from './fetch.ts';
@@ -86,9 +87,7 @@ async function readFileAsIs(path: string): Promise<CatalogFile | null> {
 async function write(path: string, file: CatalogFile): Promise<void> {
   const lists = /\[\n\s+([^[\]{}]*?)\n\s+\]/gu;
   const text = JSON.stringify(file, null, 2).replace(lists, (_, inner: string) => `[${inner.replace(/\n\s+/gu, ' ')}]`);
-  const part = `${path}.part`;
-  await writeFile(part, `${text}\n`);
-  await rename(part, path);
+  await writeWhole(path, (part) => writeFile(part, `${text}\n`));
 }
 
 function print(lines: readonly string[]): void {
