@@ -103,7 +103,7 @@ async function start(ports: BotPorts, caller: Caller, { channel, who }: NotifyCh
   const isOwn = whose !== 'everyone' && whose.id === user.id;
   if (!isOwn && !rights.manage) return refused(MANAGERS_ONLY);
   const place = { team, channel, address: channel === caller.channel ? address : {} };
-  const lacking = await ports.chat.missingRight(platform, place, 'words');
+  const lacking = await ports.chat.platform(platform).missingRight(place, 'words');
   if (lacking !== null)
     return refused(missingRightSentence(lacking, { hasButton: false, isHere: channel === caller.channel }));
   return add(ports, caller, { platform, team, channel, who: whose, by: user });
@@ -111,11 +111,11 @@ async function start(ports: BotPorts, caller: Caller, { channel, who }: NotifyCh
 
 async function startDirect(ports: BotPorts, caller: Caller, { channel, who }: NotifyChange): Promise<Reply> {
   const { platform, team, user, address } = caller;
-  if (!ports.chat.hasDirectMessages(platform)) return refused(DIRECT_UNAVAILABLE);
+  if (!ports.chat.platform(platform).limits.hasDirectMessages) return refused(DIRECT_UNAVAILABLE);
   if (!(await rightsIn(ports, caller, channel)).view) return refused(CHANNEL_UNKNOWN);
   const place = { team, channel, address: channel === caller.channel ? address : {} };
   if ((await ports.chat.audienceAt(platform, place)) === 'channel') return refused(PRIVATE_STAYS);
-  const direct = await ports.chat.directChannel(platform, { ...place, address }, user.id);
+  const direct = await ports.chat.platform(platform).directChannel({ ...place, address }, user.id);
   return add(ports, caller, { platform, team, channel: direct, from: channel, who: who ?? 'everyone', by: user });
 }
 
@@ -171,7 +171,7 @@ async function overview(ports: BotPorts, caller: Caller, outcome: NotifyOutcome 
   return privately(
     notifyCard(outcome, shown.flat(), {
       on: here.manage && here.post && !isOn((one) => one.from === undefined && one.channel === channel),
-      direct: audience === 'team' && ports.chat.hasDirectMessages(platform) && !isDirectOn,
+      direct: audience === 'team' && ports.chat.platform(platform).limits.hasDirectMessages && !isDirectOn,
     }),
   );
 }

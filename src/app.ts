@@ -12,7 +12,7 @@ import {
   pipelineSettingsOf,
   type Started,
 } from './app/index.ts';
-import { Audiences, createMessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
+import { createMessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
 import { createRemover, DataSpace } from './clips/index.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/index.ts';
@@ -128,9 +128,8 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const posterOf = (task: TaskId): Promise<string | null> => gallery.posters.of(task, () => find(task));
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
   const platforms = instrumentPlatforms(adapters, clock, metrics.meters.platform);
-  const audiences = new Audiences({ platforms, clock, logger });
   const basis = { money, queue, pipeline, http, platforms, adapters, opened, storage };
-  const parts = { ...basis, audiences, membership, locks, durationEstimates, clipLinks, space };
+  const parts = { ...basis, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);
   const statements = new Statements({ ...deps, ...money, repository: pipeline.repository });
   const cuts = createCuts(deps, { ...parts, chat, folder: clipsDir, assertWritable });

@@ -225,7 +225,7 @@ async function channelProblem(
 /**
  * Returns why a team's messages can't be posted in a channel that an option names; `null` if they can. Rejects where the
  * platform does not respond.
- * @param what as in `Chat.missingRight`.
+ * @param what as in `Platform.missingRight`.
  */
 async function postingProblem(
   ports: BotPorts,
@@ -235,7 +235,9 @@ async function postingProblem(
   const { platform, team, address } = caller;
   if (!(await rightsIn(ports, caller, channel)).view) return channelUnknown(option);
   const isHere = channel === caller.channel;
-  const lacking = await ports.chat.missingRight(platform, { team, channel, address: isHere ? address : {} }, what);
+  const lacking = await ports.chat
+    .platform(platform)
+    .missingRight({ team, channel, address: isHere ? address : {} }, what);
   return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
 }
 

@@ -122,7 +122,7 @@ export async function approverProblem(
   if (kind === 'role') return id === team ? EVERYONE : null;
   if (kind === 'group') return unreadable(chat, caller, { id, name }, option);
   if (id === caller.user.id) return null;
-  return (await chat.isMember(platform, { team, channel, address }, id)) ? null : hasLeft(option, name);
+  return (await chat.platform(platform).isMember({ team, channel, address }, id)) ? null : hasLeft(option, name);
 }
 
 /**
@@ -136,7 +136,7 @@ async function unreadable(
   option: string,
 ): Promise<string | null> {
   try {
-    await chat.isInGroup(platform, { team, channel, address }, { group: id, user: user.id });
+    await chat.platform(platform).isInGroup({ team, channel, address }, id, user.id);
     return null;
   } catch (thrown) {
     const error = asDailiesError(thrown, 'looking up the members of a group');

@@ -94,6 +94,10 @@ function askCard(
 /** Returns those who decide on a request of the caller; also one who cannot be looked up now. */
 async function deciders({ approvers, chat }: BotPorts, caller: Caller): Promise<readonly Approver[]> {
   const { platform, team, channel, address, user } = caller;
-  const isMember = (id: string) => chat.isMember(platform, { team, channel, address }, id).catch(() => true);
+  const isMember = (id: string) =>
+    chat
+      .platform(platform)
+      .isMember({ team, channel, address }, id)
+      .catch(() => true);
   return whoDecides(approversFor(await approvers.list(teamOf(caller)), user.id), isMember);
 }

@@ -22,11 +22,14 @@ export async function rightsIn(
   if (supplied !== undefined) return supplied;
   // The address belongs to the current channel only.
   const place = { team, channel, address: isHere ? address : {} };
-  const asked = chat.rights(platform, place, user.id).catch((thrown: unknown) => {
-    const err = asDailiesError(thrown, 'looking up permissions in a channel');
-    logger.warn({ event: 'rights_unknown', platform, channel, err }, 'failed to look up the rights of a user');
-    return NOTHING;
-  });
+  const asked = chat
+    .platform(platform)
+    .rights(place, user.id)
+    .catch((thrown: unknown) => {
+      const err = asDailiesError(thrown, 'looking up permissions in a channel');
+      logger.warn({ event: 'rights_unknown', platform, channel, err }, 'failed to look up the rights of a user');
+      return NOTHING;
+    });
   const found = await within(clock, WAIT_MS, asked, NOTHING);
   // The caller can see the channel of the interaction.
   return isHere ? { view: true, post: found.post, manage: found.manage || caller.mayManage } : found;

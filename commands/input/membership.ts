@@ -27,7 +27,7 @@ export async function membershipIn(
   let unread: Membership['unread'] = null;
   for (const { id, name } of groups) {
     try {
-      const isIn = await chat.isInGroup(platform, { team, channel, address }, { group: id, user: user.id });
+      const isIn = await chat.platform(platform).isInGroup({ team, channel, address }, id, user.id);
       if (isIn) return { isAmong: true, unread: null };
     } catch (thrown) {
       const error = asDailiesError(thrown, 'looking up the members of a group');

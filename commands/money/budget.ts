@@ -249,7 +249,7 @@ async function scopeProblem(ports: BotPorts, caller: Caller, scope: TeamScope): 
     return parent === undefined ? null : threadBudget();
   }
   if (scope.kind !== 'person' || scope.person.id === caller.user.id) return null;
-  const isMember = await ports.chat.isMember(platform, { team, channel, address }, scope.person.id);
+  const isMember = await ports.chat.platform(platform).isMember({ team, channel, address }, scope.person.id);
   return isMember ? null : hasLeft('scope', scope.person.name);
 }
 

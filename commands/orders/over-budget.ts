@@ -103,7 +103,11 @@ async function raisersOf(ports: BotPorts, caller: Caller, setter: Person | undef
   const people = [...(isSetterOnly ? [] : await knownPeople(ports, caller)), ...(setter === undefined ? [] : [setter])];
   const nameOf = new Map(people.map(({ id, name }) => [id, name]));
   const place = { team, channel, address };
-  const isMember = (id: string): Promise<boolean> => ports.chat.isMember(platform, place, id).catch(() => true);
+  const isMember = (id: string): Promise<boolean> =>
+    ports.chat
+      .platform(platform)
+      .isMember(place, id)
+      .catch(() => true);
   const areMembers = await Promise.all([...ids].map(isMember));
   const members = [...ids].filter((_, index) => areMembers[index]);
   // A user of the playground has no other name than the id.

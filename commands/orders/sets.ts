@@ -87,7 +87,10 @@ async function remakeOutdated(ports: BotPorts, caller: Caller, place: SetPlace, 
   if (caller.channel !== first.origin.channel) return refused(CHAINED_ELSEWHERE);
   const [sum] = total(orders.map(({ price }) => price));
   if (sum === undefined || !isSamePrice(sum, offered)) return refused(OUTDATED_CHANGED);
-  const { acknowledged, ...later } = { ...caller, address: ports.chat.lastingAddress(caller.platform, caller.address) };
+  const { acknowledged, ...later } = {
+    ...caller,
+    address: ports.chat.platform(caller.platform).lastingAddress(caller.address),
+  };
   for (const { task, checked, price } of orders) {
     const buyer = { ...later, shown: { price }, ...(task === first && acknowledged ? { acknowledged } : {}) };
     const take = await nextTake(ports, caller, `retry:${task.id}`);

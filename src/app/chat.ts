@@ -15,15 +15,11 @@ export function createAppChat(
     queue,
     pipeline,
     platforms,
-    audiences,
     locks,
     durationEstimates,
     money,
     clipLinks: links,
-  }: Pick<
-    Parts,
-    'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'durationEstimates' | 'money' | 'clipLinks'
-  >,
+  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'locks' | 'durationEstimates' | 'money' | 'clipLinks'>,
 ): ChatEngine {
   const { config, catalog, ffmpeg, logger } = deps;
   return new ChatEngine({
@@ -32,7 +28,6 @@ export function createAppChat(
     clips: pipeline.clips,
     queue,
     platforms,
-    audiences,
     locks,
     durationEstimates,
     subscriptions: createSubscriptions(deps.store),

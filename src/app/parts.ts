@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../app.ts';
-import { type Audiences, type ChatEngine, type MessageLocks, type Platform, PlatformStarter } from '../chat/index.ts';
+import { type ChatEngine, type MessageLocks, type Platform, PlatformStarter } from '../chat/index.ts';
 import { type DataSpace, type Remover, retentionJob } from '../clips/index.ts';
 import type { Config } from '../config/index.ts';
 import { assertNotMigrating, type Job, Jobs, type Membership, type WorkQueue } from '../engine/index.ts';
@@ -29,7 +29,6 @@ export interface Parts {
   readonly http: FastifyInstance;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly adapters: readonly { readonly jobs: readonly Job[] }[];
-  readonly audiences: Audiences;
   readonly membership: Membership;
   readonly locks: MessageLocks;
   readonly durationEstimates: DurationEstimates;

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 import type { Store, WorkQueue } from '../engine/index.ts';
-
-import { DailiesError } from '../errors.ts';
+import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { Boards, type Cut, CutRepository } from '../orders/index.ts';
 import {
@@ -35,7 +34,6 @@ import type { Admin } from '../teams/index.ts';
 import type { Model } from '../videos/index.ts';
 import { ApprovalNotices } from './approval-notices.ts';
 import type { AttachmentPlanner, Links } from './attachment-plan.ts';
-import type { Audiences } from './audiences.ts';
 import { CardDelivery } from './card-delivery.ts';
 import { type CardRecord, type CardSubject, Cards, cardRecords, isOutcome } from './cards.ts';
 import { ComparisonRecords } from './comparisons/comparison-records.ts';
@@ -43,15 +41,7 @@ import { Comparisons } from './comparisons/comparisons.ts';
 import { CompletionNotices } from './completion-notices.ts';
 import { Delivery, type DeliveryObserver } from './deliver.ts';
 import type { MessageLocks } from './message-lock.ts';
-import {
-  type MemberRights,
-  type MessageRef,
-  type MissingRight,
-  type Place,
-  type Platform,
-  type PlatformOf,
-  platformsIn,
-} from './platform.ts';
+import { type MessageRef, type Place, type Platform, type PlatformOf, platformsIn } from './platform.ts';
 import { Posts } from './posts.ts';
 import { ProgressEdits } from './progress-edits.ts';
 import { TaskRetraction } from './retraction.ts';
@@ -62,6 +52,12 @@ import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { type IsLabelled, SubmissionPause, TaskViews } from './task-views.ts';
 import { type Elsewhere, isPending, type TaskView } from './view.ts';
+
+/** What a platform knows of its channels and members. */
+export type PlatformFacts = Pick<
+  Platform,
+  'limits' | 'missingRight' | 'rights' | 'isMember' | 'isInGroup' | 'directChannel' | 'lastingAddress'
+>;
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
@@ -79,24 +75,9 @@ export interface Chat {
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]>;
   /** Shows the present board of a storyboard on its card. @throws DailiesError retryable */
   updateBoard(place: SetPlace): Promise<void>;
-  /** Returns an interaction's address without what only serves to respond to it, as in {@link Platform.lastingAddress}. */
-  lastingAddress(platform: string, address: Origin['address']): Origin['address'];
-  /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
-  missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
-  /** Returns a user's rights in a channel. @throws DailiesError where the platform does not respond */
-  rights(platform: string, place: Place, user: string): Promise<MemberRights>;
-  /** Returns false for a user who left the team, or never belonged to it. @throws DailiesError */
-  isMember(platform: string, place: Place, user: string): Promise<boolean>;
-  /** Returns whether a user has a role, or belongs to a user group. @throws DailiesError where it does not respond */
-  isInGroup(
-    platform: string,
-    place: Place,
-    member: { readonly group: string; readonly user: string },
-  ): Promise<boolean>;
-  hasDirectMessages(platform: string): boolean;
-  /** Returns the bot's direct message channel with a user. @throws DailiesError */
-  directChannel(platform: string, place: Place, user: string): Promise<string>;
-  /** Returns the audience of a new order there. Never rejects. */
+  /** Returns a platform by its name. @throws DailiesError `platform_unavailable`, retryable: it is not turned on */
+  platform(name: string): PlatformFacts;
+  /** Returns the audience of a new order there. Never rejects: `channel` where the platform cannot determine it. */
   audienceAt(platform: string, place: Place): Promise<Audience>;
 }
 
@@ -111,7 +92,6 @@ export interface ChatOptions extends Pick<ReviewNoticesOptions, 'reviewRules'> {
   readonly handing: AttachmentPlanner;
   readonly links: Links;
   readonly subscriptions: Subscriptions;
-  readonly audiences: Audiences;
   readonly locks: MessageLocks;
   readonly durationEstimates: DurationEstimates;
   readonly modelOf: (name: string) => Model | undefined;
@@ -142,6 +122,8 @@ const INVISIBLE_EVENTS: ReadonlySet<string> = new Set(['claimed', 'send', 'unsen
 const MIN_SHOWN_FAILURES: Readonly<Record<StepRetry['step'], number>> = { send: 3, poll: 2, fetch: 2 };
 /** Shortest wait, in milliseconds, that a message shows after a single failure. */
 const LONG_WAIT_MS = 10_000;
+/** Timeout of the look-up of an audience for an order, which must be acknowledged within 3 s. */
+const AUDIENCE_TIMEOUT_MS = 1_500;
 /** Largest number of paused tasks whose messages are edited at once. */
 const MAX_PAUSED_EDITS = 200;
 
@@ -246,40 +228,20 @@ export class ChatEngine implements Chat {
     return this.#sets.update(place);
   }
 
-  lastingAddress(platform: string, address: Origin['address']): Origin['address'] {
-    return this.#platformOf({ origin: { platform } }).lastingAddress(address);
+  platform(name: string): PlatformFacts {
+    return this.#platformOf({ origin: { platform: name } });
   }
 
-  async missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null> {
-    return this.#platformOf({ origin: { platform } }).missingRight(place, what);
-  }
-
-  async rights(platform: string, place: Place, user: string): Promise<MemberRights> {
-    return this.#platformOf({ origin: { platform } }).rights(place, user);
-  }
-
-  async isMember(platform: string, place: Place, user: string): Promise<boolean> {
-    return this.#platformOf({ origin: { platform } }).isMember(place, user);
-  }
-
-  async isInGroup(
-    platform: string,
-    place: Place,
-    { group, user }: { readonly group: string; readonly user: string },
-  ): Promise<boolean> {
-    return this.#platformOf({ origin: { platform } }).isInGroup(place, group, user);
-  }
-
-  hasDirectMessages(platform: string): boolean {
-    return this.#platformOf({ origin: { platform } }).limits.hasDirectMessages;
-  }
-
-  async directChannel(platform: string, place: Place, user: string): Promise<string> {
-    return this.#platformOf({ origin: { platform } }).directChannel(place, user);
-  }
-
-  audienceAt(platform: string, place: Place): Promise<Audience> {
-    return this.#options.audiences.at(platform, place);
+  async audienceAt(platform: string, place: Place): Promise<Audience> {
+    const { platforms, clock, logger } = this.#options;
+    const asked = platforms.get(platform)?.audience(place) ?? Promise.resolve(null);
+    const found = asked.catch((thrown: unknown) => {
+      const err = asDailiesError(thrown, `looking up who may see channel ${place.channel}`);
+      const about = { event: 'audience_unknown', platform, channel: place.channel, err };
+      logger.warn(about, 'failed to look up the audience of a channel');
+      return null;
+    });
+    return (await within(clock, AUDIENCE_TIMEOUT_MS, found, null)) ?? 'channel';
   }
 
   /** Runs a job of the `deliver` queue. */

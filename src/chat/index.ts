@@ -7,10 +7,9 @@ export {
   type Links,
   withFreshLink,
 } from './attachment-plan.ts';
-export { Audiences } from './audiences.ts';
 export { CardDelivery, type Outcome } from './card-delivery.ts';
 export { Cards } from './cards.ts';
-export { type Chat, ChatEngine } from './chat.ts';
+export { type Chat, ChatEngine, type PlatformFacts } from './chat.ts';
 export {
   type ModelRecord,
   winnerOf,

@@ -3,11 +3,11 @@ import { createBot } from '#commands/bot.ts';
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import type { BotPorts } from '#commands/input/subcommand.ts';
 import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
-import type { Chat } from '#src/chat/chat.ts';
+import type { Chat, PlatformFacts } from '#src/chat/chat.ts';
 import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { comparisonViewOf } from '#src/chat/comparisons/comparison-view.ts';
 import { Comparisons } from '#src/chat/comparisons/comparisons.ts';
-import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
+import type { MemberRights, MissingRight, Place, PlatformLimits } from '#src/chat/platform.ts';
 import type { RetractionCount } from '#src/chat/retraction.ts';
 import { boardViewOf, setOfCard, setViewOf } from '#src/chat/sets/set-view.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
@@ -55,6 +55,7 @@ import { pauseAt, TeamSettingsRepository } from '#src/teams/team-settings.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
+import { FakePlatform } from './platform.ts';
 import { errorOf } from './videos.ts';
 
 /** 20 November 2026, noon UTC. */
@@ -216,7 +217,27 @@ export class BotHouse implements BotPorts {
   readonly memberRights = new Map<string, MemberRights | Error>();
   /** Users who left the team. */
   readonly outsiders = new Set<string>();
-  hasDirectMessages = true;
+  readonly platform: PlatformFacts & { limits: PlatformLimits } = {
+    limits: new FakePlatform().limits,
+    lastingAddress: () => ({}),
+    rights: async ({ channel }, user) => {
+      const found = this.memberRights.get(`${channel}:${user}`) ?? this.memberRights.get(channel);
+      if (found instanceof Error) throw found;
+      return found ?? { view: true, post: true, manage: true };
+    },
+    isMember: async (_place, user) => !this.outsiders.has(user),
+    isInGroup: async (_place, group, user) => {
+      const members = this.groups.get(group) ?? [];
+      if (members instanceof Error) throw members;
+      return members.includes(user);
+    },
+    directChannel: async (_place, user) => `direct-${user}`,
+    missingRight: async (place) => {
+      this.places.push(place);
+      if (this.lacking instanceof Error) throw this.lacking;
+      return this.lacking;
+    },
+  };
   #catalog: Catalog;
 
   constructor(catalog: Catalog, steering: BotPorts['steering'] = []) {
@@ -368,7 +389,6 @@ export class BotHouse implements BotPorts {
       return isNew;
     },
     updateBoard: async ({ id }) => void this.updatedBoards.push(id),
-    lastingAddress: () => ({}),
     taskOf: async (_platform, { message }) =>
       message.startsWith('m-set-')
         ? (message.slice(2) as TaskId)
@@ -389,24 +409,7 @@ export class BotHouse implements BotPorts {
         review: { isReviewed: hasReview(await this.settings.get(task.origin), task.origin) },
       }),
     audienceAt: async (_platform, { channel }) => this.audiences.get(channel) ?? 'team',
-    rights: async (_platform, { channel }, user) => {
-      const found = this.memberRights.get(`${channel}:${user}`) ?? this.memberRights.get(channel);
-      if (found instanceof Error) throw found;
-      return found ?? { view: true, post: true, manage: true };
-    },
-    isMember: async (_platform, _place, user) => !this.outsiders.has(user),
-    isInGroup: async (_platform, _place, { group, user }) => {
-      const members = this.groups.get(group) ?? [];
-      if (members instanceof Error) throw members;
-      return members.includes(user);
-    },
-    hasDirectMessages: () => this.hasDirectMessages,
-    directChannel: async (_platform, _place, user) => `direct-${user}`,
-    missingRight: async (_platform, place) => {
-      this.places.push(place);
-      if (this.lacking instanceof Error) throw this.lacking;
-      return this.lacking;
-    },
+    platform: () => this.platform,
   };
 
   /** Sets whose card was deleted, and those that were posted again. */

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { createAttachmentPlanner, type Fitter, type Links } from '#src/chat/attachment-plan.ts';
-import { Audiences } from '#src/chat/audiences.ts';
 import { ChatEngine, type ChatOptions } from '#src/chat/chat.ts';
 import { createMessageLocks } from '#src/chat/message-lock.ts';
 import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
@@ -75,7 +74,6 @@ export class ChatHouse {
       repository: this.repository,
       queue: this.queue,
       subscriptions: this.subscriptions,
-      audiences: new Audiences({ platforms, clock, logger }),
       clips: { find: options.find ?? (async ({ clip }) => clip) },
       links,
       locks: createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),

@@ -256,7 +256,7 @@ describe('/video notify', () => {
     expect(house.subscribed).toEqual([]);
     house.memberRights.set('clips', LIMITED);
     expect(await said(house, ada(), 'notify')).toMatch(/\n\(Message me about this channel’s clips\)$/);
-    house.hasDirectMessages = false;
+    house.platform.limits = { ...house.platform.limits, hasDirectMessages: false };
     expect(await said(house, ada(), 'notify')).not.toContain('(');
   });
 
