@@ -27,7 +27,7 @@ export async function showModels(ports: BotPorts, caller: Caller, offset: number
   const refusal = await mayNotCreateHere(ports, caller);
   if (refusal !== null) return refused(refusal);
   const { models: all, defaultModel, policy } = (await withPolicy(ports, caller)).catalog();
-  const wins = await ports.chat.comparisons.winsOf(teamOf(caller));
+  const wins = await ports.chat.comparisons.records.winsOf(teamOf(caller));
   const columns: Columns<Model> = [
     ['Model', (model) => modelName(model, model === defaultModel)],
     ['Price', priceWords],

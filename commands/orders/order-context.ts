@@ -107,7 +107,7 @@ async function lookAround({ ports, caller, checked, key }: OrderContext): Promis
   const inOrder =
     checked.compared === undefined
       ? ordered
-      : await ports.chat.comparisons.inBlindOrder(taskIdOf(key), ordered, ({ model }) => model.name);
+      : await ports.chat.comparisons.records.inBlindOrder(taskIdOf(key), ordered, ({ model }) => model.name);
   const clips = inOrder.map((clip) => {
     const { image, audio, video } = clip.request.media;
     // Addresses of relayed media are signed anew: they may have expired since an earlier order.

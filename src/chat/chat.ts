@@ -36,7 +36,6 @@ import { ApprovalNotices } from './approval-notices.ts';
 import type { AttachmentPlanner, Links } from './attachment-plan.ts';
 import { CardDelivery } from './card-delivery.ts';
 import { type CardRecord, type CardSubject, Cards, cardRecords, isOutcome } from './cards.ts';
-import { ComparisonRecords } from './comparisons/comparison-records.ts';
 import { Comparisons } from './comparisons/comparisons.ts';
 import { CompletionNotices } from './completion-notices.ts';
 import { Delivery, type DeliveryObserver } from './deliver.ts';
@@ -47,7 +46,6 @@ import { ProgressEdits } from './progress-edits.ts';
 import { TaskRetraction } from './retraction.ts';
 import { type ReviewContext, ReviewNotices, type ReviewNoticesOptions } from './reviews.ts';
 import { SetCards } from './sets/set-cards.ts';
-import { SetNotices } from './sets/set-notices.ts';
 import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { type IsLabelled, SubmissionPause, TaskViews } from './task-views.ts';
@@ -69,7 +67,7 @@ export interface Chat {
   view(task: Task): Promise<TaskView>;
   /** Returns the current view of a set's card. */
   setView(place: SetPlace): Promise<TaskView>;
-  readonly comparisons: Pick<Comparisons, 'vote' | 'reveal' | 'entries' | 'recordOf' | 'winsOf' | 'inBlindOrder'>;
+  readonly comparisons: Pick<Comparisons, 'vote' | 'reveal' | 'entries' | 'records'>;
   /** Posts the card of a set anew if its message was deleted. @returns whether it was @throws DailiesError retryable */
   showSet(place: SetPlace): Promise<boolean>;
   setOf(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]>;
@@ -145,25 +143,23 @@ export class ChatEngine implements Chat {
   #isStopping = false;
 
   constructor(options: ChatOptions) {
-    const { store, clock } = options;
     const platformOf = platformsIn(options.platforms);
     this.#platformOf = platformOf;
     const viewOf = this.view.bind(this);
-    const comparisonRecords = new ComparisonRecords(store, clock);
     this.#options = options;
     this.#cards = new Cards({ ...options, platformOf });
     const refresh = (set: TaskId): void => this.#edits.refresh(setCardId(set));
-    this.comparisons = new Comparisons({ ...options, records: comparisonRecords, refresh });
+    this.comparisons = new Comparisons({ ...options, refresh });
     const posts = new Posts({ ...options, platformOf });
     const messages = { ...options, cards: this.#cards, comparisons: this.comparisons, platformOf, posts };
     this.#sets = new SetCards({
       ...messages,
-      boards: new Boards(store),
-      cuts: new CutRepository(store),
+      boards: new Boards(options.store),
+      cuts: new CutRepository(options.store),
       viewOf: (task, progress) => this.#views.current(task, { before: { progress } }),
       progressOf: (task) => this.#edits.liveOf(task)?.progress ?? null,
     });
-    const shared = { ...messages, comparisonRecords, sets: this.#sets, viewOf, subjectOf: this.#subjectOf };
+    const shared = { ...messages, sets: this.#sets, viewOf, subjectOf: this.#subjectOf };
     const approvals = new ApprovalNotices({ ...shared, admins: options.admins ?? [] });
     const edits = new ProgressEdits({ ...shared, getTask: (id) => this.#sets.get(id) });
     this.#pause = new SubmissionPause(options);
@@ -173,10 +169,10 @@ export class ChatEngine implements Chat {
       messages: this.#cards,
       edits,
       reviewContext: createReviewContext(options),
-      isComparisonShown: async (set) => (await comparisonRecords.get(set)) !== undefined,
+      comparisons: this.comparisons,
     });
     const reviews = new ReviewNotices(shared);
-    const notices = new CompletionNotices({ ...shared, approvals, setNotices: new SetNotices(shared), reviews });
+    const notices = new CompletionNotices({ ...shared, approvals, reviews });
     this.#approvals = approvals;
     this.#edits = edits;
     this.retraction = new TaskRetraction({ ...shared, notices, approvals, edits });

@@ -1,15 +1,30 @@
+import type { Store } from '../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { comparisonOf, type Phase, phaseAtEnd, pseudonymsIn, type Task, typedPrompt } from '../tasks/index.ts';
+import {
+  comparisonOf,
+  isBlind,
+  type Phase,
+  phaseAtEnd,
+  pseudonymsIn,
+  type SetPlace,
+  type Task,
+  typedPrompt,
+} from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
-import type { MessageLock } from './message-lock.ts';
-import type { EndNotice } from './notices/views.ts';
+import { unlessGone } from './attachment-plan.ts';
+import type { Cards } from './cards.ts';
+import type { Comparisons } from './comparisons/comparisons.ts';
+import type { MessageLock, MessageLocks } from './message-lock.ts';
+import type { EndNotice, SetOutcome } from './notices/views.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
 import { type About, type Posts, placesNear } from './posts.ts';
+import { deliveryRecords, setNotices } from './records.ts';
 import type { ReviewNotices } from './reviews.ts';
-import type { SetNotices } from './sets/set-notices.ts';
+import type { SetCards } from './sets/set-cards.ts';
+import { isSettled } from './sets/set-view.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
-import { type Handover, type NoticedPhase, PHASES } from './view.ts';
+import { type Handover, isPending, type NoticedPhase, PHASES, type TaskView } from './view.ts';
 
 /** State of a task's message at the time of its notices. */
 interface Shown {
@@ -20,11 +35,16 @@ interface Shown {
 
 /** Options of {@link CompletionNotices}. */
 interface CompletionNoticesOptions {
+  readonly store: Pick<Store, 'keyv'>;
   readonly posts: Posts;
+  readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open' | 'view'>;
+  readonly comparisons: Pick<Comparisons, 'entries' | 'records'>;
+  readonly cards: Pick<Cards, 'get'>;
+  readonly locks: Pick<MessageLocks, 'runOrThrow'>;
   readonly subscriptions: Subscriptions;
   readonly platformOf: (task: Task) => Platform;
+  readonly viewOf: (task: Task) => Promise<TaskView>;
   readonly approvals: Pick<ApprovalNotices, 'send' | 'settle'>;
-  readonly setNotices: Pick<SetNotices, 'covers'>;
   readonly reviews: Pick<ReviewNotices, 'send'>;
   readonly logger: Logger;
 }
@@ -35,7 +55,7 @@ interface Notification extends About {
   readonly end: string;
 }
 
-/** Completion notices of tasks, with the mention of the requester. */
+/** Completion notices of tasks, with the mention of the requester. A set has one, once every task has ended or needs a decision. */
 export class CompletionNotices {
   readonly #options: CompletionNoticesOptions;
 
@@ -87,18 +107,94 @@ export class CompletionNotices {
     if (task.state === 'requested') return this.#options.approvals.send(task, isThere ? message : null, lock);
     if (task.state === 'declined') await this.#options.approvals.settle(task, lock);
     const set = comparisonOf(task) ?? task.set;
-    if (set !== undefined && (await this.#options.setNotices.covers(task, set, this))) return;
+    if (set !== undefined && (await this.#isCoveredBy(set, task))) return;
     const phase = endPhaseOf(task);
-    if (phase === null) return;
-    const notice = noticeOf(task, phase, { message, handover });
-    const notification = { task, end: endKey(task, phase), lock };
-    await this.#notifyOrigin(notification, notice, isThere ? message : null);
-    if (phase === 'done') await this.#notifySubscribed(notification, { ...notice, subscribed: true });
+    if (phase !== null) await this.#notify({ task, lock }, noticeOf(task, phase, { message, handover }), isThere);
   }
 
-  /** Posts the notice about a set, once, to its requester and, if a clip is ready, to the subscribed channels. */
-  async sendForSet(card: Task, notice: EndNotice, lock: MessageLock, isThere: boolean): Promise<void> {
-    const notification = { task: card, end: endKey(card, notice.phase), lock };
+  /**
+   * Posts the notice of a set, if this task was the last one. The task that is shown last finds all others shown.
+   * @returns whether the end of the task needs no notice of its own: only one after that of the set does.
+   * @throws DailiesError retryable, also while another process posts it
+   */
+  async #isCoveredBy(place: SetPlace, task: Task): Promise<boolean> {
+    const { store, sets, cards, comparisons, locks } = this.#options;
+    const card = await sets.cardOf(place);
+    return locks.runOrThrow(card.id, 'notices', async (lock) => {
+      const before = await setNotices.get(store, place);
+      // The notice of a denial is shown again without whoever was forgotten.
+      if (before !== undefined && pseudonymsIn(card.declined).size === 0) return before.includes(endOf(task));
+      const isComparison = place.kind === 'comparison';
+      const members = await (isComparison ? comparisons.entries(place) : sets.members(place));
+      // The clips of a comparison may have appeared without those that are late.
+      const isLateLeft = isComparison && (await comparisons.records.get(place.id)) !== undefined;
+      const settled = await Promise.all(
+        members.map(async (one) => one.id === task.id || (isLateLeft && !isSettled(one)) || this.#isShown(one)),
+      );
+      if (settled.includes(false)) return true;
+      // No one waits for a set that was cancelled or withdrawn.
+      if (members.some((one) => endPhaseOf(one) !== null)) {
+        const message = await sets.open(place).catch(unlessGone);
+        const notice = message && (await this.#noticeOfSet(card, members, message));
+        if (notice !== undefined)
+          await this.#notify({ task: card, lock }, notice, (await cards.get(card.id))?.isGone !== true);
+      }
+      lock.assertHeld();
+      await setNotices.set(store, place, members.map(endOf));
+      return true;
+    });
+  }
+
+  /** Returns whether a task has ended or needs a decision, and the chat shows that. */
+  async #isShown(task: Task): Promise<boolean> {
+    if (!isSettled(task)) return false;
+    if (task.presented) return true;
+    return (await deliveryRecords.get(this.#options.store, task.id))?.shown?.revision === task.revision;
+  }
+
+  async #noticeOfSet(card: Task, members: readonly Task[], message: MessageRef): Promise<EndNotice> {
+    const views = await Promise.all(members.map((task) => this.#options.viewOf(task)));
+    const board = card.set?.kind === 'storyboard' ? await this.#boardOf(card) : null;
+    const phases = members.map(phaseAtEnd);
+    const ready = board?.ready ?? phases.filter((phase) => phase === 'done').length;
+    const tasks = members.flatMap((task, index): SetOutcome['others'] => {
+      const phase = phases[index] ?? 'failed';
+      const retryPrice = views[index]?.buttons.includes('retry') === true ? (views[index]?.retryPrice ?? null) : null;
+      const dropped = task.dropped === undefined ? {} : { isDropped: true };
+      return phase === 'done' ? [] : [{ at: task.set?.at ?? index + 1, task: task.id, phase, retryPrice, ...dropped }];
+    });
+    const { declined, ...bought } = { ...card, sends: 1 };
+    return {
+      ...noticeOf(bought, ready > 0 ? 'done' : 'failed', { message, handover: null }),
+      set: {
+        kind: card.set?.kind ?? 'takes',
+        of: members.length,
+        ready,
+        others: board?.others ?? tasks,
+        ...(declined === undefined ? {} : { declined }),
+        ...(isBlind(card) ? { isBlind: true } : {}),
+      },
+    };
+  }
+
+  /** Returns what became of the shots of a storyboard by now: a retry may be ready, or on its way. */
+  async #boardOf(card: Task): Promise<Pick<SetOutcome, 'ready' | 'others'>> {
+    const { members = [] } = await this.#options.sets.view(card);
+    const others = members.flatMap(({ view, shot }): SetOutcome['others'] => {
+      if (shot === undefined || shot.isReady) return [];
+      const { at, isRetrying, original } = shot;
+      const isPendingTake = isRetrying || isPending(view.phase);
+      const hasRetry = !isPendingTake && view.buttons.includes('retry');
+      const dropped = view.dropped === undefined || isPendingTake ? {} : { isDropped: true };
+      const phase = isPendingTake ? 'running' : view.phase;
+      return [{ at, task: original.task, phase, retryPrice: hasRetry ? original.retryPrice : null, ...dropped }];
+    });
+    return { ready: members.length - others.length, others: others.toSorted((one, other) => one.at - other.at) };
+  }
+
+  /** Posts a notice once, to the requester and, if a clip is ready, to the subscribed channels. */
+  async #notify(about: About, notice: EndNotice, isThere: boolean): Promise<void> {
+    const notification = { ...about, end: endKey(about.task, notice.phase) };
     await this.#notifyOrigin(notification, notice, isThere ? notice.message : null);
     if (notice.phase === 'done') await this.#notifySubscribed(notification, { ...notice, subscribed: true });
   }
@@ -176,6 +272,11 @@ function announces({ who, channel, from, by }: Subscription, { origin }: Task): 
 /** Returns the key of a task's end: a resubmitted task has another one. */
 export function endKey({ id, sends }: Task, phase: EndNotice['phase']): string {
   return `end:${id}:${phase}:${sends}`;
+}
+
+/** Returns the key of a task's end, also of one without a notice. */
+function endOf(task: Task): string {
+  return endKey(task, endPhaseOf(task) ?? 'declined');
 }
 
 function noticeOf(task: Task, phase: EndNotice['phase'], shown: Omit<Shown, 'isThere'>): EndNotice {

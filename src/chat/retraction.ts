@@ -5,7 +5,7 @@ import { boardRecords } from '../orders/index.ts';
 import { isContentRemoved, type Origin, type RemovalReason, type SetPlace, type Task } from '../tasks/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { Cards } from './cards.ts';
-import type { ComparisonRecords } from './comparisons/comparison-records.ts';
+import type { Comparisons } from './comparisons/comparisons.ts';
 import type { CompletionNotices } from './completion-notices.ts';
 import type { MessageLock, MessageLocks } from './message-lock.ts';
 import type { MessageRef, Platform } from './platform.ts';
@@ -24,7 +24,7 @@ interface TaskRetractionOptions {
   readonly sets: Pick<SetCards, 'get' | 'cardOf' | 'change'>;
   readonly edits: Pick<ProgressEdits, 'hold' | 'release' | 'forget'>;
   readonly locks: Pick<MessageLocks, 'runOrThrow'>;
-  readonly comparisonRecords: Pick<ComparisonRecords, 'deletion'>;
+  readonly comparisons: Pick<Comparisons, 'records'>;
   readonly store: Pick<Store, 'keyv'>;
   readonly platformOf: (task: Task) => Platform;
   readonly viewOf: (task: Task) => Promise<TaskView>;
@@ -100,14 +100,14 @@ export class TaskRetraction {
 
   /** Returns the writes that delete what is recorded about the messages and the delivery of a removed task. */
   async deletions(task: Task): Promise<readonly RecordWrite[]> {
-    const { edits, sets, comparisonRecords } = this.#options;
+    const { edits, sets, comparisons } = this.#options;
     edits.forget(task.id);
     const card = task.set === undefined ? undefined : await sets.get(setCardId(task.set.id));
     const own = await this.#ownDeletions(task);
     if (card?.set === undefined || !isContentRemoved(card)) return own;
     const { id } = card.set;
     const records = [boardRecords.overwriting(id, null), setNotices.overwriting({ id }, null)];
-    return [...own, ...(await this.#ownDeletions(card)), ...records, comparisonRecords.deletion(id)];
+    return [...own, ...(await this.#ownDeletions(card)), ...records, comparisons.records.deletion(id)];
   }
 
   async #retractCard(task: Task, place: SetPlace, reason: RemovalReason): Promise<void> {

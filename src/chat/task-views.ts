@@ -11,11 +11,11 @@ import {
   parsePause,
   type StepRetry,
   type Task,
-  type TaskId,
 } from '../tasks/index.ts';
 import type { Model, VideoRequest } from '../videos/index.ts';
 import { type Links, withFreshLink } from './attachment-plan.ts';
 import type { CardRecord, Cards } from './cards.ts';
+import type { Comparisons } from './comparisons/comparisons.ts';
 import type { ProgressEdits } from './progress-edits.ts';
 import { deliveryRecords } from './records.ts';
 import type { ReviewContext } from './reviews.ts';
@@ -26,8 +26,7 @@ interface TaskViewsOptions {
   readonly store: Pick<Store, 'keyv'>;
   readonly messages: Pick<Cards, 'get'>;
   readonly edits: Pick<ProgressEdits, 'liveOf'>;
-  /** Returns whether the clips of a comparison are in the chat, by the id of its set. */
-  readonly isComparisonShown: (set: TaskId) => Promise<boolean>;
+  readonly comparisons: Pick<Comparisons, 'records'>;
   readonly links: Links;
   readonly pause: Pick<SubmissionPause, 'of'>;
   readonly reviewContext: (task: Task) => Promise<ReviewContext>;
@@ -136,7 +135,9 @@ export class TaskViews {
   }
 
   async #isHeld(task: Task): Promise<boolean> {
-    return isBlind(task) && !(await this.#options.isComparisonShown(task.takeOf?.id ?? orderIdOf(task)));
+    if (!isBlind(task)) return false;
+    const { records } = this.#options.comparisons;
+    return (await records.get(task.takeOf?.id ?? orderIdOf(task))) === undefined;
   }
 
   /** Returns the task's own failed step, or the pause that delays all submissions. */

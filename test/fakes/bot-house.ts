@@ -4,7 +4,6 @@ import type { Bot, Caller } from '#commands/bot-port.ts';
 import type { BotPorts } from '#commands/input/subcommand.ts';
 import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
 import type { Chat, PlatformFacts } from '#src/chat/chat.ts';
-import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
 import { comparisonViewOf } from '#src/chat/comparisons/comparison-view.ts';
 import { Comparisons } from '#src/chat/comparisons/comparisons.ts';
 import type { MemberRights, MissingRight, Place, PlatformLimits } from '#src/chat/platform.ts';
@@ -339,7 +338,7 @@ export class BotHouse implements BotPorts {
   };
 
   readonly comparisons = new Comparisons({
-    records: new ComparisonRecords(this.store, this.clock),
+    store: this.store,
     repository: {
       get: async (id) => this.records.get(id),
       record: async (id, event) => this.#decide(id, event),
@@ -348,15 +347,13 @@ export class BotHouse implements BotPorts {
     clock: this.clock,
     refresh: () => undefined,
   });
-  /** Whether a replica of a version runs that knows no comparisons. */
-  isBesideOlder = false;
 
   readonly chat: Chat = {
     comparisons: this.comparisons,
     setView: async (place) => {
       const [entries, record] = await Promise.all([
         this.comparisons.entries(place),
-        this.comparisons.recordOf(place.id),
+        this.comparisons.records.get(place.id),
       ]);
       const members = await Promise.all(
         entries.map(async (task) => ({ view: await this.chat.view(task), message: null })),

@@ -87,6 +87,7 @@ export class ComparisonRecords {
     this.#clock = clock;
   }
 
+  /** Returns a comparison; `undefined` until its clips appear. */
   get(set: TaskId): Promise<ComparisonRecord | undefined> {
     return comparisonRecords.get(this.#store, set);
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { DueJob, WorkQueue } from '../../engine/index.ts';
+import type { DueJob, Store, WorkQueue } from '../../engine/index.ts';
 import { deliverQueue, memberIds, retryKey, type TaskRepository, taskIdOf } from '../../pipeline/index.ts';
 import {
   comparisonOf,
@@ -15,9 +15,8 @@ import {
 import { isSettled } from '../sets/set-view.ts';
 import {
   type ComparisonRecord,
-  type ComparisonRecords,
+  ComparisonRecords,
   IN_ORDER_MS,
-  type ModelRecord,
   OPEN_COMPARISONS,
   type VoteOutcome,
 } from './comparison-records.ts';
@@ -29,7 +28,7 @@ const NEXT_TURN_MS = 200;
 
 /** Options of {@link Comparisons}. */
 interface ComparisonsOptions {
-  readonly records: ComparisonRecords;
+  readonly store: Pick<Store, 'keyv' | 'commit'>;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly queue: Pick<WorkQueue, 'schedule'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -47,9 +46,11 @@ export class Comparisons {
     leaseMs: 15_000,
     run: (set) => this.#revealDue(set as TaskId),
   };
+  readonly records: ComparisonRecords;
   readonly #options: ComparisonsOptions;
 
   constructor(options: ComparisonsOptions) {
+    this.records = new ComparisonRecords(options.store, options.clock);
     this.#options = options;
   }
 
@@ -57,21 +58,6 @@ export class Comparisons {
   async entries(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
     const found = await Promise.all(memberIds(place).map((id) => this.#options.repository.get(id)));
     return Promise.all(found.filter((task) => task !== undefined).map((task) => this.#lastOf(task)));
-  }
-
-  /** Returns the clips of a comparison in the order of their labels, as `ComparisonRecords.inBlindOrder` does. */
-  inBlindOrder<Item>(set: TaskId, items: readonly Item[], nameOf: (item: Item) => string): Promise<readonly Item[]> {
-    return this.#options.records.inBlindOrder(set, items, nameOf);
-  }
-
-  /** Returns what each model of a team has won, by its name. */
-  winsOf(team: Pick<Task['origin'], 'platform' | 'team'>): Promise<Readonly<Record<string, ModelRecord>>> {
-    return this.#options.records.winsOf(team);
-  }
-
-  /** Returns the stored state of a comparison; undefined until its clips appear. */
-  recordOf(set: TaskId): Promise<ComparisonRecord | undefined> {
-    return this.#options.records.get(set);
   }
 
   /**
@@ -83,7 +69,8 @@ export class Comparisons {
   async heldForMs(task: Task): Promise<number | null> {
     const place = comparisonOf(task);
     if (place === null || !isBlind(task) || !(isHeld(task) || isOver(task))) return null;
-    const { records, repository, queue, clock } = this.#options;
+    const { records } = this;
+    const { repository, queue, clock } = this.#options;
     const record = await records.get(place.id);
     // Ordered while the models were being revealed: the reveal did not find it.
     if (record?.revealed !== undefined) await repository.record(task.id, { kind: 'reveal', atMs: clock.now() });
@@ -109,7 +96,7 @@ export class Comparisons {
   async vote(place: Pick<SetPlace, 'id' | 'of'>, person: string, at: number): Promise<VoteOutcome | 'no_clip'> {
     const entry = (await this.entries(place))[at - 1];
     if (entry === undefined || !hasClip(entry)) return 'no_clip';
-    const outcome = await this.#options.records.vote(place.id, person, at);
+    const outcome = await this.records.vote(place.id, person, at);
     if (outcome === 'counted') this.#options.refresh(place.id);
     return outcome;
   }
@@ -119,7 +106,8 @@ export class Comparisons {
    * @returns `false` before the clips have appeared
    */
   async reveal(place: Pick<SetPlace, 'id' | 'of'>): Promise<boolean> {
-    const { records, repository, clock, refresh } = this.#options;
+    const { records } = this;
+    const { repository, clock, refresh } = this.#options;
     const entries = await this.entries(place);
     const models = new Map(entries.flatMap((one, index) => (hasClip(one) ? [[index + 1, one.request.model]] : [])));
     if ((await records.reveal(place.id, models)) === undefined) return false;
@@ -132,11 +120,10 @@ export class Comparisons {
   }
 
   async #revealDue(set: TaskId): Promise<void> {
-    const { records, repository } = this.#options;
-    const place = (await repository.get(set))?.set;
+    const place = (await this.#options.repository.get(set))?.set;
     const isThere = place !== undefined && (await this.reveal(place));
     // Its content was removed.
-    if (!isThere) await records.ended(set);
+    if (!isThere) await this.records.ended(set);
   }
 
   async #lastOf(first: Task): Promise<Task> {

@@ -31,7 +31,7 @@ interface SetCardsOptions {
   readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
   /** Returns the view of a task. `progress`: the highest percentage that the card showed. */
   readonly viewOf: (task: Task, progress: number | null) => Promise<TaskView>;
-  readonly comparisons: Pick<Comparisons, 'entries' | 'recordOf'>;
+  readonly comparisons: Pick<Comparisons, 'entries' | 'records'>;
   /** Returns the percentage that this process knows of a task; `null` for none. */
   readonly progressOf: (task: TaskId) => number | null;
 }
@@ -90,7 +90,7 @@ export class SetCards {
     if (board !== null) return boardViewOf(whole, members, await this.#cutOf(board, card.origin));
     if (set.kind !== 'comparison') return whole;
     const progress = this.#jointProgress(entries, record?.progress ?? null);
-    return comparisonViewOf(whole, { entries, ordered, record: await comparisons.recordOf(set.id), progress });
+    return comparisonViewOf(whole, { entries, ordered, record: await comparisons.records.get(set.id), progress });
   }
 
   /** Returns the progress of tasks together, which never falls; `null` where the service reported none. */

@@ -208,7 +208,7 @@ describe('a comparison', () => {
     await next.pass(10_000);
     for (const id of ids) expect((await next.record(id)).revealedAtMs).toBeDefined();
     expect(card(next)).toContain('*Clip C*, made by ‹mole-3›, won with 1 of 1 vote.');
-    expect(await next.chat.comparisons.winsOf({ platform: 'fake', team: 'T1' })).toEqual({
+    expect(await next.chat.comparisons.records.winsOf({ platform: 'fake', team: 'T1' })).toEqual({
       'zebra-9': { won: 0, of: 1 },
       'aardvark-1': { won: 0, of: 1 },
       'mole-3': { won: 1, of: 1 },

@@ -99,8 +99,8 @@ describe('/video compare', () => {
     expect(orders.size).toBeGreaterThan(3);
     const { house, place } = await compared();
     const items = ['swift-1', 'reel-2', 'bare'];
-    const once = await house.comparisons.inBlindOrder(place.id, items, (name) => name);
-    expect(await house.comparisons.inBlindOrder(place.id, items.toReversed(), (name) => name)).toEqual(once);
+    const once = await house.comparisons.records.inBlindOrder(place.id, items, (name) => name);
+    expect(await house.comparisons.records.inBlindOrder(place.id, items.toReversed(), (name) => name)).toEqual(once);
   });
 
   it('is asked about once, at the price of all, and asks about an option in the prompt', async () => {
@@ -194,8 +194,8 @@ describe('a vote', () => {
     expect(await vote(bob(), 3)).toContain('You voted for clip C.');
     expect(replyText(await house.bot.press(bob(), `reveal:${set}`))).toContain('Only Ada');
     expect(replyText(await house.bot.press(bob({ mayManage: true }), `reveal:${set}`))).toContain('revealed');
-    expect((await house.comparisons.recordOf(set))?.revealed?.tally).toEqual([0, 0, 2]);
-    expect((await house.comparisons.recordOf(set))?.votes).toEqual({});
+    expect((await house.comparisons.records.get(set))?.revealed?.tally).toEqual([0, 0, 2]);
+    expect((await house.comparisons.records.get(set))?.votes).toEqual({});
     expect(await vote(ada(), 2)).toContain('the vote is over');
     const view = await house.chat.setView({ ...place, kind: 'comparison', at: 1 });
     expect(view.members?.map((one) => one.view.modelTitle).toSorted()).toEqual(['Bare', 'Reel 2', 'Swift 1']);
@@ -206,7 +206,7 @@ describe('a vote', () => {
     const people = Array.from({ length: 50 }, (_, index) => ada({ user: { id: `V${index}`, name: `V${index}` } }));
     await Promise.all(people.map((caller, index) => house.bot.press(caller, `vote:${set}:${(index % 3) + 1}`)));
     await house.bot.press(ada(), `reveal:${set}`);
-    expect((await house.comparisons.recordOf(set))?.revealed?.tally).toEqual([17, 17, 16]);
+    expect((await house.comparisons.records.get(set))?.revealed?.tally).toEqual([17, 17, 16]);
   });
 
   it('is refused before the clips appear, for a clip that is not there, and to those who may not see it', async () => {
@@ -227,12 +227,12 @@ describe('the record of a model', () => {
     await house.bot.press(bob(), `vote:${set}:2`);
     await Promise.all([house.bot.press(ada(), `reveal:${set}`), house.bot.press(ada(), `reveal:${set}`)]);
     const other = house.task(ids[0] as TaskId).request.model;
-    const wins = await house.comparisons.winsOf({ platform: 'slack', team: 'T1' });
+    const wins = await house.comparisons.records.winsOf({ platform: 'slack', team: 'T1' });
     expect(wins).toEqual({ [winner]: { won: 1, of: 1 }, [other]: { won: 0, of: 1 } });
     expect(replyText(await house.bot.command(ada(), 'models', {}))).toContain('won 1 of 1 comparison');
     const unvoted = await compared(undefined, DONE, DONE, DONE);
     await unvoted.house.bot.press(ada(), `reveal:${unvoted.set}`);
-    expect(await unvoted.house.comparisons.winsOf({ platform: 'slack', team: 'T1' })).toEqual({});
+    expect(await unvoted.house.comparisons.records.winsOf({ platform: 'slack', team: 'T1' })).toEqual({});
   });
 });
 
@@ -293,7 +293,7 @@ describe('the retry of a blind clip', () => {
     expect(replyText(await house.bot.press(bob(), `vote:${set}:2`))).toContain('clip B');
     await house.bot.press(ada(), `reveal:${set}`);
     for (const id of [...ids, retry.id]) expect(house.task(id).revealedAtMs).toBeDefined();
-    expect((await house.comparisons.recordOf(set))?.revealed?.tally).toEqual([0, 1, 0]);
+    expect((await house.comparisons.records.get(set))?.revealed?.tally).toEqual([0, 1, 0]);
   });
 
   it('buys nothing for a clip that is there, late, for another price, or that costs more by now', async () => {
