@@ -9,7 +9,7 @@ import { decisionLine } from './sentences/cards/review.ts';
 import { formatCount } from './sentences/format.ts';
 import { mayNot, unknownTask } from './sentences/refusals.ts';
 import { promptPart, removedSentence } from './sentences/removal.ts';
-import { mayDecide, shortId, taskButtonId } from './ui/buttons.ts';
+import { button, mayDecide, shortId } from './ui/buttons.ts';
 import { type Card, type Line, layOut, small } from './ui/card.ts';
 
 /** `/video delete`: removes a clip and its prompt, after a question. */
@@ -64,7 +64,7 @@ function deleteQuestion(task: Task): Card {
         'stays in the books. What the video service holds isn’t deleted, nor are messages that I can no longer change.',
       ),
     ],
-    { buttons: [{ id: taskButtonId('delete', id), label: 'Delete', style: 'danger' }] },
+    { buttons: [button({ action: 'delete', task: id }, 'Delete', 'danger')] },
   );
 }
 

@@ -19,7 +19,7 @@ import { declarations, subcommands } from './registry.ts';
 import { administratorsOnly } from './sentences/access.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { isLibraryCommand } from './studio/library.ts';
-import { taskButtonId } from './ui/buttons.ts';
+import { button } from './ui/buttons.ts';
 import { textCard } from './ui/card.ts';
 import { parseForm } from './ui/form-ids.ts';
 
@@ -146,15 +146,13 @@ export async function runText(
 
 const SHOTS_IN_MESSAGE = 'Write the shots below the word, one per line, attach a text file, or open the form.';
 
-const OPEN_FORM = 'Open the form';
-
 /** Leads to the form of a storyboard by a button, since a message can open none. */
 async function formByButton(ports: BotPorts, caller: Caller, form: string): Promise<Reply> {
   const purpose = parseForm(form);
-  const kept = purpose?.form === 'storyboard' ? purpose.task : undefined;
+  const kept = purpose?.form === 'storyboard' ? purpose.task : null;
   const id = kept ?? (await ports.drafts.save(draftOf(caller, { request: { script: '' } }))).draft.id;
-  const button = { id: taskButtonId('fix', id), label: OPEN_FORM, style: 'primary' } as const;
-  return privately({ ...textCard([SHOTS_IN_MESSAGE]), buttons: [button] });
+  const buttons = [button({ action: 'fix', draft: id }, 'Open the form', 'primary')];
+  return privately({ ...textCard([SHOTS_IN_MESSAGE]), buttons });
 }
 
 /** Adds the attached files to the parsed text; files alone are a `create` without its prompt. */

@@ -21,10 +21,8 @@ import { placeWords } from './sentences/ordered.ts';
 import { unknownPerson } from './sentences/refusals.ts';
 import { promptPart } from './sentences/removal.ts';
 import { phaseWord } from './sentences/state-words.ts';
-import { shortId, taskButtonId } from './ui/buttons.ts';
+import { button, type PageOf, pageButtons, shortId } from './ui/buttons.ts';
 import { type Block, type CardButton, facts, heading, item, type Line, layOut, small } from './ui/card.ts';
-import type { ListPage } from './ui/page-buttons.ts';
-import { pageButtons } from './ui/page-buttons.ts';
 
 const PAGE_LENGTH = 10;
 /** Longest search in UTF-16 units, which has to fit into the button id of a page. */
@@ -63,12 +61,12 @@ export const list: Subcommand = {
     const who = await personNamed(ports, caller, named);
     if (who === null) return refused(unknownPerson(named));
     const user = who === 'everyone' ? null : who.id;
-    return showPage(ports, caller, { offset: 0, user, search: optionValue(given, 'search') ?? null });
+    return showPage(ports, caller, { what: 'list', offset: 0, user, search: optionValue(given, 'search') ?? null });
   },
 };
 
 /** Shows a page of the list to the caller only. */
-export async function showPage(ports: BotPorts, caller: Caller, page: ListPage): Promise<Reply> {
+export async function showPage(ports: BotPorts, caller: Caller, page: PageOf<'list'>): Promise<Reply> {
   const found = await (page.search === null
     ? pageOf(ports, caller, page)
     : searchPage(ports, caller, page, page.search));
@@ -121,12 +119,12 @@ interface Found {
   readonly lookedThrough: number | null;
 }
 
-async function pageOf(ports: BotPorts, caller: Caller, { offset, user }: ListPage): Promise<Found> {
+async function pageOf(ports: BotPorts, caller: Caller, { offset, user }: PageOf<'list'>): Promise<Found> {
   const found = await ports.tasks.history(scopeOf(caller, user), { offset, limit: PAGE_LENGTH + 1 });
   return { tasks: visibleAmong(caller, found), lookedThrough: null };
 }
 
-async function searchPage(ports: BotPorts, caller: Caller, page: ListPage, search: string): Promise<Found> {
+async function searchPage(ports: BotPorts, caller: Caller, page: PageOf<'list'>, search: string): Promise<Found> {
   const fitting: Task[] = [];
   for (let offset = 0; offset < MAX_SEARCHED; offset += SEARCH_BATCH) {
     const some = await ports.tasks.history(scopeOf(caller, page.user), { offset, limit: SEARCH_BATCH });
@@ -177,7 +175,7 @@ export function listRow({ task, message, phase, board }: Listed): Block {
 }
 
 function detailsButton(task: TaskId): CardButton {
-  return { id: taskButtonId('details', task), label: 'Details', style: 'plain' };
+  return button({ action: 'details', task }, 'Details');
 }
 
 /** Renders a storyboard in a list; its **Details** lead to its shots, and post its board anew. */

@@ -5,8 +5,8 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from './in
 import { mayNotCreateHere, withPolicy } from './policy/rules-here.ts';
 import { count } from './sentences/format.ts';
 import { mediaWords, offerWords, priceWords, promptWords, SETTING_WORDS } from './sentences/settings.ts';
+import { pageButtons } from './ui/buttons.ts';
 import { type Columns, type Line, layOut, small, table } from './ui/card.ts';
-import { pageButtons } from './ui/page-buttons.ts';
 
 const PAGE_LENGTH = 10;
 
@@ -47,7 +47,7 @@ export async function showModels(ports: BotPorts, caller: Caller, offset: number
         table(columns, all.slice(offset, offset + PAGE_LENGTH)),
         isNarrowed && small('Only what is allowed here. ', { code: '/video policy' }, ' shows the rules.'),
       ],
-      { buttons: pageButtons({ page: { list: 'models', offset }, length: PAGE_LENGTH, hasMore }) },
+      { buttons: pageButtons({ page: { what: 'models', offset }, length: PAGE_LENGTH, hasMore }) },
     ),
   );
 }

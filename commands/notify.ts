@@ -6,7 +6,7 @@ import { isAnyGiven, isSet, optionValue } from './input/options.ts';
 import { channelNamed, personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
-import { notifyButtonId, type Press } from './ui/buttons.ts';
+import { button, type Press } from './ui/buttons.ts';
 import { type Card, type CardButton, joinLines, type Line, type Part, present, textCard } from './ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [
@@ -207,13 +207,10 @@ function notifyCard(
     const bullet = isNumbered && stoppable.includes(one) ? `${stoppable.indexOf(one) + 1}. ` : '• ';
     return [bullet, ...subscriptionWords(one.subscription), ...setBy(one.subscription)];
   });
-  const stops = stoppable.map(
-    ({ subscription }, index): CardButton => ({
-      id: notifyButtonId(`off:${subscriptionKey(subscription)}`),
-      label: isNumbered ? `Turn off ${index + 1}` : 'Turn off',
-      style: 'plain',
-    }),
-  );
+  const stops = stoppable.map(({ subscription }, index) => {
+    const off = { action: 'notify', what: 'off', subscription: subscriptionKey(subscription) } as const;
+    return button(off, isNumbered ? `Turn off ${index + 1}` : 'Turn off');
+  });
   return {
     ...textCard(outcome && outcomeLine(outcome), [heading], ...listed),
     buttons: [...stops, ...offerButtons(offers)],
@@ -222,8 +219,8 @@ function notifyCard(
 
 function offerButtons({ on, direct }: { readonly on: boolean; readonly direct: boolean }): readonly CardButton[] {
   return present<CardButton>([
-    on && { id: notifyButtonId('on'), label: 'Announce everyone’s clips here', style: 'plain' },
-    direct && { id: notifyButtonId('direct'), label: 'Message me about this channel’s clips', style: 'plain' },
+    on && button({ action: 'notify', what: 'on' }, 'Announce everyone’s clips here'),
+    direct && button({ action: 'notify', what: 'direct' }, 'Message me about this channel’s clips'),
   ]);
 }
 

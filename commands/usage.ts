@@ -23,9 +23,8 @@ import { formatMicros, formatSum, limitFacts } from './sentences/amounts.ts';
 import { formatDay, formatMonth, monthName, zoneName } from './sentences/dates.ts';
 import { count, quoted } from './sentences/format.ts';
 import { unknownPerson } from './sentences/refusals.ts';
+import { type PageOf, pageButtons } from './ui/buttons.ts';
 import { type Block, type Columns, heading, type Line, layOut, type Part, table } from './ui/card.ts';
-import type { UsagePage } from './ui/page-buttons.ts';
-import { pageButtons } from './ui/page-buttons.ts';
 
 const GROUPINGS: readonly SpendKey[] = ['person', 'model', 'channel'];
 
@@ -127,7 +126,7 @@ const PAGE_LENGTH = 15;
 async function showUsage(
   ports: BotPorts,
   caller: Caller,
-  { month, by, offset }: Pick<UsagePage, 'month' | 'by' | 'offset'>,
+  { month, by, offset }: Pick<PageOf<'usage'>, 'month' | 'by' | 'offset'>,
   who: Person | null,
 ): Promise<Reply> {
   const groups = new SpendGroups();
@@ -148,7 +147,7 @@ async function showUsage(
   ]);
   const isEmpty = groups.totals.size === 0;
   const hasMore = keys.some((key) => groups.sizeOf(key) > offset + PAGE_LENGTH);
-  const page = { list: 'usage', offset, month, by, user: who?.id ?? null } as const;
+  const page = { what: 'usage', offset, month, by, user: who?.id ?? null } as const;
   const zone = timeZone === 'UTC' ? '' : ` (${zoneName(timeZone)})`;
   const sums = used.map(({ spend }) => spend);
   const card = layOut(
@@ -226,7 +225,7 @@ async function nameOf(ports: BotPorts, caller: Caller, key: SpendKey, { id, name
 }
 
 /** Shows another page of a month's spend. */
-export async function turnUsagePage(ports: BotPorts, caller: Caller, page: UsagePage): Promise<Reply> {
+export async function turnUsagePage(ports: BotPorts, caller: Caller, page: PageOf<'usage'>): Promise<Reply> {
   const who = page.user === null ? null : await personWithId(ports, caller, page.user);
   return showUsage(ports, caller, page, who);
 }

@@ -9,8 +9,8 @@ import { RESOLUTION_WORDS } from '../money/statement.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { formatLastDay, formatMoment, formatMonth } from '../sentences/dates.ts';
 import { all, count, fullStop } from '../sentences/format.ts';
+import { type PageOf, pageButtons } from '../ui/buttons.ts';
 import { heading, item, joinLines, type Line, layOut, lineOf, type Part, small } from '../ui/card.ts';
-import { type AuditPage, pageButtons } from '../ui/page-buttons.ts';
 import { RULE_WORDS } from './rule-words.ts';
 import { type OptionSetting, settingsOf, settingWords } from './setting-words.ts';
 
@@ -31,11 +31,11 @@ export const audit: Subcommand = {
     isAdministrative: true,
   },
   run: (ports, caller, given) =>
-    showAudit(ports, caller, { list: 'audit', offset: 0, isDeployment: isSet(given, 'deployment') }),
+    showAudit(ports, caller, { what: 'audit', offset: 0, isDeployment: isSet(given, 'deployment') }),
 };
 
 /** Shows a page of the audit log of the team, or of the deployment, to the caller only. */
-export async function showAudit(ports: BotPorts, caller: Caller, page: AuditPage): Promise<Reply> {
+export async function showAudit(ports: BotPorts, caller: Caller, page: PageOf<'audit'>): Promise<Reply> {
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
   const { offset, isDeployment } = page;
   // Its entries concern all teams. The playground's operator runs the bot.

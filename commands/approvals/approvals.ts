@@ -8,7 +8,7 @@ import { visibleAmong } from '../input/task-lookup.ts';
 import { approvalButtons } from '../sentences/cards/approval.ts';
 import { shorten } from '../sentences/format.ts';
 import { setSize } from '../sentences/ordered.ts';
-import { shortId, taskButtonId } from '../ui/buttons.ts';
+import { button, shortId } from '../ui/buttons.ts';
 import {
   type Block,
   type CardButton,
@@ -121,8 +121,8 @@ function numbered(tasks: ApprovalTasks, index: number, count: number): readonly 
 
 function ownBlock(one: ListedRequest): Block {
   const title = facts(formatPrice(requestPrice(one.tasks)), promptLine(one));
-  const withdraw = taskButtonId('withdraw', requestId(one.tasks));
-  return item(title, facts(...requestFacts(one), expiry(one)), { id: withdraw, label: 'Withdraw', style: 'plain' });
+  const withdraw = button({ action: 'withdraw', task: requestId(one.tasks) }, 'Withdraw');
+  return item(title, facts(...requestFacts(one), expiry(one)), withdraw);
 }
 
 function decidedBlock(one: ListedRequest): Block {

@@ -25,8 +25,8 @@ import { capitalised, fullStop } from '../sentences/format.ts';
 import { FORM_WORDS } from '../sentences/forms.ts';
 import { type Ordered, setSize } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { approveButtonId, type Press } from '../ui/buttons.ts';
-import { type Card, type CardButton, type Line, type Part, textCard } from '../ui/card.ts';
+import { button, type Press } from '../ui/buttons.ts';
+import { type Card, type Line, type Part, textCard } from '../ui/card.ts';
 import { formId } from '../ui/form-ids.ts';
 
 /** Longest reason of a denial, in UTF-16 units. */
@@ -66,9 +66,11 @@ function lateApprovalCard(
     { person: task.origin.user },
     ordered === null ? ' still waits.' : ' still wait.',
   ];
-  const id = approveButtonId(requestId(tasks), offered, grant);
-  const button: CardButton = { id, label: `Approve · ${formatPrice(requestPrice(tasks))}`, style: 'primary' };
-  return { ...textCard(line), buttons: [button] };
+  const approve = { action: 'approve', request: requestId(tasks), price: offered, grant } as const;
+  return {
+    ...textCard(line),
+    buttons: [button(approve, `Approve · ${formatPrice(requestPrice(tasks))}`, 'primary')],
+  };
 }
 
 /** Names what an order makes: `the clip`, `the 4 takes`. */
@@ -196,18 +198,13 @@ function overBudgetCard(
       ` ${month} budget, which an approver can’t exceed. ${orderedOf(tasks[0]) === null ? 'It keeps' : 'They keep'} waiting.`,
     ]);
   const extra = formatMicros(missing, currency);
+  const approve = { action: 'approve', request: requestId(tasks), price, grant: missing } as const;
   return {
     ...textCard(
       ['This would exceed ', ...owner, ` ${month} budget by ${extra}.`],
       [`You can grant ${extra} once. The budget itself stays at ${formatPrice({ amount: over.limit, currency })}.`],
     ),
-    buttons: [
-      {
-        id: approveButtonId(requestId(tasks), price, missing),
-        label: `Approve · ${formatPrice(price)}, ${extra} over budget`,
-        style: 'danger',
-      },
-    ],
+    buttons: [button(approve, `Approve · ${formatPrice(price)}, ${extra} over budget`, 'danger')],
   };
 }
 

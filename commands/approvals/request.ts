@@ -7,7 +7,7 @@ import { approverNames } from '../sentences/cards/approval.ts';
 import { capitalised } from '../sentences/format.ts';
 import { clipsCost, type Ordered, ordersAbove } from '../sentences/ordered.ts';
 import { DISCARDED } from '../sentences/refusals.ts';
-import { askButtonId, taskButtonId } from '../ui/buttons.ts';
+import { button } from '../ui/buttons.ts';
 import { type Card, textCard } from '../ui/card.ts';
 
 interface Requested {
@@ -45,36 +45,11 @@ export async function askForPrompt(
   const { draft } = await ports.drafts.save(kept);
   if (draft.isDiscarded === true) return refused(DISCARDED);
   const askedOf = await deciders(ports, caller);
-  const card = askCard(
-    { price, ordered, above, askedOf },
-    {
-      shown: askButtonId(draft.id, price, true),
-      hidden: askButtonId(draft.id, price, false),
-      discard: taskButtonId('discard', draft.id),
-    },
-  );
-  return { kind: 'offer', id: taskIdOf(`${draft.key}:ask`), card };
-}
-
-/** Asks the requester in a private channel whether approvers outside of it may see the prompt. */
-function askCard(
-  {
-    price,
-    ordered,
-    above,
-    askedOf,
-  }: {
-    readonly price: Price;
-    readonly ordered: Ordered;
-    readonly above: Price | null;
-    readonly askedOf: readonly Approver[];
-  },
-  ids: { readonly shown: string; readonly hidden: string; readonly discard: string },
-): Card {
   const cost = formatPrice(price);
   const why = above === null ? 'That is over a budget' : `${capitalised(ordersAbove(ordered, above))} need an approval`;
   const it = ordered === null ? 'it' : 'them';
-  return {
+  const ask = { action: 'ask', draft: draft.id, price } as const;
+  const card: Card = {
     ...textCard(
       [
         `${capitalised(clipsCost(ordered, price))}. ${why}, so `,
@@ -84,11 +59,12 @@ function askCard(
       ['This channel is private. May approvers who aren’t in it see the prompt?'],
     ),
     buttons: [
-      { id: ids.shown, label: `Ask, with the prompt · ${cost}`, style: 'primary' },
-      { id: ids.hidden, label: `Ask without the prompt · ${cost}`, style: 'plain' },
-      { id: ids.discard, label: 'Discard', style: 'plain' },
+      button({ ...ask, isPromptShown: true }, `Ask, with the prompt · ${cost}`, 'primary'),
+      button({ ...ask, isPromptShown: false }, `Ask without the prompt · ${cost}`),
+      button({ action: 'discard', draft: draft.id }, 'Discard'),
     ],
   };
+  return { kind: 'offer', id: taskIdOf(`${draft.key}:ask`), card };
 }
 
 /** Returns those who decide on a request of the caller; also one who cannot be looked up now. */

@@ -4,6 +4,7 @@ import {
   formatPrice,
   isAbove,
   isContentRemoved,
+  isSamePrice,
   labelAt,
   type Price,
   phaseAtEnd,
@@ -22,7 +23,7 @@ import { nextTake, retriedAlready } from '../orders/takes.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
 import { pausedSentence } from '../sentences/pause.ts';
-import { priceId, remakeButtonId } from '../ui/buttons.ts';
+import { button } from '../ui/buttons.ts';
 import { type Card, textCard } from '../ui/card.ts';
 
 /** Reports that a clip could not be ordered again, without the amounts that would betray its model. */
@@ -40,7 +41,7 @@ export async function orderBlindRetry(
   ports: BotPorts,
   caller: Caller,
   task: Task,
-  confirmed: string | null,
+  confirmed: Price | null,
 ): Promise<Reply> {
   const place = comparisonOf(task);
   if (place?.upTo === undefined) return refused(BLIND_UNTIL_REVEAL);
@@ -57,7 +58,8 @@ export async function orderBlindRetry(
   if (paused !== undefined) return refused(pausedSentence(paused));
   const decision = decideSpending(upTo, rules, true);
   if (decision.kind === 'request_approval') return refused(REMAKE_NEEDS_APPROVAL);
-  if (confirmed !== priceId(upTo)) return privately(remakeQuestion({ task: task.id, at: place.at, upTo }));
+  if (confirmed === null || !isSamePrice(confirmed, upTo))
+    return privately(remakeQuestion({ task: task.id, at: place.at, upTo }));
   if (caller.acknowledged !== undefined && !(await caller.acknowledged(false))) return offerAgain(task, place, upTo);
   const first = memberIdOf(place.id, place.at);
   const take = await nextTake(ports, caller, retryKey(first, 1));
@@ -95,11 +97,12 @@ function remakeQuestion({
   readonly at: number;
   readonly upTo: Price;
 }): Card {
-  const cost = `Making clip ${labelAt(at)} again costs at most ${formatPrice(upTo)}. What it costs shows its model, so that is told after the reveal.`;
+  const most = formatPrice(upTo);
+  const cost = `Making clip ${labelAt(at)} again costs at most ${most}. What it costs shows its model, so that is told after the reveal.`;
   return {
     ...textCard([cost]),
     buttons: [
-      { id: remakeButtonId(task, upTo, true), label: `Make it for up to ${formatPrice(upTo)}`, style: 'primary' },
+      button({ action: 'remake', clip: task, upTo, isConfirmed: true }, `Make it for up to ${most}`, 'primary'),
     ],
   };
 }

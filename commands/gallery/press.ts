@@ -5,7 +5,7 @@ import type { Logger } from '#src/logger.ts';
 import { type Admin, isAmong } from '#src/teams/index.ts';
 import type { Bot, Caller, Reply } from '../bot-port.ts';
 import { runInteraction } from '../run-interaction.ts';
-import { mayDecide, parseButton, retryButtonId } from '../ui/buttons.ts';
+import { buttonId, mayDecide, parseButton } from '../ui/buttons.ts';
 import { buttonsOf, type Card, type CardButton, linesOf } from '../ui/card.ts';
 import { plainText } from '../ui/plain-text.ts';
 
@@ -68,8 +68,9 @@ function replyTo(bot: Bot, caller: Caller, { task, action }: GalleryPress): Prom
   }
   if (action.kind === 'delete') return bot.command(caller, 'delete', { id: [task.id] });
   // Others make a take of their own, as by /video retry.
-  if (mayDecide(caller, task.origin)) return bot.press(caller, retryButtonId(task.id, action.price));
-  return bot.command({ ...caller, shown: { price: action.price } }, 'retry', { id: [task.id] });
+  const { price } = action;
+  if (mayDecide(caller, task.origin)) return bot.press(caller, buttonId({ action: 'retry', task: task.id, price }));
+  return bot.command({ ...caller, shown: { price } }, 'retry', { id: [task.id] });
 }
 
 /** Returns whether a press deletes the clip, or asks whether to. */

@@ -43,7 +43,7 @@ import {
 import { submitBoard } from '../storyboard/board.ts';
 import { orderEntered } from '../storyboard/order-script.ts';
 import { sharedIn } from '../storyboard/script.ts';
-import { type FormPurpose, formId, parseForm } from '../ui/form-ids.ts';
+import { formId, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
 
@@ -77,10 +77,10 @@ function notesFor({ review = [] }: Pick<Task, 'review'>): string | null {
   return words.length === 0 ? null : `Requested: ${words.join(' · ').replace(/\s+/gu, ' ')}`;
 }
 
-/** Returns the form of a storyboard, with its text as far as it was written. */
+/** Returns the form of a storyboard, with its text as far as it was written. @param draft `null`: none was refused */
 export function storyboardForm(
   { catalog: current, frames }: Pick<BotPorts, 'catalog' | 'frames'>,
-  purpose: Extract<FormPurpose, { readonly form: 'storyboard' }>,
+  draft: TaskId | null,
   request: RequestDraft,
 ): Reply {
   const catalog = current();
@@ -118,7 +118,7 @@ export function storyboardForm(
     ...(styles === undefined ? [] : [{ ...style, choices: styles }]),
   ].toSorted((one, other) => Number(other.value !== '') - Number(one.value !== ''));
   const all = [shots, ...fields.filter(({ name }) => name !== 'resolution'), ...optional];
-  return { kind: 'form', form: { id: formId(purpose), ...words, fields: all } };
+  return { kind: 'form', form: { id: formId({ form: 'storyboard', task: draft }), ...words, fields: all } };
 }
 
 function chainField({ chain }: RequestDraft): FormField {
@@ -129,7 +129,7 @@ function chainField({ chain }: RequestDraft): FormField {
 
 /** Returns the form of **Fix it**: the valid values of a refused request, with notes on the invalid ones. */
 export function fixForm(ports: Pick<BotPorts, 'catalog' | 'frames'>, { id, request }: Draft): Reply {
-  if (request.script !== undefined) return storyboardForm(ports, { form: 'storyboard', task: id }, request);
+  if (request.script !== undefined) return storyboardForm(ports, id, request);
   return orderForm({ id: formId({ form: 'fix', task: id }), ...FORM_WORDS.fix }, ports.catalog(), request, true);
 }
 
@@ -260,12 +260,17 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
 }
 
 /** Orders a storyboard from its form; a corrected one under the key of the refused one. */
-async function submitStoryboard(ports: BotPorts, caller: Caller, values: FormValues, id?: TaskId): Promise<Reply> {
+async function submitStoryboard(
+  ports: BotPorts,
+  caller: Caller,
+  values: FormValues,
+  id: TaskId | null,
+): Promise<Reply> {
   const { prompt: _, takes: _takes, ...entered } = enteredIn(values);
   const { chain } = values;
   const shared = chain === undefined ? entered : { ...entered, chain: chain === 'on' };
   const written = values['shots'] ?? '';
-  if (id === undefined) return orderEntered(ports, caller, { request: shared }, written);
+  if (id === null) return orderEntered(ports, caller, { request: shared }, written);
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
   const { key, replyTo, request } = found.draft;

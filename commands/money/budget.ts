@@ -28,8 +28,8 @@ import { nameOf } from '../sentences/command-name.ts';
 import { formatReset } from '../sentences/dates.ts';
 import { all, capitalised, quoted } from '../sentences/format.ts';
 import { hasLeft } from '../sentences/refusals.ts';
+import { pageButtons } from '../ui/buttons.ts';
 import { type Block, facts, heading, item, type Line, layOut, type Optional, present, small } from '../ui/card.ts';
-import { pageButtons } from '../ui/page-buttons.ts';
 import { periodNow } from './month.ts';
 
 const options: readonly OptionDeclaration[] = [
@@ -158,7 +158,7 @@ async function showBudgets(
   const example = `${nameOf(budget.declaration, caller.fields)} team 100 USD`;
   if (rows.length === 0) return privately(layOut([...top, ['None is set. For example: ', { code: example }]]));
   const hasMore = all.length > offset + PAGE_LENGTH;
-  const buttons = pageButtons({ page: { list: 'budgets', offset }, length: PAGE_LENGTH, hasMore });
+  const buttons = pageButtons({ page: { what: 'budgets', offset }, length: PAGE_LENGTH, hasMore });
   const items = rows.map((one) => row(one, refunds));
   return privately(layOut([...top, small(`They reset on ${resetsOn}.`), ...items], { buttons }));
 }

@@ -10,7 +10,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { count, formatCount, shorten } from '../sentences/format.ts';
 import { refusalOfId } from '../sentences/refusals.ts';
 import { promptPart } from '../sentences/removal.ts';
-import { type StatementPress, shortId, statementButtonId } from '../ui/buttons.ts';
+import { button, type StatementPress, shortId } from '../ui/buttons.ts';
 import { type Card, type CardButton, facts, heading, type Line, layOut, lineOf, present, small } from '../ui/card.ts';
 
 /** Time that a press waits for a booking, which goes on afterwards. */
@@ -101,23 +101,15 @@ function statementButtons(
   const left = discrepancies - decided;
   const isBookable = confirmed > 0 && booking?.endedAtMs === undefined && !isBooking;
   const again = booking === undefined ? `Book ${count(confirmed, 'match', 'matches')}` : 'Book the rest';
-  const review = statementButtonId({ what: 'review', statement: id, offset, position: 0 });
-  const show = (to: number, label: string): CardButton => plain(statementButtonId({ what: 'show', offset: to }), label);
+  const of = { action: 'statement', statement: id, offset } as const;
+  const show = (to: number, label: string) => button({ action: 'statement', what: 'show', offset: to }, label);
   return present([
-    isBookable && primary(statementButtonId({ what: 'book', statement: id, offset }), again),
-    left > 0 && plain(review, `Decide ${count(left, 'discrepancy', 'discrepancies')}`),
+    isBookable && button({ ...of, what: 'book' }, again, 'primary'),
+    left > 0 && button({ ...of, what: 'review', position: 0 }, `Decide ${count(left, 'discrepancy', 'discrepancies')}`),
     isBooking && show(offset, 'Refresh'),
     offset + 1 < total && show(offset + 1, 'Older'),
     offset > 0 && show(offset - 1, 'Newer'),
   ]);
-}
-
-function plain(id: string, label: string): CardButton {
-  return { id, label, style: 'plain' };
-}
-
-function primary(id: string, label: string): CardButton {
-  return { id, label, style: 'primary' };
 }
 
 async function book(
@@ -196,10 +188,9 @@ function decisionButtons(
   { ours, kind }: Discrepancy,
   isPair: boolean,
 ): readonly CardButton[] {
-  const at = { statement: statement.id, offset };
-  const decide = (as: Resolution, label: string): CardButton =>
-    plain(statementButtonId({ what: as, ...at, position }), label);
-  const yes = primary(statementButtonId({ what: 'same', ...at, position }), 'Yes: enter the ID and fetch the clip');
+  const at = { action: 'statement', statement: statement.id, offset, position } as const;
+  const decide = (as: Resolution, label: string) => button({ ...at, what: as }, label);
+  const yes = button({ ...at, what: 'same' }, 'Yes: enter the ID and fetch the clip', 'primary');
   const single =
     kind === 'unknown'
       ? [decide('ours', 'Set aside')]
@@ -211,9 +202,8 @@ function decisionButtons(
   const next = (position + 1) % statement.discrepancies;
   return present([
     ...(isPair ? [yes, decide('apart', 'No')] : single),
-    statement.discrepancies - statement.decided > 1 &&
-      plain(statementButtonId({ what: 'review', ...at, position: next }), 'Skip'),
-    plain(statementButtonId({ what: 'show', offset }), 'Back'),
+    statement.discrepancies - statement.decided > 1 && button({ ...at, what: 'review', position: next }, 'Skip'),
+    button({ action: 'statement', what: 'show', offset }, 'Back'),
   ]);
 }
 

@@ -24,9 +24,8 @@ import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
 import { DISCARDED, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
 import { joinShots } from '../studio/join.ts';
-import { type ComparisonPress, type Press, parseButton } from '../ui/buttons.ts';
+import { type ComparisonPress, type Page, type Press, parseButton } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
-import type { Page } from '../ui/page-buttons.ts';
 import { turnUsagePage } from '../usage.ts';
 import { withDefaults } from './defaults.ts';
 import { showDetails } from './details.ts';
@@ -42,7 +41,7 @@ type DraftPress = Extract<Press, { readonly draft: TaskId }>;
 export async function pressButton(ports: BotPorts, caller: Caller, button: string): Promise<Reply> {
   const press = parseButton(button);
   if (press === null) return refused(UNKNOWN_BUTTON);
-  if (press.action === 'page') return turnPage(ports, caller, press.page);
+  if (press.action === 'page') return turnPage(ports, caller, press);
   if (press.action === 'notify') return pressNotify(ports, caller, press);
   if (press.action === 'privacy') return pressPrivacy(ports, caller, press);
   if (press.action === 'statement') return pressStatement(ports, caller, press);
@@ -68,8 +67,9 @@ function isComparisonPress(press: Press): press is ComparisonPress {
 }
 
 async function turnPage(ports: BotPorts, caller: Caller, page: Page): Promise<Reply> {
-  if (!('list' in page)) return showPage(ports, caller, page);
-  switch (page.list) {
+  switch (page.what) {
+    case 'list':
+      return showPage(ports, caller, page);
     case 'models':
       return showModels(ports, caller, page.offset);
     case 'budgets':

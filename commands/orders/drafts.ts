@@ -59,7 +59,7 @@ export async function confirmDraft(
 }
 
 /** Says what became of a question, in its place: `Ordered: 6 shots · $1.30.`. */
-function settledWords(state: Task['state'], { ordered, price }: Omit<OfferedClip, 'button' | 'prompt'>): string {
+function settledWords(state: Task['state'], { ordered, price }: Pick<OfferedClip, 'ordered' | 'price'>): string {
   const done = state === 'requested' ? 'Sent for approval' : 'Ordered';
   return `${done}: ${ordered === null ? '1 clip' : setSize(ordered)} · ${formatPrice(price)}.`;
 }

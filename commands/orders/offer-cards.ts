@@ -4,7 +4,7 @@ import { CHAIN_PACE, lastFrameOf } from '../sentences/chain.ts';
 import { capitalised, count, shorten } from '../sentences/format.ts';
 import { clipsCost, type Ordered, someClips } from '../sentences/ordered.ts';
 import { referenceWords, requestWords } from '../sentences/settings.ts';
-import { taskButtonId } from '../ui/buttons.ts';
+import { button } from '../ui/buttons.ts';
 import { type Card, type CardButton, facts, joinLines, type Line, labelled, present, textCard } from '../ui/card.ts';
 import type { SpendingQuestion } from './spending.ts';
 import { spendingSentences } from './spending-sentences.ts';
@@ -44,7 +44,7 @@ export type OfferReason =
     };
 
 export interface OfferedClip {
-  readonly button: string;
+  readonly draft: TaskId;
   readonly prompt: string;
   readonly price: Price;
   readonly ordered: Ordered;
@@ -62,14 +62,14 @@ interface OfferSubject {
   readonly comments?: number;
   /** Empty if the request cannot be sent as it is. */
   readonly clips: readonly OfferedClip[];
-  readonly run: string | null;
-  readonly fix: string | null;
-  readonly improve: CardButton | null;
-  readonly discard: string;
+  /** The draft that is asked about. */
+  readonly draft: TaskId;
+  /** Whether a button runs the command that was probably meant. */
+  readonly hasRun: boolean;
+  /** The draft that a button opens in a form; `null`: no button does. */
+  readonly fix: TaskId | null;
+  readonly isImprovable: boolean;
 }
-
-/** Label of the button that opens a refused request in a form. */
-const FIX = 'Fix it';
 
 /** Asks for a confirmation, with the price on the button; nothing has been bought. */
 export function offerCard({
@@ -78,16 +78,15 @@ export function offerCard({
   shots,
   comments = 0,
   clips,
-  run,
+  draft,
+  hasRun,
   fix,
-  improve,
-  discard,
+  isImprovable,
 }: OfferSubject): Card {
   const price = clips[0]?.price ?? null;
   const ordered = clips[0]?.ordered ?? null;
   const isCancel = reason.kind === 'spending' || reason.kind === 'storyboard';
   const hasEdit = shots !== undefined || reason.kind === 'improved';
-  const edit = { id: fix ?? '', label: 'Edit', style: 'plain' } as const;
   const lines =
     shots === undefined
       ? offerLines(reason, prompt, { price, ordered })
@@ -95,14 +94,14 @@ export function offerCard({
   return {
     ...textCard(...lines),
     buttons: present<CardButton>([
-      run !== null && reason.kind === 'slip' && runButton(run, reason.run ?? reason.command),
+      hasRun && reason.kind === 'slip' && runButton(draft, reason.run ?? reason.command),
       ...clips.map((clip, at) => {
         if (reason.kind === 'names') return nameButton(clip, at < clips.length - 1 ? reason.meant : []);
         return shots === undefined ? clipButton(clip, reason) : boardButton(clip, shots ?? []);
       }),
-      fix !== null && (hasEdit && clips.length > 0 ? edit : fixButton(fix)),
-      improve,
-      { id: discard, label: isCancel ? 'Cancel' : 'Discard', style: 'plain' },
+      fix !== null && (hasEdit && clips.length > 0 ? button({ action: 'fix', draft: fix }, 'Edit') : fixButton(fix)),
+      isImprovable && improveButton(draft),
+      button({ action: 'discard', draft }, isCancel ? 'Cancel' : 'Discard'),
     ]),
   };
 }
@@ -144,44 +143,40 @@ function shotWords({ request, model }: OfferedShots[number], index: number): rea
   return [model.title, ...requestWords(request), ...media, ...chain];
 }
 
-function boardButton({ button, price }: OfferedClip, shots: OfferedShots): CardButton {
-  return { id: button, label: `Create ${count(shots.length, 'shot')} · ${formatPrice(price)}`, style: 'primary' };
+function boardButton({ draft, price }: OfferedClip, shots: OfferedShots): CardButton {
+  const label = `Create ${count(shots.length, 'shot')} · ${formatPrice(price)}`;
+  return button({ action: 'order', draft, price }, label, 'primary');
 }
 
 /** Returns a refusal's button that opens the request in a form. */
-export function fixButton(id: string): CardButton {
-  return { id, label: FIX, style: 'plain' };
+export function fixButton(draft: TaskId): CardButton {
+  return button({ action: 'fix', draft }, 'Fix it');
 }
 
-function runButton(id: string, command: string): CardButton {
-  return { id, label: `/video ${shorten(command, 40)}`, style: 'primary' };
+function runButton(draft: TaskId, command: string): CardButton {
+  return button({ action: 'run', draft }, `/video ${shorten(command, 40)}`, 'primary');
 }
 
 /** Returns the button of an order with images in place of misspelt names, or with the words as they are. */
-function nameButton({ button: id, price }: OfferedClip, [name, ...more]: readonly string[]): CardButton {
+function nameButton({ draft, price }: OfferedClip, [name, ...more]: readonly string[]): CardButton {
   const what = name === undefined ? 'Keep the words' : more.length > 0 ? 'Use the images' : `Use @${name}`;
-  return { id, label: `${what} · ${formatPrice(price)}`, style: name === undefined ? 'plain' : 'primary' };
+  const style = name === undefined ? 'plain' : 'primary';
+  return button({ action: 'order', draft, price }, `${what} · ${formatPrice(price)}`, style);
 }
 
-function clipButton({ button, prompt, price, ordered }: OfferedClip, reason: OfferReason): CardButton {
+function clipButton({ draft, prompt, price, ordered }: OfferedClip, reason: OfferReason): CardButton {
   const { kind } = reason;
-  if (kind === 'spending') return { id: button, label: `Create for ${formatPrice(price)}`, style: 'primary' };
-  if (reason.kind === 'improved') return choiceButton({ button, prompt, price }, reason.improved);
+  const order = { action: 'order', draft, price } as const;
+  if (kind === 'spending') return button(order, `Create for ${formatPrice(price)}`, 'primary');
+  if (reason.kind === 'improved' && prompt === reason.improved)
+    return button(order, `Create improved · ${formatPrice(price)}`, 'primary');
   const what =
-    kind === 'late' || kind === 'price' ? 'Create' : `Create ${someClips(ordered)} of “${shorten(prompt, 30)}”`;
-  return { id: button, label: `${what} · ${formatPrice(price)}`, style: 'plain' };
-}
-
-function choiceButton(
-  { button, prompt, price }: { readonly button: string; readonly prompt: string; readonly price: Price },
-  improved: string,
-): CardButton {
-  const isImproved = prompt === improved;
-  return {
-    id: button,
-    label: `${isImproved ? 'Create improved' : 'Keep original'} · ${formatPrice(price)}`,
-    style: isImproved ? 'primary' : 'plain',
-  };
+    kind === 'improved'
+      ? 'Keep original'
+      : kind === 'late' || kind === 'price'
+        ? 'Create'
+        : `Create ${someClips(ordered)} of “${shorten(prompt, 30)}”`;
+  return button(order, `${what} · ${formatPrice(price)}`);
 }
 
 function offerLines(
@@ -284,7 +279,7 @@ export type ResendReason = Extract<OfferReason, { readonly kind: 'late' | 'price
 
 /** Button of a question about an uncertain task. */
 interface ResendSubject {
-  readonly id: string;
+  readonly confirm: CardButton;
   readonly reason: ResendReason;
   readonly price: Price;
   /** What the clip costs and what is left, if the button confirms that. */
@@ -292,7 +287,7 @@ interface ResendSubject {
 }
 
 /** Asks for a confirmation to send an uncertain task again; nothing was bought. */
-export function resendCard({ id, reason, price, notes }: ResendSubject, { request }: Pick<Task, 'request'>): Card {
+export function resendCard({ confirm, reason, price, notes }: ResendSubject, { request }: Pick<Task, 'request'>): Card {
   const prompt: Line = ['“', { untrusted: shorten(typedPrompt(request), 200) }, '”'];
   const twice = 'It may be charged twice.';
   const amounts = notes.map((note): Line => [note]);
@@ -300,10 +295,7 @@ export function resendCard({ id, reason, price, notes }: ResendSubject, { reques
     reason.kind === 'spending'
       ? [...amounts, [twice], prompt]
       : [[`${resendWords(reason, price)} ${twice}`], prompt, ...amounts];
-  return {
-    ...textCard(...lines),
-    buttons: [{ id, label: `Send again · ${formatPrice(price)}`, style: 'danger' }],
-  };
+  return { ...textCard(...lines), buttons: [confirm] };
 }
 
 function resendWords(reason: Exclude<ResendReason, { readonly kind: 'spending' }>, price: Price): string {
@@ -313,6 +305,6 @@ function resendWords(reason: Exclude<ResendReason, { readonly kind: 'spending' }
 }
 
 /** Returns the button that has the prompt of a draft, or of a task, rewritten. */
-export function improveButton(id: TaskId): CardButton {
-  return { id: taskButtonId('improve', id), label: 'Improve', style: 'plain' };
+export function improveButton(draft: TaskId): CardButton {
+  return button({ action: 'improve', draft }, 'Improve');
 }

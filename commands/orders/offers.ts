@@ -6,11 +6,9 @@ import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input
 import { pausedSentence } from '../sentences/pause.ts';
 import { DISCARDED } from '../sentences/refusals.ts';
 import { COMMENT } from '../storyboard/comments.ts';
-import { orderButtonId, taskButtonId } from '../ui/buttons.ts';
 import { type Card, type Line, withText } from '../ui/card.ts';
 import {
   fixButton,
-  improveButton,
   noSuchImage,
   type OfferedClip,
   type OfferedShots,
@@ -109,8 +107,7 @@ export async function refuseRequest(
   const reply = refusedWith(problems);
   try {
     const { draft } = await ports.drafts.save(draftOf(caller, kept));
-    const buttons = [fixButton(taskButtonId('fix', draft.id))];
-    return { ...reply, buttons };
+    return { ...reply, buttons: [fixButton(draft.id)] };
   } catch (thrown) {
     const { platform } = caller;
     ports.logger.warn(
@@ -225,10 +222,10 @@ function cardOf(
     ...(request.shots === undefined ? {} : { shots: boardOf(ports, draft) }),
     comments: commentsIn(request.script ?? ''),
     clips: clips.filter((clip) => clip !== null),
-    run: command === undefined ? null : taskButtonId('run', id),
-    fix: isFixable ? taskButtonId('fix', reason.kind === 'improved' ? (other?.id ?? id) : id) : null,
-    improve: isImprovable(ports, draft, reason) ? improveButton(id) : null,
-    discard: taskButtonId('discard', id),
+    draft: id,
+    hasRun: command !== undefined,
+    fix: isFixable ? (reason.kind === 'improved' ? (other?.id ?? id) : id) : null,
+    isImprovable: isImprovable(ports, draft, reason),
   });
 }
 
@@ -266,7 +263,7 @@ function clipOf(ports: BotPorts, { id, request }: Pick<Draft, 'id' | 'request'>)
   const checked = checkRequest(ports.catalog(), request);
   if (!checked.ok) return null;
   const price = orderPrice(checked);
-  return { button: orderButtonId(id, price), prompt: typedPrompt(checked.request), price, ordered: orderedBy(checked) };
+  return { draft: id, prompt: typedPrompt(checked.request), price, ordered: orderedBy(checked) };
 }
 
 /**

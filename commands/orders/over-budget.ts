@@ -19,7 +19,7 @@ import { heldWords } from '../sentences/amounts.ts';
 import { formatReset, monthName } from '../sentences/dates.ts';
 import { capitalised, count, either, shorten } from '../sentences/format.ts';
 import { clipsCost, type Ordered } from '../sentences/ordered.ts';
-import { askButtonId, orderButtonId } from '../ui/buttons.ts';
+import { button } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { spendingNote } from './offers.ts';
 import type { OrderContext } from './order-context.ts';
@@ -44,7 +44,8 @@ export async function refuseOverBudget(order: OrderContext, over: OverBudget): P
 /** Returns the button that asks for an approval; none for what an approver cannot grant. */
 function askButtons({ draft, price }: OrderContext, { scope, missingCurrency }: OverBudget): readonly CardButton[] {
   if (scope === 'deployment' || missingCurrency === true) return [];
-  return [{ id: askButtonId(draft.id, price), label: `Ask for approval · ${formatPrice(price)}`, style: 'plain' }];
+  const ask = { action: 'ask', draft: draft.id, price, isPromptShown: null } as const;
+  return [button(ask, `Ask for approval · ${formatPrice(price)}`)];
 }
 
 /** Refused purchase: the place and person of its task, and the cheaper form of its request that would fit. */
@@ -156,7 +157,8 @@ async function cheaperButtons(
   const id = taskIdOf(`${draft.key}#fit`);
   await ports.drafts.save({ ...draft, id, request });
   const cheaper = cheaperOrder(fit, { model: checked.model.name, ordered: orderedBy(checked) });
-  return [cheaperButton(orderButtonId(id, price), cheaper)];
+  const label = `Create ${cheaperWords(cheaper)} · ${formatPrice(price)}`;
+  return [button({ action: 'order', draft: id, price }, label, 'primary')];
 }
 
 interface CheaperOrder {
@@ -227,10 +229,6 @@ function partsOf({ price: { currency }, refunds }: OverBudgetShown, { held, doub
 
 function fitSentence({ fit }: OverBudgetShown): string | null {
   return fit === null ? null : `${cheaperWords(fit)} for ${formatPrice(fit.price)} would fit.`;
-}
-
-function cheaperButton(id: string, cheaper: CheaperOrder): CardButton {
-  return { id, label: `Create ${cheaperWords(cheaper)} · ${formatPrice(cheaper.price)}`, style: 'primary' };
 }
 
 /** Names a cheaper form of an order: `6 s`, `1 take of 4 s with Sketch`. */

@@ -1,5 +1,5 @@
 import type { ButtonAction, TaskView } from '#src/chat/index.ts';
-import { formatPrice, type LimitReached, type Price } from '#src/tasks/index.ts';
+import { formatPrice, type LimitReached } from '#src/tasks/index.ts';
 import type { PauseInEffect } from '#src/teams/index.ts';
 import type { Refusal as ValueRefusal } from '#src/videos/index.ts';
 import { teamOf } from '../input/subcommand.ts';
@@ -8,7 +8,7 @@ import { taskButton } from '../sentences/cards/task-card.ts';
 import { count, formatDuration, shorten } from '../sentences/format.ts';
 import { pausedSentence } from '../sentences/pause.ts';
 import { refusalSentences } from '../sentences/refusals.ts';
-import { orderButtonId, taskButtonId } from '../ui/buttons.ts';
+import { button } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { fixButton } from './offer-cards.ts';
 import { spendingNote } from './offers.ts';
@@ -37,19 +37,17 @@ export async function keepRefused(order: OrderContext, way: 'again' | 'fix'): Pr
     const { draft } = await ports.drafts.save(order.draft);
     // A comparison has no form.
     if (way === 'fix' && checked.compared !== undefined) return { sentences: [], buttons: [] };
-    if (way === 'fix') return { sentences: [], buttons: [fixButton(taskButtonId('fix', draft.id))] };
+    if (way === 'fix') return { sentences: [], buttons: [fixButton(draft.id)] };
     const sentences = await spendingNote(ports, caller, { price, ordered });
-    return { sentences, buttons: [againButton(orderButtonId(draft.id, price), price)] };
+    return {
+      sentences,
+      buttons: [button({ action: 'order', draft: draft.id, price }, `Try again · ${formatPrice(price)}`)],
+    };
   } catch (thrown) {
     const { platform } = caller;
     ports.logger.warn({ event: 'refused_order_not_saved', err: thrown, platform }, 'failed to save a refused order');
     return { sentences: [], buttons: [] };
   }
-}
-
-/** Returns a refusal's button that sends the same request again after its obstacle is removed. */
-function againButton(id: string, price: Price): CardButton {
-  return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };
 }
 
 /** Refuses an order by values of its request, with **Fix it**. */

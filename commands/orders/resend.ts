@@ -16,7 +16,7 @@ import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { anyOf } from '../sentences/cards/approval.ts';
 import { pausedSentence } from '../sentences/pause.ts';
 import { refusalSentences } from '../sentences/refusals.ts';
-import { type Press, resendButtonId } from '../ui/buttons.ts';
+import { button, type Press } from '../ui/buttons.ts';
 import { type ResendReason, resendCard } from './offer-cards.ts';
 import { decideSpending, type SpendingQuestion } from './spending.ts';
 import { spendingSentences } from './spending-sentences.ts';
@@ -80,10 +80,16 @@ interface Asking {
 /** Asks for the confirmation, privately; where others see the question, it names no budget. */
 function resendQuestion(caller: Caller, task: Task, { reason, price, question }: Asking): Reply {
   const { id: of, sends, origin } = task;
-  const id = resendButtonId({ task: of, sends }, price, true);
+  const again = { action: 'again', task: of, afterSends: sends, price, isConfirmed: true } as const;
+  const confirm = button(again, `Send again · ${formatPrice(price)}`, 'danger');
   const owner = { isCaller: caller.user.id === origin.user.id, isHere: spendChannel(caller) === spendChannel(origin) };
   const notes = question === null ? [] : spendingSentences(question, owner);
-  const card = resendCard({ id, reason, price, notes }, task);
+  const card = resendCard({ confirm, reason, price, notes }, task);
   if (reason.kind !== 'late') return privately(card);
-  return { kind: 'offer', id, card: resendCard({ id, reason, price, notes: [] }, task), private: card };
+  return {
+    kind: 'offer',
+    id: confirm.id,
+    card: resendCard({ confirm, reason, price, notes: [] }, task),
+    private: card,
+  };
 }

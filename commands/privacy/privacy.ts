@@ -6,8 +6,8 @@ import { sendFile } from '../input/send-file.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { administratorsOnly } from '../sentences/access.ts';
 import { unknownPerson } from '../sentences/refusals.ts';
-import { eraseButtonId, FORGET_BUTTON, type PrivacyPress } from '../ui/buttons.ts';
-import { type Card, layOut, small } from '../ui/card.ts';
+import { button, MAX_ID_LENGTH, type Press } from '../ui/buttons.ts';
+import { type Card, type CardButton, layOut, small } from '../ui/card.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -75,14 +75,19 @@ export const erase: Subcommand = {
 async function askToErase(ports: BotPorts, caller: Caller, named: string): Promise<Reply> {
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
   const person = await anyoneNamed(ports, caller, named);
-  const button = person === null || person === 'everyone' ? null : eraseButtonId(person.id);
-  return button === null || person === null || person === 'everyone'
-    ? refused(unknownPerson(withoutMarkup(named), '@name'))
-    : privately(eraseQuestion(person, button));
+  if (person === null || person === 'everyone') return refused(unknownPerson(withoutMarkup(named), '@name'));
+  const confirm = button({ action: 'privacy', what: 'erase', user: person.id }, 'Erase', 'danger');
+  // No platform's ids are that long, but a name that was typed can be.
+  if (confirm.id.length > MAX_ID_LENGTH) return refused(unknownPerson(withoutMarkup(named), '@name'));
+  return privately(eraseQuestion(person, confirm));
 }
 
 /** Handles the press of a confirmation. The reply takes the place of the question. */
-export async function pressPrivacy(ports: BotPorts, caller: Caller, press: PrivacyPress): Promise<Reply> {
+export async function pressPrivacy(
+  ports: BotPorts,
+  caller: Caller,
+  press: Extract<Press, { readonly action: 'privacy' }>,
+): Promise<Reply> {
   if (press.what === 'forget') {
     await request(ports, caller, caller.user);
     return privately(forgettingCard());
@@ -131,7 +136,7 @@ function forgetQuestion(): Card {
       ],
       small(STAYS),
     ],
-    { buttons: [{ id: FORGET_BUTTON, label: 'Forget me', style: 'danger' }] },
+    { buttons: [button({ action: 'privacy', what: 'forget' }, 'Forget me', 'danger')] },
   );
 }
 
@@ -150,7 +155,7 @@ function eraseUsage(): Card {
   ]);
 }
 
-function eraseQuestion(person: Person, button: string): Card {
+function eraseQuestion(person: Person, confirm: CardButton): Card {
   return layOut(
     [
       [{ strong: 'Erase ' }, { person }, { strong: '?' }],
@@ -160,7 +165,7 @@ function eraseQuestion(person: Person, button: string): Card {
       ],
       small(STAYS, ' The audit log keeps the fact, without their name.'),
     ],
-    { buttons: [{ id: button, label: 'Erase', style: 'danger' }] },
+    { buttons: [confirm] },
   );
 }
 

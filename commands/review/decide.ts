@@ -18,9 +18,9 @@ import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input
 import { visibleAmong } from '../input/task-lookup.ts';
 import { mayNotReview, withSettings } from '../policy/rules-here.ts';
 import { count, formatCount, quoted } from '../sentences/format.ts';
-import { editAgainButton } from '../sentences/forms.ts';
+import { EDIT_AGAIN } from '../sentences/forms.ts';
 import { removedSentence } from '../sentences/removal.ts';
-import { changesId, type ReviewPress, signOffButtonId } from '../ui/buttons.ts';
+import { button, type ReviewPress } from '../ui/buttons.ts';
 import { type Card, type CardButton, type Line, layOut, textCard } from '../ui/card.ts';
 import { formId } from '../ui/form-ids.ts';
 
@@ -60,6 +60,7 @@ async function signOff(
 function newerVersionCard(task: Task, newest: Task, after: number): Card {
   const isDone = newest.clip !== undefined;
   const this_ = versionWords(task);
+  const press = { action: 'sign_off', task: task.id, after, newest: versionOf(newest) } as const;
   return layOut(
     [
       [
@@ -67,11 +68,7 @@ function newerVersionCard(task: Task, newest: Task, after: number): Card {
         ` There is a newer version, ${versionWords(newest)}${isDone ? '' : ', which is still being made'}.`,
       ],
     ],
-    {
-      buttons: [
-        { id: signOffButtonId(task.id, after, versionOf(newest)), label: `Sign off ${this_}`, style: 'primary' },
-      ],
-    },
+    { buttons: [button(press, `Sign off ${this_}`, 'primary')] },
   );
 }
 
@@ -125,9 +122,9 @@ function decidedBefore(task: Task): Card {
 /** Returns the buttons of a clip's review as it stands. */
 function reviewButtonsOf(task: Task): readonly CardButton[] {
   const after = task.review?.length ?? 0;
-  const changes: CardButton = { id: changesId(task.id, after), label: 'Request changes', style: 'plain' };
+  const changes = button({ action: 'changes', task: task.id, after }, 'Request changes');
   if (lastDecision(task)?.kind === 'signed_off') return [changes];
-  return [{ id: signOffButtonId(task.id, after), label: 'Sign off', style: 'primary' }, changes];
+  return [button({ action: 'sign_off', task: task.id, after, newest: null }, 'Sign off', 'primary'), changes];
 }
 
 /** Handles the submission of the form for what should change. */
@@ -145,7 +142,7 @@ export async function submitChanges(
     // Discord's forms do not stay open.
     const refusal = refusedWith([read.problem]);
     const sentence = typed === '' ? refusal.sentence : `${refusal.sentence}\n${noteGivenBack(typed)}`;
-    return { ...refusal, sentence, buttons: [editAgainButton(changesId(task.id, after))] };
+    return { ...refusal, sentence, buttons: [button({ action: 'changes', task: task.id, after }, EDIT_AGAIN)] };
   }
   const decision = { kind: 'changes_requested', by: caller.user, atMs: ports.clock.now(), note: read.note } as const;
   return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now, caller.user)));

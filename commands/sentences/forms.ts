@@ -1,4 +1,3 @@
-import type { CardButton } from '../ui/card.ts';
 import { formatCount } from './format.ts';
 
 /** Titles (at most 45 characters) and buttons of the forms. */
@@ -43,7 +42,5 @@ export function cutNote(most: number): string {
   return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;
 }
 
-/** Returns a refusal's button that opens anew the form that was refused. */
-export function editAgainButton(id: string): CardButton {
-  return { id, label: 'Edit again', style: 'plain' };
-}
+/** Label of a refusal's button that opens anew the form that was refused. */
+export const EDIT_AGAIN = 'Edit again';

@@ -6,9 +6,9 @@ import { type BotPorts, privately, refused, refusedWith } from '../input/subcomm
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { quoted, shorten } from '../sentences/format.ts';
-import { editAgainButton } from '../sentences/forms.ts';
+import { EDIT_AGAIN } from '../sentences/forms.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { taskButtonId } from '../ui/buttons.ts';
+import { button } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
 import { formId } from '../ui/form-ids.ts';
 
@@ -36,7 +36,7 @@ export async function submitBoard(
   const board = await ports.boards.get(place);
   const read = readOrder(board, values['order']);
   // Discord's forms do not stay open.
-  const buttons = [editAgainButton(taskButtonId('board', setCardId(task)))];
+  const buttons = [button({ action: 'board', task: setCardId(task) }, EDIT_AGAIN)];
   if ('problem' in read) return { ...refusedWith([read.problem]), buttons };
   const choice = choiceOf(board, values['take'] ?? '');
   const nowMs = ports.clock.now();

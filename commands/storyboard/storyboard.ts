@@ -48,6 +48,5 @@ export const storyboard: Subcommand = {
 async function openForm(ports: BotPorts, caller: Caller, request: RequestDraft): Promise<Reply> {
   const hasOptions = Object.keys(sharedIn(request)).length > 0;
   const saved = hasOptions ? await ports.drafts.save(draftOf(caller, { request })) : null;
-  const task = saved === null ? {} : { task: saved.draft.id };
-  return storyboardForm(ports, { form: 'storyboard', ...task }, request);
+  return storyboardForm(ports, saved?.draft.id ?? null, request);
 }

@@ -1,37 +1,43 @@
 import type { TaskId } from '#src/tasks/index.ts';
-import { changesId, parseReviewId } from './buttons.ts';
+import { decodeId, encodeId, type Field, number, optional, text } from './ids.ts';
 
-/** Parsed form id: the form and its task. */
+/** A form, with what it is about. */
 export type FormPurpose =
   | { readonly form: 'create' }
-  /** A storyboard; `task` as of `fix`, where it was refused. */
-  | { readonly form: 'storyboard'; readonly task?: TaskId }
+  /** A storyboard; `task` as of `fix`, where it was refused, else `null`. */
+  | { readonly form: 'storyboard'; readonly task: TaskId | null }
   /** The board of a storyboard, by the id of its set, as it was at a revision. */
   | { readonly form: 'board'; readonly task: TaskId; readonly revision: number }
   /** `task` of `fix`: the task that the draft becomes. */
   | { readonly form: 'edit' | 'lookup' | 'fix' | 'deny'; readonly task: TaskId }
-  /** `after`: as in {@link ReviewPress}. */
+  /** `after`: as in {@link import('./buttons.ts').ReviewPress}, whose button has the same id. */
   | { readonly form: 'changes'; readonly task: TaskId; readonly after: number };
 
+const task = text('task');
+
+/** What the ids of forms hold after their name. */
+const FIELDS: Readonly<Record<FormPurpose['form'], readonly Field[]>> = {
+  create: [],
+  storyboard: [optional(task)],
+  board: [task, number('revision', 9)],
+  edit: [task],
+  lookup: [task],
+  fix: [task],
+  deny: [task],
+  changes: [task, number('after', 4)],
+};
+
 export function formId(purpose: FormPurpose): string {
-  if (purpose.form === 'changes') return changesId(purpose.task, purpose.after);
-  if (purpose.form === 'board') return `board:${purpose.task}:${purpose.revision}`;
-  return 'task' in purpose && purpose.task !== undefined ? `${purpose.form}:${purpose.task}` : purpose.form;
+  return encodeId(purpose.form, FIELDS[purpose.form], { ...purpose });
 }
 
-/** Parses a form id; `null` for one that no version of Dailies created. */
+/** Parses a form id; `null` for one that is none of ours. */
 export function parseForm(id: string): FormPurpose | null {
-  if (id === 'create' || id === 'storyboard') return { form: id };
-  const review = parseReviewId(id);
-  if (review?.action === 'changes') return { form: 'changes', task: review.task, after: review.after };
-  const [, board, revision] = /^board:([^:]+):(\d{1,9})$/u.exec(id) ?? [];
-  if (board !== undefined) return { form: 'board', task: board as TaskId, revision: Number(revision) };
-  const [form, task = '', ...more] = id.split(':');
-  const known = TASK_FORMS.find((one) => one === form);
-  return task === '' || more.length > 0 || known === undefined ? null : { form: known, task: task as TaskId };
+  const [form = '', ...parts] = id.split(':');
+  if (!Object.hasOwn(FIELDS, form)) return null;
+  const values = decodeId(parts, FIELDS[form as FormPurpose['form']]);
+  return values && ({ form, ...values } as unknown as FormPurpose);
 }
-
-const TASK_FORMS = ['edit', 'lookup', 'fix', 'deny', 'storyboard'] as const;
 
 /**
  * Returns true for a form that orders a clip, whose outcome everyone in the channel sees. That of a storyboard leads to a

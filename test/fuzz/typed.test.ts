@@ -6,9 +6,8 @@ import { parseText } from '#commands/input/text.ts';
 import { declarations } from '#commands/registry.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { refusalSentence } from '#commands/sentences/refusals.ts';
-import { parseButton, reactionAction, resendButtonId } from '#commands/ui/buttons.ts';
+import { buttonId, MAX_ID_LENGTH, type PageOf, parseButton, reactionAction } from '#commands/ui/buttons.ts';
 import { parseForm } from '#commands/ui/form-ids.ts';
-import { type ListPage, pageButtonId } from '#commands/ui/page-buttons.ts';
 import { fileNameOf } from '#src/media/file-name.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { checkRequest } from '#src/videos/check.ts';
@@ -174,26 +173,27 @@ describe('ids of buttons and forms', () => {
         text.filter((one) => one !== ''),
         { nil: null },
       );
-    const page: fc.Arbitrary<ListPage> = fc.record({
+    const page: fc.Arbitrary<PageOf<'list'>> = fc.record({
+      what: fc.constant('list'),
       offset: fc.nat(9_999_999),
       user: some(fc.string({ maxLength: 40 })),
       search: some(anyText(40)),
     });
     fc.assert(
       fc.property(page, (given) => {
-        const made = pageButtonId(given);
-        if (made !== null) expect(parseButton(made)).toEqual({ action: 'page', page: given });
+        const made = buttonId({ action: 'page', ...given });
+        if (made.length <= MAX_ID_LENGTH) expect(parseButton(made)).toEqual({ action: 'page', ...given });
       }),
       runs(1_000),
     );
     fc.assert(
       fc.property(fc.nat(999_999), fc.stringMatching(/^[0-9a-v]{16}$/), (afterSends, task) => {
-        const resent = { task: task as TaskId, sends: afterSends };
+        const resent = { action: 'again', task: task as TaskId, afterSends } as const;
         const unpriced = { action: 'again', task, afterSends, price: null, isConfirmed: false };
-        expect(parseButton(resendButtonId(resent, null))).toEqual(unpriced);
+        expect(parseButton(buttonId({ ...resent, price: null, isConfirmed: false }))).toEqual(unpriced);
         const price = { amount: '0.30', currency: 'USD' };
         for (const isConfirmed of [false, true])
-          expect(parseButton(resendButtonId(resent, price, isConfirmed))).toEqual({ ...unpriced, price, isConfirmed });
+          expect(parseButton(buttonId({ ...resent, price, isConfirmed }))).toEqual({ ...unpriced, price, isConfirmed });
       }),
       runs(200),
     );

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type APIMessage, type RESTAPIAttachment, Routes, SnowflakeUtil } from 'discord.js';
-import { taskButtonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import { type MessageRef, taskOfKey } from '#src/chat/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/index.ts';
@@ -292,7 +292,7 @@ export class TaskPosts {
     }
     const { body, sinceMs } = first;
     // Every task's message has this button.
-    const button = JSON.stringify(taskButtonId('details', taskOfKey(task)));
+    const button = JSON.stringify(buttonId({ action: 'details', task: taskOfKey(task) }));
     const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
     const found = this.#isNonceExpired(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
     return (

@@ -1,6 +1,6 @@
 import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
 import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
-import { approveButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
+import { button, shortId } from '../../ui/buttons.ts';
 import {
   type Card,
   type CardButton,
@@ -144,10 +144,10 @@ function setLines({ set, prompt: first }: ApprovalNotice): readonly Line[] {
   });
 }
 
-export function approvalButtons(task: TaskId, price: Price): readonly CardButton[] {
+export function approvalButtons(request: TaskId, price: Price): readonly CardButton[] {
   return [
-    { id: approveButtonId(task, price), label: `Approve · ${formatPrice(price)}`, style: 'primary' },
-    { id: taskButtonId('deny', task), label: 'Deny', style: 'plain' },
+    button({ action: 'approve', request, price, grant: 0n }, `Approve · ${formatPrice(price)}`, 'primary'),
+    button({ action: 'deny', request }, 'Deny'),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { type ComparisonView, type TaskView, winnerOf } from '#src/chat/index.ts';
-import { formatPrice, labelAt, type Phase, type Price, type TaskId } from '#src/tasks/index.ts';
-import { choiceButtonId, remakeButtonId, taskButtonId } from '../../ui/buttons.ts';
+import { formatPrice, labelAt, type Phase } from '#src/tasks/index.ts';
+import { button } from '../../ui/buttons.ts';
 import { type CardButton, facts, type Line, lineOf, type Optional, present } from '../../ui/card.ts';
 import { CANNOT_CANCEL, failureLine, lostLines, unconfirmedLine } from '../errors.ts';
 import { all, count, formatElapsed, shorten } from '../format.ts';
@@ -17,16 +17,6 @@ export const NOT_SHOWN_YET = 'The clips aren’t there yet. They appear together
 
 /** Refuses to set a channel's default to anyone who does not manage it. */
 export const MANAGERS_SET_DEFAULT = 'Only those who manage this channel can change its default.';
-
-/** Returns the button that makes a blind clip again; its price is the highest of the comparison. */
-function remakeButton(clip: { readonly task: TaskId; readonly at: number; readonly upTo: Price }): CardButton {
-  const { task, at, upTo } = clip;
-  return {
-    id: remakeButtonId(task, upTo),
-    label: `Retry clip ${labelAt(at)} · up to ${formatPrice(upTo)}`,
-    style: 'plain',
-  };
-}
 
 type Comparison = TaskView & { readonly comparison: ComparisonView };
 type Member = NonNullable<TaskView['members']>[number];
@@ -54,7 +44,7 @@ export function comparisonButtons(view: Comparison): readonly CardButton[] {
   return [
     ...votes,
     ...members.flatMap(({ view: one }) => blindRetryButtons(one)),
-    { id: taskButtonId('reveal', set.id), label: 'Reveal the models', style: 'plain' },
+    button({ action: 'reveal', set: set.id }, 'Reveal the models'),
   ];
 }
 
@@ -191,15 +181,17 @@ function preferButtons({ comparison: { tally, clips }, set, members = [] }: Comp
   const best = clips.filter((at) => (tally[at - 1] ?? 0) === most);
   return best.map((at) => {
     const title = shorten(members[at - 1]?.view.modelTitle ?? labelAt(at), TITLE_LENGTH);
-    return { id: choiceButtonId('prefer', set.id, at), label: `Make ${title} the default here`, style: 'plain' };
+    return button({ action: 'prefer', set: set.id, at }, `Make ${title} the default here`);
   });
 }
 
 function voteButton({ set, at }: Pick<NonNullable<TaskView['blind']>, 'set' | 'at'>): CardButton {
-  return { id: choiceButtonId('vote', set, at), label: `Vote for ${labelAt(at)}`, style: 'primary' };
+  return button({ action: 'vote', set, at }, `Vote for ${labelAt(at)}`, 'primary');
 }
 
+/** Makes a blind clip again; its price is the highest of the comparison. */
 function blindRetryButtons({ task, blind, buttons, retryPrice }: TaskView): readonly CardButton[] {
   if (blind === undefined || retryPrice === null || !buttons.includes('retry')) return [];
-  return [remakeButton({ task, at: blind.at, upTo: retryPrice satisfies Price })];
+  const remake = { action: 'remake', clip: task, upTo: retryPrice, isConfirmed: false } as const;
+  return [button(remake, `Retry clip ${labelAt(blind.at)} · up to ${formatPrice(retryPrice)}`)];
 }

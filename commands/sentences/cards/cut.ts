@@ -1,7 +1,7 @@
 import type { TaskView } from '#src/chat/index.ts';
 import type { ShotDifference, ShotProperty } from '#src/media/index.ts';
 import type { CutFacts, CutFailure } from '#src/orders/index.ts';
-import { taskButtonId } from '../../ui/buttons.ts';
+import { button } from '../../ui/buttons.ts';
 import { type Card, facts, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
 import { all, count, formatBytes, formatElapsed } from '../format.ts';
 import { aiLabel, handoverLines } from '../handover.ts';
@@ -24,9 +24,7 @@ export function cutCard(view: TaskView, cut: CutFacts): Card {
       ...(failure === null ? handoverLines(view.handover) : failureLines(failure)),
       ...shots.map((shot, at) => small(...shotLine(shot, at))),
     ],
-    {
-      buttons: failure === null ? [] : [{ id: taskButtonId('join', view.task), label: 'Join again', style: 'primary' }],
-    },
+    { buttons: failure === null ? [] : [button({ action: 'join', task: view.task }, 'Join again', 'primary')] },
   );
 }
 

@@ -1,6 +1,6 @@
 import { type EndNotice, isPending, type SetMember, type SetOutcome, type TaskView } from '#src/chat/index.ts';
 import { formatPrice, type Phase, type SetKind } from '#src/tasks/index.ts';
-import { retryButtonId } from '../../ui/buttons.ts';
+import { button } from '../../ui/buttons.ts';
 import {
   type Card,
   type CardButton,
@@ -220,5 +220,5 @@ function retryOne(
   { task, at, retryPrice }: Pick<SetOutcome['others'][number], 'task' | 'at' | 'retryPrice'>,
 ): CardButton {
   const price = retryPrice === null ? '' : ` · ${formatPrice(retryPrice)}`;
-  return { id: retryButtonId(task, retryPrice), label: `Retry ${memberName(kind, at)}${price}`, style: 'plain' };
+  return button({ action: 'retry', task, price: retryPrice }, `Retry ${memberName(kind, at)}${price}`);
 }

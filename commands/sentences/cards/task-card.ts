@@ -19,14 +19,7 @@ import {
   type SetPlace,
   total,
 } from '#src/tasks/index.ts';
-import {
-  changesId,
-  elsewhereButtonId,
-  resendButtonId,
-  retryButtonId,
-  signOffButtonId,
-  taskButtonId,
-} from '../../ui/buttons.ts';
+import { button, type Press } from '../../ui/buttons.ts';
 import {
   type Block,
   blocksOf,
@@ -145,9 +138,9 @@ function furtherButtons(view: TaskView): readonly CardButton[] {
 /** Offers the order to another video service, where its own one stopped it. */
 function elsewhereButtons({ task, elsewhere }: TaskView): readonly CardButton[] {
   if (elsewhere === undefined) return [];
-  const { title, price } = elsewhere;
+  const { title, model, price } = elsewhere;
   const label = priced(`Make it with ${shorten(title, MAX_TITLE)}`, price);
-  return [{ id: elsewhereButtonId(task, elsewhere), label, style: 'primary' }];
+  return [button({ action: 'elsewhere', task, model, price }, label, 'primary')];
 }
 
 /** Length to which a button shortens a title: Slack takes labels of 75 characters. */
@@ -165,7 +158,7 @@ export function setDetailsCard(view: TaskView, message: MessageRef | undefined):
   const state = isTogether ? ownLines(view) : [...boardSummary(view), ...cutLinks(view), ...rows.slice(members.length)];
   const items = members.map(({ view: one, shot }, index) => {
     const [name = capitalised(memberName(set?.kind ?? 'takes', shot?.at ?? index + 1)), , ...rest] = rows[index] ?? [];
-    return item([name], rest, { id: taskButtonId('details', one.task), ...BUTTONS.details });
+    return item([name], rest, button({ action: 'details', task: one.task }, BUTTONS.details.label));
   });
   const times = facts(
     ['Requested ', { timeMs: createdAtMs }],
@@ -396,14 +389,25 @@ function took({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
 
 /** Builds a button of a task; one that buys includes the price. */
 export function taskButton(action: ButtonAction, view: TaskView): CardButton {
-  const { task, retryPrice } = view;
-  const decisions = view.review?.length ?? 0;
   const { label, style } = view.members === undefined ? BUTTONS[action] : setButton(action, view);
-  if (action === 'retry') return { id: retryButtonId(task, retryPrice), label: priced(label, retryPrice), style };
-  if (action === 'again') return { id: resendButtonId(view, retryPrice), label: priced(label, retryPrice), style };
-  if (action === 'sign_off') return { id: signOffButtonId(task, decisions), label, style };
-  if (action === 'changes') return { id: changesId(task, decisions), label, style };
-  return { id: taskButtonId(action, task), label, style };
+  const isPriced = action === 'retry' || action === 'again';
+  return button(pressOf(action, view), isPriced ? priced(label, view.retryPrice) : label, style);
+}
+
+function pressOf(action: ButtonAction, { task, retryPrice: price, sends, review = [] }: TaskView): Press {
+  const after = review.length;
+  switch (action) {
+    case 'retry':
+      return { action, task, price };
+    case 'again':
+      return { action, task, price, afterSends: sends, isConfirmed: false };
+    case 'sign_off':
+      return { action, task, after, newest: null };
+    case 'changes':
+      return { action, task, after };
+    default:
+      return { action, task };
+  }
 }
 
 function setButton(action: ButtonAction, { set, phase, boardCut, members = [] }: TaskView): Omit<CardButton, 'id'> {

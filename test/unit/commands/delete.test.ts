@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
-import { retryButtonId, taskButtonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
@@ -17,8 +17,8 @@ async function delivered(...events: readonly TaskEvent[]) {
   const seeded = await house.seed(ada({ interaction: 'first' }), PROMPT, ...(events.length === 0 ? DONE : events));
   if (!seeded.presented) house.happen(seeded.id, { kind: 'presented', revision: seeded.revision });
   const task = house.task(seeded.id);
-  const press = (caller: Caller, action: Parameters<typeof taskButtonId>[0]) =>
-    house.bot.press(caller, taskButtonId(action, task.id));
+  const press = (caller: Caller, action: 'delete' | 'details' | 'edit' | 'refetch' | 'show') =>
+    house.bot.press(caller, buttonId({ action: action, task: task.id }));
   return { house, task, press, text: (caller: Caller, words: string) => house.bot.text(caller, words) };
 }
 
@@ -131,7 +131,7 @@ describe('a clip without its prompt', () => {
     const { house, task, press, text } = await removed();
     const answers = [
       await text(ada(), `retry ${task.id}`),
-      await house.bot.press(ada(), retryButtonId(task.id, task.price)),
+      await house.bot.press(ada(), buttonId({ action: 'retry', task: task.id, price: task.price })),
       await press(ada(), 'edit'),
       await house.bot.press(ada(), `again:${task.id}:1:0.20USD`),
       await house.bot.submit(ada(), `edit:${task.id}`, { prompt: 'another prompt' }),
@@ -166,7 +166,7 @@ describe('a clip without its prompt', () => {
 
   it('leads a press of an earlier Retry to its take', async () => {
     const { house, task } = await delivered();
-    const id = retryButtonId(task.id, task.price);
+    const id = buttonId({ action: 'retry', task: task.id, price: task.price });
     const retried = await house.bot.press(ada({ interaction: 'press' }), id);
     if (retried.kind !== 'task') throw new TypeError(JSON.stringify(retried));
     const take: Task = house.task(retried.task);
@@ -189,6 +189,8 @@ describe('a clip whose file alone was removed', () => {
     const labels = status.kind === 'private' ? status.card.buttons.map(({ label }) => label) : [];
     expect(labels).not.toContain('Show the clip');
     expect(labels.join()).toContain('Retry');
-    expect((await house.bot.press(ada(), retryButtonId(task.id, task.price))).kind).toBe('task');
+    expect((await house.bot.press(ada(), buttonId({ action: 'retry', task: task.id, price: task.price }))).kind).toBe(
+      'task',
+    );
   });
 });

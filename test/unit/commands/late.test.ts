@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
-import { retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
@@ -127,7 +127,7 @@ describe('button press that the platform reported as failed', () => {
   it('offers Retry under the key of the retry', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a fox');
-    const reply = await house.bot.press(late(), retryButtonId(task.id, task.price));
+    const reply = await house.bot.press(late(), buttonId({ action: 'retry', task: task.id, price: task.price }));
     expect(house.orders).toEqual([]);
     await house.bot.press(late({}, true), buttonOf(reply, 'Create'));
     expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, retryOf: task.id }]);

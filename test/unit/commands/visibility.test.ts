@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
-import { retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
@@ -154,7 +154,7 @@ describe('retry of one’s own private clip in another channel', () => {
     const edited = { prompt: 'the teaser, brighter', model: 'swift-1', seconds: '6' };
     for (const ask of [
       (caller: Caller) => house.bot.text(caller, `retry ${task.id}`),
-      (caller: Caller) => house.bot.press(caller, retryButtonId(task.id, task.price)),
+      (caller: Caller) => house.bot.press(caller, buttonId({ action: 'retry', task: task.id, price: task.price })),
       (caller: Caller) => house.bot.submit(caller, `edit:${task.id}`, edited),
     ]) {
       const reply = await ask(ada());
@@ -175,10 +175,15 @@ describe('retry of one’s own private clip in another channel', () => {
     house.audiences.set('secret', 'channel');
     const task = await house.seed(ada(), 'a red fox');
     house.happen(task.id, { kind: 'cancel', by: task.origin.user, atMs: house.clock.now() });
-    const again = await house.bot.press(ada({ channel: 'secret' }), retryButtonId(task.id, task.price));
+    const again = await house.bot.press(
+      ada({ channel: 'secret' }),
+      buttonId({ action: 'retry', task: task.id, price: task.price }),
+    );
     expect(again.kind).toBe('task');
     const manager = bob({ mayManage: true });
-    const answer = replyText(await house.bot.press(manager, retryButtonId(task.id, task.price)));
+    const answer = replyText(
+      await house.bot.press(manager, buttonId({ action: 'retry', task: task.id, price: task.price })),
+    );
     expect(answer).not.toContain(again.kind === 'task' ? `m-${again.task}` : '');
   });
 });

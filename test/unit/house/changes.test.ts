@@ -19,7 +19,7 @@ const SHOWN = `
     settings: { get: async () => after },
     catalog: () => ({ models: [] }),
   };
-  const page = { list: 'audit', offset: 0, isDeployment: false };
+  const page = { what: 'audit', offset: 0, isDeployment: false };
   const { card: log } = await showAudit(ports, { mayAdminister: true, platform: 'slack', team: 'T1' }, page);
   const linesOf = ({ blocks }) => blocks.map(({ line, title }) => (title ?? line ?? []).map((part) => part.strong ?? part).join(''));
   const find = (lines, part) => lines.find((line) => line.includes(part));

@@ -68,10 +68,10 @@ const offer = (prompt: string): Reply =>
       reason: { kind: 'late' },
       prompt,
       clips: [],
-      run: null,
+      draft: 'other' as TaskId,
+      hasRun: false,
       fix: null,
-      improve: null,
-      discard: 'discard:other',
+      isImprovable: false,
     }),
   );
 /** Replaces the record of the newest message that a user sees. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';
@@ -55,9 +55,12 @@ describe('/video pause', () => {
     await said(house, 'pause enough');
     const message = { channel: 'clips', message: `m-${done.id}` };
     for (const reply of [
-      await house.bot.press(ada(), retryButtonId(done.id, done.price)),
+      await house.bot.press(ada(), buttonId({ action: 'retry', task: done.id, price: done.price })),
       await house.bot.react(ada(), message, '🔁'),
-      await house.bot.press(ada(), resendButtonId({ task: uncertain.id, sends: 1 }, uncertain.price)),
+      await house.bot.press(
+        ada(),
+        buttonId({ action: 'again', task: uncertain.id, afterSends: 1, price: uncertain.price, isConfirmed: false }),
+      ),
     ])
       expect(replyText(reply)).toContain('Ada paused spending: enough.');
     expect(house.task(uncertain.id)).toMatchObject({ state: 'uncertain', sends: 1 });

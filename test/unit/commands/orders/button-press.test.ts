@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { elsewhereButtonId, retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import type { TaskEvent } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { modelFingerprint } from '#src/videos/elsewhere.ts';
@@ -37,18 +37,22 @@ describe('Make it with another model', () => {
 
   it('orders it there, once', async () => {
     const { house, task, press } = await stopped();
-    const button = elsewhereButtonId(task.id, at);
+    const button = buttonId({ action: 'elsewhere', task: task.id, ...at });
     expect((await press(button)).kind).toBe('task');
     const request = { ...task.request, model: 'other', service: 'second' };
     expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, request, price: at.price, retryOf: task.id }]);
     expect(replyText(await press(button))).toContain('Already on its way: ‹a red fox›');
-    expect(replyText(await press(retryButtonId(task.id, task.price)))).toContain('Already on its way: ‹a red fox›');
+    expect(replyText(await press(buttonId({ action: 'retry', task: task.id, price: task.price })))).toContain(
+      'Already on its way: ‹a red fox›',
+    );
     expect(house.records.size).toBe(2);
   });
 
   it('asks where the price has changed, about the order there', async () => {
     const { house, task, press } = await stopped();
-    const asked = await press(elsewhereButtonId(task.id, { ...at, price: { amount: '0.5', currency: 'USD' } }));
+    const asked = await press(
+      buttonId({ action: 'elsewhere', task: task.id, ...at, price: { amount: '0.5', currency: 'USD' } }),
+    );
     expect(replyText(asked)).toContain('The price is now $0.60, not $0.50.');
     const [confirm] = asked.kind === 'private' ? asked.card.buttons : [];
     expect((await press(confirm?.id ?? '')).kind).toBe('task');
@@ -59,7 +63,7 @@ describe('Make it with another model', () => {
     const house = new BotHouse({ ...CATALOG, models: [...CATALOG.models, other] });
     house.audiences.set('secret', 'channel');
     const task = await house.seed(ada({ channel: 'secret' }), 'a red fox --seconds 6', send, refused);
-    const asked = await house.bot.press(ada(), elsewhereButtonId(task.id, at));
+    const asked = await house.bot.press(ada(), buttonId({ action: 'elsewhere', task: task.id, ...at }));
     expect(replyText(asked)).toContain('This is from a private channel.');
     const [confirm] = asked.kind === 'private' ? asked.card.buttons : [];
     expect((await house.bot.press(ada(), confirm?.id ?? '')).kind).toBe('task');
@@ -68,7 +72,7 @@ describe('Make it with another model', () => {
 
   it('orders nothing where the model is gone', async () => {
     const { house, task, press } = await stopped();
-    const gone = await press(elsewhereButtonId(task.id, { ...at, model: '00000000' }));
+    const gone = await press(buttonId({ action: 'elsewhere', task: task.id, ...at, model: '00000000' }));
     expect(replyText(gone)).toContain('That model isn’t offered any more. Nothing was bought.');
     expect(house.orders).toEqual([]);
   });
@@ -94,18 +98,18 @@ describe('Retry', () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a red fox --image https://ours.example/a?old', ...DONE);
     house.renewed = (url) => url.replace('old', 'new');
-    await house.bot.press(ada(), retryButtonId(task.id, task.price));
+    await house.bot.press(ada(), buttonId({ action: 'retry', task: task.id, price: task.price }));
     expect(house.orders[0]?.request.media.image).toEqual(['https://ours.example/a?new']);
   });
 
   it('creates one task for repeated presses and reactions', async () => {
     const { house, task, press } = await seeded(...DONE);
-    const first = await press(ada(), retryButtonId(task.id, task.price));
+    const first = await press(ada(), buttonId({ action: 'retry', task: task.id, price: task.price }));
     expect(first.kind).toBe('task');
     const { request, id } = task;
     expect(house.orders[0]).toMatchObject({ key: `retry:${id}`, request, retryOf: id, origin: { replyTo: `m-${id}` } });
     const made = [...house.records.keys()][1] ?? '';
-    const again = await press(ada(), retryButtonId(id, task.price));
+    const again = await press(ada(), buttonId({ action: 'retry', task: id, price: task.price }));
     const reacted = await house.bot.react(ada(), { channel: 'clips', message: `m-${id}` }, '🔁');
     for (const reply of [again, reacted]) {
       expect(reply?.kind).toBe('private');
@@ -119,9 +123,9 @@ describe('Retry', () => {
   it('gives the same reply to a redelivered press', async () => {
     const { task, press } = await seeded(...DONE);
     const caller = ada();
-    const first = await press(caller, retryButtonId(task.id, task.price));
+    const first = await press(caller, buttonId({ action: 'retry', task: task.id, price: task.price }));
     expect(first.kind).toBe('task');
-    expect(await press(caller, retryButtonId(task.id, task.price))).toEqual(first);
+    expect(await press(caller, buttonId({ action: 'retry', task: task.id, price: task.price }))).toEqual(first);
   });
 
   it.each<readonly [string, readonly TaskEvent[]]>([
@@ -135,22 +139,31 @@ describe('Retry', () => {
     ['Already retried, and cancelled', [send, cancel]],
   ])('shows the state of the first retry: %s', async (words, events) => {
     const { house, task, press } = await seeded(...DONE);
-    await press(ada(), retryButtonId(task.id, task.price));
+    await press(ada(), buttonId({ action: 'retry', task: task.id, price: task.price }));
     const [, made] = [...house.records.keys()];
     for (const event of events) if (made !== undefined) house.happen(made, event);
-    expect(replyText(await press(ada(), retryButtonId(task.id, task.price)))).toContain(`${words}: ‹a red fox›`);
+    expect(replyText(await press(ada(), buttonId({ action: 'retry', task: task.id, price: task.price })))).toContain(
+      `${words}: ‹a red fox›`,
+    );
   });
 
   it('refuses other users with a hint to the retry command; allows channel managers', async () => {
     const { house, task, press } = await seeded(...DONE);
-    expect(replyText(await press(bob(), retryButtonId(task.id, task.price)))).toBe(
+    expect(replyText(await press(bob(), buttonId({ action: 'retry', task: task.id, price: task.price })))).toBe(
       `refused: Only Ada, or someone who manages this channel, can do that. To make it again under your own name, use /video retry ${task.id.slice(0, 8)}`,
     );
-    expect((await press(bob({ mayManage: true, channel: 'elsewhere' }), retryButtonId(task.id, task.price))).kind).toBe(
-      'refused',
-    );
+    expect(
+      (
+        await press(
+          bob({ mayManage: true, channel: 'elsewhere' }),
+          buttonId({ action: 'retry', task: task.id, price: task.price }),
+        )
+      ).kind,
+    ).toBe('refused');
     expect(house.orders).toEqual([]);
-    expect((await press(bob({ mayManage: true }), retryButtonId(task.id, task.price))).kind).toBe('task');
+    expect(
+      (await press(bob({ mayManage: true }), buttonId({ action: 'retry', task: task.id, price: task.price }))).kind,
+    ).toBe('task');
     expect(house.orders[0]?.origin.user.name).toBe('Bob');
   });
 
@@ -163,7 +176,9 @@ describe('Retry', () => {
     const draft = offer?.split(':')[1] ?? '';
     await house.bot.submit(caller, `fix:${draft}`, { prompt: 'unreleased merger teaser' });
     expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, request: { prompt: 'unreleased merger teaser' } }]);
-    const reply = replyText(await house.bot.press(bob({ mayManage: true }), retryButtonId(task.id, task.price)));
+    const reply = replyText(
+      await house.bot.press(bob({ mayManage: true }), buttonId({ action: 'retry', task: task.id, price: task.price })),
+    );
     expect(reply).toContain('Already');
     expect(reply).not.toContain('merger');
   });
@@ -173,7 +188,14 @@ describe('Retry', () => {
     house.audiences.set('secret', 'channel').set('clips', 'team');
     const offer = await press(bob({ mayManage: true }), `retry:${task.id}:0.01USD`);
     const create = offer.kind === 'private' ? (offer.card.buttons[0]?.id ?? '') : '';
-    expect((await house.bot.press(ada({ channel: 'secret' }), retryButtonId(task.id, task.price))).kind).toBe('task');
+    expect(
+      (
+        await house.bot.press(
+          ada({ channel: 'secret' }),
+          buttonId({ action: 'retry', task: task.id, price: task.price }),
+        )
+      ).kind,
+    ).toBe('task');
     const made = house.orders[0]?.key === `retry:${task.id}` ? [...house.records.keys()][1] : undefined;
     const reply = replyText(await press(bob({ mayManage: true }), create));
     expect(reply).toContain('already requested');
@@ -195,14 +217,14 @@ describe('Retry', () => {
 
   it('does not reply to the original message from another channel', async () => {
     const { house, task, press } = await seeded(...DONE);
-    await press(ada({ channel: 'elsewhere' }), retryButtonId(task.id, task.price));
+    await press(ada({ channel: 'elsewhere' }), buttonId({ action: 'retry', task: task.id, price: task.price }));
     expect(house.orders[0]?.origin).not.toHaveProperty('replyTo');
   });
 
   it('checks and prices the request by the current catalog', async () => {
     const { house, task, press } = await seeded(...DONE);
     house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, price: '0.10' }] }));
-    await press(ada(), retryButtonId(task.id, { amount: '0.6', currency: 'USD' }));
+    await press(ada(), buttonId({ action: 'retry', task: task.id, price: { amount: '0.6', currency: 'USD' } }));
     expect(house.orders[0]?.price).toEqual({ amount: '0.6', currency: 'USD' });
     house.replaceCatalog(parseCatalog({ models: [EPIC] }));
     expect(replyText(await house.bot.text(ada(), `retry ${task.id}`))).toBe(
@@ -213,14 +235,14 @@ describe('Retry', () => {
   it('refuses to retry an undecided task', async () => {
     const { house, task, press } = await seeded(send, lost);
     for (const reply of [
-      await press(ada(), retryButtonId(task.id, task.price)),
+      await press(ada(), buttonId({ action: 'retry', task: task.id, price: task.price })),
       await house.bot.text(bob(), `retry ${task.id}`),
     ]) {
       expect(replyText(reply)).toMatch(/^refused: It’s unconfirmed whether the video service accepted this one/);
     }
     expect(house.orders).toEqual([]);
     house.happen(task.id, { kind: 'leave', by: task.origin.user });
-    expect((await press(ada(), retryButtonId(task.id, task.price))).kind).toBe('task');
+    expect((await press(ada(), buttonId({ action: 'retry', task: task.id, price: task.price }))).kind).toBe('task');
   });
 
   it('creates a new task per command, for any user, under their own name and interaction', async () => {
@@ -463,7 +485,8 @@ describe('other buttons', () => {
     'again:x',
     'again:x:y',
     'page:list',
-    'page:list:0:9:x',
+    'page:list:x:9:x',
+    'page:list:0:9:x:y',
     'retry:a:b',
   ])('refuses the unknown button %j', async (button) => {
     expect(replyText(await new BotHouse(CATALOG).bot.press(ada(), button))).toMatch(

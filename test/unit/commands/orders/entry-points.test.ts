@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Addressing, Bot, Caller, Reply } from '#commands/bot-port.ts';
 import type { SpendingRules } from '#commands/orders/spending.ts';
 import { declarations } from '#commands/registry.ts';
-import { elsewhereButtonId, type Press, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonId, type Press } from '#commands/ui/buttons.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import type { FormPurpose } from '#commands/ui/form-ids.ts';
 import type { OverBudget } from '#src/pipeline/over-budget.ts';
@@ -107,7 +107,11 @@ const draft = async (house: BotHouse, command?: string): Promise<string> => {
 };
 const again = (isConfirmed: boolean): Way => ({
   seed: uncertain,
-  run: ({ bot }, caller, id) => bot.press(caller, resendButtonId({ task: id as TaskId, sends: 1 }, PRICE, isConfirmed)),
+  run: ({ bot }, caller, id) =>
+    bot.press(
+      caller,
+      buttonId({ action: 'again', task: id as TaskId, afterSends: 1, price: PRICE, isConfirmed: isConfirmed }),
+    ),
   // It buys a clip of its requester's, for whom the rule counted before.
   exempt: ['create', 'clips'],
   // The press of an approver is the approval.
@@ -154,7 +158,7 @@ const COMMANDS: Readonly<Record<string, Way>> = {
   },
 };
 const PRESSES: Readonly<Record<Press['action'], Row>> = {
-  retry: press((id) => retryButtonId(id as TaskId, PRICE), { seed: finished }),
+  retry: press((id) => buttonId({ action: 'retry', task: id as TaskId, price: PRICE }), { seed: finished }),
   order: press((id) => `order:${id}:0.3USD`, { seed: draft, outcomes: CONFIRMED }),
   again: again(false),
   ask: press((id) => `ask:${id}:0.3USD`, {
@@ -201,7 +205,8 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   prefer: null,
   remake: 'comparisons.test.ts',
   elsewhere: press(
-    (id) => elsewhereButtonId(id as TaskId, { model: modelFingerprint({ name: 'swift-1' }), price: PRICE }),
+    (id) =>
+      buttonId({ action: 'elsewhere', task: id as TaskId, model: modelFingerprint({ name: 'swift-1' }), price: PRICE }),
     {
       seed: finished,
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
 import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
-import { elsewhereButtonId, type Press, parseButton, resendButtonId, retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonId, type Press, parseButton } from '#commands/ui/buttons.ts';
 import { buttonsOf, type CardButton } from '#commands/ui/card.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
@@ -53,13 +53,20 @@ interface Spending {
  * the file of its tests.
  */
 const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spending])[] | string | null>> = {
-  retry: [['Retry', { find: async (house) => retryButtonId((await finished(house)).id, PRICE) }]],
+  retry: [
+    ['Retry', { find: async (house) => buttonId({ action: 'retry', task: (await finished(house)).id, price: PRICE }) }],
+  ],
   elsewhere: [
     [
       'Make it with another model',
       {
         find: async (house) =>
-          elsewhereButtonId((await finished(house)).id, { model: modelFingerprint({ name: 'swift-1' }), price: PRICE }),
+          buttonId({
+            action: 'elsewhere',
+            task: (await finished(house)).id,
+            model: modelFingerprint({ name: 'swift-1' }),
+            price: PRICE,
+          }),
         needsPrice: true,
       },
     ],
@@ -71,11 +78,30 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
     ],
   ],
   again: [
-    ['Send again', { find: async (house) => resendButtonId({ task: (await uncertain(house)).id, sends: 1 }, PRICE) }],
+    [
+      'Send again',
+      {
+        find: async (house) =>
+          buttonId({
+            action: 'again',
+            task: (await uncertain(house)).id,
+            afterSends: 1,
+            price: PRICE,
+            isConfirmed: false,
+          }),
+      },
+    ],
     [
       'Send again of its question',
       {
-        find: async (house) => resendButtonId({ task: (await uncertain(house)).id, sends: 1 }, PRICE, true),
+        find: async (house) =>
+          buttonId({
+            action: 'again',
+            task: (await uncertain(house)).id,
+            afterSends: 1,
+            price: PRICE,
+            isConfirmed: true,
+          }),
         isConfirmation: true,
       },
     ],

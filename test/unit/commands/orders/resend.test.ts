@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import type { BudgetRoom, SpendingRules } from '#commands/orders/spending.ts';
-import { resendButtonId as buttonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import type { Price, Task, TaskEvent } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { cardText, replyText } from '#test/fakes/card-text.ts';
@@ -23,7 +23,7 @@ const UNCERTAIN: readonly TaskEvent[] = [
 ];
 
 const resendButtonId = ({ id, sends }: Task, price: Price | null, isConfirmed = false): string =>
-  buttonId({ task: id, sends }, price, isConfirmed);
+  buttonId({ action: 'again', task: id, afterSends: sends, price, isConfirmed });
 
 /** Returns a house with an uncertain task of Ada's at $0.30, and the button of its message. */
 async function uncertain(rules: SpendingRules) {

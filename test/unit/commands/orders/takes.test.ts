@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryButtonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
@@ -17,7 +17,7 @@ const DONE = [send, accepted, completed, fetched];
 async function seeded() {
   const house = new BotHouse(CATALOG);
   const { id, price } = await house.seed(ada(), 'a red fox --seconds 6', ...DONE);
-  const press = (caller = ada()) => house.bot.press(caller, retryButtonId(id, price));
+  const press = (caller = ada()) => house.bot.press(caller, buttonId({ action: 'retry', task: id, price: price }));
   const react = (caller = ada()) => house.bot.react(caller, { channel: 'clips', message: `m-${id}` }, '🔁');
   const take = (number: number): TaskId => taskIdOf(number === 1 ? `retry:${id}` : `retry:${id}:${number}`);
   const end = (made: TaskId, ...events: readonly TaskEvent[]) => {

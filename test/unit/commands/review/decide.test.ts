@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
-import { changesId, signOffButtonId } from '#commands/ui/buttons.ts';
+import { buttonId } from '#commands/ui/buttons.ts';
 import { isSignedOff } from '#src/tasks/review/review.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
@@ -22,9 +22,9 @@ async function reviewed(settings: object = {}) {
     task,
     now: () => house.task(task.id),
     signOff: (caller: Caller, after = 0, newest: number | null = null, id = task.id) =>
-      house.bot.press(caller, signOffButtonId(id, after, newest)),
+      house.bot.press(caller, buttonId({ action: 'sign_off', task: id, after: after, newest: newest })),
     request: (caller: Caller, values: Readonly<Record<string, string>>, after = 0) =>
-      house.bot.submit(caller, changesId(task.id, after), values),
+      house.bot.submit(caller, buttonId({ action: 'changes', task: task.id, after: after }), values),
   };
 }
 
@@ -53,7 +53,9 @@ describe('the buttons of a review', () => {
     await house.settings.change({ platform: 'slack', team: 'T1' }, actor, { reviewIn: [] });
     expect(replyText(await signOff(bob()))).toContain('Reviews are off in this clip’s channel.');
     expect(now().review).toBeUndefined();
-    expect(await house.bot.press(bob(), changesId(task.id, 0))).toMatchObject({ kind: 'refused' });
+    expect(await house.bot.press(bob(), buttonId({ action: 'changes', task: task.id, after: 0 }))).toMatchObject({
+      kind: 'refused',
+    });
   });
 });
 
@@ -65,7 +67,7 @@ describe('a policy on reviews', () => {
     for (const reply of [
       await signOff(cleo()),
       await request(cleo(), { note: 'no' }),
-      await house.bot.press(cleo(), changesId(task.id, 0)),
+      await house.bot.press(cleo(), buttonId({ action: 'changes', task: task.id, after: 0 })),
     ])
       expect(replyText(reply)).toContain('You can’t review clips here: only Bob may.');
     expect(now().review).toBeUndefined();
@@ -86,7 +88,7 @@ describe('Sign off', () => {
     const [first, second] = await Promise.all([signOff(bob()), request(ada(), { note: 'too dark' })]);
     expect(replyText(first)).toBe('Signed off v1.');
     expect(replyText(second)).toContain('Someone already decided this: Bob signed this clip off. Nothing was changed.');
-    expect(buttonIds(second)).toEqual([changesId(now().id, 1)]);
+    expect(buttonIds(second)).toEqual([buttonId({ action: 'changes', task: now().id, after: 1 })]);
     expect(now().review).toHaveLength(1);
     const reopened = await request(ada(), { note: 'too dark' }, 1);
     expect(replyText(reopened)).toContain('Requested changes to v1.');
@@ -115,7 +117,7 @@ describe('Sign off', () => {
     await retry(2, ...DONE);
     const asked = await signOff(bob());
     expect(replyText(asked)).toContain('*Sign off v1?* There is a newer version, v2.');
-    expect(buttonIds(asked)).toEqual([signOffButtonId(task.id, 0, 2)]);
+    expect(buttonIds(asked)).toEqual([buttonId({ action: 'sign_off', task: task.id, after: 0, newest: 2 })]);
     expect(now().review).toBeUndefined();
     // A third version appears while the question is open.
     await retry(3, EVENTS.send, EVENTS.accepted);
@@ -145,11 +147,11 @@ describe('Sign off', () => {
 describe('Request changes', () => {
   it('opens a form with a note and an optional time', async () => {
     const { house, task } = await reviewed();
-    const reply = await house.bot.press(bob(), changesId(task.id, 0));
+    const reply = await house.bot.press(bob(), buttonId({ action: 'changes', task: task.id, after: 0 }));
     expect(reply).toMatchObject({
       kind: 'form',
       form: {
-        id: changesId(task.id, 0),
+        id: buttonId({ action: 'changes', task: task.id, after: 0 }),
         fields: [
           { name: 'at', required: false },
           { name: 'note', required: true, long: true },

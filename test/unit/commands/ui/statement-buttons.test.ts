@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actionOf, isAnsweredInPlace, parseButton, statementButtonId } from '#commands/ui/buttons.ts';
+import { actionOf, buttonId, isAnsweredInPlace, parseButton } from '#commands/ui/buttons.ts';
 
 const statement = '9f86d081884c7d65';
 
@@ -14,7 +14,7 @@ describe('a button under a statement', () => {
     { what: 'same', statement, offset: 0, position: 12 },
     { what: 'apart', statement, offset: 0, position: 12 },
   ] as const)('is read back: %j', (press) => {
-    const id = statementButtonId(press);
+    const id = buttonId({ action: 'statement', ...press });
     expect(id.length).toBeLessThanOrEqual(100);
     expect(parseButton(id)).toEqual({ action: 'statement', ...press });
     expect(isAnsweredInPlace(id)).toBe(true);

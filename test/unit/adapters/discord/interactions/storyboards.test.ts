@@ -80,11 +80,9 @@ it.each([
 });
 
 it('has a modal of a paragraph and four selects, with the text that was written', () => {
-  const reply = storyboardForm(
-    { catalog: () => CATALOG, frames: { missing: ['ffmpeg'] } },
-    { form: 'storyboard' },
-    { script: 'a fox\nit runs' },
-  );
+  const reply = storyboardForm({ catalog: () => CATALOG, frames: { missing: ['ffmpeg'] } }, null, {
+    script: 'a fox\nit runs',
+  });
   if (reply.kind !== 'form') throw new TypeError('no form');
   const { components } = checkedModal(renderForm(reply.form));
   expect(components).toMatchObject([

@@ -69,11 +69,10 @@ it('keeps the lines of a typed storyboard', async () => {
 });
 
 it('has a form with selects, whose values are submitted', async () => {
-  house.bot.reply = storyboardForm(
-    { catalog: () => CATALOG, frames: { missing: ['ffmpeg'] } },
-    { form: 'storyboard' },
-    { script: 'a fox', aspect: '9:16' },
-  );
+  house.bot.reply = storyboardForm({ catalog: () => CATALOG, frames: { missing: ['ffmpeg'] } }, null, {
+    script: 'a fox',
+    aspect: '9:16',
+  });
   slack.people.slash('/video storyboard');
   await slack.until(() => slack.forms.shown(slack.users.alice) !== null, 'a form');
   const view = slack.forms.shown(slack.users.alice) as View;
