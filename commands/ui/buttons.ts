@@ -70,8 +70,7 @@ export type ComparisonPress =
 /** Press of a button under a statement; `statement` is its id. */
 export type StatementPress = {
   readonly action: 'statement';
-} & /** Shows the statement that is `offset` imports older than the last one. */
-(
+} /** Shows the statement that is `offset` imports older than the last one. */ & (
   | { readonly what: 'show'; readonly offset: number }
   | { readonly what: 'book'; readonly statement: string; readonly offset: number }
   /** Shows a discrepancy, or the next one that is undecided. */

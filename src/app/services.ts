@@ -71,9 +71,6 @@ export function pipelineSettingsOf({ config, services, catalog }: Pick<AppDeps, 
   const maxRepeatedFetches = maxConcurrent.deliveries;
   // The URL of the embedded one changes.
   const serviceKey = serviceKeys(services, videoService?.baseUrl ?? 'sandbox');
-  const chargesOnRejection = (name: string): boolean | undefined => {
-    const { chargesOnRejection: charges = 'unknown' } = catalog().models.find((model) => model.name === name) ?? {};
-    return charges === 'unknown' ? undefined : charges === 'yes';
-  };
-  return { pace, limits, refunds, createTimeoutMs, maxRepeatedFetches, serviceKey, chargesOnRejection };
+  const billingOf = (name: string) => catalog().models.find((model) => model.name === name);
+  return { pace, limits, refunds, createTimeoutMs, maxRepeatedFetches, serviceKey, billingOf };
 }

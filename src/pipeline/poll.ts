@@ -1,3 +1,4 @@
+import { Big } from 'big.js';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import type { JobHandler, WorkQueue } from '../engine/index.ts';
@@ -15,7 +16,15 @@ import {
   type Task,
   type TaskId,
 } from '../tasks/index.ts';
-import type { UpstreamId, UpstreamTask, VideoRequest, VideoService, VideoServices } from '../videos/index.ts';
+import type {
+  Cost,
+  Model,
+  UpstreamId,
+  UpstreamTask,
+  VideoRequest,
+  VideoService,
+  VideoServices,
+} from '../videos/index.ts';
 import type { Clips } from './clip-files.ts';
 import { pauseIfAsked, scheduleNext, serviceQueue } from './next-job.ts';
 import type { TaskObserver, TaskRepository } from './repository.ts';
@@ -68,6 +77,9 @@ export interface ProgressObserver extends RetryObserver {
   polled(outcome: 'ok' | ErrorCode): void;
 }
 
+/** What the catalog says of the bills of a model. */
+export type Billing = Pick<Model, 'unitPrice' | 'currency' | 'chargesOnRejection'>;
+
 /** Options of {@link createPoller}. */
 export interface PollerOptions {
   readonly repository: TaskRepository;
@@ -82,8 +94,8 @@ export interface PollerOptions {
   readonly clips: Pick<Clips, 'fetch'>;
   /** Concurrency of fetches that failed before, at least 1: the other slots are for clips that were never tried. */
   readonly maxRepeatedFetches: number;
-  /** Returns whether a model's service charges for what its content rules stop; `undefined`: unknown. Default: unknown. */
-  readonly chargesOnRejection?: (model: string) => boolean | undefined;
+  /** Returns what the catalog says of a model's bills; `undefined`: it has the model no more. Default: nothing. */
+  readonly billingOf?: (model: string) => Billing | undefined;
 }
 
 /** The fields of a task that a poll needs: some hundred bytes where the record has a thousand. */
@@ -270,30 +282,41 @@ class Poller {
     return null;
   }
 
-  async #isOver({ id, model }: Followed, { status, failure, cost }: UpstreamTask): Promise<boolean> {
+  async #isOver({ id, model }: Followed, upstream: UpstreamTask): Promise<boolean> {
     const { repository, queue, clock } = this.#options;
     const atMs = clock.now();
+    const { status, failure } = upstream;
     if (status === 'queued') this.#queuedAtMs.set(id, atMs);
     if (status !== 'completed' && status !== 'failed') return false;
     const queuedAtMs = this.#queuedAtMs.get(id);
     this.#queuedAtMs.delete(id);
+    const billing = this.#options.billingOf?.(model);
+    const cost = upstream.cost ?? costOf(upstream, billing);
     const billed = cost === undefined ? {} : { cost };
     const turn = queuedAtMs === undefined ? {} : { queuedAtMs };
     const completed = { kind: 'completed', atMs, ...turn, ...billed } as const;
-    const reason = this.#judged(model, failure ?? { code: 'generation_failed', words: null });
+    const reason = judged(failure ?? { code: 'generation_failed', words: null }, billing);
     const failed = { kind: 'failed', failure: reason, atMs, ...billed } as const;
     const recorded = await repository.record(id, status === 'completed' ? completed : failed);
     // If it had ended already, the process that recorded it may not know that its write was stored.
     if (recorded !== undefined) scheduleNext(queue, recorded.task, atMs);
     return true;
   }
+}
 
-  /** Adds what the catalog knows of the bill for a refused clip, where the service does not say it. */
-  #judged(model: string, failure: Failure): Failure {
-    if (failure.code !== 'moderated' || failure.isBilled !== undefined) return failure;
-    const isBilled = this.#options.chargesOnRejection?.(model);
-    return isBilled === undefined ? failure : { ...failure, isBilled };
-  }
+/** Number of units, as far as it can be multiplied. */
+const UNITS = /^\d{1,15}(?:\.\d{1,15})?$/u;
+
+/** Returns the cost of the units that a service reports; undefined for what is no number, or without a price of one. */
+function costOf({ units = '' }: UpstreamTask, billing: Billing | undefined): Cost | undefined {
+  if (billing?.unitPrice === undefined || !UNITS.test(units)) return undefined;
+  return { amount: new Big(units).times(billing.unitPrice).toFixed(), currency: billing.currency };
+}
+
+/** Adds what the catalog knows of the bill for a refused clip, where the service does not say it. */
+function judged(failure: Failure, { chargesOnRejection: charges = 'unknown' }: Partial<Billing> = {}): Failure {
+  if (failure.code !== 'moderated' || failure.isBilled !== undefined || charges === 'unknown') return failure;
+  return { ...failure, isBilled: charges === 'yes' };
 }
 
 class Fetcher {

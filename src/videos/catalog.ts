@@ -75,6 +75,14 @@ const modelSchema = z.strictObject({
     .string()
     .regex(/^[A-Z]{3}$/, 'must be a currency code such as "USD"')
     .describe('ISO 4217.'),
+  unitPrice: z
+    .string()
+    .regex(/^\d{1,6}(?:\.\d{1,12})?$/, 'must be a decimal string such as "0.0000024"')
+    .optional()
+    .describe(
+      'Price of a unit that the service reports of a clip (ark: a token; fal: a billable unit); units times price is then ' +
+        'what the clip has cost. Default: the price of the order.',
+    ),
   seconds: secondsSchema.describe('Lengths on offer, in seconds: a list, or a range.'),
   aspectRatios: z
     .array(z.enum(ASPECT_RATIOS))

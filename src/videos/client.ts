@@ -337,7 +337,7 @@ const OF_THE_REQUEST: ReadonlySet<number> = new Set([401, 403, 407, 408, 409, 42
 function readResult(wire: Wire, id: UpstreamId, answer: Answer): UpstreamTask {
   const { status } = answer;
   const json = jsonOf(answer);
-  const reading = OF_THE_REQUEST.has(status) ? null : wire.dialect.decodeTask(json);
+  const reading = OF_THE_REQUEST.has(status) ? null : wire.dialect.decodeTask(json, answer.headers);
   const isError = reading === null && FAILED_RESULT.has(status) && typeof json === 'object' && json !== null;
   const isDoubted = isError || (reading?.status === 'failed' && status >= 500);
   if (isDoubted && !isRepeated(wire, id)) throw refusal(wire, answer);
@@ -376,7 +376,7 @@ function readingOf({ dialect }: Wire, answer: Answer): TaskReading | null {
   if (answer.status < 200 || answer.status >= 300) return null;
   // Accepted, but not done: with some services, such a response is empty.
   const isEmpty = answer.status === 202 && answer.text.trim() === '';
-  return dialect.decodeTask(isEmpty ? null : jsonOf(answer));
+  return dialect.decodeTask(isEmpty ? null : jsonOf(answer), answer.headers);
 }
 
 /**

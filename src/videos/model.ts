@@ -48,6 +48,8 @@ export interface Model {
   readonly price: string;
   /** ISO 4217, such as `USD`. */
   readonly currency: string;
+  /** Decimal string: price of a unit that the service reports, such as a token, by which a finished clip is settled. */
+  readonly unitPrice?: string;
   /** Clip lengths in whole seconds, the first being the default. */
   readonly seconds: readonly number[] | Range;
   /** Supported aspect ratios, the first being the default. Empty: the model takes none. */

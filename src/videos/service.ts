@@ -33,6 +33,8 @@ export interface UpstreamTask {
   readonly ahead?: number;
   /** What the service says that the task has cost. Absent: it does not say, or not yet. */
   readonly cost?: Cost;
+  /** Number of units that the service bills it by, such as tokens: a decimal string. Absent: it does not say, or not yet. */
+  readonly units?: string;
   /** Reason of the failure; `null` unless the task failed. */
   readonly failure: UpstreamFailure | null;
 }

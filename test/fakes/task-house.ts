@@ -42,7 +42,7 @@ export interface TaskHouseOptions {
   readonly limits?: Limits;
   readonly refunds?: Refunds;
   /** Default: it is not known of any model. */
-  readonly chargesOnRejection?: PollerOptions['chargesOnRejection'];
+  readonly billingOf?: PollerOptions['billingOf'];
   readonly settingsOf?: TaskServiceOptions['settingsOf'];
   readonly concurrency?: Partial<Readonly<Record<JobKind, number>>>;
   /** Queues that exist from the start. Default: those of no platform and no named service. */
@@ -115,7 +115,7 @@ export class TaskHouse {
       ...(assertWritable === undefined ? {} : { assertWritable }),
       ...(restoreSpend === undefined ? {} : { restoreSpend }),
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
-      ...(options.chargesOnRejection === undefined ? {} : { chargesOnRejection: options.chargesOnRejection }),
+      ...(options.billingOf === undefined ? {} : { billingOf: options.billingOf }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
       ...(options.serviceKey === undefined ? {} : { serviceKey: options.serviceKey }),
       links: options.links ?? null,

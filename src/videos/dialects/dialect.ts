@@ -1,3 +1,4 @@
+import type { Answer } from '../failures.ts';
 import type { Model } from '../model.ts';
 import type { VideoRequest } from '../request.ts';
 import type { Cost, UpstreamId, UpstreamTask } from '../service.ts';
@@ -113,7 +114,7 @@ export interface Dialect {
   /** Returns the request that takes a queued task off the queue. Absent: the service cannot, or it is not documented. */
   readonly cancelCall?: (id: UpstreamId) => { readonly method: 'PUT' | 'DELETE'; readonly path: string };
   /** Decodes a response as a task; `null` is an empty one that says `202 Accepted`. @returns null where it has no field of a task. */
-  decodeTask(answer: unknown): TaskReading | null;
+  decodeTask(answer: unknown, headers?: Answer['headers']): TaskReading | null;
   /**
    * Returns the id in the response to a create; null where it has none, or is an error with an id of its own.
    * @param call the request that was answered: the id of some services is good only with a part of its path.

@@ -83,19 +83,38 @@ describe('a poll', () => {
   });
 
   it.each([
-    ['charges', true, 'settled'],
-    ['does not charge', false, 'refunded'],
-  ] as const)('%s for what its rules stop, where the catalog says so', async (_what, isBilled, state) => {
-    const { house, id } = await following({ chargesOnRejection: () => isBilled });
-    house.videos.willRetrieve(() => status('failed', null, { code: 'moderated', words: 'no' }));
+    ['charges', 'yes', true, 'settled'],
+    ['does not charge', 'no', false, 'refunded'],
+  ] as const)(
+    '%s for what its rules stop, where the catalog says so',
+    async (_what, chargesOnRejection, isBilled, state) => {
+      const billingOf = () => ({ currency: 'USD', chargesOnRejection });
+      const { house, id } = await following({ billingOf });
+      house.videos.willRetrieve(() => status('failed', null, { code: 'moderated', words: 'no' }));
+      await house.pass(5_000);
+      const task = await house.task(id);
+      expect(task.failure).toEqual({ code: 'moderated', words: 'no', isBilled });
+      expect(lastLedgerState(task)).toBe(state);
+      const other = await following({ billingOf });
+      other.house.videos.willRetrieve(() => status('failed', null, { code: 'generation_failed', words: 'no' }));
+      await other.house.pass(5_000);
+      expect((await other.house.task(other.id)).failure).toEqual({ code: 'generation_failed', words: 'no' });
+    },
+  );
+
+  it.each([
+    ['settles by the units that the service reports', '108900', '0.0000024', '0.26136', '0.30'],
+    ['rounds up what is less than a millionth', '1', '0.0000024', '0.000003', '0.30'],
+    ['stays at its price where the units have none', '108900', undefined, '0.30', undefined],
+    ['stays at its price for what is no number of units', 'many', '0.0000024', '0.30', undefined],
+    ['stays at its price for none', '0', '0.0000024', '0.30', undefined],
+  ])('%s', async (_what, units, unitPrice, amount, listed) => {
+    const billing = { currency: 'USD', ...(unitPrice === undefined ? {} : { unitPrice }) };
+    const { house, id } = await following({ billingOf: () => billing });
+    house.videos.willRetrieve(() => ({ ...status('completed'), units }));
     await house.pass(5_000);
-    const task = await house.task(id);
-    expect(task.failure).toEqual({ code: 'moderated', words: 'no', isBilled });
-    expect(lastLedgerState(task)).toBe(state);
-    const other = await following({ chargesOnRejection: () => isBilled });
-    other.house.videos.willRetrieve(() => status('failed', null, { code: 'generation_failed', words: 'no' }));
-    await other.house.pass(5_000);
-    expect((await other.house.task(other.id)).failure).toEqual({ code: 'generation_failed', words: 'no' });
+    const send = (await house.task(id)).money?.sends.at(-1);
+    expect([send?.amount, send?.listed]).toEqual([amount, listed]);
   });
 
   it('ends with a generic failure where the service reports none', async () => {

@@ -34,7 +34,12 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
 const errorSchema = z.object({ code: z.string().nullish(), message: z.string().nullish() });
 const refusalSchema = z.object({ error: errorSchema });
 const acceptedSchema = z.object({ id: z.string().min(1), error: z.null().optional() });
-const taskSchema = z.object({ id: z.string().nullish(), status: z.string(), error: errorSchema.nullish() });
+const taskSchema = z.object({
+  id: z.string().nullish(),
+  status: z.string(),
+  error: errorSchema.nullish(),
+  usage: z.object({ completion_tokens: z.int().positive() }).nullish().catch(null),
+});
 const listSchema = z.object({
   items: z.array(
     z.object({
@@ -131,9 +136,10 @@ function imageRoleOf({ imageRole }: Model, index: number): string {
 function decodeTask(answer: unknown): TaskReading | null {
   const parsed = taskSchema.safeParse(answer);
   if (!parsed.success) return null;
-  const { id = null, status: state } = parsed.data;
+  const { id = null, status: state, usage } = parsed.data;
   const status = STATUSES.get(state) ?? 'unknown';
-  return { id, status, progress: null, failure: status === 'failed' ? failureOf(answer, state) : null };
+  const units = usage == null ? {} : { units: String(usage.completion_tokens) };
+  return { id, status, progress: null, failure: status === 'failed' ? failureOf(answer, state) : null, ...units };
 }
 
 function decodeList(answer: unknown): readonly ListedTask[] | null {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Answer } from '../../failures.ts';
 import { idOf, type Model } from '../../model.ts';
 import type { VideoRequest } from '../../request.ts';
 import type { UpstreamStatus } from '../../service.ts';
@@ -138,15 +139,22 @@ function acceptedId(answer: unknown, call: Pick<CreateCall, 'path'>): string | n
   return `${app}/requests/${id}`;
 }
 
+/** Header of a result with what fal bills it by; its documentation does not mention it. @see @tanstack/ai-fal 0.10.1 */
+const UNITS = 'x-fal-billable-units';
+
 /** Decodes the answer to a create, to a look at the state, or to one at the result. */
-function decodeTask(answer: unknown): TaskReading | null {
+function decodeTask(answer: unknown, headers: Answer['headers'] = {}): TaskReading | null {
   const state = stateSchema.safeParse(answer);
   if (state.success) {
     const { status, request_id: id = null, queue_position: ahead } = state.data;
     const place = status === 'IN_QUEUE' && ahead !== undefined ? { ahead } : {};
     return { id, status: STATUSES.get(status) ?? 'unknown', progress: null, failure: null, ...place };
   }
-  if (clipIn(answer) !== undefined) return { id: null, status: 'completed', progress: null, failure: null };
+  if (clipIn(answer) !== undefined) {
+    const { [UNITS]: units } = headers;
+    const billed = typeof units === 'string' ? { units } : {};
+    return { id: null, status: 'completed', progress: null, failure: null, ...billed };
+  }
   const error = errorSchema.safeParse(answer);
   if (!error.success) return null;
   const { detail, error_type: type } = error.data;

@@ -241,6 +241,7 @@ describe('a journey', () => {
     });
     const seen = await follow(client, id as UpstreamId);
     expect(seen.map(({ status }) => status)).toEqual(['queued', 'in_progress', 'completed']);
+    expect(seen.map(({ units }) => units)).toEqual([undefined, undefined, '108900']);
     const path = await clipPath();
     expect(await client.download(id as UpstreamId, path)).toMatchObject({ bytes: service.clip.length });
     expect((await readFile(path)).equals(service.clip)).toBe(true);

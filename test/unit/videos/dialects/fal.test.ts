@@ -216,6 +216,7 @@ describe('a journey', () => {
     expect(id).toBe('fal-ai/kling-video/requests/764cabcf-b745-4b3e-ae38-1200304cf451');
     const seen = await follow(client, id);
     expect(seen.map(({ status }) => status)).toEqual(['queued', 'in_progress', 'completed']);
+    expect(seen.map(({ units }) => units)).toEqual([undefined, undefined, '5']);
     expect(seen.map(({ ahead }) => ahead)).toEqual([1, undefined, undefined]);
     expect(seen.every((task) => task.id === id && task.progress === null)).toBe(true);
     const path = join(await folder(), 'clip.mp4');
