@@ -24,9 +24,9 @@ import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
 import { InteractionHandler, messageIdOf } from './interactions.ts';
 import { type MessageExpiryOptions, messageExpiry } from './message-expiry.ts';
-import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
+import { type Attachment, type ClipFacts, type Message, MessageStore, NO_TASK } from './message-store.ts';
 import { ResponseCache } from './response-cache.ts';
-import { expireMessage, forgetPerson, retractMessage } from './retraction.ts';
+import { forgetPerson, replaceContent, retractMessage } from './retraction.ts';
 import { addRoutes } from './routes.ts';
 
 /** Options of {@link createPlayground}. */
@@ -79,11 +79,10 @@ class Playground implements Adapter {
   constructor(options: PlaygroundOptions) {
     this.#options = options;
     const { store, clock } = options;
-    this.#messages = new MessageStore(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
+    this.#messages = new MessageStore(store, clock, this.#files);
     this.#responses = new ResponseCache(store, clock, options.maxInFlight);
-    const [messages, files, responses] = [this.#messages, this.#files, this.#responses];
-    this.jobs = [messageExpiry({ ...options, messages, files, responses })];
+    this.jobs = [messageExpiry({ ...options, messages: this.#messages, responses: this.#responses })];
   }
 
   serve(bot: Bot): void {
@@ -137,14 +136,10 @@ class Playground implements Adapter {
     // Where clips are in a bucket, the page plays them from there, and a copy here would be a second one. A cut has no task.
     const isCut = view.kind === 'task' && view.cut !== undefined;
     if (isCut || this.#options.clipLinks.origin === null) await this.#files.keep(message.message, file);
-    const { name, description, contentType, bytes } = file;
     await this.#messages.change(message.message, (current) => ({
       ...current,
       ...viewFields(view),
-      attachments: [
-        ...current.attachments.filter((other) => other.name !== name),
-        { name, description, contentType, bytes },
-      ],
+      attachments: [...current.attachments.filter(({ name }) => name !== file.name), attachmentOf(file)],
       edits: current.edits + 1,
     }));
     return { isAnnounced: false };
@@ -159,27 +154,22 @@ class Playground implements Adapter {
       replyTo,
       visibleTo: onlyFor?.id ?? null,
       card: cardOf(view, mention),
-      attachments: files.map(({ name, description, contentType, bytes }) => ({
-        name,
-        description,
-        contentType,
-        bytes,
-      })),
+      attachments: files.map(attachmentOf),
     });
     return { channel: message.channel, message: message.id };
   }
 
   retract(message: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {
-    return retractMessage({ messages: this.#messages, files: this.#files }, message, view);
+    return retractMessage(this.#messages, message, view);
   }
 
   expire({ message }: MessageRef, view: TaskView | RemovedView): Promise<void> {
     const fields = view.kind === 'task' ? viewFields(view) : { card: cardOf(view), clip: null, asked: null };
-    return expireMessage({ messages: this.#messages, files: this.#files }, message, fields);
+    return replaceContent(this.#messages, message, fields);
   }
 
   async forget(_team: string, person: Person, pseudonym: Person): Promise<void> {
-    await forgetPerson({ messages: this.#messages, files: this.#files }, person, pseudonym);
+    await forgetPerson(this.#messages, person, pseudonym);
     await this.#responses.forget(person.id);
   }
 
@@ -249,31 +239,32 @@ class Playground implements Adapter {
   }
 }
 
+function attachmentOf({ name, description, contentType, bytes }: Upload): Attachment {
+  return { name, description, contentType, bytes };
+}
+
 function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'> {
   const card = cardOf(view);
-  if (view.kind !== 'task') return { card, task: null, state: null, progress: null, clip: null };
-  const { members, cut } = view;
-  if (cut !== undefined) return { card, task: null, state: null, progress: null, clip: null };
-  if (members !== undefined) {
-    const tasks = members.map(({ view: { task, state, progress } }) => ({ task, state, progress }));
-    return { card, task: null, tasks, state: null, progress: null, clip: null };
+  if (view.kind !== 'task' || view.cut !== undefined) return { card, ...NO_TASK };
+  if (view.members !== undefined) {
+    const tasks = view.members.map(({ view: { task, state, progress } }) => ({ task, state, progress }));
+    return { card, ...NO_TASK, tasks };
   }
   return { card, task: view.task, state: view.state, progress: view.progress, clip: clipFacts(view) };
 }
 
 function clipFacts(view: TaskView): ClipFacts {
   const { phase, prompt, settings, by, startedAtMs, endedAtMs, nowMs, retryOf, set } = view;
-  const isShot = set?.kind === 'storyboard';
-  const isCompared = set?.kind === 'comparison';
-  const times = { startedAtMs, endedAtMs, wordedAtMs: nowMs };
   return {
     phase,
     prompt,
     aspectRatio: settings.aspectRatio ?? null,
     by: by.name,
     isRetry: retryOf !== null,
-    isShot,
-    isCompared,
-    ...times,
+    isShot: set?.kind === 'storyboard',
+    isCompared: set?.kind === 'comparison',
+    startedAtMs,
+    endedAtMs,
+    wordedAtMs: nowMs,
   };
 }

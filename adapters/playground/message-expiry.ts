@@ -1,7 +1,6 @@
 import type { Clock } from '#src/clock.ts';
 import { type Job, type JobRun, pagesOf, type Store } from '#src/engine/index.ts';
 import { isEnded, readTasks } from '#src/tasks/index.ts';
-import type { AttachmentFolder } from './files.ts';
 import { type Message, type MessageStore, messagesIndex } from './message-store.ts';
 import type { ResponseCache } from './response-cache.ts';
 
@@ -9,7 +8,6 @@ import type { ResponseCache } from './response-cache.ts';
 export interface MessageExpiryOptions {
   readonly store: Store;
   readonly messages: MessageStore;
-  readonly files: AttachmentFolder;
   readonly responses: Pick<ResponseCache, 'expire'>;
   /** Returns the time for which prompts are kept, in milliseconds; `null`: for good. */
   readonly promptsKeptMs: () => Promise<number | null>;
@@ -30,7 +28,7 @@ export function messageExpiry(options: MessageExpiryOptions): Job {
 }
 
 async function sweep(options: MessageExpiryOptions, { isActive }: JobRun): Promise<void> {
-  const { store, messages, files, responses, promptsKeptMs, clock } = options;
+  const { store, messages, responses, promptsKeptMs, clock } = options;
   const nowMs = clock.now();
   const privateMs = Math.min((await promptsKeptMs()) ?? MESSAGES_KEPT_MS, MESSAGES_KEPT_MS);
   const isDue = ({ order, visibleTo }: Message): boolean => visibleTo !== null || order <= nowMs - MESSAGES_KEPT_MS;
@@ -42,7 +40,6 @@ async function sweep(options: MessageExpiryOptions, { isActive }: JobRun): Promi
       const needed = await neededBy(store, old);
       for (const message of old.filter(({ task }) => task === null || !needed.has(task))) {
         if (!isActive()) return;
-        for (const { name } of message.attachments) await files.remove(message.id, name);
         await messages.remove(message.id);
       }
     }

@@ -6,6 +6,7 @@ import { collection, type IndexEntry, type IndexWrite, type Store, type Versione
 import { DailiesError } from '#src/errors.ts';
 import type { Phase, TaskId, TaskState } from '#src/tasks/index.ts';
 import type { AspectRatio } from '#src/videos/index.ts';
+import type { AttachmentFolder } from './files.ts';
 import { LiveUpdates } from './live-updates.ts';
 import type { messagesQuery } from './schema.ts';
 
@@ -31,7 +32,7 @@ export interface ClipFacts {
 
 export type InteractionKind = 'interaction' | 'press' | 'reaction' | 'form';
 
-interface Attachment {
+export interface Attachment {
   readonly name: string;
   readonly description: string;
   readonly contentType: string;
@@ -121,18 +122,20 @@ interface Read {
 
 const CHANNELS_INDEX = 'playground-channels';
 
-/** The messages of all channels. Publishes every change to the open pages of all replicas. */
+/** The messages of all channels, with their files. Publishes every change to the open pages of all replicas. */
 export class MessageStore {
   readonly updates: LiveUpdates;
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #files: AttachmentFolder;
   /** Highest `order` assigned by this process, by channel; concurrent posts may not be in the store yet. */
   readonly #newest = new Map<string, number>();
   readonly #listed = new Set<string>();
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store, clock: Clock, files: AttachmentFolder) {
     this.#store = store;
     this.#clock = clock;
+    this.#files = files;
     this.updates = new LiveUpdates(store, (id) => this.get(id));
   }
 
@@ -265,15 +268,21 @@ export class MessageStore {
     return message !== null;
   }
 
-  /** Removes a message if it exists. */
+  /** Removes a message with its files, if it exists. */
   async remove(id: string): Promise<void> {
     const message = await this.get(id);
     if (message === undefined) return;
+    await this.removeFiles(message);
     await this.#store.commit({
       records: [playgroundMessages.overwriting(id, null)],
       index: [{ index: messagesIndex(message.channel), member: id, score: null }],
     });
     this.updates.publish({ kind: 'gone', message });
+  }
+
+  /** Deletes files of a message, which keeps naming them. @param attachments default: all */
+  async removeFiles({ id, attachments: all }: Message, attachments = all): Promise<void> {
+    for (const { name } of attachments) await this.#files.remove(id, name);
   }
 
   /** Returns an `order` after every message of the channel, regardless of clock skew between replicas. */
@@ -327,15 +336,15 @@ function mentionsIn(lines: readonly Line[]): readonly string[] {
   return lines.flat().flatMap((part) => (typeof part === 'object' && 'mention' in part ? [part.mention.id] : []));
 }
 
+/** Fields of a message that shows no task. */
+export const NO_TASK = { task: null, state: null, progress: null, clip: null } as const;
+
 const EMPTY = {
+  ...NO_TASK,
   author: BOT_NAME,
   replyTo: null,
   visibleTo: null,
   asked: null,
-  task: null,
-  state: null,
-  progress: null,
-  clip: null,
   attachments: [],
   reactions: {},
   edits: 0,

@@ -5,14 +5,7 @@ import { type Card, linesOf, withoutDirection } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import type { MessageRef, RemovedView } from '#src/chat/index.ts';
 import { type Person, withoutPerson } from '#src/tasks/index.ts';
-import type { AttachmentFolder } from './files.ts';
-import { type Message, type MessageStore, maySee } from './message-store.ts';
-
-/** Options of {@link retractMessage}. */
-interface RetractionOptions {
-  readonly messages: MessageStore;
-  readonly files: AttachmentFolder;
-}
+import { type Message, type MessageStore, maySee, NO_TASK } from './message-store.ts';
 
 /** Characters at the beginning of a prompt that every message which quotes it has; the rest may be cut off. */
 const QUOTED_LENGTH = 32;
@@ -22,7 +15,7 @@ const QUOTED_LENGTH = 32;
  * replies that quote it, such as lists and **Details**, are removed, and replies to it replaced.
  */
 export async function retractMessage(
-  { messages, files }: RetractionOptions,
+  messages: MessageStore,
   { message: id }: MessageRef,
   view: RemovedView,
 ): Promise<void> {
@@ -31,26 +24,28 @@ export async function retractMessage(
   const card = cardOf(view);
   // Before the message itself, whose record a repeated attempt compares them with.
   await retractCopies(messages, message, card);
-  for (const { name } of message.attachments) await files.remove(id, name);
-  await replace(messages, id, card);
+  await replaceContent(messages, id, { card, ...NOTHING });
 }
 
-/** Deletes the files of a message whose clip has expired, and changes its content. */
-export async function expireMessage(
-  { messages, files }: RetractionOptions,
-  id: string,
-  fields: Partial<Message>,
-): Promise<void> {
+const NOTHING = { ...NO_TASK, asked: null };
+
+/** Changes the content of a message unless it is as wanted already, and deletes its files. Does nothing where there is none. */
+export async function replaceContent(messages: MessageStore, id: string, fields: Partial<Message>): Promise<void> {
   const message = await messages.get(id);
-  for (const { name } of message?.attachments ?? []) await files.remove(id, name);
-  await changeOnce(messages, id, { ...fields, attachments: [] });
+  if (message === undefined) return;
+  await messages.removeFiles(message);
+  await messages.changeIfThere(id, (current) => {
+    const wanted = { ...current, ...fields, attachments: [] };
+    const isSame = JSON.stringify(wanted) === JSON.stringify(current);
+    return isSame ? current : { ...wanted, edits: current.edits + 1 };
+  });
 }
 
 async function retractCopies(messages: MessageStore, original: Message, card: Card): Promise<void> {
   if (original.task === null) return;
   for await (const page of messages.all()) {
     for (const message of page.filter((one) => unlessDamaged(() => isCopy(one, original)) === true)) {
-      if (message.visibleTo === null) await replace(messages, message.id, card);
+      if (message.visibleTo === null) await replaceContent(messages, message.id, { card, ...NOTHING });
       else await messages.remove(message.id);
     }
   }
@@ -72,19 +67,6 @@ function quotes(text: string, prompt: string): boolean {
   return line !== '' && text.replace(/\s+/gu, ' ').includes(beginning(line, QUOTED_LENGTH).trim());
 }
 
-function replace(messages: MessageStore, id: string, card: Card): Promise<void> {
-  const empty = { asked: null, task: null, state: null, progress: null, clip: null, attachments: [] };
-  return changeOnce(messages, id, { card, ...empty });
-}
-
-/** Changes a message unless it is as wanted already; does nothing if it was removed meanwhile. */
-async function changeOnce(messages: MessageStore, id: string, wanted: Partial<Message>): Promise<void> {
-  const isSame = (current: Message): boolean => JSON.stringify({ ...current, ...wanted }) === JSON.stringify(current);
-  const change = (current: Message): Message =>
-    isSame(current) ? current : { ...current, ...wanted, edits: current.edits + 1 };
-  await messages.changeIfThere(id, change);
-}
-
 /** Files that name the people of the team; a new one can be requested at any time. */
 const NAMES_PEOPLE = /\.csv(?:\.gz)?$/u;
 
@@ -92,22 +74,19 @@ const NAMES_PEOPLE = /\.csv(?:\.gz)?$/u;
  * Forgets a user: removes the messages that only they see, with their files, and replaces them in the messages that others
  * see, in what these answer, and among the reactions. Removes the CSV files of the others, which may name them.
  */
-export async function forgetPerson(
-  { messages, files }: RetractionOptions,
-  person: Person,
-  pseudonym: Person,
-): Promise<void> {
+export async function forgetPerson(messages: MessageStore, person: Person, pseudonym: Person): Promise<void> {
   for await (const page of messages.all()) {
     for (const message of page) {
       const other = unlessDamaged(() => withoutUser(message, person, pseudonym));
       if (other === undefined) continue;
       if (message.visibleTo === person.id) {
-        for (const { name } of message.attachments) await files.remove(message.id, name);
         await messages.remove(message.id);
         continue;
       }
-      const named = message.attachments.filter(({ name }) => NAMES_PEOPLE.test(name));
-      for (const { name } of named) await files.remove(message.id, name);
+      await messages.removeFiles(
+        message,
+        message.attachments.filter(({ name }) => NAMES_PEOPLE.test(name)),
+      );
       if (other !== message)
         await messages.changeIfThere(message.id, (current) => withoutUser(current, person, pseudonym));
     }

@@ -20,8 +20,8 @@ it('deletes messages of more than a year with their files, but not what is open 
   await writeFile(join(dir, 'clip.mp4'), 'clip');
   const house = new ChatHouse();
   const { store, clock } = house;
-  const messages = new MessageStore(store, clock);
   const files = new AttachmentFolder(join(dir, 'playground'));
+  const messages = new MessageStore(store, clock, files);
   const running = await house.running({ id: 'running' as TaskId });
   const release = house.platform.stalls('attach');
   const undelivered = await house.done({ id: 'undelivered' as TaskId });
@@ -47,7 +47,7 @@ it('deletes messages of more than a year with their files, but not what is open 
   clock.step(MESSAGES_KEPT_MS - DAY_MS / 2);
   const responses = { expire: async () => undefined };
   const promptsKeptMs = async () => null;
-  const expiry = messageExpiry({ store, messages, files, responses, promptsKeptMs, clock });
+  const expiry = messageExpiry({ store, messages, responses, promptsKeptMs, clock });
   for (let time = 0; time < 2; time += 1) expect(await runJob(expiry, { store, clock })).toBe(true);
   const left = (await Array.fromAsync(messages.all())).flat().map(({ id }) => id);
   expect(left.toSorted()).toEqual(['newer', 'running', 'undelivered']);
@@ -57,11 +57,11 @@ it('deletes messages of more than a year with their files, but not what is open 
 
 it('deletes private replies once prompts of their age go, and the responses to requests after a year', async () => {
   const { store, clock } = new ChatHouse();
-  const [messages, files] = [new MessageStore(store, clock), new AttachmentFolder('/nowhere')];
+  const messages = new MessageStore(store, clock, new AttachmentFolder('/nowhere'));
   const responses = new ResponseCache(store, clock);
   let keptMs: number | null = null;
   const promptsKeptMs = async () => keptMs;
-  const expiry = messageExpiry({ store, messages, files, responses, promptsKeptMs, clock });
+  const expiry = messageExpiry({ store, messages, responses, promptsKeptMs, clock });
   const post = (id: string, visibleTo: string | null) =>
     messages.post({ id, channel: 'general', card: { ...card }, visibleTo });
   const left = async () => (await Array.fromAsync(messages.all())).flat().map(({ id }) => id);
