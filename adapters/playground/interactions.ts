@@ -36,11 +36,12 @@ interface InteractionHandlerOptions {
 interface Interaction {
   readonly kind: InteractionKind;
   readonly caller: Caller;
-  /** Short label of the interaction, such as `/video list`; `null` where the response makes it clear. */
-  readonly label: string | null;
-  readonly message: Message | null;
-  /** True: the response replaces `message`, as for pagination. */
-  readonly inPlace: boolean;
+  /** Short label of the interaction, such as `/video list`; default: none, since the response makes it clear. */
+  readonly label?: string | undefined;
+  /** Message with the button or form. Default: none. */
+  readonly message?: Message | null;
+  /** True: the response replaces `message`, as for pagination. Default: false. */
+  readonly inPlace?: boolean;
 }
 
 /** Passes interactions of the page to the bot and posts its responses. Deduplicates by interaction id. */
@@ -55,14 +56,7 @@ export class InteractionHandler {
   interact(body: z.output<typeof interactionBody>): Promise<CachedResponse> {
     const caller = callerOf(body.id, body.user, body.channel);
     const typed = /^\/video(?:\s+|$)([\s\S]*)$/i.exec(body.text.trim())?.[1];
-    const interaction: Interaction = {
-      kind: 'interaction',
-      caller,
-      label: this.#commandOf(body.text),
-      message: null,
-      inPlace: false,
-    };
-    return this.#once(interaction, () => {
+    return this.#once({ kind: 'interaction', caller, label: this.#commandOf(body.text) }, () => {
       if (typed !== undefined) return this.#options.bot.text(caller, typed);
       // Plain text is offered as an order; text that looks like another command is not.
       if (/^\s*(?:\/|$)/u.test(body.text)) return Promise.resolve(NOT_A_COMMAND);
@@ -85,13 +79,7 @@ export class InteractionHandler {
       const pressed = buttonsOf(found.card).find((offered) => offered.id === button);
       // The button id comes from the client: one that is not in the message replaces nothing.
       const inPlace = pressed !== undefined && isAnsweredInPlace(pressed.id);
-      const interaction: Interaction = {
-        kind: 'press',
-        caller,
-        label: pressed?.label ?? null,
-        message: found,
-        inPlace,
-      };
+      const interaction: Interaction = { kind: 'press', caller, label: pressed?.label, message: found, inPlace };
       return this.#once(interaction, () => this.#options.bot.press(caller, button));
     });
   }
@@ -99,8 +87,7 @@ export class InteractionHandler {
   react({ id, user, message, emoji }: z.output<typeof reactionBody>): Promise<CachedResponse> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
-      const interaction: Interaction = { kind: 'reaction', caller, label: emoji, message: found, inPlace: false };
-      return this.#once(interaction, async () => {
+      return this.#once({ kind: 'reaction', caller, label: emoji, message: found }, async () => {
         await this.#options.messages.change(message, (current) => withReaction(current, user, emoji));
         return this.#options.bot.react(caller, { channel: found.channel, message }, emoji);
       });
@@ -111,8 +98,9 @@ export class InteractionHandler {
     const shown = price === undefined ? {} : { shown: { price: parsePriceId(price) } };
     const send = (target: string, original: Message | null): Promise<CachedResponse> => {
       const caller = { ...callerOf(id, user, target), ...shown };
-      const interaction: Interaction = { kind: 'form', caller, label: null, message: original, inPlace: false };
-      return this.#once(interaction, () => this.#options.bot.submit(caller, form, values));
+      return this.#once({ kind: 'form', caller, message: original }, () =>
+        this.#options.bot.submit(caller, form, values),
+      );
     };
     if (typeof message === 'string') return this.#onMessage(message, user, (found) => send(found.channel, found));
     return send(channel ?? '', null);
@@ -167,7 +155,7 @@ export class InteractionHandler {
 
   #once(interaction: Interaction, ask: () => Promise<Reply | null>): Promise<CachedResponse> {
     const { bot, logger, responses } = this.#options;
-    const { kind, caller, inPlace } = interaction;
+    const { kind, caller, inPlace = false } = interaction;
     return responses.once(`${kind}:${caller.interaction}`, caller.user.id, async () => {
       const responder = new PageResponder(this.#options, interaction);
       const task = await runInteraction({ bot, logger, caller, inPlace, ask }, responder);
@@ -193,7 +181,7 @@ class PageResponder implements Responder {
   }
 
   async show(card: Card, placement: Placement): Promise<void> {
-    const { message } = this.#interaction;
+    const { message = null } = this.#interaction;
     if (placement !== 'in-place' || message === null) {
       this.response = accepted(await this.#post(card, placement !== 'public'));
       return;
@@ -235,13 +223,13 @@ class PageResponder implements Responder {
 
   /** Posts a response. @returns the id of its message, which is the same for the same interaction. */
   async #post(card: Card, isPrivate: boolean): Promise<string> {
-    const { kind, caller, label, message } = this.#interaction;
+    const { kind, caller, label, message = null } = this.#interaction;
     const posted = await this.#options.messages.post({
       id: messageIdOf(kind, caller.interaction),
       channel: caller.channel,
       card,
       visibleTo: isPrivate ? caller.user.id : null,
-      asked: label === null ? null : { user: caller.user.name, what: label, how: kind },
+      asked: label === undefined ? null : { user: caller.user.name, what: label, how: kind },
       replyTo: message === null ? null : { channel: message.channel, message: message.id },
     });
     return posted.id;
