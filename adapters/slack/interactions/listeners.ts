@@ -3,7 +3,6 @@ import type { Caller } from '#commands/bot-port.ts';
 import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/buttons.ts';
 import { parseForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Person } from '#src/tasks/index.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { writeAddress } from '../origin.ts';
 import type { RequestState } from '../transport/dispatcher.ts';
@@ -41,8 +40,10 @@ interface Source extends ResponseContext {
   /** Bolt's context, with the result of the access check. */
   readonly context: Context;
   readonly interaction: string;
-  readonly person: Person;
-  readonly mayManage?: boolean | undefined;
+  /** The user's name in the payload, for one whose profile cannot be read. */
+  readonly handle?: string | undefined;
+  /** True if what is asked for depends on the right to manage the channel, which is looked up then. Default: false. */
+  readonly isManaged?: boolean;
   /** True if the channel's name is one of a group message. */
   readonly isGroup?: boolean;
 }
@@ -61,9 +62,9 @@ interface MessageArguments {
 
 /** Registers listeners that pass every interaction to the handler. */
 export function registerListeners(app: App, options: ListenerOptions): void {
-  const interactionOf = (source: Source): Interaction => ({
+  const interactionOf = async (source: Source): Promise<Interaction> => ({
     to: source.to,
-    caller: callerOf(source),
+    caller: await callerOf(source, options),
     replies: new ReplySender(options, source),
     acknowledge: async () => stateOf(source.context).acknowledge?.(),
   });
@@ -82,48 +83,51 @@ export function registerListeners(app: App, options: ListenerOptions): void {
 }
 
 interface Listening extends ListenerOptions {
-  readonly interactionOf: (source: Source) => Interaction;
+  readonly interactionOf: (source: Source) => Promise<Interaction>;
 }
 
-function listenToCommands(app: App, { handler, profiles, permissions, interactionOf }: Listening): void {
+function listenToCommands(app: App, { handler, interactionOf }: Listening): void {
   app.command('/video', async ({ command, context, respond }) => {
-    const { channel_id: channel, user_id: user, trigger_id: trigger } = command;
-    const to = teamOf(context, command.team_id);
-    const person = await profiles.person(to, user, command.user_name);
+    const { trigger_id: trigger } = command;
     const text = typedText(command.text);
-    const mayManage = MANAGED_TEXT.test(text) && (await permissions.manages(to, channel, user));
-    const isGroup = isGroupName(command.channel_name);
-    const source = {
+    const interaction = await interactionOf({
       context,
-      to,
-      channel,
-      isGroup,
+      to: teamOf(context, command.team_id),
+      channel: command.channel_id,
+      isGroup: isGroupName(command.channel_name),
       thread: null,
-      user,
-      person,
+      user: command.user_id,
+      handle: command.user_name,
       interaction: trigger,
-      mayManage,
+      isManaged: MANAGED_TEXT.test(text),
       respond,
-    };
-    await handler.command({ ...interactionOf(source), trigger }, text);
+    });
+    await handler.command({ ...interaction, trigger }, text);
   });
   // The global shortcut has no channel: the modal has a field for one.
   app.shortcut({ type: 'shortcut' }, async ({ shortcut, context }) => {
     const { user, trigger_id: trigger } = shortcut;
     const to = teamOf(context, user.team_id ?? '');
-    const person = await profiles.person(to, user.id, user.username);
-    const source = { context, to, channel: user.id, thread: null, user: user.id, person, interaction: trigger };
-    await handler.command({ ...interactionOf(source), trigger }, '');
+    const who = { user: user.id, handle: user.username };
+    const interaction = await interactionOf({
+      context,
+      to,
+      channel: user.id,
+      thread: null,
+      ...who,
+      interaction: trigger,
+    });
+    await handler.command({ ...interaction, trigger }, '');
   });
   // There is only one message shortcut, so its callback id is not checked; manifests may differ.
   app.shortcut({ type: 'message_action' }, async ({ shortcut, context, respond }) => {
     const { message, channel, user, trigger_id: trigger } = shortcut;
     const to = teamOf(context, user.team_id ?? '');
-    const person = await profiles.person(to, user.id, user.name);
     const thread = message['thread_ts'] ?? message.ts;
     const where = { to, channel: channel.id, isGroup: isGroupName(channel.name), thread };
-    const source = { context, ...where, user: user.id, person, interaction: trigger, respond };
-    await handler.animate({ ...interactionOf(source), trigger }, imageIn(message as MessageLike));
+    const who = { user: user.id, handle: user.name };
+    const interaction = await interactionOf({ context, ...where, ...who, interaction: trigger, respond });
+    await handler.animate({ ...interaction, trigger }, imageIn(message as MessageLike));
   });
 }
 
@@ -132,7 +136,7 @@ function isGroupName(name: string | undefined): boolean {
   return name?.startsWith('mpdm-') === true;
 }
 
-function listenToButtons(app: App, { handler, home, clients, profiles, permissions, interactionOf }: Listening): void {
+function listenToButtons(app: App, { handler, home, clients, interactionOf }: Listening): void {
   app.action({ type: 'block_actions', action_id: BUTTON_ID }, async ({ body, action, context, respond }) => {
     const { user, message, trigger_id: trigger } = body;
     if (action.type !== 'button') return;
@@ -142,22 +146,21 @@ function listenToButtons(app: App, { handler, home, clients, profiles, permissio
     const isOnHome = body.channel === undefined;
     const command = isOnHome ? HOME_COMMANDS.get(button) : undefined;
     const onHome = async () => (command === '' ? user.id : clients.directChannel('answer', to, user.id));
-    const channel = body.channel?.id ?? (await onHome());
     const source = {
       context,
       to,
-      channel,
+      channel: body.channel?.id ?? (await onHome()),
       isOnHome,
       isGroup: isGroupName(body.channel?.name),
       user: user.id,
+      handle: user.username,
       interaction: trigger,
       // Payloads of ephemeral messages have the thread only in their container.
       thread: threadOfMessage(message) ?? threadOfContainer(body.container),
-      person: await profiles.person(to, user.id, user.username),
-      mayManage: actionOf(button).isManaged && (await permissions.manages(to, channel, user.id)),
+      isManaged: actionOf(button).isManaged,
       respond: respond as RespondFn | undefined,
     };
-    const interaction = { ...interactionOf(source), trigger };
+    const interaction = { ...(await interactionOf(source)), trigger };
     if (command !== undefined) return handler.command(interaction, command);
     await handler.press({ ...interaction, inPlace: !isOnHome && isAnsweredInPlace(button) }, button);
     if (!isOnHome) return;
@@ -172,32 +175,29 @@ function listenToButtons(app: App, { handler, home, clients, profiles, permissio
   });
 }
 
-function listenToForms(app: App, { handler, profiles, permissions, interactionOf }: Listening): void {
+function listenToForms(app: App, { handler, interactionOf }: Listening): void {
   app.view(FORM_CALLBACK, async ({ body, view, ack, context }) => {
     const metadata = readMetadata(view.private_metadata);
     if (metadata === null) return ack();
     const { user } = body;
     const to = { ...teamOf(context, body.team?.id ?? ''), enterprise: metadata.enterprise };
-    const { thread, isGroup } = metadata;
-    const channel = readFilledIn(view).channel ?? metadata.channel;
-    const interaction = submissionId(body.view);
-    const source = {
+    const interaction = await interactionOf({
       context,
       to,
-      channel,
-      ...(isGroup === true ? { isGroup } : {}),
-      thread,
+      channel: readFilledIn(view).channel ?? metadata.channel,
+      isGroup: metadata.isGroup === true,
+      thread: metadata.thread,
       user: user.id,
-      interaction,
-      person: await profiles.person(to, user.id, user.name),
-      mayManage: isManagedForm(metadata.form) && (await permissions.manages(to, channel, user.id)),
-    };
+      handle: user.name,
+      interaction: submissionId(body.view),
+      isManaged: isManagedForm(metadata.form),
+    });
     const refuse = async (errors: Readonly<Record<string, string>>): Promise<boolean> => {
       const isOpen = stateOf(context).isAcknowledged?.() !== true;
       if (isOpen) await ack({ response_action: 'errors', errors });
       return isOpen;
     };
-    await handler.submit({ interaction: interactionOf(source), metadata, view, refuse });
+    await handler.submit({ interaction, metadata, view, refuse });
   });
 }
 
@@ -208,17 +208,15 @@ function isManagedForm(id: string): boolean {
 }
 
 function listenToEvents(app: App, options: Listening): void {
-  const { handler, home, profiles, permissions, workspaces, interactionOf } = options;
+  const { handler, home, workspaces, interactionOf } = options;
   const answer = async ({ event, body, context }: MessageArguments): Promise<void> => {
     const said = readAddressedMessage(event, context.botUserId ?? '');
     if (said === null) return;
     const { user, text, thread } = said;
-    const to = teamOf(context, body.team_id);
-    const person = await profiles.person(to, user);
-    const { channel } = event;
-    const mayManage = MANAGED_TEXT.test(text) && (await permissions.manages(to, channel, user));
-    const source = { context, to, channel, thread, user, person, mayManage, interaction: body.event_id };
-    await handler.command(interactionOf(source), text, 'message', event.files);
+    const where = { to: teamOf(context, body.team_id), channel: event.channel, thread };
+    const isManaged = MANAGED_TEXT.test(text);
+    const interaction = await interactionOf({ context, ...where, user, isManaged, interaction: body.event_id });
+    await handler.command(interaction, text, 'message', event.files);
   };
   app.event('app_mention', ({ event, body, context }) => answer({ event, body, context }));
   app.event('message', async ({ event, body, context }) => {
@@ -228,20 +226,18 @@ function listenToEvents(app: App, options: Listening): void {
     const { item, user, reaction } = event;
     if (reactionAction(reaction) === null) return;
     if (item.type !== 'message' || (event.item_user !== undefined && event.item_user !== context.botUserId)) return;
-    const to = teamOf(context, body.team_id);
     const { channel, ts: message } = item;
-    const [person, mayManage] = await Promise.all([profiles.person(to, user), permissions.manages(to, channel, user)]);
-    const source = { context, to, channel, thread: null, user, person, mayManage, interaction: body.event_id };
-    await handler.react(interactionOf(source), { channel, message }, reaction);
+    const where = { to: teamOf(context, body.team_id), channel, thread: null };
+    const interaction = await interactionOf({ context, ...where, user, isManaged: true, interaction: body.event_id });
+    await handler.react(interaction, { channel, message }, reaction);
   });
   app.event('app_home_opened', async ({ event, body, context }) => {
     if (event.tab !== 'home') return;
     const to = teamOf(context, body.team_id);
     const { user, channel } = event;
-    const person = await profiles.person(to, user);
     await home.show(
       to,
-      callerOf({ context, to, channel, thread: null, interaction: body.event_id, person, mayManage: false }),
+      await callerOf({ context, to, channel, thread: null, user, interaction: body.event_id }, options),
     );
   });
   app.event('app_uninstalled', ({ body, context }) => workspaces.forget(installedIn(context, body.team_id)));
@@ -265,16 +261,14 @@ function stateOf(context: Context): Partial<RequestState> {
   return context as Partial<RequestState>;
 }
 
-function callerOf({
-  context,
-  to,
-  channel,
-  thread,
-  interaction,
-  person,
-  mayManage = false,
-  isGroup = false,
-}: Omit<Source, 'user' | 'respond'>): Caller {
+async function callerOf(
+  { context, to, channel, thread, user, handle, interaction, isManaged = false, isGroup = false }: Source,
+  { profiles, permissions }: Pick<ListenerOptions, 'profiles' | 'permissions'>,
+): Promise<Caller> {
+  const [person, mayManage] = await Promise.all([
+    profiles.person(to, user, handle),
+    isManaged && permissions.manages(to, channel, user),
+  ]);
   const address = writeAddress({ thread, enterprise: to.enterprise, isGroup });
   const isExternal = context['isExternal'] === true ? { isExternal: true } : {};
   const { accepted } = stateOf(context);
