@@ -1,6 +1,6 @@
 import type { types } from '@slack/bolt';
 import { z } from 'zod';
-import type { Form, FormField, Reply } from '#commands/bot-port.ts';
+import type { FieldChoice, Form, FormField, Reply } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cutNote } from '#commands/sentences/forms.ts';
 import { plain } from '../messages/render.ts';
@@ -99,7 +99,7 @@ function renderTextInput({ name, value, long }: FormField, maxLength: number): t
 }
 
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
-const MOST_OPTIONS = 100;
+export const MOST_OPTIONS = 100;
 /** @see https://docs.slack.dev/reference/block-kit/composition-objects/option-object */
 const OPTION_LENGTH = 75;
 /** Maximum length of a select's placeholder. */
@@ -110,18 +110,22 @@ function renderSelect(
   { name, value }: FormField,
   { placeholder, all }: NonNullable<FormField['choices']>,
 ): types.StaticSelect | null {
-  if (all.length === 0 || all.length > MOST_OPTIONS) return null;
-  const options = all.map((one) => ({
+  const isFitting = all.length > 0 && all.length <= MOST_OPTIONS;
+  if (!isFitting || (value !== '' && all.every((one) => one.value !== value))) return null;
+  return { ...staticSelect(name, all, value), placeholder: plain(placeholder, PLACEHOLDER_LENGTH) };
+}
+
+/** Builds a select with as many of the choices as it takes; one of them may be chosen. */
+export function staticSelect(name: string, choices: readonly FieldChoice[], value: string): types.StaticSelect {
+  const options = choices.slice(0, MOST_OPTIONS).map((one) => ({
     value: one.value,
     text: plain(one.label, OPTION_LENGTH),
     ...(one.description === undefined ? {} : { description: plain(one.description, OPTION_LENGTH) }),
   }));
   const chosen = options.find((option) => option.value === value);
-  if (value !== '' && chosen === undefined) return null;
   return {
     type: 'static_select',
     action_id: name,
-    placeholder: plain(placeholder, PLACEHOLDER_LENGTH),
     options,
     ...(chosen === undefined ? {} : { initial_option: chosen }),
   };

@@ -31,17 +31,14 @@ import {
   type Setting,
 } from '#src/videos/index.ts';
 import { plain } from '../messages/render.ts';
-import { modal, TITLE_LENGTH, type ViewMetadata } from './modals.ts';
+import { MOST_OPTIONS, modal, staticSelect, TITLE_LENGTH, type ViewMetadata } from './modals.ts';
 
 /** Name of the model field, whose value determines the other fields. */
 export const MODEL_FIELD = 'model';
 /** Matches the fields whose values determine the price. */
 export const PRICED_FIELDS = /^(?:model|seconds|takes)$/u;
 
-/** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
-const MOST_OPTIONS = 100;
-/** @see https://docs.slack.dev/reference/block-kit/composition-objects/option-object */
-const OPTION_LENGTH = 75;
+const LABEL_LENGTH = 75;
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/file-input-element */
 const MOST_FILES = 10;
 const MOST_TYPED = 3000;
@@ -99,51 +96,44 @@ function withHint(block: types.KnownBlock, notes: NonNullable<OrderForm['notes']
   return note === undefined ? block : { ...block, hint: plain(note, MOST_TYPED) };
 }
 
+/** Builds an input, whose block has the id of its field unless its value holds for one model alone. */
+function inputBlock(
+  id: string,
+  label: string,
+  input: Pick<types.InputBlock, 'element' | 'optional' | 'dispatch_action'>,
+): types.InputBlock {
+  return { type: 'input', block_id: id, label: plain(label, LABEL_LENGTH), ...input };
+}
+
 function promptBlock(value: string | undefined): types.InputBlock {
-  return {
-    type: 'input',
-    block_id: 'prompt',
-    label: plain(ORDER_LABELS.prompt, OPTION_LENGTH),
-    element: {
-      type: 'plain_text_input',
-      action_id: 'prompt',
-      multiline: true,
-      max_length: MOST_TYPED,
-      placeholder: plain(PROMPT_EXAMPLE, OPTION_LENGTH),
-      ...(value === undefined || value === '' ? {} : { initial_value: beginning(value, MOST_TYPED) }),
-    },
+  const element: types.PlainTextInput = {
+    type: 'plain_text_input',
+    action_id: 'prompt',
+    multiline: true,
+    max_length: MOST_TYPED,
+    placeholder: plain(PROMPT_EXAMPLE, LABEL_LENGTH),
+    ...(value === undefined || value === '' ? {} : { initial_value: beginning(value, MOST_TYPED) }),
   };
+  return inputBlock('prompt', ORDER_LABELS.prompt, { element });
 }
 
 /** Renders the field for the clip's channel, if the modal was opened outside a channel. */
 function channelBlock({ asksChannel = false }: ViewMetadata): readonly types.InputBlock[] {
   if (!asksChannel) return [];
-  return [
-    {
-      type: 'input',
-      block_id: 'channel',
-      label: plain(ORDER_LABELS.channel, OPTION_LENGTH),
-      element: {
-        type: 'conversations_select',
-        action_id: 'channel',
-        default_to_current_conversation: true,
-        filter: { include: ['public', 'private', 'im'] },
-      },
-    },
-  ];
+  const element: types.ConversationsSelect = {
+    type: 'conversations_select',
+    action_id: 'channel',
+    default_to_current_conversation: true,
+    filter: { include: ['public', 'private', 'im'] },
+  };
+  return [inputBlock('channel', ORDER_LABELS.channel, { element })];
 }
 
 /** Renders the models with their rates alone: Slack keeps the label of a chosen option when a modal is updated. */
 function modelBlock(catalog: Catalog, chosen: Model): types.InputBlock {
   const all = catalog.models.map((one) => modelChoice(catalog, one));
-  const options = all.map(({ value, label }) => optionOf(value, label)).slice(0, MOST_OPTIONS);
-  return {
-    type: 'input',
-    block_id: MODEL_FIELD,
-    dispatch_action: true,
-    label: plain(ORDER_LABELS.model, OPTION_LENGTH),
-    element: { type: 'static_select', action_id: MODEL_FIELD, options, ...chosenOf(options, chosen.name) },
-  };
+  const element = staticSelect(MODEL_FIELD, all, chosen.name);
+  return inputBlock(MODEL_FIELD, ORDER_LABELS.model, { dispatch_action: true, element });
 }
 
 /**
@@ -157,61 +147,30 @@ function settingBlock(setting: Setting, model: Model, value: string | undefined)
   const { name, kind } = setting;
   const typed = kind === 'number' && value !== undefined ? Number(value) : value;
   const chosen = typed !== undefined && isOffered(offer, typed) ? typed : setting.defaultOf(model);
-  return [
-    {
-      type: 'input',
-      block_id: `${name}:${model.name}`,
-      dispatch_action: PRICED_FIELDS.test(name),
-      label: plain(fieldLabel(setting), OPTION_LENGTH),
-      optional: true,
-      element:
-        offered === null || offered.length > MOST_OPTIONS
-          ? numberInput(setting, model, chosen)
-          : select(setting, model, { offered, chosen }),
-    },
-  ];
+  const choices = offered?.map((one) => ({ value: String(one), label: choiceLabel(setting, model, one) }));
+  const element =
+    choices === undefined || choices.length > MOST_OPTIONS
+      ? numberInput(setting, model, chosen)
+      : staticSelect(name, choices, String(chosen));
+  const input = { dispatch_action: PRICED_FIELDS.test(name), optional: true, element };
+  return [inputBlock(`${name}:${model.name}`, fieldLabel(setting), input)];
 }
 
 /** Renders the field of the number of takes, unless there is nothing to choose. */
 function takesBlock(catalog: Catalog, chosen: string): readonly types.InputBlock[] {
-  const options = takesChoices(catalog).all.map(({ value, label }) => optionOf(value, label));
-  if (options.length === 1) return [];
-  return [
-    {
-      type: 'input',
-      block_id: 'takes',
-      dispatch_action: true,
-      label: plain(ORDER_LABELS.takes, OPTION_LENGTH),
-      optional: true,
-      element: { type: 'static_select', action_id: 'takes', options, ...chosenOf(options, chosen) },
-    },
-  ];
+  const { all } = takesChoices(catalog);
+  if (all.length === 1) return [];
+  const element = staticSelect('takes', all, chosen);
+  return [inputBlock('takes', ORDER_LABELS.takes, { dispatch_action: true, optional: true, element })];
 }
 
 /** Renders the field of the style, where there is one to choose. */
 function styleBlock(catalog: Catalog, chosen = ''): readonly types.InputBlock[] {
   const choices = styleChoices(catalog);
   if (choices === undefined) return [];
-  const options = choices.all.map(({ value, label }) => optionOf(value, label)).slice(0, MOST_OPTIONS);
-  const placeholder = plain(choices.placeholder, OPTION_LENGTH);
-  return [
-    {
-      type: 'input',
-      block_id: 'style',
-      label: plain(choices.title, OPTION_LENGTH),
-      optional: true,
-      element: { type: 'static_select', action_id: 'style', placeholder, options, ...chosenOf(options, chosen) },
-    },
-  ];
-}
-
-function select(
-  setting: Setting,
-  model: Model,
-  { offered, chosen }: { readonly offered: readonly (number | string)[]; readonly chosen: number | string | undefined },
-): types.StaticSelect {
-  const options = offered.map((one) => optionOf(String(one), choiceLabel(setting, model, one)));
-  return { type: 'static_select', action_id: setting.name, options, ...chosenOf(options, String(chosen)) };
+  const placeholder = plain(choices.placeholder, LABEL_LENGTH);
+  const element = { ...staticSelect('style', choices.all, chosen), placeholder };
+  return [inputBlock('style', choices.title, { optional: true, element })];
 }
 
 function numberInput({ name, offerOf }: Setting, model: Model, chosen: number | string | undefined): types.NumberInput {
@@ -243,38 +202,20 @@ function mediaBlocks(
 
 function addressesBlock({ media }: Model, kind: MediaKind, typed: string | undefined): types.InputBlock {
   const initial = typed === undefined ? {} : { initial_value: typed };
-  const label = plain(linksLabel(kind), OPTION_LENGTH);
   const element = { type: 'plain_text_input', action_id: kind, ...initial } as const;
-  return { type: 'input', block_id: kind, label, optional: media[kind].min === 0, element };
+  return inputBlock(kind, linksLabel(kind), { optional: media[kind].min === 0, element });
 }
 
 function filesBlock({ name, media }: Model, kind: MediaKind): types.InputBlock {
-  return {
-    type: 'input',
-    block_id: `${kind}:${name}`,
-    label: plain(filesLabel(kind), OPTION_LENGTH),
-    optional: media[kind].min === 0,
-    element: {
-      type: 'file_input',
-      action_id: `${kind}_files`,
-      filetypes: [...readableExtensions(kind)],
-      max_files: Math.min(media[kind].max, MOST_FILES),
-    },
+  const element: types.FileInput = {
+    type: 'file_input',
+    action_id: `${kind}_files`,
+    filetypes: [...readableExtensions(kind)],
+    max_files: Math.min(media[kind].max, MOST_FILES),
   };
+  return inputBlock(`${kind}:${name}`, filesLabel(kind), { optional: media[kind].min === 0, element });
 }
 
 function keptBlock({ kept }: ViewMetadata): readonly types.ContextBlock[] {
   return kept === undefined ? [] : [{ type: 'context', block_id: 'kept', elements: [plain(kept, MOST_TYPED)] }];
-}
-
-function optionOf(value: string, label: string): types.PlainTextOption {
-  return { text: plain(label, OPTION_LENGTH), value };
-}
-
-function chosenOf(
-  options: readonly types.PlainTextOption[],
-  value: string,
-): { initial_option?: types.PlainTextOption } {
-  const chosen = options.find((option) => option.value === value);
-  return chosen === undefined ? {} : { initial_option: chosen };
 }
