@@ -23,7 +23,7 @@ import type { SlackSettings } from './config.ts';
 import { Authentication, withTokenHint } from './installation/authentication.ts';
 import { BOT_SCOPES } from './installation/manifest.ts';
 import { TokenHealth } from './installation/token-health.ts';
-import { openWorkspaces, rulesFor, type Workspaces } from './installation/workspaces.ts';
+import { rulesFor, Workspaces } from './installation/workspaces.ts';
 import { admissionOf, admit } from './interactions/admission.ts';
 import { ReferenceMedia } from './interactions/attachments.ts';
 import { InteractionHandler } from './interactions/handler.ts';
@@ -114,7 +114,7 @@ class Slack implements Adapter {
     const { store, clock, logger, apiUrl, botToken } = options;
     this.#options = options;
     this.#messageStore = new MessageStore(store);
-    this.#workspaces = openWorkspaces(options, (id) => this.#health.forget(id));
+    this.#workspaces = new Workspaces({ ...options, onRemoved: (id) => this.#health.forget(id) });
     const workspaces = this.#workspaces;
     options.relay.openBy(PLATFORM, ({ team = '', enterprise }) => this.#headersFor({ team, enterprise }));
     const health = this.#health;

@@ -31,17 +31,14 @@ export interface Workspace {
 type Identify = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
 
 /** Options of {@link Workspaces}. */
-interface WorkspacesOptions {
+interface WorkspacesOptions extends Pick<SlackSettings, 'botToken' | 'apiUrl' | 'installation'> {
+  readonly access: AccessConfig;
   readonly store: Store;
-  /** Token of a single workspace; absent: tokens come from installations. */
-  readonly botToken?: string | undefined;
-  /** Encrypts the tokens of installations; absent for a single workspace. */
-  readonly cipher?: TokenCipher | undefined;
-  readonly identify: Identify;
-  /** Workspaces and organisations that may install the app. Default: all. */
-  readonly rules?: AccessRules;
+  readonly logger: Logger;
   /** Called with the id of a workspace that removed the app. */
   readonly onRemoved?: (id: string) => void;
+  /** Default: asks Slack. */
+  readonly identify?: Identify;
 }
 
 /** A stored installation, encrypted as a whole. */
@@ -70,6 +67,7 @@ const TOPIC = 'slack:installations';
 /** The workspaces that use the app: the single one of a token, or all that installed it. */
 export class Workspaces implements InstallationStore {
   readonly #options: WorkspacesOptions;
+  readonly #identify: Identify;
   readonly #cache = new Map<string, Workspace>();
   /** Organisation ids of workspaces covered by an organisation-wide installation, by team id. */
   readonly #organisations = new Map<string, string>();
@@ -77,6 +75,7 @@ export class Workspaces implements InstallationStore {
 
   constructor(options: WorkspacesOptions) {
     this.#options = options;
+    this.#identify = options.identify ?? ((token) => identify(token, options));
     options.store.broadcast.subscribe(TOPIC, (id) => this.#cache.delete(id));
   }
 
@@ -148,9 +147,8 @@ export class Workspaces implements InstallationStore {
 
   /** Checks the access rules. @throws DailiesError `missing_permission` naming a workspace that may not install it */
   #assertAllowed({ team, enterprise }: Installation): void {
-    const { rules } = this.#options;
     const teams = [team?.id, enterprise?.id].filter((id) => id !== undefined);
-    const refusal = rules === undefined ? null : accessRefusal('slack', rules, { teams, exceptions: [] });
+    const refusal = accessRefusal('slack', rulesFor(this.#options), { teams, exceptions: [] });
     if (refusal === null) return;
     const words = accessSentence(refusal);
     throw new DailiesError(`installing in ${teams.join(', ')}: ALLOW_TEAMS does not name it`, {
@@ -191,7 +189,7 @@ export class Workspaces implements InstallationStore {
   }
 
   #works(token: string): Promise<boolean> {
-    return this.#options.identify(token).then(
+    return this.#identify(token).then(
       () => true,
       (thrown: unknown) => {
         if (asDailiesError(thrown, 'trying a token').code === 'unauthorised') return false;
@@ -201,7 +199,7 @@ export class Workspaces implements InstallationStore {
   }
 
   #singleWorkspace(botToken: string): Promise<Workspace> {
-    this.#single ??= this.#options.identify(botToken).then((identity) => ({ ...identity, botToken }));
+    this.#single ??= this.#identify(botToken).then((identity) => ({ ...identity, botToken }));
     const single = this.#single;
     single.catch(() => {
       if (this.#single === single) this.#single = undefined;
@@ -212,7 +210,7 @@ export class Workspaces implements InstallationStore {
   async #installed(id: string): Promise<Workspace | null> {
     const token = (await this.#read(id))?.bot?.token;
     if (token === undefined) return null;
-    return { ...(await this.#options.identify(token)), id, botToken: token };
+    return { ...(await this.#identify(token)), id, botToken: token };
   }
 
   async #read(id: string): Promise<Installation | null> {
@@ -222,8 +220,8 @@ export class Workspaces implements InstallationStore {
   }
 
   get #cipher(): TokenCipher {
-    const { cipher } = this.#options;
-    if (cipher !== undefined) return cipher;
+    const { installation } = this.#options;
+    if (installation !== undefined) return new TokenCipher(installation.stateSecret);
     throw new TypeError('keeping an installation of Slack: there is no key to keep it with');
   }
 }
@@ -240,40 +238,27 @@ function queryId({ isEnterpriseInstall, enterpriseId, teamId }: InstallationQuer
 
 const IDENTIFY_TIMEOUT_MS = 10_000;
 
-/** Options of {@link openWorkspaces}. */
-interface WorkspacesSource extends Pick<SlackSettings, 'botToken' | 'apiUrl' | 'installation'> {
-  readonly access: AccessConfig;
-  readonly store: Store;
-  readonly logger: Logger;
-}
-
 /** Without `ALLOW_TEAMS`, admits the workspace of a single token; of several installations, none. */
-export function rulesFor({ access, botToken }: Pick<WorkspacesSource, 'access' | 'botToken'>): AccessRules {
+export function rulesFor({ access, botToken }: Pick<WorkspacesOptions, 'access' | 'botToken'>): AccessRules {
   return rulesOf(PLATFORM, access, botToken === undefined ? new Set() : 'all');
 }
 
-/** Creates the workspaces of the configured token, or those that installed the app. */
-export function openWorkspaces(options: WorkspacesSource, onRemoved: (id: string) => void): Workspaces {
-  const { store, logger, apiUrl, botToken, installation } = options;
-  const identify: Identify = async (token) => {
-    const client = createClient(token, { apiUrl, logger, timeoutMs: IDENTIFY_TIMEOUT_MS });
-    const identity = await client.auth.test().catch((thrown: unknown) => {
-      throw translate(thrown, 'introducing the bot to Slack');
-    });
-    const {
-      team_id: id = '',
-      user_id: botUserId = '',
-      bot_id: botId = '',
-      url = null,
-      enterprise_id: enterprise,
-      team: name,
-      user: botName,
-    } = identity;
-    const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
-    return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
-  };
-  const cipher = installation === undefined ? undefined : new TokenCipher(installation.stateSecret);
-  return new Workspaces({ store, botToken, cipher, identify, rules: rulesFor(options), onRemoved });
+async function identify(token: string, { apiUrl, logger }: WorkspacesOptions): ReturnType<Identify> {
+  const client = createClient(token, { apiUrl, logger, timeoutMs: IDENTIFY_TIMEOUT_MS });
+  const identity = await client.auth.test().catch((thrown: unknown) => {
+    throw translate(thrown, 'introducing the bot to Slack');
+  });
+  const {
+    team_id: id = '',
+    user_id: botUserId = '',
+    bot_id: botId = '',
+    url = null,
+    enterprise_id: enterprise,
+    team: name,
+    user: botName,
+  } = identity;
+  const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
+  return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
 }
 
 const CIPHER = 'aes-256-gcm';

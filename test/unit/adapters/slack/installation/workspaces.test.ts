@@ -1,6 +1,7 @@
 import type { Installation } from '@slack/bolt';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { TokenCipher, Workspaces } from '#adapters/slack/installation/workspaces.ts';
+import { Workspaces } from '#adapters/slack/installation/workspaces.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 
 const ORGANISATION: Installation<'v2', true> = {
@@ -13,7 +14,10 @@ const ORGANISATION: Installation<'v2', true> = {
 
 function open(store = new MemoryStore()) {
   const identify = () => Promise.resolve({ id: 'T1', botUserId: 'UB1', botId: 'B1', url: null });
-  return { store, workspaces: new Workspaces({ store, cipher: new TokenCipher('a secret'), identify }) };
+  const installation = { clientId: '1', clientSecret: 'another secret', stateSecret: 'a secret' };
+  const access = { teams: 'all', admits: [] } as const;
+  const logger = pino({ level: 'silent' });
+  return { store, workspaces: new Workspaces({ store, installation, access, logger, identify }) };
 }
 
 describe('an organisation-wide installation', () => {
