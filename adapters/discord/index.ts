@@ -3,8 +3,6 @@ import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { originalLabel } from '#commands/sentences/attachments.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import { beginning } from '#commands/sentences/format.ts';
-import { withoutDirection } from '#commands/ui/card.ts';
 import {
   type Attached,
   isPending,
@@ -30,10 +28,16 @@ import { ReferenceMedia } from './interactions/options.ts';
 import { Reactions } from './interactions/reactions.ts';
 import type { PendingResponses } from './interactions/response.ts';
 import { type MessageRecord, MessageStore, readAddress, writeAddress } from './messages/message-store.ts';
-import { DESCRIPTION_LENGTH, postNotice } from './messages/notices.ts';
 import { TaskPosts } from './messages/posts.ts';
-import { type Body, renderCard, type ShownClip, storedName, TEXT_LENGTH } from './messages/render.ts';
-import { expireRecord, replacing, retractMessage } from './messages/retraction.ts';
+import {
+  altText,
+  attaching,
+  type Body,
+  renderCard,
+  type ShownClip,
+  storedName,
+  TEXT_LENGTH,
+} from './messages/render.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
@@ -171,7 +175,7 @@ class Discord implements Adapter {
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     const { hasBot, guild } = readAddress(origin.address);
     // A notice is no response of its own, and may have been posted as text.
-    if (view.kind !== 'task') return this.#messages.replace(message, replacing(renderCard(cardOf(view), { guild })));
+    if (view.kind !== 'task') return this.#messages.replace(message, renderCard(cardOf(view), { guild }));
     const record = await this.#records.message(message.message);
     const plain = this.#render(view, origin, record?.clip);
     const body = hasBot ? plain : this.#renewal.withPrompt(record, plain, isOpen(view));
@@ -185,8 +189,7 @@ class Discord implements Adapter {
       const code = { code: 'too_large', retryable: false, limitBytes } as const;
       throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limitBytes}`, code);
     }
-    const description = beginning(withoutDirection(file.description), DESCRIPTION_LENGTH);
-    const clip = { name: storedName(file.name), description };
+    const clip = { name: storedName(file.name), description: altText(file.description) };
     const body = this.#render(view, origin, clip);
     const uploaded = await this.#findUpload(message, origin, { ...file, name: clip.name });
     const id = uploaded ?? (await this.#upload(message, origin, { file, clip, body }));
@@ -199,18 +202,29 @@ class Discord implements Adapter {
   }
 
   async notify(notice: Notice): Promise<MessageRef> {
-    const posted = await postNotice({ messages: this.#messages, records: this.#records }, notice);
+    const posted = await this.#messages.notify(notice);
     // Users react to the newest message of a channel.
     if (notice.view.kind === 'end') await this.#records.noticed(posted.message, notice.view.task);
     return posted;
   }
 
-  retract(message: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {
-    return retractMessage({ messages: this.#messages, records: this.#records }, message, view);
+  /** Replaces a message, without its attachments, and removes what is stored of its content. */
+  async retract(message: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {
+    const id = message.message;
+    if ((await this.#records.message(id))?.isRetracted === true) return;
+    const failure = await this.#messages.replace(message, renderCard(cardOf(view), { guild: null })).then(
+      () => null,
+      (thrown: unknown) => asDailiesError(thrown, `retracting message ${id}`),
+    );
+    if (failure?.retryable === true) throw failure;
+    const isDone = failure === null || failure.code === 'message_gone';
+    await this.#records.removeContent(id, isDone ? { isRetracted: true } : {});
+    if (!isDone) throw failure;
   }
 
-  expire(message: MessageRef, view: TaskView | RemovedView): Promise<void> {
-    return expireRecord(this.#records, message, view);
+  /** Removes the prompt from the record of an expired message, which needed it for edits alone: none follows. */
+  async expire({ message }: MessageRef, { kind }: TaskView | RemovedView): Promise<void> {
+    if (kind === 'removed') await this.#records.removeContent(message);
   }
 
   async forget(): Promise<void> {}
@@ -280,9 +294,11 @@ class Discord implements Adapter {
 
   /** Uploads a clip, replacing any attachment. @returns its id, or `null` if Discord's response lacks it. */
   async #upload(message: MessageRef, origin: Origin, { file, clip, body }: Attaching): Promise<string | null> {
-    // Id 0 refers to the first file of the multipart form.
-    const attachments = [{ id: 0, filename: clip.name, description: clip.description }];
-    const edit = { body: { ...body, attachments }, urgency: 'final', file: { ...file, name: clip.name } } as const;
+    const edit = {
+      body: { ...body, ...attaching([clip]) },
+      urgency: 'final',
+      file: { ...file, name: clip.name },
+    } as const;
     // A retry, in any process, first checks whether the clip arrived.
     await this.#records.change(message.message, { isUploading: true });
     const changed = await this.#messages.edit(message, origin, edit);

@@ -154,6 +154,13 @@ export class MessageStore {
     });
   }
 
+  /** Removes what is stored of the content of a message, with its renewal. */
+  async removeContent(id: string, changes: Pick<MessageRecord, 'isRetracted'> = {}): Promise<void> {
+    // The record goes on telling whether only a token can edit the message.
+    const shown = ((await this.message(id))?.shown ?? null) === null ? null : [];
+    await this.change(id, { clip: null, shown, ...changes }, () => null);
+  }
+
   /** Cancels the renewal button of a message without a record. */
   async cancelRenewal(message: string): Promise<void> {
     await this.#store.commit({ records: [], index: [{ index: RENEWALS, member: message, score: null }] });

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { type APIMessage, type RESTAPIAttachment, Routes, SnowflakeUtil } from 'discord.js';
+import { type APIMessage, Routes, SnowflakeUtil } from 'discord.js';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { buttonId } from '#commands/ui/buttons.ts';
-import { type MessageRef, taskOfKey } from '#src/chat/index.ts';
+import { type MessageRef, type Notice, taskOfKey } from '#src/chat/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/index.ts';
 import type { PendingResponses, ResponseOutcome } from '../interactions/response.ts';
@@ -9,7 +10,7 @@ import type { Parts } from '../parts.ts';
 import type { Call, DiscordRest, DiscordTime, SentFile } from '../rest/client.ts';
 import { errorResponseOf, isDeadToken, translate } from '../rest/errors.ts';
 import { type MessageRecord, type MessageToken, readAddress } from './message-store.ts';
-import type { Body } from './render.ts';
+import { attaching, type Body, noticeText, renderRequest, storedName } from './render.ts';
 
 /** Options of {@link TaskPosts}. */
 interface TaskPostsOptions extends Omit<Parts, 'logger'> {
@@ -24,22 +25,14 @@ interface First {
   readonly sinceMs: number;
 }
 
-/** Notification about a task, in a message of its own. */
-export interface Notice {
-  readonly content: string;
-  readonly replyTo: string | null;
-  readonly allowed_mentions: object;
-  /** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
-  readonly flags?: number;
-  /** Files, in the order of `attachments`, whose ids are their positions. Default: none. */
-  readonly files?: readonly SentFile[];
-  readonly attachments?: readonly RESTAPIAttachment[];
-}
-
 /** Message that is posted once. */
-interface RecordedPost {
+interface Post {
+  readonly channel: string;
+  /** Discord deduplicates by the nonce of it for a few minutes. */
+  readonly key: string;
   readonly message: object;
-  readonly files: readonly SentFile[];
+  /** Default: none. */
+  readonly files?: readonly SentFile[];
   /** Recognises the message of an earlier attempt. */
   readonly isIt: (message: APIMessage) => boolean;
 }
@@ -66,6 +59,10 @@ const NONCE_HOLDS_MS = 60_000;
 const IS_SILENT = 1 << 12;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ARCHIVED_THREAD = 50083;
+/** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
+const SUPPRESS_EMBEDS = 1 << 2;
+/** Fields that have to be empty in a message which gets components. @see https://docs.discord.com/developers/resources/message#edit-message */
+const NO_TEXT = { content: null, embeds: null } as const;
 
 /**
  * Messages of tasks. Each is the response to an interaction: edited with the interaction's token until that expires,
@@ -86,7 +83,7 @@ export class TaskPosts {
   async open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
     const { records, pending } = this.#options;
     const known = await records.posted('task', task);
-    if (known !== undefined) return { channel: known.channel, message: known.message };
+    if (known !== undefined) return known;
     const { token: given, hasBot, source } = readAddress(origin.address);
     const outcome = (await pending.get(origin.interaction)) ?? null;
     const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
@@ -116,19 +113,29 @@ export class TaskPosts {
   }
 
   /**
-   * Posts a message with the bot's own token, once per `key`: records the attempt first, and searches for the message
-   * of an earlier attempt once Discord may have forgotten the nonce of {@link #post}.
+   * Posts a notice, or finds it: as the bot itself, or where it is not a member, as a follow-up to the task's message.
    */
-  async postOnce(key: string, channel: string, { content, replyTo, files = [], ...rest }: Notice): Promise<MessageRef> {
+  async notify({ key, place, replyTo, mention, view, files = [] }: Notice): Promise<MessageRef> {
+    const { guild: own, hasBot, isDirect } = readAddress(place.address);
+    const guild = own ?? (/^\d+$/.test(place.team) ? place.team : null);
+    const id = `notice:${key}`;
+    const above = replyTo?.message ?? null;
+    const isOwn = hasBot || replyTo === null;
+    if (view.kind === 'approval' && isOwn) return this.offer(id, place.channel, renderRequest(view, guild), above);
+    const content = noticeText(cardOf(view, mention), isDirect ? null : guild);
+    const message = {
+      content,
+      allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
+      flags: SUPPRESS_EMBEDS,
+    };
+    if (!isOwn) return this.#followUpOnce(id, replyTo, message);
+    const sent = files.map((file) => ({ ...file, name: storedName(file.name) }));
     // Discord trims messages. Notices about two clips of one prompt have the same text, each as a reply to its own
     // message.
     const isIt = ({ content: words, message_reference: reference }: APIMessage): boolean =>
-      words.trim() === content.trim() && (reference?.message_id ?? replyTo) === replyTo;
-    return this.#postRecorded(key, channel, {
-      message: { content, ...rest, ...replyingTo(replyTo) },
-      files,
-      isIt,
-    });
+      words.trim() === content.trim() && (reference?.message_id ?? above) === above;
+    const whole = { ...message, ...attaching(sent), ...replyingTo(above) };
+    return this.#postRecorded({ key: id, channel: place.channel, message: whole, files: sent, isIt });
   }
 
   /** Posts an offer with the bot's own token, once per `id`. */
@@ -136,42 +143,54 @@ export class TaskPosts {
     const [button] = JSON.stringify(body.components).match(/"custom_id":"[^"]*"/u) ?? [];
     const isIt = ({ components }: APIMessage): boolean =>
       button !== undefined && JSON.stringify(components ?? []).includes(button);
-    return this.#postRecorded(`offer:${id}`, channel, {
-      message: { ...body, ...replyingTo(replyTo) },
-      files: [],
-      isIt,
-    });
+    return this.#postRecorded({ key: `offer:${id}`, channel, message: { ...body, ...replyingTo(replyTo) }, isIt });
   }
 
-  async #postRecorded(key: string, channel: string, { message, files, isIt }: RecordedPost): Promise<MessageRef> {
+  /** Posts a message with the bot's own token, once per `key`, and records the attempt first. */
+  async #postRecorded(post: Post): Promise<MessageRef> {
     const { records, clock } = this.#options;
-    const known = await records.recall<MessageRef | { readonly sinceMs: number }>(key);
+    const known = await records.recall<MessageRef | { readonly sinceMs: number }>(post.key);
     if (known !== undefined && 'message' in known) return known;
     const { sinceMs } = known ?? { sinceMs: clock.now() };
-    if (known === undefined) await records.remember(key, { sinceMs });
-    const found = this.#isNonceExpired(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
-    const posted = found ?? (await this.#post(channel, key, message, files));
+    if (known === undefined) await records.remember(post.key, { sinceMs });
+    const posted = await this.#findOrPost(post, sinceMs);
+    await records.remember(post.key, posted);
+    return posted;
+  }
+
+  /**
+   * Posts a message; searches for that of an earlier attempt once Discord may have forgotten its nonce.
+   * @param sinceMs earliest time of an earlier attempt, in ms since the epoch
+   */
+  async #findOrPost({ channel, key, message, files = [], isIt }: Post, sinceMs: number): Promise<MessageRef> {
+    const { rest, clock, self } = this.#options;
+    if (clock.now() - sinceMs > NONCE_HOLDS_MS) {
+      const { user } = await self();
+      const isOurs = (one: APIMessage): boolean => one.author.id === user && isIt(one);
+      const found = await findMessage(rest, { channel, sinceMs, isIt: isOurs });
+      if (found !== null) return found;
+    }
+    const posted = await rest.call<APIMessage>({
+      method: 'POST',
+      route: Routes.channelMessages(channel),
+      body: { ...message, nonce: nonceOf(key), enforce_nonce: true },
+      files,
+      doing: `posting in channel ${channel}`,
+    });
+    return { channel: posted.channel_id, message: posted.id };
+  }
+
+  async #followUpOnce(key: string, replyTo: MessageRef, message: object): Promise<MessageRef> {
+    const { records } = this.#options;
+    const known = await records.recall<MessageRef>(key);
+    if (known !== undefined) return known;
+    const posted = await this.#followUp(replyTo, message);
     await records.remember(key, posted);
     return posted;
   }
 
-  /** Posts a message; Discord deduplicates by the nonce of `key` for a few minutes. */
-  async #post(channel: string, key: string, message: object, files: readonly SentFile[] = []): Promise<MessageRef> {
-    const nonce = { nonce: nonceOf(key), enforce_nonce: true };
-    const doing = `posting in channel ${channel}`;
-    const call = {
-      method: 'POST',
-      route: Routes.channelMessages(channel),
-      body: { ...message, ...nonce },
-      files,
-      doing,
-    } as const;
-    const posted = await this.#options.rest.call<APIMessage>(call);
-    return { channel: posted.channel_id, message: posted.id };
-  }
-
   /** Posts a follow-up to a task's message with its interaction token, where the bot is not a member. */
-  async followUp(ref: MessageRef, message: object): Promise<MessageRef> {
+  async #followUp(ref: MessageRef, message: object): Promise<MessageRef> {
     const doing = `following up message ${ref.message}`;
     const token = this.#alive((await this.#options.records.message(ref.message))?.token ?? null);
     if (token === null) throw waitingForPress(doing);
@@ -189,11 +208,12 @@ export class TaskPosts {
   }
 
   /**
-   * Replaces a task's message or notice, found by its record or that of its task.
+   * Replaces a task's message or notice, with its text and attachments; found by its record or that of its task.
    * @throws `missing_permission` where only an expired token could edit it
    */
-  async replace(ref: MessageRef, body: Body): Promise<void> {
+  async replace(ref: MessageRef, shown: Body): Promise<void> {
     const { rest, records } = this.#options;
+    const body = { ...shown, ...NO_TEXT, attachments: [] };
     const doing = `replacing message ${ref.message}`;
     const own = await records.message(ref.message);
     const hasBot = ((own ?? (await this.#ofNotice(ref)))?.shown ?? null) === null;
@@ -294,23 +314,8 @@ export class TaskPosts {
     // Every task's message has this button.
     const button = JSON.stringify(buttonId({ action: 'details', task: taskOfKey(task) }));
     const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
-    const found = this.#isNonceExpired(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
-    return (
-      found ??
-      this.#post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null), flags: body.flags | IS_SILENT })
-    );
-  }
-
-  /** Searches a channel for a message of the bot's own. */
-  async #find({ isIt, ...query }: SearchQuery): Promise<MessageRef | null> {
-    const { rest, self } = this.#options;
-    const { user } = await self();
-    return findMessage(rest, { ...query, isIt: (message) => message.author.id === user && isIt(message) });
-  }
-
-  /** Returns whether Discord may have forgotten the nonce of an earlier attempt. */
-  #isNonceExpired(sinceMs: number): boolean {
-    return this.#options.clock.now() - sinceMs > NONCE_HOLDS_MS;
+    const message = { ...body, ...replyingTo(replyTo ?? null), flags: body.flags | IS_SILENT };
+    return this.#findOrPost({ key: `task:${task}`, channel, message, isIt }, sinceMs);
   }
 
   /** Deletes a response that another message replaces. */

@@ -6,6 +6,7 @@ import {
   ComponentType,
   type RESTAPIAttachment,
 } from 'discord.js';
+import { approvalCard } from '#commands/sentences/cards/approval.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import {
   type Block,
@@ -21,7 +22,7 @@ import {
   tableBlocks,
   withoutDirection,
 } from '#commands/ui/card.ts';
-import { type MessageRef, PHASES } from '#src/chat/index.ts';
+import { type ApprovalNotice, type MessageRef, PHASES, type Upload } from '#src/chat/index.ts';
 import type { Person, Phase } from '#src/tasks/index.ts';
 
 /** Message payload for Discord (`flags` select Components V2). */
@@ -114,6 +115,20 @@ function marked(last: APIComponentInContainer | undefined): readonly APIComponen
   return [{ ...last, content: `${last.content}…` }];
 }
 
+/** Users, and roles, in `allowed_mentions`. @see https://discord.com/developers/docs/resources/message#allowed-mentions-object */
+const MAX_ALLOWED = 100;
+
+/** Renders the notice to the approvers of a request, which pings them only. */
+export function renderRequest(view: ApprovalNotice, guild: string | null): Body {
+  const idsOf = (isPerson: boolean): readonly string[] =>
+    view.pings
+      .filter(({ kind }) => (kind === 'person') === isPerson)
+      .slice(0, MAX_ALLOWED)
+      .map(({ id }) => id);
+  const allowed = { parse: [], users: idsOf(true), roles: idsOf(false), replied_user: false } as const;
+  return { ...renderCard(approvalCard(view), { guild }), allowed_mentions: allowed };
+}
+
 /** Renders an offer as a message of the bot's own, which pings its requester only. */
 export function renderOffer(card: Card, to: Person, guild: string | null): Body {
   const { progress, buttons } = card;
@@ -147,6 +162,25 @@ export function noticeText(card: Card, guild: string | null): string {
   const head = beginning(text, CONTENT_LENGTH - 2);
   const lineEnd = head.lastIndexOf('\n');
   return lineEnd > 0 ? `${head.slice(0, lineEnd)}\n…` : `${cutCleanly(head)}…`;
+}
+
+/** Longest alternative text. @see https://discord.com/developers/docs/resources/message#attachment-object */
+const DESCRIPTION_LENGTH = 1024;
+
+/** Returns the alternative text of a file. */
+export function altText(description: string): string {
+  return beginning(withoutDirection(description), DESCRIPTION_LENGTH);
+}
+
+/** Returns the attachments of a new message with these files, if any; an attachment's id is its position. */
+export function attaching(files: readonly Pick<Upload, 'name' | 'description'>[]): Pick<Body, 'attachments'> {
+  if (files.length === 0) return {};
+  const attachments = files.map(({ name, description }, id) => ({
+    id,
+    filename: name,
+    description: altText(description),
+  }));
+  return { attachments };
 }
 
 function withoutAccents(text: string): string {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderRequest } from '#adapters/discord/messages/notices.ts';
+import { renderRequest } from '#adapters/discord/messages/render.ts';
 import { approvalNotice } from '#test/fakes/views.ts';
 
 it('pings the approvers only: people by their ids, roles by theirs', () => {
