@@ -5,28 +5,30 @@ import type { Config, PlatformConfig } from '#src/config/index.ts';
 import { type Check, ok } from '#src/doctor/index.ts';
 import { WrongTokens } from '#src/http/index.ts';
 import { AuditTrail, TeamSettingsRepository } from '#src/teams/index.ts';
-import { discordConfig } from './discord/config.ts';
-import { slackConfig } from './slack/config.ts';
+import { type DiscordSettings, discordConfig } from './discord/config.ts';
+import { type SlackSettings, slackConfig } from './slack/config.ts';
 
-/** Platform that the configuration may turn on. */
-interface Entry {
-  readonly config: PlatformConfig;
-  /** Loads the adapter with its SDK, and creates it. @param settings as the entry's `config` returned them. */
-  readonly open: (settings: unknown, deps: AdapterDeps) => Promise<Adapter>;
+/** Platform that the configuration may turn on, with its settings as {@link config} returns them. */
+interface Entry<Settings = unknown> {
+  readonly config: PlatformConfig<Settings>;
+  /** Loads the adapter with its SDK, and creates it. */
+  open(settings: Settings, deps: AdapterDeps): Promise<Adapter>;
   /** Returns the checks of the settings, for `npm run doctor`. */
-  readonly checks: (settings: unknown, deps: CheckDeps) => Promise<readonly Check[]>;
+  checks(settings: Settings, deps: CheckDeps): Promise<readonly Check[]>;
 }
 
-/** The platforms besides the playground: a new one adds its line here. */
+/** The platforms besides the playground: a new one adds its entry here. */
 const ENTRIES: readonly Entry[] = [
-  entryOf(discordConfig, {
+  {
+    config: discordConfig,
     open: async (settings, deps) => (await import('./discord/index.ts')).openDiscord(settings, deps),
     checks: async (settings, deps) => (await import('./discord/diagnosis.ts')).discordChecks(settings, deps),
-  }),
-  entryOf(slackConfig, {
+  } satisfies Entry<DiscordSettings>,
+  {
+    config: slackConfig,
     open: async (settings, deps) => (await import('./slack/index.ts')).openSlack(settings, deps),
     checks: async (settings, deps) => (await import('./slack/diagnosis.ts')).slackChecks(settings, deps),
-  }),
+  } satisfies Entry<SlackSettings>,
 ];
 
 /** Configurations of the platforms, for `readConfig`. */
@@ -44,20 +46,6 @@ export function configuredPlatforms({ playground, platforms }: Config): readonly
       checks: (deps: CheckDeps) => checks(platforms[name], deps),
     })),
   ];
-}
-
-/** An {@link Entry} with typed settings. */
-interface TypedEntry<Settings> {
-  readonly open: (settings: Settings, deps: AdapterDeps) => Promise<Adapter>;
-  readonly checks: (settings: Settings, deps: CheckDeps) => Promise<readonly Check[]>;
-}
-
-function entryOf<Settings>(config: PlatformConfig<Settings>, { open, checks }: TypedEntry<Settings>): Entry {
-  return {
-    config,
-    open: (settings, deps) => open(settings as Settings, deps),
-    checks: (settings, deps) => checks(settings as Settings, deps),
-  };
 }
 
 const PLAYGROUND: ConfiguredPlatform = {
