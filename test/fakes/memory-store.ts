@@ -1,38 +1,30 @@
 import { Keyv } from 'keyv';
 import { systemClock } from '#src/clock.ts';
-import { createLocalBroadcast } from '#src/engine/cluster/broadcast.ts';
+import { LocalBroadcast } from '#src/engine/cluster/broadcast.ts';
 import { createLocalLeases } from '#src/engine/cluster/leases.ts';
-import {
-  assertWritable,
-  type Bounds,
-  type Change,
-  type IndexEntry,
-  type IndexWrite,
-  type NamedSum,
-  type Namespace,
-  type Range,
-  type RecordWrite,
-  type Store,
-  type StoreContents,
-  type StoredRecord,
-  type SumParts,
-  type Versioned,
+import { type LimitCheck, type PreparedChange, prepared } from '#src/engine/store/prepared-change.ts';
+import type {
+  Bounds,
+  Change,
+  IndexEntry,
+  IndexWrite,
+  NamedSum,
+  Namespace,
+  Range,
+  RecordWrite,
+  Store,
+  StoreContents,
+  StoredRecord,
+  SumParts,
+  Versioned,
 } from '#src/engine/store/store.ts';
-import {
-  additionsOf,
-  addParts,
-  checksOf,
-  isWithinBudget,
-  type LimitCheck,
-  usedBeyondExtra,
-  ZERO_SUM,
-} from '#src/engine/store/sums.ts';
+import { addParts, isWithinBudget, usedBeyondExtra, ZERO_SUM } from '#src/engine/store/sums.ts';
 
 /** An in-memory store: the port's rules on maps. Commits run one after the other. */
 export class MemoryStore implements Store {
   readonly exclusive: boolean;
   leases = createLocalLeases(systemClock);
-  readonly broadcast = createLocalBroadcast();
+  readonly broadcast = new LocalBroadcast();
   readonly contents: StoreContents = {
     records: (namespace) => this.#records(namespace),
     namespaces: async () => {
@@ -82,8 +74,8 @@ export class MemoryStore implements Store {
   }
 
   async commit(change: Change): Promise<boolean> {
-    assertWritable(change);
-    const done = this.#last.then(() => this.#apply(change));
+    const { sums, within } = prepared(change);
+    const done = this.#last.then(() => this.#apply({ ...change, sums, within }));
     this.#last = done.catch(() => undefined);
     return done;
   }
@@ -126,16 +118,20 @@ export class MemoryStore implements Store {
     yield [...this.#sums].map(([sum, parts]) => ({ sum, parts }));
   }
 
-  async #apply(change: Change): Promise<boolean> {
-    const { records, index = [], bounds = [] } = change;
-    const additions = additionsOf(change);
+  async #apply({
+    records,
+    index = [],
+    bounds = [],
+    sums,
+    within,
+  }: Omit<Change, 'sums'> & Pick<PreparedChange, 'sums' | 'within'>): Promise<boolean> {
     for (const record of records) {
       if (!(await this.#holds(record))) return false;
     }
     for (const { index: bounded, min, below } of bounds) {
       if ((await this.scan(bounded, min === undefined ? {} : { min })).length >= below) return false;
     }
-    for (const limit of checksOf(change.within, additions)) {
+    for (const limit of within) {
       if (!(await this.#isAffordable(limit))) return false;
     }
     for (const { namespace, key, value } of records) {
@@ -144,7 +140,7 @@ export class MemoryStore implements Store {
       await (value === null ? keyv.delete(key) : keyv.set(key, structuredClone(value)));
     }
     for (const entry of index) this.#setEntry(entry);
-    for (const [sum, parts] of additions) this.#sums.set(sum, addParts(this.#sums.get(sum) ?? ZERO_SUM, parts));
+    for (const [sum, parts] of sums) this.#sums.set(sum, addParts(this.#sums.get(sum) ?? ZERO_SUM, parts));
     return true;
   }
 

@@ -14,7 +14,8 @@ interface Listener {
   readonly missed: () => void;
 }
 
-export class Listeners {
+/** The broadcast of a store that belongs to one process alone. */
+export class LocalBroadcast implements Broadcast {
   readonly #byTopic = new Map<string, Set<Listener>>();
 
   publish(topic: string, text: string): void {
@@ -26,7 +27,7 @@ export class Listeners {
     for (const listeners of this.#byTopic.values()) for (const { missed } of listeners) missed();
   }
 
-  add(topic: string, received: (text: string) => void, missed: () => void = () => undefined): () => void {
+  subscribe(topic: string, received: (text: string) => void, missed: () => void = () => undefined): () => void {
     const subscribers = this.#byTopic.get(topic) ?? new Set();
     const listener = { received, missed };
     this.#byTopic.set(topic, subscribers.add(listener));
@@ -35,13 +36,4 @@ export class Listeners {
       if (subscribers.size === 0 && this.#byTopic.get(topic) === subscribers) this.#byTopic.delete(topic);
     };
   }
-}
-
-/** Creates the broadcast of a store that belongs to one process alone. */
-export function createLocalBroadcast(): Broadcast {
-  const listeners = new Listeners();
-  return {
-    publish: (topic, text) => listeners.publish(topic, text),
-    subscribe: (topic, listener) => listeners.add(topic, listener),
-  };
 }

@@ -1,6 +1,5 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
-import { DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { Broadcast } from '../cluster/broadcast.ts';
 import type { Leases } from '../cluster/leases.ts';
@@ -210,25 +209,3 @@ export interface StoreDeps {
 
 /** Largest amount in one budget or one addition: 10^9 currency units, in millionths. */
 export const MAX_AMOUNT = 10n ** 15n;
-
-/**
- * Rejects a change that no backend can store, before it reaches one.
- * @throws `internal` when a score of an index entry is not a finite number, or an amount to add to a sum is not a whole
- * number of at most {@link MAX_AMOUNT}; sums are 64-bit integers, which thousands of the largest amounts do not overflow.
- */
-export function assertWritable(change: Change): void {
-  for (const { index, member, score } of change.index ?? []) {
-    if (score === null || Number.isFinite(score)) continue;
-    throw unwritable(`setting ${member} in index ${index}: the score ${score} is not a finite number`);
-  }
-  for (const { sum, add } of change.sums ?? []) {
-    for (const [part, amount] of Object.entries<unknown>(add)) {
-      if (typeof amount === 'bigint' && amount <= MAX_AMOUNT && amount >= -MAX_AMOUNT) continue;
-      throw unwritable(`adding to ${part} of ${sum}: ${String(amount)} is not a whole number up to ${MAX_AMOUNT}`);
-    }
-  }
-}
-
-function unwritable(message: string): DailiesError {
-  return new DailiesError(message, { code: 'internal', retryable: false });
-}

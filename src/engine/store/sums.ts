@@ -1,30 +1,7 @@
-import { type BudgetAmounts, type Change, SUM_PARTS, type SumLimit, type SumParts } from './store.ts';
+import { type BudgetAmounts, SUM_PARTS, type SumParts } from './store.ts';
 
 /** Parts of a sum without writes. */
 export const ZERO_SUM: SumParts = { held: 0n, settled: 0n, doubted: 0n, extra: 0n };
-
-/** A {@link SumLimit} with the effect of its change. */
-export interface LimitCheck extends SumLimit {
-  /** Amount that the change itself adds to what the limit has to cover, by {@link usedBeyondExtra}. */
-  readonly adds: bigint;
-}
-
-/** Returns the amounts that a change adds, one entry per sum to which it adds something. */
-export function additionsOf({ sums = [] }: Pick<Change, 'sums'>): ReadonlyMap<string, SumParts> {
-  const additions = new Map<string, SumParts>();
-  for (const { sum, add } of sums)
-    additions.set(sum, addParts(additions.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, ...add }));
-  // One store would keep a sum of zeros, another would not.
-  return new Map([...additions].filter(([, parts]) => SUM_PARTS.some((part) => parts[part] !== 0n)));
-}
-
-/** Returns limits with the amounts that their change adds to their sums. */
-export function checksOf(
-  within: readonly SumLimit[] = [],
-  additions: ReadonlyMap<string, SumParts>,
-): readonly LimitCheck[] {
-  return within.map((limit) => ({ ...limit, adds: usedBeyondExtra(additions.get(limit.sum) ?? ZERO_SUM) }));
-}
 
 /** Adds up two sums, part by part. */
 export function addParts(one: SumParts, other: SumParts): SumParts {

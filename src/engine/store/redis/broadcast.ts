@@ -1,5 +1,5 @@
 import type { Logger } from '../../../logger.ts';
-import { type Broadcast, Listeners } from '../../cluster/broadcast.ts';
+import { type Broadcast, LocalBroadcast } from '../../cluster/broadcast.ts';
 import type { RedisConnection } from './connection.ts';
 
 const CHANNEL = 'dailies:broadcast:';
@@ -8,7 +8,8 @@ const CHANNEL = 'dailies:broadcast:';
 export class RedisBroadcast implements Broadcast {
   readonly #link: RedisConnection;
   readonly #logger: Logger;
-  readonly #listeners = new Listeners();
+  /** The subscribers of this process. */
+  readonly #local = new LocalBroadcast();
   #subscriber: RedisConnection | null = null;
 
   constructor(link: RedisConnection, logger: Logger) {
@@ -26,7 +27,7 @@ export class RedisBroadcast implements Broadcast {
 
   subscribe(topic: string, listener: (text: string) => void, missed?: () => void): () => void {
     this.#subscriber ??= this.#open();
-    return this.#listeners.add(topic, listener, missed);
+    return this.#local.subscribe(topic, listener, missed);
   }
 
   async close(): Promise<void> {
@@ -37,7 +38,7 @@ export class RedisBroadcast implements Broadcast {
   readonly #receive = (text: string, channel: string): void => {
     const topic = channel.slice(CHANNEL.length);
     try {
-      this.#listeners.publish(topic, text);
+      this.#local.publish(topic, text);
     } catch (thrown) {
       this.#logger.error({ event: 'broadcast_listener_failed', topic, err: thrown }, 'a broadcast listener failed');
     }
@@ -54,7 +55,7 @@ export class RedisBroadcast implements Broadcast {
       const mayHaveMissed = wasAway;
       wasAway = true;
       await subscriber.call('listening to the other replicas', () => client.pSubscribe(`${CHANNEL}*`, this.#receive));
-      if (mayHaveMissed) this.#listeners.publishMissed();
+      if (mayHaveMissed) this.#local.publishMissed();
     };
     client.on('error', () => {
       wasAway = true;

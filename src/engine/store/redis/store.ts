@@ -4,13 +4,12 @@ import type { Keyv } from 'keyv';
 import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../logger.ts';
 import { createLeases, type Leases } from '../../cluster/leases.ts';
-import { serialize, storedRecord } from '../envelope.ts';
+import { storedRecord } from '../envelope.ts';
 import { kindOfIndex } from '../failure.ts';
 import { createKeyv, type TextAdapter } from '../keyv.ts';
+import { prepared } from '../prepared-change.ts';
 import {
-  assertWritable,
   type Bounds,
-  BUDGETS,
   type Change,
   type IndexEntry,
   type Namespace,
@@ -21,16 +20,12 @@ import {
   SUM_PARTS,
   type SumParts,
 } from '../store.ts';
-import { additionsOf, checksOf, partsFrom } from '../sums.ts';
+import { partsFrom } from '../sums.ts';
 import { RedisBroadcast } from './broadcast.ts';
 import { RedisConnection } from './connection.ts';
 import { claimFormat } from './format.ts';
 import { checkRedis } from './settings.ts';
-import { RedisWriter } from './writer.ts';
-
-const INDEXES = 'dailies:index:';
-/** Key prefix of sums: hashes of `held`, `settled`, `doubted` and `extra`. */
-const SUMS = 'dailies:sum:';
+import { INDEXES, RedisWriter, SUMS } from './writer.ts';
 
 interface NamespaceAccess {
   readonly adapter: RedisKeyvAdapter;
@@ -90,20 +85,7 @@ class RedisStore implements Store {
   }
 
   async commit(change: Change): Promise<boolean> {
-    assertWritable(change);
-    const records = change.records.map(({ namespace, key, expected, value }) => ({
-      key: this.#recordKey(namespace, key),
-      expected,
-      envelope: value && serialize({ value }),
-    }));
-    const [bounds, entries] = [inRedis(change.bounds ?? []), inRedis(change.index ?? [])];
-    const sums = additionsOf({ sums: (change.sums ?? []).map(({ sum, add }) => ({ sum: SUMS + sum, add })) });
-    const within = (change.within ?? []).map((limit) => ({
-      ...limit,
-      sum: SUMS + limit.sum,
-      budgets: limit.budgets.map((key) => this.#recordKey(BUDGETS, key)),
-    }));
-    return this.#writer.commit({ records, bounds, entries, sums, limits: checksOf(within, sums) });
+    return this.#writer.commit(prepared(change), (namespace, key) => this.#recordKey(namespace, key));
   }
 
   async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
@@ -112,7 +94,7 @@ class RedisStore implements Store {
     // With REV, Redis takes the upper bound first. A negative count means no limit.
     const [from, to] = order === 'newest' ? [bounds[1], bounds[0]] : bounds;
     const found = await this.#link.call(`scanning index ${kindOfIndex(index)}`, () =>
-      this.#link.client.zRangeWithScores(indexKey(index), from, to, {
+      this.#link.client.zRangeWithScores(INDEXES + index, from, to, {
         BY: 'SCORE',
         REV: order === 'newest',
         LIMIT: { offset, count: Number.isFinite(limit) ? limit : -1 },
@@ -123,7 +105,7 @@ class RedisStore implements Store {
 
   count(index: string, { min = -Infinity, max = Infinity }: Bounds = {}): Promise<number> {
     return this.#link.call(`counting index ${kindOfIndex(index)}`, () =>
-      this.#link.client.zCount(indexKey(index), redisScore(min), redisScore(max)),
+      this.#link.client.zCount(INDEXES + index, redisScore(min), redisScore(max)),
     );
   }
 
@@ -154,14 +136,6 @@ class RedisStore implements Store {
     this.#namespaces.set(namespace, created);
     return created;
   }
-}
-
-function indexKey(index: string): string {
-  return INDEXES + index;
-}
-
-function inRedis<Entry extends { readonly index: string }>(entries: readonly Entry[]): readonly Entry[] {
-  return entries.map((entry) => ({ ...entry, index: indexKey(entry.index) }));
 }
 
 function redisScore(score: number): number | string {

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { RedisClientType } from '@keyv/redis';
 import type { CancelTimer } from '../../../clock.ts';
-import { type IndexBound, type IndexWrite, type StoreDeps, SUM_PARTS, type SumParts } from '../store.ts';
-import type { LimitCheck } from '../sums.ts';
+import type { PreparedChange } from '../prepared-change.ts';
+import { BUDGETS, type Namespace, type StoreDeps, SUM_PARTS } from '../store.ts';
 import type { RedisConnection } from './connection.ts';
 import { stateFormat } from './format.ts';
 import { ReplicaWatch } from './replicas.ts';
@@ -93,22 +93,13 @@ return 1
 `;
 const SCRIPT_SHA = createHash('sha1').update(SCRIPT).digest('hex');
 
-interface RedisRecordWrite {
-  readonly key: string;
-  readonly expected: 'absent' | 'any' | number;
-  /** The value as serialized by Keyv; `null` deletes. `undefined`: the record is only compared. */
-  readonly envelope: string | null | undefined;
-}
+/** Key prefix of indexes, which are sorted sets. */
+export const INDEXES = 'dailies:index:';
+/** Key prefix of sums: hashes of `held`, `settled`, `doubted` and `extra`. */
+export const SUMS = 'dailies:sum:';
 
-/** One change. Names of indexes, sums and budgets are full keys in Redis. */
-interface RedisChange {
-  readonly records: readonly RedisRecordWrite[];
-  readonly bounds: readonly IndexBound[];
-  readonly entries: readonly IndexWrite[];
-  /** Amounts to add, by the key of their sum. */
-  readonly sums: ReadonlyMap<string, SumParts>;
-  readonly limits: readonly LimitCheck[];
-}
+/** Returns the key of a record in Redis. */
+type KeyOf = (namespace: Namespace, key: string) => string;
 
 /** Interval, in milliseconds, at which every process checks for a newly attached replica. */
 export const LOOK_EVERY_MS = 5_000;
@@ -140,12 +131,13 @@ export class RedisWriter {
    * Writes all of a change, or nothing. @returns whether every precondition held.
    * @throws `store_unavailable`; whether the change happened is then unknown.
    */
-  commit(change: RedisChange): Promise<boolean> {
+  commit(change: PreparedChange, keyOf: KeyOf): Promise<boolean> {
+    const script = scriptOf(change, keyOf);
     return this.#link.call('committing a change', async () => {
       // Without a replica the change would be written and then rejected as unconfirmed.
       if (this.#replicas.areLost) await this.#probe();
       const connection = await this.#replicas.known();
-      const isDone = await commitToRedis(this.#link.client, change);
+      const isDone = await commitToRedis(this.#link.client, script);
       if (isDone) await this.#confirm(connection);
       return isDone;
     });
@@ -205,9 +197,14 @@ export class RedisWriter {
   }
 }
 
+/** Keys and arguments of {@link SCRIPT}. */
+interface ScriptInput {
+  readonly keys: string[];
+  readonly arguments: string[];
+}
+
 /** Writes all of a change, or nothing. @returns whether every precondition held. @throws what the client throws. */
-async function commitToRedis(client: RedisClientType, change: RedisChange): Promise<boolean> {
-  const script = scriptOf(change);
+async function commitToRedis(client: RedisClientType, script: ScriptInput): Promise<boolean> {
   try {
     return (await client.evalSha(SCRIPT_SHA, script)) === 1;
   } catch (thrown) {
@@ -217,21 +214,21 @@ async function commitToRedis(client: RedisClientType, change: RedisChange): Prom
   }
 }
 
-function scriptOf({ records, bounds, entries, sums, limits }: RedisChange): { keys: string[]; arguments: string[] } {
+function scriptOf({ records, bounds, index, sums, within }: PreparedChange, keyOf: KeyOf): ScriptInput {
   return {
     keys: [
-      ...records.map(({ key }) => key),
-      ...[...bounds, ...entries].map(({ index }) => index),
-      ...sums.keys(),
-      ...limits.flatMap(({ sum, budgets }) => [sum, ...budgets]),
+      ...records.map(({ namespace, key }) => keyOf(namespace, key)),
+      ...[...bounds, ...index].map((one) => INDEXES + one.index),
+      ...[...sums.keys()].map((sum) => SUMS + sum),
+      ...within.flatMap(({ sum, budgets }) => [SUMS + sum, ...budgets.map((key) => keyOf(BUDGETS, key))]),
     ],
     arguments: [
-      ...[records.length, bounds.length, entries.length, sums.size].map(String),
+      ...[records.length, bounds.length, index.length, sums.size].map(String),
       ...records.flatMap(({ expected, envelope = '=' }) => [String(expected), envelope ?? '']),
       ...bounds.flatMap(({ min, below }) => [min === undefined ? '-inf' : String(min), String(below)]),
-      ...entries.flatMap(({ member, score }) => [member, score === null ? '' : String(score)]),
+      ...index.flatMap(({ member, score }) => [member, score === null ? '' : String(score)]),
       ...[...sums.values()].flatMap((parts) => SUM_PARTS.map((part) => String(parts[part]))),
-      ...limits.flatMap(({ currency, adds, budgets }) => [currency, String(adds), String(budgets.length)]),
+      ...within.flatMap(({ currency, adds, budgets }) => [currency, String(adds), String(budgets.length)]),
     ],
   };
 }

@@ -9,36 +9,41 @@ interface PageQuery {
   readonly limit: number;
 }
 
-/** Prepared statements that read a store. None leaves a transaction open: each sees everything committed before it. */
+/** Prepares the statements that read a store. */
+function statementsOn(database: DatabaseSync) {
+  const statements = {
+    get: database.prepare('SELECT value FROM records WHERE namespace = ? AND key = ?'),
+    newest: database.prepare(scanInOrder('DESC')),
+    oldest: database.prepare(scanInOrder('ASC')),
+    count: database.prepare(
+      'SELECT count(*) AS entries FROM index_entries WHERE name = ? AND score >= ? AND score <= ?',
+    ),
+    page: database.prepare(
+      `SELECT key, value FROM records WHERE namespace = ? AND key > ?
+       AND (expires_at_ms IS NULL OR expires_at_ms > ?) ORDER BY key LIMIT ?`,
+    ),
+    indexes: database.prepare('SELECT DISTINCT name FROM index_entries'),
+    namespaces: database.prepare('SELECT DISTINCT namespace FROM records'),
+    sum: selectSum(database),
+    sumPage: database.prepare('SELECT * FROM sums WHERE name > ? ORDER BY name LIMIT ?'),
+  };
+  statements.sumPage.setReadBigInts(true);
+  return statements;
+}
+
+/** Reads a store. Leaves no transaction open: each read sees everything committed before it. */
 export class SqliteReads {
   readonly #database: DatabaseSync;
-  readonly #get: StatementSync;
-  readonly #newest: StatementSync;
-  readonly #oldest: StatementSync;
-  readonly #count: StatementSync;
-  readonly #page: StatementSync;
-  readonly #indexes: StatementSync;
-  readonly #namespaces: StatementSync;
-  readonly #sum: StatementSync;
-  readonly #sumPage: StatementSync;
+  readonly #sql: ReturnType<typeof statementsOn>;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#get = database.prepare('SELECT value FROM records WHERE namespace = ? AND key = ?');
-    this.#newest = database.prepare(scanInOrder('DESC'));
-    this.#oldest = database.prepare(scanInOrder('ASC'));
-    this.#count = database.prepare(COUNT);
-    this.#page = database.prepare(PAGE);
-    this.#indexes = database.prepare('SELECT DISTINCT name FROM index_entries');
-    this.#namespaces = database.prepare('SELECT DISTINCT namespace FROM records');
-    this.#sum = selectSum(database);
-    this.#sumPage = database.prepare('SELECT * FROM sums WHERE name > ? ORDER BY name LIMIT ?');
-    this.#sumPage.setReadBigInts(true);
+    this.#sql = statementsOn(database);
   }
 
   /** Returns the envelope of a key, even an expired one: Keyv itself checks the expiry. */
   get(namespace: Namespace, key: string): string | undefined {
-    const value = this.#get.get(namespace, key)?.['value'];
+    const value = this.#sql.get.get(namespace, key)?.['value'];
     return typeof value === 'string' ? value : undefined;
   }
 
@@ -54,14 +59,14 @@ export class SqliteReads {
 
   scan(index: string, range: Range): readonly IndexEntry[] {
     const { min = -Infinity, max = Infinity, order = 'newest', limit = Infinity, offset = 0 } = range;
-    const statement = order === 'newest' ? this.#newest : this.#oldest;
+    const statement = order === 'newest' ? this.#sql.newest : this.#sql.oldest;
     // A negative LIMIT means none.
     const rows = statement.all(index, min, max, Number.isFinite(limit) ? limit : -1, offset);
     return rows.map((row) => ({ member: String(row['member']), score: Number(row['score']) }));
   }
 
   count(index: string, { min = -Infinity, max = Infinity }: Bounds): number {
-    return Number(this.#count.get(index, min, max)?.['entries']);
+    return Number(this.#sql.count.get(index, min, max)?.['entries']);
   }
 
   /** Returns the next records of a namespace that have not expired, ordered by key. */
@@ -69,26 +74,26 @@ export class SqliteReads {
     namespace: Namespace,
     { after, nowMs, limit }: PageQuery,
   ): readonly { readonly key: string; readonly text: string }[] {
-    const rows = this.#page.all(namespace, after, nowMs, limit);
+    const rows = this.#sql.page.all(namespace, after, nowMs, limit);
     return rows.map((row) => ({ key: String(row['key']), text: String(row['value']) }));
   }
 
   indexes(): readonly string[] {
-    return this.#indexes.all().map((row) => String(row['name']));
+    return this.#sql.indexes.all().map((row) => String(row['name']));
   }
 
   namespaces(): readonly Namespace[] {
-    return this.#namespaces.all().map((row) => String(row['namespace']));
+    return this.#sql.namespaces.all().map((row) => String(row['namespace']));
   }
 
   /** Returns the parts of sums, in the same order. */
   sums(names: readonly string[]): readonly SumParts[] {
-    return names.map((name) => readSum(this.#sum, name));
+    return names.map((name) => readSum(this.#sql.sum, name));
   }
 
   /** Returns the next sums, ordered by name. @param after the last name of the previous page; empty for the first. */
   sumPage(after: string, limit: number): readonly NamedSum[] {
-    return this.#sumPage.all(after, limit).map((row) => ({ sum: String(row['name']), parts: partsOf(row) }));
+    return this.#sql.sumPage.all(after, limit).map((row) => ({ sum: String(row['name']), parts: partsOf(row) }));
   }
 }
 
@@ -108,10 +113,6 @@ export function readSum(statement: StatementSync, name: string): SumParts {
 function partsOf(row: Readonly<Record<string, SQLOutputValue>>): SumParts {
   return partsFrom((part) => row[part] as bigint | undefined);
 }
-
-const PAGE = `SELECT key, value FROM records
-  WHERE namespace = ? AND key > ? AND (expires_at_ms IS NULL OR expires_at_ms > ?) ORDER BY key LIMIT ?`;
-const COUNT = 'SELECT count(*) AS entries FROM index_entries WHERE name = ? AND score >= ? AND score <= ?';
 
 function scanInOrder(direction: 'ASC' | 'DESC'): string {
   return `SELECT member, score FROM index_entries WHERE name = ? AND score >= ? AND score <= ?

@@ -4,26 +4,25 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../logger.ts';
-import { createLocalBroadcast } from '../../cluster/broadcast.ts';
+import { LocalBroadcast } from '../../cluster/broadcast.ts';
 import { createLocalLeases, type Leases } from '../../cluster/leases.ts';
-import { serialize, storedRecord } from '../envelope.ts';
+import { storedRecord } from '../envelope.ts';
 import { kindOfIndex, storeUnavailable } from '../failure.ts';
 import { createKeyv, type TextAdapter } from '../keyv.ts';
-import {
-  assertWritable,
-  type Bounds,
-  type Change,
-  type IndexEntry,
-  type NamedSum,
-  type Namespace,
-  type Range,
-  type Store,
-  type StoreContents,
-  type StoreDeps,
-  type StoredRecord,
-  type SumParts,
+import { prepared } from '../prepared-change.ts';
+import type {
+  Bounds,
+  Change,
+  IndexEntry,
+  NamedSum,
+  Namespace,
+  Range,
+  Store,
+  StoreContents,
+  StoreDeps,
+  StoredRecord,
+  SumParts,
 } from '../store.ts';
-import { additionsOf, checksOf } from '../sums.ts';
 import { sqliteFailure } from './errors.ts';
 import { connect, prepareTables } from './file.ts';
 import { identify, resolveDatabase } from './location.ts';
@@ -119,7 +118,7 @@ class SqliteKeyvAdapter implements TextAdapter {
   async set(key: string, envelope: string, ttlMs?: number): Promise<void> {
     const expiry = ttlMs === undefined ? {} : { expiresAtMs: Math.ceil(this.#access.clock.now() + ttlMs) };
     const record = { namespace: this.#namespace, key, expected: 'any', envelope, ...expiry } as const;
-    await this.#write('writing a record', { kind: 'change', records: [record], index: [] });
+    await this.#write('writing a record', { kind: 'change', records: [record] });
   }
 
   delete(key: string): Promise<boolean> {
@@ -147,7 +146,7 @@ interface SqliteParts {
 
 class SqliteStore implements Store {
   readonly exclusive = true;
-  readonly broadcast = createLocalBroadcast();
+  readonly broadcast = new LocalBroadcast();
   readonly leases: Leases;
   readonly contents: StoreContents;
   readonly #parts: SqliteParts;
@@ -191,16 +190,7 @@ class SqliteStore implements Store {
   }
 
   async commit(change: Change): Promise<boolean> {
-    assertWritable(change);
-    const records = change.records.map(({ namespace, key, expected, value }) => ({
-      namespace,
-      key,
-      expected,
-      envelope: value && serialize({ value }),
-    }));
-    const { index = [], bounds = [] } = change;
-    const sums = additionsOf(change);
-    const write = { kind: 'change', records, index, bounds, sums, within: checksOf(change.within, sums) } as const;
+    const write = { kind: 'change', ...prepared(change) } as const;
     return this.#attempt('committing a change', () => this.#access.writer.write(write));
   }
 

@@ -1,27 +1,18 @@
 import { dirname } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { deserialize } from '../envelope.ts';
-import type { IndexBound, IndexWrite, Namespace, NewSum, RecordWrite, SumParts } from '../store.ts';
-import { isWithinBudget, type LimitCheck, usedBeyondExtra } from '../sums.ts';
+import type { LimitCheck, PreparedChange, PreparedRecord } from '../prepared-change.ts';
+import { BUDGETS, type IndexBound, type IndexWrite, type Namespace, type NewSum, type SumParts } from '../store.ts';
+import { isWithinBudget, usedBeyondExtra } from '../sums.ts';
 import { readSum, selectSum } from './reads.ts';
 
-/** A record to write, with its value serialized. */
-export interface SqliteRecordWrite extends Pick<RecordWrite, 'namespace' | 'key' | 'expected'> {
-  /** The value as serialized by Keyv; `null` deletes. `undefined`: the record is only compared. */
-  readonly envelope: string | null | undefined;
-  /** Expiry in ms since the epoch; without it, the record does not expire. */
-  readonly expiresAtMs?: number;
-}
+/** A record with its expiry in ms since the epoch; without one, it does not expire. */
+export type SqliteRecordWrite = PreparedRecord & { readonly expiresAtMs?: number };
 
-/** A change of `Store.commit`. */
-export interface SqliteChange {
+/** A change of `Store.commit`, or the write of a Keyv. */
+export interface SqliteChange extends Omit<Partial<PreparedChange>, 'records'> {
   readonly kind: 'change';
   readonly records: readonly SqliteRecordWrite[];
-  readonly index: readonly IndexWrite[];
-  readonly bounds?: readonly IndexBound[];
-  /** Amounts to add, by the name of their sum. */
-  readonly sums?: ReadonlyMap<string, SumParts>;
-  readonly within?: readonly LimitCheck[];
 }
 
 /** One write, as data. The meaning of its boolean result: */
@@ -51,64 +42,57 @@ const MAX_FREE_PAGES = 64;
 /** Pages that a transaction gives back at most: others wait for it. */
 const SHRINK_PAGES = 64;
 
-/** Prepared statements that write a store, each batch in one transaction. */
+/** Prepares the statements that write a store. */
+function statementsOn(database: DatabaseSync) {
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    state: database.prepare(
+      `SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$.value.revision') END AS revision FROM records
+       WHERE namespace = ? AND key = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+    ),
+    put: database.prepare(
+      `INSERT INTO records (namespace, key, value, expires_at_ms) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET value = excluded.value, expires_at_ms = excluded.expires_at_ms`,
+    ),
+    delete: database.prepare('DELETE FROM records WHERE namespace = ? AND key = ?'),
+    clear: database.prepare('DELETE FROM records WHERE namespace = ?'),
+    setEntry: database.prepare(
+      `INSERT INTO index_entries (name, member, score) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET score = excluded.score`,
+    ),
+    removeEntry: database.prepare('DELETE FROM index_entries WHERE name = ? AND member = ?'),
+    countEntries: database.prepare(
+      'SELECT count(*) AS entries FROM (SELECT 1 FROM index_entries WHERE name = ? AND score >= ? LIMIT ?)',
+    ),
+    budget: database.prepare(
+      `SELECT value FROM records
+       WHERE namespace = '${BUDGETS}' AND key = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+    ),
+    sum: selectSum(database),
+    addToSum: database.prepare(
+      `INSERT INTO sums (name, held, settled, doubted, extra) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET held = held + excluded.held, settled = settled + excluded.settled,
+         doubted = doubted + excluded.doubted, extra = extra + excluded.extra`,
+    ),
+    deleteSum: database.prepare('DELETE FROM sums WHERE name = ?'),
+    dropEmptySum: database.prepare(
+      'DELETE FROM sums WHERE name = ? AND held = 0 AND settled = 0 AND doubted = 0 AND extra = 0',
+    ),
+    freePages: database.prepare('PRAGMA freelist_count'),
+  };
+}
+
+/** Writes a store, each batch in one transaction. */
 export class SqliteWrites {
   readonly #database: DatabaseSync;
-  readonly #begin: StatementSync;
-  readonly #commit: StatementSync;
-  readonly #state: StatementSync;
-  readonly #put: StatementSync;
-  readonly #delete: StatementSync;
-  readonly #clear: StatementSync;
-  readonly #setEntry: StatementSync;
-  readonly #removeEntry: StatementSync;
-  readonly #countEntries: StatementSync;
-  readonly #budget: StatementSync;
-  readonly #sum: StatementSync;
-  readonly #addToSum: StatementSync;
-  readonly #deleteSum: StatementSync;
-  readonly #dropEmptySum: StatementSync;
-  readonly #freePages: StatementSync;
+  readonly #sql: ReturnType<typeof statementsOn>;
   /** Budgets read in the current transaction, during which no other connection can write; none after a change of one. */
   readonly #budgets = new Map<string, unknown>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#begin = database.prepare('BEGIN IMMEDIATE');
-    this.#commit = database.prepare('COMMIT');
-    this.#state = database.prepare(
-      `SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$.value.revision') END AS revision FROM records
-       WHERE namespace = ? AND key = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
-    );
-    this.#put = database.prepare(
-      `INSERT INTO records (namespace, key, value, expires_at_ms) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET value = excluded.value, expires_at_ms = excluded.expires_at_ms`,
-    );
-    this.#delete = database.prepare('DELETE FROM records WHERE namespace = ? AND key = ?');
-    this.#clear = database.prepare('DELETE FROM records WHERE namespace = ?');
-    this.#setEntry = database.prepare(
-      `INSERT INTO index_entries (name, member, score) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET score = excluded.score`,
-    );
-    this.#removeEntry = database.prepare('DELETE FROM index_entries WHERE name = ? AND member = ?');
-    this.#countEntries = database.prepare(
-      'SELECT count(*) AS entries FROM (SELECT 1 FROM index_entries WHERE name = ? AND score >= ? LIMIT ?)',
-    );
-    this.#budget = database.prepare(
-      `SELECT value FROM records
-       WHERE namespace = 'budgets' AND key = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
-    );
-    this.#sum = selectSum(database);
-    this.#addToSum = database.prepare(
-      `INSERT INTO sums (name, held, settled, doubted, extra) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET held = held + excluded.held, settled = settled + excluded.settled,
-         doubted = doubted + excluded.doubted, extra = extra + excluded.extra`,
-    );
-    this.#deleteSum = database.prepare('DELETE FROM sums WHERE name = ?');
-    this.#dropEmptySum = database.prepare(
-      'DELETE FROM sums WHERE name = ? AND held = 0 AND settled = 0 AND doubted = 0 AND extra = 0',
-    );
-    this.#freePages = database.prepare('PRAGMA freelist_count');
+    this.#sql = statementsOn(database);
   }
 
   /**
@@ -118,14 +102,14 @@ export class SqliteWrites {
   write({ writes, nowMs }: SqliteBatch): readonly boolean[] {
     this.#budgets.clear();
     try {
-      this.#begin.run();
+      this.#sql.begin.run();
       const results = writes.map((write) => {
         const isDone = this.#apply(write, nowMs);
         if (mayChangeBudgets(write)) this.#budgets.clear();
         return isDone;
       });
       this.#shrink();
-      this.#commit.run();
+      this.#sql.commit.run();
       if (!writes.some(({ kind }) => kind === 'overwrite-deleted')) return results;
       const isOverwritten = this.#overwriteDeleted();
       return results.map((isDone, at) => (writes[at]?.kind === 'overwrite-deleted' ? isOverwritten : isDone));
@@ -138,7 +122,7 @@ export class SqliteWrites {
 
   /** Gives pages that retention has freed back to the disk, some in each transaction. */
   #shrink(): void {
-    const free = Number(this.#freePages.get()?.['freelist_count'] ?? 0);
+    const free = Number(this.#sql.freePages.get()?.['freelist_count'] ?? 0);
     if (free > MAX_FREE_PAGES) this.#database.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
   }
 
@@ -166,22 +150,22 @@ export class SqliteWrites {
         if (write.bounds?.every((bound) => this.#isWithin(bound)) === false) return false;
         if (write.within?.every((limit) => this.#isAffordable(limit, nowMs)) === false) return false;
         for (const record of write.records) this.#setRecord(record);
-        for (const entry of write.index) this.#setIndexEntry(entry);
+        for (const entry of write.index ?? []) this.#setIndexEntry(entry);
         for (const [sum, parts] of write.sums ?? []) this.#addSum(sum, parts);
         return true;
       case 'delete':
-        return this.#delete.run(write.namespace, write.key).changes !== 0;
+        return this.#sql.delete.run(write.namespace, write.key).changes !== 0;
       case 'clear':
-        this.#clear.run(write.namespace);
+        this.#sql.clear.run(write.namespace);
         return true;
       case 'set-sums':
         for (const { sum, parts } of write.sums) {
-          this.#deleteSum.run(sum);
+          this.#sql.deleteSum.run(sum);
           if (parts !== null) this.#addSum(sum, parts);
         }
         return true;
       case 'drop-empty-sums':
-        for (const name of write.names) this.#dropEmptySum.run(name);
+        for (const name of write.names) this.#sql.dropEmptySum.run(name);
         return true;
       case 'overwrite-deleted':
         return true;
@@ -190,18 +174,18 @@ export class SqliteWrites {
 
   #holds({ namespace, key, expected }: SqliteRecordWrite, nowMs: number): boolean {
     if (expected === 'any') return true;
-    const state = this.#state.get(namespace, key, nowMs);
+    const state = this.#sql.state.get(namespace, key, nowMs);
     return expected === 'absent' ? state === undefined : state?.['revision'] === expected;
   }
 
   /** Returns whether a bound holds, including the effects of earlier writes of the batch. */
   #isWithin({ index, min = Number.NEGATIVE_INFINITY, below }: IndexBound): boolean {
-    return Number(this.#countEntries.get(index, min, below)?.['entries']) < below;
+    return Number(this.#sql.countEntries.get(index, min, below)?.['entries']) < below;
   }
 
   /** Returns whether a limit holds after the change, including the effects of earlier writes of the batch. */
   #isAffordable({ sum, adds, budgets, currency }: LimitCheck, nowMs: number): boolean {
-    const used = usedBeyondExtra(readSum(this.#sum, sum)) + adds;
+    const used = usedBeyondExtra(readSum(this.#sql.sum, sum)) + adds;
     return isWithinBudget(
       used,
       budgets.map((key) => this.#budgetOf(key, nowMs)),
@@ -216,7 +200,7 @@ export class SqliteWrites {
 
   /** Returns the value of a budget; `null` for a damaged one. */
   #readBudget(key: string, nowMs: number): unknown {
-    const text = this.#budget.get(key, nowMs)?.['value'];
+    const text = this.#sql.budget.get(key, nowMs)?.['value'];
     if (text === undefined) return undefined;
     try {
       return deserialize<unknown>(String(text)).value ?? null;
@@ -227,20 +211,20 @@ export class SqliteWrites {
 
   #setRecord({ namespace, key, envelope, expiresAtMs }: SqliteRecordWrite): void {
     if (envelope === undefined) return;
-    if (envelope === null) this.#delete.run(namespace, key);
-    else this.#put.run(namespace, key, envelope, expiresAtMs ?? null);
+    if (envelope === null) this.#sql.delete.run(namespace, key);
+    else this.#sql.put.run(namespace, key, envelope, expiresAtMs ?? null);
   }
 
   #addSum(sum: string, { held, settled, doubted, extra }: SumParts): void {
-    this.#addToSum.run(sum, held, settled, doubted, extra);
+    this.#sql.addToSum.run(sum, held, settled, doubted, extra);
   }
 
   #setIndexEntry({ index, member, score }: IndexWrite): void {
-    if (score === null) this.#removeEntry.run(index, member);
-    else this.#setEntry.run(index, member, score);
+    if (score === null) this.#sql.removeEntry.run(index, member);
+    else this.#sql.setEntry.run(index, member, score);
   }
 }
 
 function mayChangeBudgets(write: SqliteWrite): boolean {
-  return write.kind !== 'change' || write.records.some(({ namespace }) => namespace === 'budgets');
+  return write.kind !== 'change' || write.records.some(({ namespace }) => namespace === BUDGETS);
 }

@@ -5,7 +5,7 @@ import type { Admission } from '#adapters/slack/interactions/admission.ts';
 import { Home } from '#adapters/slack/interactions/home.ts';
 import type { Clients } from '#adapters/slack/web-api/client.ts';
 import { HOME_WORDS } from '#commands/sentences/forms.ts';
-import { createLocalBroadcast } from '#src/engine/cluster/broadcast.ts';
+import { LocalBroadcast } from '#src/engine/cluster/broadcast.ts';
 import { ada, bob } from '#test/fakes/bot-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately, ScriptedBot } from '#test/fakes/scripted-bot.ts';
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 
 let clock: ManualClock;
 let bot: ScriptedBot;
-let broadcast: ReturnType<typeof createLocalBroadcast>;
+let broadcast: LocalBroadcast;
 let published: { readonly team: string; readonly user: string }[];
 let admissions: Map<string, Admission | Error>;
 
@@ -25,7 +25,7 @@ beforeEach(() => {
   clock = new ManualClock();
   bot = new ScriptedBot();
   bot.reply = privately('nothing');
-  broadcast = createLocalBroadcast();
+  broadcast = new LocalBroadcast();
   published = [];
   admissions = new Map();
 });
