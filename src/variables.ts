@@ -7,6 +7,16 @@ function isSafeUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
+/** Returns the schema of a variable of which `read` makes the value. @param read returns null for what is not allowed */
+export function readBy<Value>(read: (text: string) => Value | null, allowed: string) {
+  return z.string().transform((given, context): Value => {
+    const value = read(given);
+    if (value !== null) return value;
+    context.addIssue({ code: 'custom', message: allowed });
+    return z.NEVER;
+  });
+}
+
 /** Variable that may not be empty. */
 export const text = z.string().min(1);
 /** Variable that takes the address of a service that gets a token. */

@@ -4,16 +4,8 @@ import { isStoreUrl, sqlitePath } from '../engine/index.ts';
 import { completionsUrl, type EnhancerConfig } from '../enhancer/index.ts';
 import { type BucketVariables, type MediaConfig, readBucketAddress } from '../storage/index.ts';
 import { type Limits, type Micros, microsOf, type Refunds } from '../tasks/index.ts';
-import {
-  type AccessConfig,
-  type Admin,
-  accessOf,
-  adminListOf,
-  adminsOf,
-  splitList,
-  teamListOf,
-} from '../teams/index.ts';
-import { dataSize, host, logLevel, optional, text, wholeNumber } from '../variables.ts';
+import { type AccessConfig, type Admin, adminListOf, splitList, teamListOf } from '../teams/index.ts';
+import { dataSize, host, logLevel, optional, readBy, text, wholeNumber } from '../variables.ts';
 import { parseBaseUrl, TOKEN } from '../videos/index.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
@@ -109,21 +101,16 @@ const POLL_UNSET = `\`${POLL_MS}\`; with the embedded sandbox \`${SANDBOX_POLL_M
 /** Amount of at most nine digits and six decimals, with its currency (ISO 4217) after it. */
 const AMOUNT = /^(?<amount>\d{1,9}(?:\.\d{1,6})?)\s*(?<currency>[A-Z]{3})$/;
 
-/** Variable that takes amounts, one for each currency; keeps its text. */
-const budgetList = z.string().refine((text) => {
-  const amounts = splitList(text).map((one) => AMOUNT.exec(one)?.groups?.['currency']);
-  const isAll = amounts.length > 0 && amounts.every((currency) => currency !== undefined);
-  return isAll && new Set(amounts).size === amounts.length;
-}, 'an amount for each currency, such as 500 USD or 500 USD, 200 EUR');
-
-/** Reads `BUDGET_PER_MONTH`, by currency. @param text its value; undefined if it is not set */
-function budgetsIn(text = ''): Readonly<Record<string, Micros>> {
-  const amounts = splitList(text).flatMap((one): readonly (readonly [string, Micros])[] => {
+/** Variable that takes amounts, one for each currency; in millionths by currency. */
+const budgetList = readBy((text): Readonly<Record<string, Micros>> | null => {
+  const amounts = splitList(text).map((one): readonly [string, Micros] | null => {
     const { amount, currency } = AMOUNT.exec(one)?.groups ?? {};
-    return amount === undefined || currency === undefined ? [] : [[currency, microsOf(amount)]];
+    return amount === undefined || currency === undefined ? null : [currency, microsOf(amount)];
   });
-  return Object.fromEntries(amounts);
-}
+  const known = amounts.filter((one) => one !== null);
+  const byCurrency = new Map(known);
+  return byCurrency.size > 0 && byCurrency.size === amounts.length ? Object.fromEntries(known) : null;
+}, 'an amount for each currency, such as 500 USD or 500 USD, 200 EUR');
 
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 /** Least size of the local copies: a few large clips, each of which is needed as a file while it is delivered. */
@@ -328,7 +315,15 @@ const Environment = z.object({
   }),
 });
 
-type Environment = z.output<typeof Environment>;
+/** Returns the schema of all variables but those of the platforms, whose teams and people two of them name. */
+function environmentOf(platforms: readonly PlatformConfig[]) {
+  return Environment.extend({
+    ALLOW_TEAMS: teamListOf(platforms).optional(),
+    ADMINS: adminListOf(platforms).optional(),
+  });
+}
+
+type Environment = z.output<ReturnType<typeof environmentOf>>;
 
 const PollBounds = Environment.pick({ POLL_MIN_MS: true, POLL_MAX_MS: true });
 
@@ -353,10 +348,7 @@ export function readConfig(env: Given, platforms: readonly PlatformConfig[]): Co
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
-  const parsed = Environment.extend({
-    ALLOW_TEAMS: teamListOf(platforms).optional(),
-    ADMINS: adminListOf(platforms).optional(),
-  }).safeParse(given);
+  const parsed = environmentOf(platforms).safeParse(given);
   const others = platforms.map(({ variables }) => variables.safeParse(given));
   const issues = [parsed, ...others].flatMap(({ error }) => error?.issues ?? []);
   const problems = issues.map((issue) => describeIssue(issue, given));
@@ -369,10 +361,7 @@ export function readConfig(env: Given, platforms: readonly PlatformConfig[]): Co
   return {
     ...configOf(parsed.data, isPlaygroundOn(given, platforms)),
     platforms: Object.fromEntries(enabled.map(({ name, settings }) => [name, settings(given)])),
-    access: accessOf(
-      parsed.data.ALLOW_TEAMS,
-      platforms.flatMap(({ admits }) => admits(given)),
-    ),
+    access: { teams: parsed.data.ALLOW_TEAMS ?? null, admits: platforms.flatMap(({ admits }) => admits(given)) },
   };
 }
 
@@ -425,7 +414,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
     storeUrl: env.STORE_URL,
     dataDir: dataDirOf(env.STORE_URL),
     media: mediaOf(env),
-    admins: adminsOf(env.ADMINS),
+    admins: env.ADMINS ?? [],
     http: { host: env.HOST, port: env.PORT },
     ...(publicUrl === undefined || linkSecret === undefined
       ? {}
@@ -446,7 +435,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
     retention: { clipsDays: env.KEEP_CLIPS_DAYS, promptsDays: env.KEEP_PROMPTS_DAYS },
     maxDataBytes: env.MAX_DATA_BYTES ?? null,
     refunds: env.REFUNDS,
-    budgetPerMonth: budgetsIn(env.BUDGET_PER_MONTH),
+    budgetPerMonth: env.BUDGET_PER_MONTH ?? {},
     progressEditMs: env.PROGRESS_EDIT_MS,
     playground: { isOn: isPlayground, ...optional('accessToken', env.PLAYGROUND_TOKEN) },
     ...optional('boardToken', env.BOARD_TOKEN),

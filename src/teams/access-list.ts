@@ -1,15 +1,16 @@
-import { z } from 'zod';
 import type { AccessRules, Exception } from '../chat/index.ts';
 import type { PlatformConfig } from '../config/index.ts';
+import { readBy } from '../variables.ts';
 
-/** Returns the schema of `ALLOW_TEAMS`, which keeps its text. */
+/** Returns the schema of `ALLOW_TEAMS`. */
 export function teamListOf(platforms: readonly Pick<PlatformConfig, 'name' | 'teamId' | 'teamExample'>[]) {
   const isTeam = (team: string): boolean =>
     platforms.some(({ name, teamId }) => team.startsWith(`${name}:`) && teamId.test(team.slice(name.length + 1)));
   const examples = platforms.map(({ teamExample }) => teamExample).join(',');
-  return z.string().refine((text) => {
+  return readBy<'all' | readonly string[]>((text) => {
     const teams = splitList(text);
-    return teams.length > 0 && (text.trim() === '*' || teams.every(isTeam));
+    if (text.trim() === '*') return 'all';
+    return teams.length > 0 && teams.every(isTeam) ? teams : null;
   }, `teams such as ${examples}, or * for all`);
 }
 
@@ -19,11 +20,6 @@ export interface AccessConfig {
   readonly teams: 'all' | readonly string[] | null;
   /** Kinds of users admitted besides members. */
   readonly admits: readonly Exception[];
-}
-
-/** Reads the users allowed to use the bot. @param teams value of `ALLOW_TEAMS`. */
-export function accessOf(teams: string | undefined, admits: readonly Exception[]): AccessConfig {
-  return { teams: teams === undefined ? null : teams.trim() === '*' ? 'all' : splitList(teams), admits };
 }
 
 /** Returns the rules of one platform. @param standard teams to use if `ALLOW_TEAMS` is not set. */

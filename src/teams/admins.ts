@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { PlatformConfig } from '../config/index.ts';
+import { readBy } from '../variables.ts';
 import { splitList } from './access-list.ts';
 
 /** Person named in `ADMINS`, who administers every team of the platform that they are a member of. */
@@ -20,22 +20,17 @@ export const BUILT_IN_ADMINS: readonly Admin[] = [{ platform: 'playground', user
 /** Playground users have names in place of ids. */
 const PLAYGROUND = { name: 'playground', userId: /^[^\p{C}]{1,40}$/u, userExample: 'playground:ada' };
 
-/** Returns the schema of `ADMINS`, which keeps its text. */
+/** Returns the schema of `ADMINS`. */
 export function adminListOf(platforms: readonly Pick<PlatformConfig, 'name' | 'userId' | 'userExample'>[]) {
   const all = [...platforms, PLAYGROUND];
   const isUser = ({ platform, user }: Admin): boolean =>
     all.some(({ name, userId }) => platform === name && userId.test(user));
   const examples = all.map(({ userExample }) => userExample).join(',');
-  return z.string().refine((text) => {
-    const users = adminsOf(text);
-    return users.length > 0 && users.every(isUser);
+  return readBy((text): readonly Admin[] | null => {
+    const users = splitList(text).map((named) => {
+      const colon = named.indexOf(':');
+      return { platform: named.slice(0, Math.max(colon, 0)), user: named.slice(colon + 1) };
+    });
+    return users.length > 0 && users.every(isUser) ? users : null;
   }, `people such as ${examples}`);
-}
-
-/** Reads `ADMINS`. @param text its value; undefined if it is not set. */
-export function adminsOf(text = ''): readonly Admin[] {
-  return splitList(text).map((named) => {
-    const colon = named.indexOf(':');
-    return { platform: named.slice(0, Math.max(colon, 0)), user: named.slice(colon + 1) };
-  });
 }

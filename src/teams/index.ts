@@ -1,5 +1,5 @@
-export { type AccessConfig, accessOf, rulesOf, splitList, teamListOf } from './access-list.ts';
-export { type Admin, adminListOf, adminsOf, BUILT_IN_ADMINS, isAmong } from './admins.ts';
+export { type AccessConfig, rulesOf, splitList, teamListOf } from './access-list.ts';
+export { type Admin, adminListOf, BUILT_IN_ADMINS, isAmong } from './admins.ts';
 export { Approvers, approversFor, type TeamApprover, whoDecides } from './approvers.ts';
 export { type AuditedChange, AuditTrail } from './audit/audit.ts';
 export type {

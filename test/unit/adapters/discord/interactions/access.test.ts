@@ -1,15 +1,21 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
+import { PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { accessSentence } from '#commands/sentences/access.ts';
 import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
-import { type AccessConfig, accessOf } from '#src/teams/access-list.ts';
+import { type AccessConfig, teamListOf } from '#src/teams/access-list.ts';
 import { type FakeDiscord, type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
 import { DiscordHouse, type DiscordHouseOptions, plainOf } from '#test/fakes/discord-house.ts';
 
 let house: DiscordHouse;
 
-const STANDARD: AccessConfig = accessOf(undefined, []);
+/** Returns the access by `ALLOW_TEAMS`. */
+function accessOf(teams: string | undefined, admits: AccessConfig['admits']): AccessConfig {
+  return { teams: teams === undefined ? null : teamListOf(PLATFORM_CONFIGS).parse(teams), admits };
+}
+
+const STANDARD = accessOf(undefined, []);
 
 let ownDiscord: FakeDiscord | undefined;
 
