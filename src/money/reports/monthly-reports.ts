@@ -6,7 +6,7 @@ import { amountOf, type LedgerEntry, type Micros, microsOf } from '../../tasks/i
 import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
 import { type Catalog, titleOf } from '../../videos/index.ts';
 import { type AlertDeps, merged } from '../notices.ts';
-import { moneyStateOf } from './spend-groups.ts';
+import { type MoneyState, moneyStateOf, Totals } from './spend-groups.ts';
 
 interface TeamSpend {
   readonly of: TeamKey;
@@ -152,18 +152,6 @@ function correctionsOf(
   });
 }
 
-/** Sums of one currency, in millionths. */
-interface Sums {
-  spent: Micros;
-  held: Micros;
-  awaited: Micros;
-  refunded: Micros;
-  doubted: Micros;
-  clips: number;
-  refundedClips: number;
-  doubtedClips: number;
-}
-
 interface Row {
   readonly person: ReportRow['person'];
   readonly model: string;
@@ -172,6 +160,8 @@ interface Row {
   clips: number;
 }
 
+/** States in which money is spent: billed, or held. */
+const SPENT: readonly MoneyState[] = ['settled', 'reserved', 'awaiting_refund'];
 /** Rows of a report; more are in its CSV. */
 const MAX_ROWS = 15;
 /** Models with bars of their own; the others share one. A chart of Slack takes six series. */
@@ -187,7 +177,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 export class MonthReport {
   readonly #period: string;
   readonly #weeks: readonly Week[];
-  readonly #sums = new Map<string, Sums>();
+  readonly #totals = new Totals<MoneyState>();
   readonly #rows = new Map<string, Row>();
   /** Amounts by currency, model and week. */
   readonly #bars = new Map<string, Map<string, Micros[]>>();
@@ -200,36 +190,31 @@ export class MonthReport {
   add(entry: LedgerEntry): void {
     const state = moneyStateOf(entry);
     if (state === 'released') return;
-    const sums = this.#sumsOf(entry.currency);
+    this.#totals.add(state, entry);
+    if (state === 'refunded' || state === 'in_doubt') return;
     const amount = microsOf(entry.amount);
-    if (state === 'refunded') {
-      sums.refunded += amount;
-      sums.refundedClips += 1;
-    } else if (state === 'in_doubt') {
-      sums.doubted += amount;
-      sums.doubtedClips += 1;
-    } else {
-      sums.spent += amount;
-      sums.clips += 1;
-      if (state === 'reserved') sums.held += amount;
-      if (state === 'awaiting_refund') sums.awaited += amount;
-      const shown = entry.isBlind === true ? { ...entry, model: IN_COMPARISON } : entry;
-      this.#addRow(shown, amount);
-      this.#addBar(shown, amount);
-    }
+    const shown = entry.isBlind === true ? { ...entry, model: IN_COMPARISON } : entry;
+    this.#addRow(shown, amount);
+    this.#addBar(shown, amount);
   }
 
   /** Returns the totals by currency, highest number of clips first. */
   get totals(): readonly SpendTotals[] {
-    const all = [...this.#sums].map(([currency, { spent, held, awaited, refunded, doubted, ...counts }]) => ({
-      currency,
-      spent: amountOf(spent),
-      held: amountOf(held),
-      awaited: amountOf(awaited),
-      refunded: amountOf(refunded),
-      doubted: amountOf(doubted),
-      ...counts,
-    }));
+    const all = [...this.#totals.currencies].map((currency): SpendTotals => {
+      const sumOf = (...states: readonly MoneyState[]) => this.#totals.of(states, currency);
+      const [spent, refunded, doubted] = [sumOf(...SPENT), sumOf('refunded'), sumOf('in_doubt')];
+      return {
+        currency,
+        spent: amountOf(spent.amount),
+        held: amountOf(sumOf('reserved').amount),
+        awaited: amountOf(sumOf('awaiting_refund').amount),
+        refunded: amountOf(refunded.amount),
+        doubted: amountOf(doubted.amount),
+        clips: spent.clips,
+        refundedClips: refunded.clips,
+        doubtedClips: doubted.clips,
+      };
+    });
     return all.sort((a, b) => b.clips - a.clips || (a.currency < b.currency ? -1 : 1));
   }
 
@@ -247,23 +232,6 @@ export class MonthReport {
       chart: this.#chart(),
       skipped,
     };
-  }
-
-  #sumsOf(currency: string): Sums {
-    const known = this.#sums.get(currency);
-    if (known !== undefined) return known;
-    const sums: Sums = {
-      spent: 0n,
-      held: 0n,
-      awaited: 0n,
-      refunded: 0n,
-      doubted: 0n,
-      clips: 0,
-      refundedClips: 0,
-      doubtedClips: 0,
-    };
-    this.#sums.set(currency, sums);
-    return sums;
   }
 
   #addRow({ user, userName, model, currency }: LedgerEntry, amount: Micros): void {

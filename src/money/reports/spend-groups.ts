@@ -1,5 +1,4 @@
-import { Big } from 'big.js';
-import type { LedgerEntry, LedgerState, Price } from '../../tasks/index.ts';
+import { amountOf, type LedgerEntry, type LedgerState, type Micros, microsOf, type Price } from '../../tasks/index.ts';
 
 /** Property by which spend is grouped. */
 export type SpendKey = 'person' | 'model' | 'channel';
@@ -30,22 +29,23 @@ export interface SpendGroup {
 
 /** Adds up ledger entries one by one, so that the entries of a large month need not be in memory at once. */
 export class SpendGroups {
-  readonly #all = new Totals();
-  readonly #groups: Readonly<Record<SpendKey, Map<string, { name: string; readonly totals: Totals }>>> = {
+  readonly #all = new Totals<SpendState>();
+  readonly #groups: Readonly<Record<SpendKey, Map<string, { name: string; readonly totals: Totals<SpendState> }>>> = {
     person: new Map(),
     model: new Map(),
     channel: new Map(),
   };
 
   add(entry: LedgerEntry): void {
-    this.#all.add(entry);
+    const state = entry.isBlind === true ? 'blind' : moneyStateOf(entry);
+    this.#all.add(state, entry);
     const { user, userName, model, channel } = entry;
     const names = { person: [user, userName], model: [model, model], channel: [channel, channel] } as const;
     for (const key of entry.isBlind === true ? (['person', 'channel'] as const) : KEYS) {
       const [id, name] = names[key];
-      const group = this.#groups[key].get(id) ?? { name, totals: new Totals() };
+      const group = this.#groups[key].get(id) ?? { name, totals: new Totals<SpendState>() };
       group.name = name;
-      group.totals.add(entry);
+      group.totals.add(state, entry);
       this.#groups[key].set(id, group);
     }
   }
@@ -65,8 +65,8 @@ export class SpendGroups {
   page(key: SpendKey, { offset, length }: { readonly offset: number; readonly length: number }): readonly SpendGroup[] {
     const sorted = this.#listed(key).toSorted(
       (one, other) =>
-        other.totals.sumOf(BILLED).cmp(one.totals.sumOf(BILLED)) ||
-        other.totals.sumOf(OPEN).cmp(one.totals.sumOf(OPEN)),
+        Number(other.totals.of(BILLED).amount - one.totals.of(BILLED).amount) ||
+        Number(other.totals.of(OPEN).amount - one.totals.of(OPEN).amount),
     );
     return sorted
       .slice(offset, offset + length)
@@ -84,31 +84,46 @@ const KEYS = ['person', 'model', 'channel'] as const satisfies readonly SpendKey
 const BILLED: readonly SpendState[] = ['settled'];
 const OPEN: readonly SpendState[] = ['reserved', 'awaiting_refund', 'in_doubt'];
 
-class Totals {
-  readonly #states = new Map<SpendState, { clips: number; readonly amounts: Map<string, Big> }>();
+/** Numbers and amounts of ledger entries, by state and currency. */
+export class Totals<State extends SpendState> {
+  readonly #states = new Map<State, Map<string, { clips: number; amount: Micros }>>();
 
-  add(entry: LedgerEntry): void {
-    const { amount, currency } = entry;
-    const state = entry.isBlind === true ? 'blind' : moneyStateOf(entry);
-    const total = this.#states.get(state) ?? { clips: 0, amounts: new Map<string, Big>() };
+  add(state: State, { amount, currency }: Price): void {
+    const byCurrency = this.#states.get(state) ?? new Map<string, { clips: number; amount: Micros }>();
+    const total = byCurrency.get(currency) ?? { clips: 0, amount: 0n };
     total.clips += 1;
-    total.amounts.set(currency, (total.amounts.get(currency) ?? new Big(0)).plus(amount));
-    this.#states.set(state, total);
+    total.amount += microsOf(amount);
+    this.#states.set(state, byCurrency.set(currency, total));
   }
 
-  hasAny(states: readonly SpendState[]): boolean {
+  get currencies(): ReadonlySet<string> {
+    return new Set([...this.#states.values()].flatMap((byCurrency) => [...byCurrency.keys()]));
+  }
+
+  hasAny(states: readonly State[]): boolean {
     return states.some((state) => this.#states.has(state));
   }
 
-  sumOf(states: readonly SpendState[]): Big {
-    const amounts = states.flatMap((state) => [...(this.#states.get(state)?.amounts.values() ?? [])]);
-    return amounts.reduce((sum, amount) => sum.plus(amount), new Big(0));
+  /** Adds up some states. @param currency Default: all, by their numbers only. */
+  of(states: readonly State[], currency?: string): { readonly clips: number; readonly amount: Micros } {
+    const sum = { clips: 0, amount: 0n };
+    for (const state of states) {
+      for (const [each, { clips, amount }] of this.#states.get(state) ?? []) {
+        if (currency !== undefined && each !== currency) continue;
+        sum.clips += clips;
+        sum.amount += amount;
+      }
+    }
+    return sum;
   }
 
-  byState(): ReadonlyMap<SpendState, StateTotal> {
-    const totals = [...this.#states].map(([state, { clips, amounts }]): [SpendState, StateTotal] => [
+  byState(): ReadonlyMap<State, StateTotal> {
+    const totals = [...this.#states].map(([state, byCurrency]): [State, StateTotal] => [
       state,
-      { clips, amounts: [...amounts].map(([currency, sum]) => ({ amount: sum.toFixed(), currency })) },
+      {
+        clips: this.of([state]).clips,
+        amounts: [...byCurrency].map(([currency, { amount }]) => ({ amount: amountOf(amount), currency })),
+      },
     ]);
     return new Map(totals);
   }
