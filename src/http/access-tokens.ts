@@ -53,5 +53,5 @@ export function isSameSecret(given: string, right: string): boolean {
 
 /** Returns the bearer token of a request; empty where it has none. */
 export function bearerOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
-  return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  return /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }

@@ -1,4 +1,5 @@
 import { appendFile, type FileHandle, open } from 'node:fs/promises';
+import { type Box, boxesOf } from '../mp4-boxes.ts';
 import type { ClipStorage } from '../storage/index.ts';
 import type { Task } from '../tasks/index.ts';
 
@@ -32,10 +33,6 @@ const MAX_BOXES = 2_000;
 const MAX_BYTES = 2 * 1024 ** 2;
 /** Bytes of one box that are read. */
 const MAX_BOX_BYTES = 512 * 1024;
-/** Size and name; with a 64-bit size, twice that. A UUID follows. */
-const SHORT_HEADER_BYTES = 8;
-const LONG_HEADER_BYTES = 16;
-const UUID_BYTES = 16;
 const MAX_TEXTS = 8;
 const MAX_TEXT_LENGTH = 500;
 
@@ -62,14 +59,6 @@ const SAYS_AI =
   /(?<!\b(?:not|isn['’]t) )(?:(?:made|generated|created|produced) (?:with|by|using) (?:\w{1,20} )?(?:AI|artificial intelligence)\b|\bAI[- ](?:generated|made)\b)/iu;
 /** Attribute of `markCopy`: the kinds of marks that a copy lost. */
 const LOST = /dailies:lostMarks="([a-z0-9 ]*)"/u;
-
-interface Box {
-  readonly name: string;
-  /** Hexadecimal digits; empty where the name is not `uuid`. */
-  readonly uuid: string;
-  readonly from: number;
-  readonly until: number;
-}
 
 /**
  * Reads which marks of AI an MP4 or QuickTime file carries: from headers and small contents, never from all of it. What is
@@ -106,7 +95,7 @@ class MarkReader {
   readonly #kinds = new Set<MarkKind>();
   readonly #lost = new Set<MarkKind>();
   readonly #texts = new Set<string>();
-  #boxesLeft = MAX_BOXES;
+  readonly #left = { boxes: MAX_BOXES };
   #bytesLeft = MAX_BYTES;
 
   constructor(file: FileHandle) {
@@ -115,14 +104,17 @@ class MarkReader {
 
   async read(fileBytes: number): Promise<FileMarks | null> {
     let hasHeader = false;
-    for await (const box of this.#boxesIn(0, fileBytes)) {
+    for await (const box of boxesOf(this.#file, [0, fileBytes], this.#left)) {
+      if (box.until > fileBytes) break;
       if (box.uuid === C2PA_BOX) this.#readManifest(await this.#contentOf(box));
       if (box.uuid === XMP_BOX) this.#readXmp((await this.#contentOf(box)).toString());
       if (box.name === 'udta' || box.name === 'meta') this.#readTexts(await this.#contentOf(box));
       if (box.name !== 'moov') continue;
       hasHeader = true;
-      for await (const part of this.#boxesIn(box.from, box.until))
-        if (part.name === 'udta' || part.name === 'meta') this.#readTexts(await this.#contentOf(part));
+      for await (const part of boxesOf(this.#file, [box.from, box.until], this.#left)) {
+        const isText = part.name === 'udta' || part.name === 'meta';
+        if (isText && part.until <= box.until) this.#readTexts(await this.#contentOf(part));
+      }
     }
     if (!hasHeader) return null;
     const inOrder = (kinds: ReadonlySet<MarkKind>) => markKinds().filter((kind) => kinds.has(kind));
@@ -159,39 +151,12 @@ class MarkReader {
     }
   }
 
-  async *#boxesIn(from: number, until: number): AsyncGenerator<Box> {
-    const head = Buffer.alloc(LONG_HEADER_BYTES + UUID_BYTES);
-    for (let at = from; at + SHORT_HEADER_BYTES <= until && this.#boxesLeft > 0; ) {
-      this.#boxesLeft -= 1;
-      const { bytesRead } = await this.#file.read(head, 0, head.length, at);
-      const box = boxAt(head.subarray(0, bytesRead), at, until);
-      if (box === null) return;
-      yield box;
-      at = box.until;
-    }
-  }
-
   async #contentOf({ from, until }: Box): Promise<Buffer> {
     const bytes = Math.min(until - from, MAX_BOX_BYTES, this.#bytesLeft);
     this.#bytesLeft -= bytes;
     const { bytesRead, buffer } = await this.#file.read(Buffer.alloc(bytes), 0, bytes, from);
     return buffer.subarray(0, bytesRead);
   }
-}
-
-/** Returns the box whose header is given; `null` where it is damaged, or ends beyond what holds it. */
-function boxAt(head: Buffer, at: number, until: number): Box | null {
-  if (head.length < SHORT_HEADER_BYTES) return null;
-  const short = head.readUInt32BE(0);
-  const isLong = short === 1;
-  if (isLong && head.length < LONG_HEADER_BYTES) return null;
-  const bytes = isLong ? Number(head.readBigUInt64BE(SHORT_HEADER_BYTES)) : short === 0 ? until - at : short;
-  const name = head.toString('latin1', 4, 8);
-  const headerBytes = isLong ? LONG_HEADER_BYTES : SHORT_HEADER_BYTES;
-  const contentAt = headerBytes + (name === 'uuid' ? UUID_BYTES : 0);
-  if (bytes < contentAt || at + bytes > until) return null;
-  const uuid = head.toString('hex', headerBytes, contentAt);
-  return { name, uuid, from: at + contentAt, until: at + bytes };
 }
 
 function markKinds(): readonly MarkKind[] {

@@ -1,7 +1,6 @@
 export { createMarksOf, type FileMarks, MARK_NAMES, type MarksOf } from './ai-marks.ts';
 export { type ClipLinks, createClipLinks, SignedLinks } from './clip-links.ts';
 export { createFfmpegFitter, createTakeLastFrame, createTakePicture, findFfmpeg, type TakePicture } from './ffmpeg.ts';
-export { createFileFinder, type FindFile } from './file-finder.ts';
 export { fileNameOf } from './file-name.ts';
 export { FolderCheck, prepareClipsFolder } from './folder-check.ts';
 export { cutIdOf, Joiner, type JoinInput, ShotError, ShotsDifferError } from './join/joiner.ts';
@@ -10,5 +9,5 @@ export { LastFrames } from './last-frames.ts';
 export type { LibraryFiles } from './library-files.ts';
 export { deleteAbandonedParts, deleteOldest } from './old-files.ts';
 export { type FileDescription, Relay, type RelayedFile, relayIdIn } from './relay.ts';
-export { fileToSend, serveMedia } from './routes.ts';
+export { createFileFinder, type FindFile, fileToSend, serveMedia } from './routes.ts';
 export { isTextFile, readTextFile } from './text-file.ts';

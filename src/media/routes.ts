@@ -3,18 +3,25 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DailiesError } from '../errors.ts';
 import { dispositionOf, sendFile } from '../http/index.ts';
+import type { Logger } from '../logger.ts';
+import type { Clips, TaskRepository } from '../pipeline/index.ts';
+import type { TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { SignedLinks } from './clip-links.ts';
+import { fileNameOf } from './file-name.ts';
+import { isRelayed, type Relay } from './relay.ts';
+
+/**
+ * Returns the file that is served under an id, with its display name. Rejects where it is unavailable for now, or with
+ * `gone` or `task_unknown` for good; it logs the failure itself.
+ */
+export type FindFile = (id: string) => Promise<(Clip & { readonly name: string }) | undefined>;
 
 /** Options of {@link serveMedia}. */
 interface MediaOptions {
   /** `null`: links are off, and the path answers 404. */
   readonly links: SignedLinks | null;
-  /**
-   * Returns the file of an id, with its display name. Rejects where it is unavailable for now, or with `gone` or
-   * `task_unknown` for good; it logs the failure itself.
-   */
-  readonly find: (id: string) => Promise<(Clip & { readonly name: string }) | undefined>;
+  readonly find: FindFile;
   /** As in `ClipLinks`. */
   readonly redirectFor: (id: string) => Promise<string | null>;
 }
@@ -71,4 +78,29 @@ export async function fileToSend<File extends Clip>(
     () => file,
     () => undefined,
   );
+}
+
+/** Dependencies of {@link createFileFinder}. */
+interface FileFinderOptions {
+  readonly relay: Relay;
+  readonly repository: Pick<TaskRepository, 'get'>;
+  readonly clips: Pick<Clips, 'find'>;
+  /** Returns the file of a cut; `undefined` for any other id. */
+  readonly findCut: FindFile;
+  readonly logger: Logger;
+}
+
+/** Creates the lookup of the files that are served by signed links: clips by their task's id, cuts, and relayed files. */
+export function createFileFinder({ relay, repository, clips, findCut, logger }: FileFinderOptions): FindFile {
+  return async (id) => {
+    if (isRelayed(id)) return relay.find(id);
+    const cut = await findCut(id);
+    if (cut !== undefined) return cut;
+    const task = await repository.get(id as TaskId);
+    const clip = await (task === undefined ? undefined : clips.find(task))?.catch((thrown: unknown) => {
+      logger.warn({ event: 'clip_not_served', task: id, err: thrown }, 'failed to fetch a missing clip for a request');
+      throw thrown;
+    });
+    return task === undefined || clip === undefined ? undefined : { ...clip, name: fileNameOf(task) };
+  };
 }

@@ -1,7 +1,7 @@
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import type { Job } from '../engine/index.ts';
+import { filesIn } from '../files.ts';
 import type { SandboxRecords } from './records.ts';
 
 interface SandboxExpiryOptions {
@@ -23,11 +23,7 @@ export function sandboxExpiry({ records, clipsDir, clock }: SandboxExpiryOptions
     async run() {
       const beforeMs = clock.now() - SANDBOX_KEEPS_MS;
       records.removeContent(beforeMs);
-      for (const name of await readdir(clipsDir)) {
-        const path = join(clipsDir, name);
-        const found = await stat(path).catch(() => null);
-        if (found !== null && found.mtimeMs < beforeMs) await rm(path, { force: true });
-      }
+      for (const { path, atMs } of await filesIn(clipsDir)) if (atMs < beforeMs) await rm(path, { force: true });
     },
   };
 }

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -6,6 +5,7 @@ import { join, resolve } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { Jobs } from '../engine/index.ts';
+import { bearerOf, isSameSecret } from '../http/index.ts';
 import { parseCatalog } from '../videos/index.ts';
 import { sandboxCatalog } from './catalog.ts';
 import { sandboxExpiry } from './expiry.ts';
@@ -113,7 +113,8 @@ async function addRoutes(
   await app.register(fastifyStatic, { root: clipsDir, serve: false });
   app.addHook('onRequest', async (request, reply) => {
     const isOpen = request.routeOptions.url === '/';
-    if (!isOpen && !isAccepted(request.headers.authorization, tokens)) return refuse(reply, unauthorised);
+    const given = bearerOf(request);
+    if (!isOpen && !tokens.some((token) => isSameSecret(given, token))) return refuse(reply, unauthorised);
   });
   app.setNotFoundHandler(({ method, url }, reply) =>
     refuse(reply, { status: 404, code: 'not_found', message: `There is nothing at ${method} ${url}.` }),
@@ -176,18 +177,6 @@ function refuse(reply: FastifyReply, refusal: ErrorResponse): FastifyReply {
 function refusalBody({ code, message }: ErrorResponse) {
   const words = code.replaceAll('_', ' ');
   return { error: words.charAt(0).toUpperCase() + words.slice(1), code, message, success: false } as const;
-}
-
-/** Returns whether a token is accepted, comparing in constant time. */
-function isAccepted(header: string | undefined, tokens: readonly string[]): boolean {
-  const given = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
-  if (given === undefined) return false;
-  const digest = digestOf(given);
-  return tokens.filter((token) => timingSafeEqual(digest, digestOf(token))).length > 0;
-}
-
-function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }
 
 /** Deletes the partial files of a killed process. */

@@ -6,10 +6,10 @@ import { priceOf } from '../tasks/index.ts';
 import type { Catalog } from '../videos/index.ts';
 import type { LedgerLine, SandboxRecords, SandboxTask } from './records.ts';
 import { insufficientBalance, moderated, Refused, tooManyRequests, unavailable } from './refusal.ts';
-import type { ReferenceSource, RenderJob } from './render/job.ts';
+import type { ReferenceSource } from './render/job.ts';
 import { RenderQueue } from './render-queue.ts';
 import { type AcceptedRequest, readRequest } from './request.ts';
-import { steeringOf } from './steering.ts';
+import { type Steering, steeringOf } from './steering.ts';
 
 /** Options of {@link SandboxService}. */
 export interface ServiceOptions {
@@ -153,8 +153,11 @@ export class SandboxService {
   }
 
   #render(task: SandboxTask): void {
+    const { clipsDir, references } = this.#options;
+    const { isLoopbackAllowed } = references;
+    const path = join(clipsDir, `${task.id}.mp4`);
     void Promise.all(task.media.image.map((url) => this.#sourceOf(url))).then((images) =>
-      this.#renders.add(task.id, this.#jobOf(task, images)),
+      this.#renders.add(task.id, { ...task, images, isLoopbackAllowed, path }),
     );
   }
 
@@ -162,22 +165,6 @@ export class SandboxService {
   async #sourceOf(url: string): Promise<ReferenceSource> {
     const path = await this.#options.references.ownFile(url).catch(() => null);
     return path === null ? { url } : { path };
-  }
-
-  #jobOf(task: SandboxTask, images: readonly ReferenceSource[]): RenderJob {
-    const { id, prompt, seconds, aspectRatio, resolution, media, steering } = task;
-    return {
-      id,
-      prompt,
-      seconds,
-      aspectRatio,
-      resolution,
-      images,
-      isLoopbackAllowed: this.#options.references.isLoopbackAllowed,
-      otherReferences: media.audio.length + media.video.length,
-      path: join(this.#options.clipsDir, `${id}.mp4`),
-      failMidway: steering === 'fail' || steering === 'moderated_later',
-    };
   }
 
   #change(id: string, next: (task: SandboxTask) => SandboxTask): void {
@@ -202,24 +189,14 @@ export class SandboxService {
       { event: 'sandbox_render_failed', task: task.id, err: reason },
       'a sandbox render failed and was refunded',
     );
-    return { ...task, status: 'failed', endedAtMs: this.#options.clock.now(), failure: failureOf(task) };
+    const failure = (task.steering === null ? undefined : FAILURES[task.steering]) ?? BROKEN_OFF;
+    return { ...task, status: 'failed', endedAtMs: this.#options.clock.now(), failure };
   }
 }
 
-function failureOf({ steering }: SandboxTask): NonNullable<SandboxTask['failure']> {
-  switch (steering) {
-    case 'moderated_later':
-      return { code: 'content_policy_violation', message: 'The clip was stopped by moderation.' };
-    case 'fail':
-      return { code: 'generation_failed', message: 'The render broke off half way, as [fail] in the prompt asks.' };
-    case null:
-    case 'busy':
-    case 'lost':
-    case 'moderated':
-    case 'no_balance':
-    case 'slow':
-    case 'stuck':
-    case 'unknown':
-      return { code: 'generation_failed', message: 'The render broke off.' };
-  }
-}
+const BROKEN_OFF = { code: 'generation_failed', message: 'The render broke off.' };
+/** Failures that test directives ask for. */
+const FAILURES: Readonly<Partial<Record<Steering, NonNullable<SandboxTask['failure']>>>> = {
+  moderated_later: { code: 'content_policy_violation', message: 'The clip was stopped by moderation.' },
+  fail: { code: 'generation_failed', message: 'The render broke off half way, as [fail] in the prompt asks.' },
+};

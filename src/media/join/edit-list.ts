@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { boxesOf } from '../../mp4-boxes.ts';
 
 /** Edit list of one track: which part of its media is shown. */
 export interface Edits {
@@ -11,7 +12,6 @@ export interface Edits {
 /** Largest header that is read: that of an hour of video has about 5 MB. */
 const MAX_HEADER_BYTES = 64 * 1024 ** 2;
 const BOX_HEADER_BYTES = 8;
-const LARGE_HEADER_BYTES = 16;
 /** Pictures or packets of sound of one track: days of them. */
 const MAX_SAMPLES = 10_000_000;
 /** Boxes at the top of a file before its header is given up on. */
@@ -38,21 +38,12 @@ export async function readEdits(path: string): Promise<ReadonlyMap<number, Edits
 
 /** Returns the content of the `moov` box; `null` if there is none, as in WebM. */
 async function readHeader(file: FileHandle, fileBytes: number): Promise<Buffer | null> {
-  const head = Buffer.alloc(LARGE_HEADER_BYTES);
-  for (let at = 0, boxes = 0; at + BOX_HEADER_BYTES <= fileBytes && boxes < MAX_BOXES; boxes += 1) {
-    await file.read(head, 0, LARGE_HEADER_BYTES, at);
-    const short = head.readUInt32BE(0);
-    const isLarge = short === 1;
-    const bytes = isLarge ? Number(head.readBigUInt64BE(8)) : short === 0 ? fileBytes - at : short;
-    const from = isLarge ? LARGE_HEADER_BYTES : BOX_HEADER_BYTES;
-    if (bytes < from) return null;
-    if (head.toString('latin1', 4, 8) !== 'moov') {
-      at += bytes;
-      continue;
-    }
+  for await (const { name, from, until } of boxesOf(file, [0, fileBytes], { boxes: MAX_BOXES })) {
+    if (name !== 'moov') continue;
+    const bytes = until - from;
     if (bytes > MAX_HEADER_BYTES) throw new RangeError(`a header of ${bytes} bytes`);
-    const header = Buffer.alloc(bytes - from);
-    await file.read(header, 0, header.length, at + from);
+    const header = Buffer.alloc(bytes);
+    await file.read(header, 0, bytes, from);
     return header;
   }
   return null;

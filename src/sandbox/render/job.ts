@@ -1,4 +1,4 @@
-import type { AspectRatio, Resolution } from '../../videos/index.ts';
+import type { SandboxTask } from '../records.ts';
 
 /** Frames per second of every clip. Each lasts a whole number of the MP4's 90,000 ticks, so lengths are exact. */
 export const FRAMES_PER_SECOND = 24;
@@ -16,22 +16,12 @@ export type ReferenceSource =
   /** URL on the public internet. */
   | { readonly url: string };
 
-/** Input of a render worker. Plain data, since it is cloned to another thread. */
-export interface RenderJob {
-  /** Id of the task: another task of the same prompt has another picture. */
-  readonly id: string;
-  readonly prompt: string;
-  readonly seconds: number;
-  readonly aspectRatio: AspectRatio;
-  readonly resolution: Resolution;
+/** Input of a render worker: a task and its files. Plain data, since it is cloned to another thread. */
+export interface RenderJob extends SandboxTask {
   /** Reference images, read by the worker. */
   readonly images: readonly ReferenceSource[];
   /** True: URLs may lead to this machine. */
   readonly isLoopbackAllowed: boolean;
-  /** Number of audio and video references, which the clip mentions but does not show. */
-  readonly otherReferences: number;
   /** Path of the finished MP4, written atomically. */
   readonly path: string;
-  /** True: fails halfway, for the test directive `[fail]`. */
-  readonly failMidway: boolean;
 }

@@ -91,11 +91,14 @@ function paintSubject(ctx: SKRSContext2D, scene: Scene, frame: Frame, ground: (x
   ctx.restore();
 }
 
-/** Returns the small print, such as `4 s · 16:9 · 720p`: it names no model, which a comparison keeps hidden. */
-function factsOf(job: RenderJob): string {
-  const media =
-    job.otherReferences === 0 ? [] : [`${job.otherReferences} more reference${job.otherReferences > 1 ? 's' : ''}`];
-  return [`${job.seconds} s`, job.aspectRatio, job.resolution, ...media].join('  ·  ');
+/**
+ * Returns the small print, such as `4 s · 16:9 · 720p`: it names no model, which a comparison keeps hidden. Audio and video
+ * references are mentioned, not shown.
+ */
+function factsOf({ seconds, aspectRatio, resolution, media }: RenderJob): string {
+  const others = media.audio.length + media.video.length;
+  const more = others === 0 ? [] : [`${others} more reference${others > 1 ? 's' : ''}`];
+  return [`${seconds} s`, aspectRatio, resolution, ...more].join('  ·  ');
 }
 
 function paintTimeLine(ctx: SKRSContext2D, { margin, textSize }: Captioned, frame: Frame): void {

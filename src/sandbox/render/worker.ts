@@ -17,8 +17,9 @@ const prints = await Promise.all(job.images.map((source) => readReference(source
 const painter = createPainter(job, prints);
 const encoder = await createEncoder(painter.size);
 const frames = job.seconds * FRAMES_PER_SECOND;
+const failsMidway = job.steering === 'fail' || job.steering === 'moderated_later';
 for (let frame = 0; frame < frames; frame++) {
-  if (job.failMidway && frame >= frames / 2) throw new Error('the prompt asked for a failure');
+  if (failsMidway && frame >= frames / 2) throw new Error('the prompt asked for a failure');
   encoder.add(painter.paint(frame / FRAMES_PER_SECOND));
   parentPort?.postMessage((frame + 1) / frames);
 }

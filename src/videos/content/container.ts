@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { boxAt, boxesOf } from '../../mp4-boxes.ts';
 
 /** Number of leading bytes that identify a file's type. */
 export const SIGNATURE_BYTES = 64;
@@ -9,7 +10,7 @@ const FIRST_BOXES: ReadonlySet<string> = new Set(['ftyp', 'styp', 'moov', 'mdat'
 /** Brands of ISO files that are images or audio: AVIF, HEIF, M4A. */
 const IMAGE_OR_AUDIO = /^(avif|avis|mif1|msf1|hei[cxms]|hev[cxm]|M4A |M4B )$/;
 
-/** Length of a box header (size and name); twice that with a 64-bit size. */
+/** Length of a box header: size and name. */
 const BOX_HEADER_BYTES = 8;
 /** More top-level boxes than an hour of fragments has; a file with more counts as damaged. */
 const MAX_BOXES = 20_000;
@@ -53,34 +54,16 @@ export function videoTypeOf(head: Buffer, fileBytes?: number): string | null {
  * @see ISO/IEC 14496-12, 4.2 "Object structure"
  */
 export async function isWholeFile(file: FileHandle, fileBytes: number): Promise<boolean> {
-  const header = Buffer.alloc(2 * BOX_HEADER_BYTES);
   const names = new Set<string>();
-  let at = 0;
-  for (let boxes = 0; at < fileBytes && boxes < MAX_BOXES; boxes += 1) {
-    const { bytesRead } = await file.read(header, 0, header.length, at);
-    const size = boxSizeOf(header.subarray(0, bytesRead), fileBytes - at);
-    if (size === null) return false;
-    names.add(header.toString('latin1', 4, 8));
-    at += size;
+  let end = 0;
+  for await (const { name, until } of boxesOf(file, [0, fileBytes], { boxes: MAX_BOXES })) {
+    names.add(name);
+    end = until;
   }
-  return at === fileBytes && names.has('moov') && names.has('mdat');
-}
-
-/**
- * Returns the size of the box that starts with `header`; null where the header is invalid.
- * @param leftBytes length from the start of the box to the end of the file.
- */
-function boxSizeOf(header: Buffer, leftBytes: number): number | null {
-  if (header.length < BOX_HEADER_BYTES) return null;
-  const short = header.readUInt32BE(0);
-  if (short === 0) return leftBytes;
-  if (short !== 1) return short < BOX_HEADER_BYTES ? null : short;
-  if (header.length < 2 * BOX_HEADER_BYTES) return null;
-  const long = header.readBigUInt64BE(BOX_HEADER_BYTES);
-  return long >= 2n * BigInt(BOX_HEADER_BYTES) && long <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(long) : null;
+  return end === fileBytes && names.has('moov') && names.has('mdat');
 }
 
 function leavesRoom(head: Buffer, fileBytes: number): boolean {
-  const size = boxSizeOf(head, fileBytes);
-  return size !== null && size + BOX_HEADER_BYTES <= fileBytes;
+  const box = boxAt(head, 0, fileBytes);
+  return box !== null && box.until + BOX_HEADER_BYTES <= fileBytes;
 }

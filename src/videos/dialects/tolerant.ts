@@ -46,28 +46,16 @@ const STATUS_NAMED: ReadonlyMap<string, UpstreamStatus> = new Map(
   ),
 );
 
-interface Fields {
-  readonly id?: unknown;
-  readonly task_id?: unknown;
-  readonly taskId?: unknown;
-  readonly status?: unknown;
-  readonly task_status?: unknown;
-  readonly state?: unknown;
-  readonly object?: unknown;
-  readonly task?: unknown;
-  readonly data?: unknown;
-  readonly success?: unknown;
-  readonly code?: unknown;
-  readonly type?: unknown;
-  readonly error?: unknown;
-  readonly message?: unknown;
-  readonly msg?: unknown;
-  readonly detail?: unknown;
-  readonly reason?: unknown;
-  readonly fail_reason?: unknown;
-  readonly metadata?: unknown;
-  readonly url?: unknown;
-}
+/** Fields of an answer, its envelope and its error, as far as they are read. */
+type Fields = Readonly<
+  Partial<
+    Record<
+      | ('id' | 'task_id' | 'taskId' | 'status' | 'task_status' | 'state' | 'object' | 'task' | 'data' | 'success')
+      | ('code' | 'type' | 'error' | 'message' | 'msg' | 'detail' | 'reason' | 'fail_reason' | 'metadata' | 'url'),
+      unknown
+    >
+  >
+>;
 
 /** Decodes a response as a task, in any dialect. @returns null where it has no field of a task. */
 export function decodeTask(answer: unknown): TaskReading | null {
@@ -157,7 +145,7 @@ function statusOf(said: string | undefined): UpstreamStatus {
 }
 
 /** Parses a number or a text such as `"50%"` to an integer; clamped, because some services exceed 100. */
-function percentOf(progress: string | number | undefined): number | null {
+export function percentOf(progress: string | number | undefined): number | null {
   const percent = typeof progress === 'string' ? Number.parseFloat(progress) : progress;
   if (percent === undefined || !Number.isFinite(percent)) return null;
   return Math.min(100, Math.max(0, Math.trunc(percent)));

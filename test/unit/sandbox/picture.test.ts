@@ -10,15 +10,18 @@ import { difference, type Picture, shareOf } from '#test/fakes/decoded.ts';
 
 const JOB: RenderJob = {
   id: 'video_1',
+  status: 'in_progress',
+  model: 'swift-1',
   prompt: 'a fox',
   seconds: 4,
   aspectRatio: '16:9',
   resolution: '480p',
+  media: { image: [], audio: [], video: [] },
+  steering: null,
+  createdAtMs: 0,
   images: [],
   isLoopbackAllowed: false,
-  otherReferences: 0,
   path: '',
-  failMidway: false,
 };
 
 function paint(job: Partial<RenderJob>, seconds = 1): Picture {

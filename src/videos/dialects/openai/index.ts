@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { DailiesError } from '../../../errors.ts';
 import { idOf, type Model } from '../../model.ts';
 import type { AspectRatio, RequestSettings, Resolution, VideoRequest } from '../../request.ts';
 import type { UpstreamStatus } from '../../service.ts';
 import type { CreateCall, Dialect, ErrorReading, TaskReading } from '../dialect.ts';
-import { decodeError as decodeAnyError, isModeration } from '../tolerant.ts';
+import { notTaken } from '../images.ts';
+import { decodeError as decodeAnyError, isModeration, percentOf } from '../tolerant.ts';
 
 const PATH = '/v1/videos';
 
@@ -81,7 +81,7 @@ export const OPENAI: Dialect = {
 function createCall(request: VideoRequest, model: Model): CreateCall {
   const { prompt, seconds, media } = request;
   const [image, ...others] = media.image;
-  if (others.length + media.audio.length + media.video.length > 0) throw untakable(ONE_IMAGE);
+  if (others.length + media.audio.length + media.video.length > 0) throw notTaken(ONE_IMAGE);
   const size = sizeOf(request);
   const fields: Readonly<Record<string, unknown>> = {
     model: idOf(model),
@@ -118,7 +118,7 @@ function isDataUri(value: unknown): value is string {
 /** Decodes an image in base64. @see https://www.rfc-editor.org/rfc/rfc2397 */
 function fileOf(uri: string): [Blob, string] {
   const [, type = '', kind = ''] = /^data:(image\/([\w.-]+));base64,/.exec(uri.slice(0, MAX_PREFIX_LENGTH)) ?? [];
-  if (type === '') throw untakable('The image could not be read.');
+  if (type === '') throw notTaken('The image could not be read.');
   const bytes = Buffer.from(uri.slice(uri.indexOf(',') + 1), 'base64');
   return [new Blob([bytes], { type }), `input_reference.${kind === 'jpeg' ? 'jpg' : kind}`];
 }
@@ -128,21 +128,12 @@ const MAX_PREFIX_LENGTH = 100;
 
 const ONE_IMAGE = 'This service takes one image at most, and no audio or video.';
 
-function untakable(words: string): DailiesError {
-  const details = { code: 'bad_request', retryable: false, words } as const;
-  return new DailiesError('creating a task: media that the service has no field for', details);
-}
-
 function decodeTask(answer: unknown): TaskReading | null {
   const { data: video } = videoSchema.safeParse(answer);
   if (video === undefined || typeof video.status !== 'string') return null;
   const status = STATUS_NAMED.get(video.status.toLowerCase()) ?? 'unknown';
   const id = video.id ?? video.task_id ?? null;
   return { id, status, progress: percentOf(video.progress), failure: failureOf(answer, status, video.status) };
-}
-
-function percentOf(progress: number | undefined): number | null {
-  return progress === undefined ? null : Math.min(100, Math.max(0, Math.trunc(progress)));
 }
 
 function failureOf(answer: unknown, status: UpstreamStatus, said: string): TaskReading['failure'] {

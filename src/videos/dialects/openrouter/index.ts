@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { DailiesError } from '../../../errors.ts';
 import { idOf, type Model } from '../../model.ts';
 import type { VideoRequest } from '../../request.ts';
 import type { UpstreamStatus } from '../../service.ts';
 import type { Dialect, ErrorReading, TaskReading } from '../dialect.ts';
+import { notTaken } from '../images.ts';
 import { isModeration } from '../tolerant.ts';
 import { MODEL_LIST } from './models.ts';
 
@@ -107,20 +107,14 @@ function mediaOf({ media }: VideoRequest, { imageRole = 'first_frame' }: Model):
     ...media.video.map((url) => ({ type: 'video_url', video_url: { url } })),
   ];
   const images = imageRole === 'reference' ? [] : media.image;
-  if (images.length > FRAMES.length)
-    throw untakable('This service takes a first and a last frame, and no other image.');
+  if (images.length > FRAMES.length) throw notTaken('This service takes a first and a last frame, and no other image.');
   if (images.length > 0 && references.length > 0)
-    throw untakable('This service takes no audio or video together with a first frame.');
+    throw notTaken('This service takes no audio or video together with a first frame.');
   const frames = images.map((url, at) => ({ type: 'image_url', image_url: { url }, frame_type: FRAMES[at] }));
   return {
     ...(frames.length === 0 ? {} : { frame_images: frames }),
     ...(references.length === 0 ? {} : { input_references: references }),
   };
-}
-
-function untakable(words: string): DailiesError {
-  const details = { code: 'bad_request', retryable: false, words } as const;
-  return new DailiesError('creating a task: media that the service would ignore', details);
 }
 
 function decodeTask(answer: unknown): TaskReading | null {

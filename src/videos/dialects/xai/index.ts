@@ -4,7 +4,7 @@ import { idOf } from '../../model.ts';
 import type { UpstreamStatus, UpstreamTask } from '../../service.ts';
 import type { Dialect, ErrorReading, TaskReading } from '../dialect.ts';
 import { imagesByRole, notTaken } from '../images.ts';
-import { decodeError as decodeSharedError, isModeration } from '../tolerant.ts';
+import { decodeError as decodeSharedError, isModeration, percentOf } from '../tolerant.ts';
 
 const PATH = '/v1/videos';
 
@@ -98,7 +98,7 @@ function decodeTask(answer: unknown): TaskReading | null {
   return {
     id: found.request_id ?? null,
     status: failure === null ? statusOf(found) : 'failed',
-    progress: found.progress === undefined ? null : Math.min(100, Math.max(0, Math.trunc(found.progress))),
+    progress: percentOf(found.progress),
     failure,
     ...costOf(found),
     // Where the clip is cannot be read: it may be there all the same, and is paid for.
