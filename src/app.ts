@@ -132,7 +132,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const parts = { ...basis, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);
   const statements = new Statements({ ...deps, ...money, repository: pipeline.repository });
-  const cuts = createCuts(deps, { ...parts, chat, folder: clipsDir, assertWritable });
+  const cuts = createCuts(deps, { chat, storage, folder: clipsDir, assertWritable });
   const shared = { ...deps, ...pipeline, ...money, platforms, cuts };
   const remover = createRemover({ ...shared, messages: chat.retraction });
   const library = { remover, forgetting: new Forgetting({ ...shared, remover }) };

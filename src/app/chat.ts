@@ -1,5 +1,5 @@
 import type { AppDeps } from '../app.ts';
-import { ChatEngine, createAttachmentPlanner, createSubscriptions } from '../chat/index.ts';
+import { AttachmentPlanner, ChatEngine, createSubscriptions } from '../chat/index.ts';
 import { createKeptUntil } from '../clips/index.ts';
 import { isSandboxed } from '../config/index.ts';
 import { createFfmpegFitter } from '../media/index.ts';
@@ -31,8 +31,7 @@ export function createAppChat(
     locks,
     durationEstimates,
     subscriptions: createSubscriptions(deps.store),
-    links,
-    handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
+    handing: new AttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
     modelOf: (name) => catalog().models.find((model) => model.name === name),
     elsewhere: async ({ origin, request }) => {
       const { policy = NO_POLICY } = await money.settings.get(origin);
@@ -48,8 +47,7 @@ export function createAppChat(
     refundKnown: isSandboxed(config),
     admins: [...config.admins, ...BUILT_IN_ADMINS],
     leftFor: money.leftFor,
-    isLabelled: async (team) => (await money.settings.get(team)).aiLabel,
-    reviewRules: (team) => money.settings.get(team),
+    settingsOf: (team) => money.settings.get(team),
     keptUntil: createKeptUntil({ ...deps, ...money, retention: config.retention }),
   });
 }

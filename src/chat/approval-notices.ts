@@ -1,37 +1,15 @@
 import { hash } from 'node:crypto';
 import { asDailiesError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import {
-  type Approver,
-  isBlind,
-  isContentRemoved,
-  isVisible,
-  type Price,
-  type Task,
-  typedPrompt,
-} from '../tasks/index.ts';
-import { type Admin, keyOfMember, whoDecides } from '../teams/index.ts';
-import type { Model } from '../videos/index.ts';
+import { type Approver, isBlind, isContentRemoved, isVisible, type Task, typedPrompt } from '../tasks/index.ts';
+import { keyOfMember, whoDecides } from '../teams/index.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ApprovalNotice } from './notices/views.ts';
-import type { MessageRef, Platform } from './platform.ts';
-import { type About, type Post, type Posted, type Posts, placesNear } from './posts.ts';
-import type { SetCards } from './sets/set-cards.ts';
+import type { ChatParts } from './parts.ts';
+import type { MessageRef } from './platform.ts';
+import { type About, type Post, type Posted, placesNear } from './posts.ts';
 import { setOfCard } from './sets/set-view.ts';
 
-/** Options of {@link ApprovalNotices}. */
-interface ApprovalNoticesOptions {
-  readonly posts: Posts;
-  readonly sets: Pick<SetCards, 'cardOf' | 'get' | 'members'>;
-  readonly platformOf: (task: Task) => Platform;
-  /** Returns a model of the current catalog by its name. */
-  readonly modelOf: (name: string) => Model | undefined;
-  /** Persons named in `ADMINS`, who are pinged where there is no approver. */
-  readonly admins: readonly Admin[];
-  /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
-  readonly leftFor: (task: Task) => Promise<Price | null>;
-  readonly logger: Logger;
-}
+type Options = Pick<ChatParts, 'posts' | 'sets' | 'platformOf' | 'modelOf' | 'admins' | 'leftFor' | 'logger'>;
 
 /** Task with its message. */
 interface Request extends About {
@@ -47,9 +25,9 @@ type PostedRequest = Posted & Required<Pick<Posted, 'view'>>;
  * administrators, and people who accept none are notified below the task's message.
  */
 export class ApprovalNotices {
-  readonly #options: ApprovalNoticesOptions;
+  readonly #options: Options;
 
-  constructor(options: ApprovalNoticesOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 

@@ -26,53 +26,47 @@ interface UploadLimit {
 }
 
 /** Decides the form in which a clip is delivered. */
-export interface AttachmentPlanner {
-  /** @returns the form of delivery, and the file to attach (`null`: none). */
-  prepare(
+export class AttachmentPlanner {
+  readonly #fitter: Fitter;
+  readonly #links: Links;
+
+  constructor({ fitter, links }: { readonly fitter: Fitter; readonly links: Links }) {
+    this.#fitter = fitter;
+    this.#links = links;
+  }
+
+  /**
+   * Returns the form of delivery, and the file to attach (`null`: none): the original where it fits, else a smaller copy,
+   * else a link; else the clip is kept on disk and the message names the missing configuration.
+   */
+  async prepare(
     task: Task,
     clip: Clip,
-    limit: UploadLimit,
-  ): Promise<{ readonly handover: Handover; readonly file: Clip | null }>;
+    { bytes: limitBytes, isStated }: UploadLimit,
+  ): Promise<{ readonly handover: Handover; readonly file: Clip | null }> {
+    if (clip.bytes <= limitBytes) return { handover: { kind: 'attached' }, file: clip };
+    const link = await this.#links.forClip(task);
+    const sizes = { bytes: clip.bytes, limitBytes: isStated ? limitBytes : null };
+    const copy = await this.#fitter.fit(clip, task.request.seconds, limitBytes);
+    if (copy !== null) return { handover: { kind: 'fitted', ...sizes, link }, file: copy };
+    if (link !== null) return { handover: { kind: 'linked', ...sizes, link }, file: null };
+    return { handover: { kind: 'kept', ...sizes, hasFitter: this.#fitter.isThere }, file: null };
+  }
+
   /** Returns the handover where the chat accepts no files. @param right the platform's name of the permission. */
-  withhold(task: Task, right: string): Promise<Handover & { readonly kind: 'withheld' }>;
-}
+  async withhold(task: Task, right: string): Promise<Handover & { readonly kind: 'withheld' }> {
+    return { kind: 'withheld', right, link: await this.#links.forClip(task) };
+  }
 
-/**
- * Creates a planner: the original where it fits, else a smaller copy, else a link; else the clip is kept on disk and
- * the message names the missing configuration.
- */
-export function createAttachmentPlanner({
-  fitter,
-  links,
-}: {
-  readonly fitter: Fitter;
-  readonly links: Links;
-}): AttachmentPlanner {
-  return {
-    withhold: async (task, right) => ({ kind: 'withheld', right, link: await links.forClip(task) }),
-    async prepare(task, clip, { bytes: limitBytes, isStated }) {
-      if (clip.bytes <= limitBytes) return { handover: { kind: 'attached' }, file: clip };
-      const link = await links.forClip(task);
-      const sizes = { bytes: clip.bytes, limitBytes: isStated ? limitBytes : null };
-      const copy = await fitter.fit(clip, task.request.seconds, limitBytes);
-      if (copy !== null) return { handover: { kind: 'fitted', ...sizes, link }, file: copy };
-      if (link !== null) return { handover: { kind: 'linked', ...sizes, link }, file: null };
-      return { handover: { kind: 'kept', ...sizes, hasFitter: fitter.isThere }, file: null };
-    },
-  };
-}
-
-/** Replaces the expiring link of a handover by a new one, if there is one. */
-export async function withFreshLink(
-  handover: Handover | null,
-  newLink: () => Promise<SignedLink | null>,
-): Promise<Handover | null> {
-  if (handover === null || handover.kind === 'attached' || handover.kind === 'unshown') return handover;
-  const link = await newLink();
-  if (link === null) return handover;
-  if (handover.kind !== 'kept') return { ...handover, link };
-  const { bytes, limitBytes } = handover;
-  return { kind: 'linked', bytes, limitBytes, link };
+  /** Returns a handover with a new link in place of its expiring one, if there is one. */
+  async renewed(task: Task, handover: Handover | null): Promise<Handover | null> {
+    if (handover === null || handover.kind === 'attached' || handover.kind === 'unshown') return handover;
+    const link = await this.#links.forClip(task);
+    if (link === null) return handover;
+    if (handover.kind !== 'kept') return { ...handover, link };
+    const { bytes, limitBytes } = handover;
+    return { kind: 'linked', bytes, limitBytes, link };
+  }
 }
 
 /** What is known from refused uploads; stored, so that a restart goes on from it. */

@@ -1,11 +1,10 @@
-import type { Store } from '../engine/index.ts';
-import type { Logger } from '../logger.ts';
 import type { Task } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
-import { type AttachmentPlanner, asGone, hasCode, presentFile, type RefusedUploads } from './attachment-plan.ts';
-import type { CardRecord, CardSubject, Cards } from './cards.ts';
+import { asGone, hasCode, presentFile, type RefusedUploads } from './attachment-plan.ts';
+import type { CardRecord, CardSubject } from './cards.ts';
 import type { MessageLock } from './message-lock.ts';
-import type { Attached, MessageRef, Platform, Upload } from './platform.ts';
+import type { ChatParts } from './parts.ts';
+import type { Attached, MessageRef, Upload } from './platform.ts';
 import { type DeliveryRecord, deliveryRecords } from './records.ts';
 import type { Handover, TaskView } from './view.ts';
 
@@ -35,14 +34,7 @@ interface OutcomeFile extends Pick<Upload, 'name' | 'description'> {
 
 type FoundFile = OutcomeFile & { readonly clip: Clip };
 
-/** Options of {@link CardDelivery}. */
-interface CardDeliveryOptions {
-  readonly store: Pick<Store, 'keyv'>;
-  readonly cards: Cards;
-  readonly handing: AttachmentPlanner;
-  readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
-  readonly logger: Logger;
-}
+type Options = Pick<ChatParts, 'store' | 'cards' | 'handing' | 'platformOf' | 'logger'>;
 
 /** Card that shows an outcome, under its lock. */
 interface Showing {
@@ -56,9 +48,9 @@ interface Showing {
  * replaced once, and again where a user asks for that. Every step is recorded, so that a repeated attempt goes on.
  */
 export class CardDelivery {
-  readonly #options: CardDeliveryOptions;
+  readonly #options: Options;
 
-  constructor(options: CardDeliveryOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 

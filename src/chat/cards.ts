@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { collection, type RecordWrite, type Store } from '../engine/index.ts';
+import { collection, type RecordWrite } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import {
@@ -13,8 +13,9 @@ import {
   type TaskId,
 } from '../tasks/index.ts';
 import { hasCode } from './attachment-plan.ts';
-import type { MessageLock, MessageLocks } from './message-lock.ts';
-import type { MessageRef, Platform, PlatformLimits } from './platform.ts';
+import type { MessageLock } from './message-lock.ts';
+import type { ChatParts } from './parts.ts';
+import type { MessageRef, PlatformLimits } from './platform.ts';
 import type { Handover, TaskView } from './view.ts';
 
 export interface CardRecord {
@@ -40,12 +41,7 @@ export interface CardRecord {
   readonly shown: string | null;
 }
 
-/** Options of {@link Cards}. */
-interface CardsOptions {
-  readonly store: Store;
-  readonly locks: MessageLocks;
-  readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
-}
+type Options = Pick<ChatParts, 'store' | 'locks' | 'platformOf'>;
 
 type Posted = Pick<CardSubject, 'id' | 'origin'>;
 
@@ -91,10 +87,10 @@ const tasksOfMessages = collection<
 
 /** Maps each subject to its one message, which is opened once and found again after a restart. */
 export class Cards {
-  readonly #options: CardsOptions;
+  readonly #options: Options;
   readonly #opening = new SingleFlight<TaskId, CardRecord>();
 
-  constructor(options: CardsOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 

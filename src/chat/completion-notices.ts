@@ -1,6 +1,4 @@
-import type { Store } from '../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import {
   comparisonOf,
   isBlind,
@@ -11,20 +9,16 @@ import {
   type Task,
   typedPrompt,
 } from '../tasks/index.ts';
-import type { ApprovalNotices } from './approval-notices.ts';
 import { unlessGone } from './attachment-plan.ts';
-import type { Cards } from './cards.ts';
-import type { Comparisons } from './comparisons/comparisons.ts';
-import type { MessageLock, MessageLocks } from './message-lock.ts';
+import type { MessageLock } from './message-lock.ts';
 import type { EndNotice, SetOutcome } from './notices/views.ts';
-import type { MessageRef, Platform, Upload } from './platform.ts';
-import { type About, type Posts, placesNear } from './posts.ts';
+import type { ChatParts } from './parts.ts';
+import type { MessageRef, Upload } from './platform.ts';
+import { type About, placesNear } from './posts.ts';
 import { deliveryRecords, setNotices } from './records.ts';
-import type { ReviewNotices } from './reviews.ts';
-import type { SetCards } from './sets/set-cards.ts';
 import { isSettled } from './sets/set-view.ts';
-import type { Subscription, Subscriptions } from './subscriptions.ts';
-import { type Handover, isPending, type NoticedPhase, PHASES, type TaskView } from './view.ts';
+import type { Subscription } from './subscriptions.ts';
+import { type Handover, isPending, type NoticedPhase, PHASES } from './view.ts';
 
 /** State of a task's message at the time of its notices. */
 interface Shown {
@@ -33,21 +27,21 @@ interface Shown {
   readonly handover: Handover['kind'] | null;
 }
 
-/** Options of {@link CompletionNotices}. */
-interface CompletionNoticesOptions {
-  readonly store: Pick<Store, 'keyv'>;
-  readonly posts: Posts;
-  readonly sets: Pick<SetCards, 'cardOf' | 'members' | 'open' | 'view'>;
-  readonly comparisons: Pick<Comparisons, 'entries' | 'records'>;
-  readonly cards: Pick<Cards, 'get'>;
-  readonly locks: Pick<MessageLocks, 'runOrThrow'>;
-  readonly subscriptions: Subscriptions;
-  readonly platformOf: (task: Task) => Platform;
-  readonly viewOf: (task: Task) => Promise<TaskView>;
-  readonly approvals: Pick<ApprovalNotices, 'send' | 'settle'>;
-  readonly reviews: Pick<ReviewNotices, 'send'>;
-  readonly logger: Logger;
-}
+type Options = Pick<
+  ChatParts,
+  | 'store'
+  | 'posts'
+  | 'sets'
+  | 'comparisons'
+  | 'cards'
+  | 'locks'
+  | 'subscriptions'
+  | 'platformOf'
+  | 'viewOf'
+  | 'approvals'
+  | 'reviews'
+  | 'logger'
+>;
 
 /** Task whose end is notified. */
 interface Notification extends About {
@@ -57,9 +51,9 @@ interface Notification extends About {
 
 /** Completion notices of tasks, with the mention of the requester. A set has one, once every task has ended or needs a decision. */
 export class CompletionNotices {
-  readonly #options: CompletionNoticesOptions;
+  readonly #options: Options;
 
-  constructor(options: CompletionNoticesOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 

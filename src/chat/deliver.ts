@@ -1,21 +1,17 @@
-import type { Clock } from '../clock.ts';
-import type { JobKind, Store, WorkQueue } from '../engine/index.ts';
+import type { JobKind } from '../engine/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import { fileNameOf } from '../media/index.ts';
-import { type Clips, deliverQueue, isWorthWaiting, notifyQueue, type TaskRepository } from '../pipeline/index.ts';
+import { deliverQueue, isWorthWaiting, notifyQueue } from '../pipeline/index.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
 import { comparisonOf, failureOf, type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import { unlessGone } from './attachment-plan.ts';
-import type { CardDelivery, Outcome } from './card-delivery.ts';
-import type { CardSubject, Cards } from './cards.ts';
-import type { Comparisons } from './comparisons/comparisons.ts';
-import { type CompletionNotices, endKey, endPhaseOf } from './completion-notices.ts';
-import type { MessageLock, MessageLocks } from './message-lock.ts';
-import type { ProgressEdits } from './progress-edits.ts';
+import type { Outcome } from './card-delivery.ts';
+import { endKey, endPhaseOf } from './completion-notices.ts';
+import type { MessageLock } from './message-lock.ts';
+import type { ChatParts } from './parts.ts';
 import { type DeliveryRecord, deliveryRecords } from './records.ts';
-import { hasOwnMessage, type SetCards } from './sets/set-cards.ts';
+import { hasOwnMessage } from './sets/set-cards.ts';
 import type { Handover } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
@@ -37,35 +33,35 @@ export interface DeliveryObserver {
   failedOnce(task: Task, error: DailiesError): void;
 }
 
-/** Options of {@link Delivery}. */
-interface DeliveryOptions {
-  readonly repository: TaskRepository;
-  readonly queue: WorkQueue;
-  readonly store: Pick<Store, 'keyv'>;
-  readonly cards: Cards;
-  readonly sets: Pick<SetCards, 'open' | 'update'>;
-  readonly comparisons: Pick<Comparisons, 'heldForMs'>;
-  readonly locks: MessageLocks;
-  readonly edits: ProgressEdits;
-  readonly clips: Pick<Clips, 'find'>;
-  readonly cardDelivery: CardDelivery;
-  readonly subjectOf: (task: Task) => CardSubject;
-  readonly notices: CompletionNotices;
-  readonly observer: DeliveryObserver;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
-}
+type Options = Pick<
+  ChatParts,
+  | 'repository'
+  | 'queue'
+  | 'store'
+  | 'cards'
+  | 'sets'
+  | 'comparisons'
+  | 'locks'
+  | 'edits'
+  | 'clips'
+  | 'cardDelivery'
+  | 'subjectOf'
+  | 'notices'
+  | 'observer'
+  | 'clock'
+  | 'random'
+  | 'logger'
+>;
 
 /** Job handlers that show the outcome of a task in the outbox in the chat; both are idempotent. */
 export class Delivery {
-  readonly #options: DeliveryOptions;
+  readonly #options: Options;
   /** Failures by {@link keyOf}. */
   readonly #failures: FailureCounter;
   /** Failures to find a clip, by task. */
   readonly #unfound: FailureCounter;
 
-  constructor(options: DeliveryOptions) {
+  constructor(options: Options) {
     this.#options = options;
     this.#failures = new FailureCounter(options.clock);
     this.#unfound = new FailureCounter(options.clock);

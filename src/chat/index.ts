@@ -1,11 +1,9 @@
 export { type AccessRefusal, type AccessRules, accessRefusal, type Exception } from './access.ts';
 export {
-  type AttachmentPlanner,
-  createAttachmentPlanner,
+  AttachmentPlanner,
   type Fitter,
   hasCode,
   type Links,
-  withFreshLink,
 } from './attachment-plan.ts';
 export { CardDelivery, type Outcome } from './card-delivery.ts';
 export { Cards } from './cards.ts';
@@ -17,6 +15,7 @@ export {
 export type { DeliveryObserver } from './deliver.ts';
 export { createMessageLocks, type MessageLock, type MessageLocks, type WithMessageLock } from './message-lock.ts';
 export type { ApprovalNotice, EndNotice, ReviewNotice, SetOutcome, SignedOffNotice } from './notices/views.ts';
+export type { ChatParts } from './parts.ts';
 export {
   type Attached,
   type MemberRights,
@@ -41,7 +40,6 @@ export {
   type Subscriptions,
   subscriptionKey,
 } from './subscriptions.ts';
-export type { IsLabelled } from './task-views.ts';
 export {
   type BarChart,
   type BudgetAlert,

@@ -1,11 +1,11 @@
-import { collection, type Store, type Versioned } from '../engine/index.ts';
+import { collection, type Versioned } from '../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import { type Origin, pseudonymsIn, type Task, type TaskId, withoutPerson } from '../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../teams/index.ts';
 import { hasCode } from './attachment-plan.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice } from './notices/views.ts';
+import type { ChatParts } from './parts.ts';
 import type { MessageRef, Notice, Platform } from './platform.ts';
 import { isAskedOf } from './records.ts';
 
@@ -57,12 +57,7 @@ export interface About {
   readonly lock: MessageLock;
 }
 
-/** Options of {@link Posts}. */
-interface PostsOptions {
-  readonly store: Pick<Store, 'keyv' | 'commit'>;
-  readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
-  readonly logger: Logger;
-}
+type Options = Pick<ChatParts, 'store' | 'platformOf' | 'logger'>;
 
 /** Errors of a message that cannot be edited any more. */
 const GONE: ReadonlySet<ErrorCode> = new Set(['message_gone', 'missing_permission']);
@@ -74,9 +69,9 @@ const FILE_REFUSALS: ReadonlySet<ErrorCode> = new Set(['too_large', 'missing_per
  * own dedup finds one whose record a crash prevented. Afterwards it is edited where what it shows has to change.
  */
 export class Posts {
-  readonly #options: PostsOptions;
+  readonly #options: Options;
 
-  constructor(options: PostsOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 

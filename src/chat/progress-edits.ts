@@ -1,12 +1,10 @@
 import { BoundedMap } from '../bounded-map.ts';
-import type { CancelTimer, Clock } from '../clock.ts';
+import type { CancelTimer } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import { isContentRemoved, retryFingerprint, type StepRetry, sinceMs, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamTask } from '../videos/index.ts';
-import type { CardRecord, CardSubject, Cards } from './cards.ts';
-import type { MessageLock, MessageLocks } from './message-lock.ts';
-import type { Platform } from './platform.ts';
+import type { MessageLock } from './message-lock.ts';
+import type { ChatParts } from './parts.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
 import type { TaskView } from './view.ts';
 
@@ -23,22 +21,19 @@ interface Live {
   lookAgainAtMs: number;
 }
 
-/** Options of {@link ProgressEdits}. */
-interface ProgressEditsOptions {
-  readonly cards: Cards;
-  readonly locks: MessageLocks;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly getTask: (id: TaskId) => Promise<Task | undefined>;
-  readonly platformOf: (task: Task) => Platform;
-  /** Returns what the message of a task, or of a set by its stand-in, shows. */
-  readonly subjectOf: (task: Task) => CardSubject;
-  readonly viewOf: (task: Task, card: CardRecord) => Promise<TaskView>;
-  /** Age at which a task is overdue, in milliseconds. */
-  readonly deadlineMs: number;
-  /** Minimum time between two edits of one message, in milliseconds; a platform may require more. */
-  readonly editIntervalMs: number;
-}
+type Options = Pick<
+  ChatParts,
+  | 'cards'
+  | 'locks'
+  | 'clock'
+  | 'logger'
+  | 'getTask'
+  | 'platformOf'
+  | 'subjectOf'
+  | 'viewOf'
+  | 'deadlineMs'
+  | 'editIntervalMs'
+>;
 
 /** Pending or running edit of one message; exists only while there is something new to show. */
 interface Editing {
@@ -66,7 +61,7 @@ const FAILED_RETRY_MS = 30_000;
  * state only, paused by deliveries.
  */
 export class ProgressEdits {
-  readonly #options: ProgressEditsOptions;
+  readonly #options: Options;
   // Bounded because `forget` is not called here for tasks that another process delivers.
   readonly #lives = new BoundedMap<TaskId, Live>(MAX_TRACKED);
   readonly #edits = new Map<TaskId, Editing>();
@@ -77,7 +72,7 @@ export class ProgressEdits {
   readonly #muted = new BoundedMap<TaskId, true>(MAX_TRACKED);
   #isStopping = false;
 
-  constructor(options: ProgressEditsOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 

@@ -1,35 +1,29 @@
-import type { RecordWrite, Store } from '../engine/index.ts';
+import type { RecordWrite } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { boardRecords } from '../orders/index.ts';
 import { isContentRemoved, type Origin, type RemovalReason, type SetPlace, type Task } from '../tasks/index.ts';
-import type { ApprovalNotices } from './approval-notices.ts';
-import type { Cards } from './cards.ts';
-import type { Comparisons } from './comparisons/comparisons.ts';
-import type { CompletionNotices } from './completion-notices.ts';
-import type { MessageLock, MessageLocks } from './message-lock.ts';
+import type { MessageLock } from './message-lock.ts';
+import type { ChatParts } from './parts.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import { taskPosts } from './posts.ts';
-import type { ProgressEdits } from './progress-edits.ts';
 import { deliveryRecords, retractions, setNotices } from './records.ts';
-import type { SetCards } from './sets/set-cards.ts';
 import { setCardId } from './sets/set-view.ts';
-import type { TaskView } from './view.ts';
 
-/** Options of {@link TaskRetraction}. */
-interface TaskRetractionOptions {
-  readonly cards: Cards;
-  readonly notices: CompletionNotices;
-  readonly approvals: ApprovalNotices;
-  readonly sets: Pick<SetCards, 'get' | 'cardOf' | 'change'>;
-  readonly edits: Pick<ProgressEdits, 'hold' | 'release' | 'forget'>;
-  readonly locks: Pick<MessageLocks, 'runOrThrow'>;
-  readonly comparisons: Pick<Comparisons, 'records'>;
-  readonly store: Pick<Store, 'keyv'>;
-  readonly platformOf: (task: Task) => Platform;
-  readonly viewOf: (task: Task) => Promise<TaskView>;
-  readonly logger: Logger;
-}
+type Options = Pick<
+  ChatParts,
+  | 'cards'
+  | 'notices'
+  | 'approvals'
+  | 'sets'
+  | 'edits'
+  | 'locks'
+  | 'comparisons'
+  | 'store'
+  | 'platformOf'
+  | 'viewOf'
+  | 'logger'
+>;
 
 /** Outcome of a retraction: the number of messages that show the removal, or are gone, and of those that stay. */
 export interface RetractionCount {
@@ -43,9 +37,9 @@ export interface RetractionCount {
  * card of a set follows with the last of its tasks: until then, it shows the prompts of the others.
  */
 export class TaskRetraction {
-  readonly #options: TaskRetractionOptions;
+  readonly #options: Options;
 
-  constructor(options: TaskRetractionOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 

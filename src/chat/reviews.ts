@@ -1,36 +1,20 @@
 import { asDailiesError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import { fileNameOf } from '../media/index.ts';
-import type { Clips } from '../pipeline/index.ts';
 import {
   isPseudonym,
   isSignedOff,
-  type Origin,
   type ReviewDecision,
   type ReviewNote,
-  type ReviewRules,
-  type Task,
   typedPrompt,
   versionOf,
 } from '../tasks/index.ts';
-import type { AttachmentPlanner } from './attachment-plan.ts';
 import type { ReviewNotice, SignedOffNotice } from './notices/views.ts';
-import type { MessageRef, Platform } from './platform.ts';
-import { type About, type Posts, placesNear } from './posts.ts';
-import type { IsLabelled } from './task-views.ts';
+import type { ChatParts } from './parts.ts';
+import type { MessageRef } from './platform.ts';
+import { type About, placesNear } from './posts.ts';
 import type { SignedLink } from './view.ts';
 
-/** Options of {@link ReviewNotices}. */
-export interface ReviewNoticesOptions {
-  readonly posts: Posts;
-  readonly platformOf: (task: Task) => Platform;
-  readonly clips: Pick<Clips, 'find'>;
-  readonly handing: AttachmentPlanner;
-  /** Reads the review rules of a team. Default: none are set. */
-  readonly reviewRules?: (of: Pick<Origin, 'platform' | 'team'>) => Promise<ReviewRules>;
-  readonly isLabelled?: IsLabelled;
-  readonly logger: Logger;
-}
+type Options = Pick<ChatParts, 'posts' | 'platformOf' | 'clips' | 'handing' | 'settingsOf' | 'logger'>;
 
 /** Task with its message. */
 interface Reviewing extends About {
@@ -41,9 +25,9 @@ interface Reviewing extends About {
 
 /** Notices about reviews: each note and sign-off below the clip's message, and the clip in the channel of signed-off ones. */
 export class ReviewNotices {
-  readonly #options: ReviewNoticesOptions;
+  readonly #options: Options;
 
-  constructor(options: ReviewNoticesOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 
@@ -74,7 +58,7 @@ export class ReviewNotices {
     const { task } = reviewing;
     const { origin } = task;
     const key = `signed-off:${task.id}`;
-    const { signedOffChannel: channel } = (await this.#options.reviewRules?.(origin)) ?? {};
+    const { signedOffChannel: channel, aiLabel: isLabelled } = await this.#options.settingsOf(origin);
     if (channel === undefined || (await this.#options.posts.find(task.id, key)) !== undefined) return;
     if (channel !== origin.channel && origin.audience !== 'team') return;
     const platform = this.#options.platformOf(task);
@@ -86,7 +70,6 @@ export class ReviewNotices {
     const files = file === null ? [] : [{ ...file, name: fileNameOf(task), description: typedPrompt(task.request) }];
     const places = [{ place: { team: origin.team, channel, address: {} }, replyTo: null }];
     try {
-      const isLabelled = (await this.#options.isLabelled?.(origin)) ?? false;
       const view = { ...signedOffNotice(reviewing, link), isLabelled };
       await this.#options.posts.post(reviewing, { key, view, mention: null, places, files });
     } catch (thrown) {

@@ -2,50 +2,41 @@ import type { Clock } from '../clock.ts';
 import type { Store } from '../engine/index.ts';
 import type { ErrorCode } from '../errors.ts';
 import {
-  type DurationEstimates,
+  hasReview,
   isBlind,
   isContentRemoved,
   isWaitingFor,
-  type Origin,
   orderIdOf,
   parsePause,
   type StepRetry,
   type Task,
+  versionOf,
 } from '../tasks/index.ts';
-import type { Model, VideoRequest } from '../videos/index.ts';
-import { type Links, withFreshLink } from './attachment-plan.ts';
-import type { CardRecord, Cards } from './cards.ts';
-import type { Comparisons } from './comparisons/comparisons.ts';
-import type { ProgressEdits } from './progress-edits.ts';
+import type { VideoRequest } from '../videos/index.ts';
+import type { CardRecord } from './cards.ts';
+import type { ChatParts } from './parts.ts';
 import { deliveryRecords } from './records.ts';
 import type { ReviewContext } from './reviews.ts';
 import { type Elsewhere, type Handover, standingIn, type TaskView, type ViewContext, viewOf } from './view.ts';
 
-/** Options of {@link TaskViews}. */
-interface TaskViewsOptions {
-  readonly store: Pick<Store, 'keyv'>;
-  readonly messages: Pick<Cards, 'get'>;
-  readonly edits: Pick<ProgressEdits, 'liveOf'>;
-  readonly comparisons: Pick<Comparisons, 'records'>;
-  readonly links: Links;
-  readonly pause: Pick<SubmissionPause, 'of'>;
-  readonly reviewContext: (task: Task) => Promise<ReviewContext>;
-  readonly isLabelled?: IsLabelled;
-  readonly modelOf: (name: string) => Model | undefined;
-  readonly durationEstimates: DurationEstimates;
-  readonly clock: Clock;
-  readonly deadlineMs: number;
-  readonly slowestPollMs: number;
-  /** The video service is known to refund failed tasks. */
-  readonly refundKnown: boolean;
-  /** Returns the model of another service that takes a task's order as it is; `null`: there is none. Default: none has. */
-  readonly elsewhere?: (task: Task) => Promise<Elsewhere | null>;
-  /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. Default: none is. */
-  readonly keptUntil?: (task: Task) => Promise<number | null>;
-}
-
-/** Returns whether a team wants the word *AI* on the cards of finished clips. Default: no team does. */
-export type IsLabelled = (of: Pick<Origin, 'platform' | 'team'>) => Promise<boolean>;
+type Options = Pick<
+  ChatParts,
+  | 'store'
+  | 'repository'
+  | 'cards'
+  | 'edits'
+  | 'comparisons'
+  | 'handing'
+  | 'settingsOf'
+  | 'modelOf'
+  | 'durationEstimates'
+  | 'clock'
+  | 'deadlineMs'
+  | 'slowestPollMs'
+  | 'refundKnown'
+  | 'elsewhere'
+  | 'keptUntil'
+>;
 
 /** What a message showed before. */
 type ShownBefore = Pick<CardRecord, 'progress' | 'retrying' | 'isRunning'> & Partial<Pick<CardRecord, 'message'>>;
@@ -61,11 +52,16 @@ const STOPPED_BY_SERVICE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'timed_out',
 ]);
 
+/** Notes that a message shows at most, the newest ones. */
+const MAX_NOTES = 3;
+
 /** Views of tasks, with what their messages showed before and what this process knows of their progress. */
 export class TaskViews {
-  readonly #options: TaskViewsOptions;
+  readonly pause: SubmissionPause;
+  readonly #options: Options;
 
-  constructor(options: TaskViewsOptions) {
+  constructor(options: Options) {
+    this.pause = new SubmissionPause(options);
     this.#options = options;
   }
 
@@ -75,7 +71,7 @@ export class TaskViews {
    */
   async current(task: Task, known: { card?: CardRecord; before?: ShownBefore } = {}): Promise<TaskView> {
     const [card, delivery, isHeld] = await Promise.all([
-      known.card ?? this.#options.messages.get(task.id),
+      known.card ?? this.#options.cards.get(task.id),
       // No other task has a file.
       task.state === 'completed' ? deliveryRecords.get(this.#options.store, task.id) : undefined,
       this.#isHeld(task),
@@ -89,15 +85,15 @@ export class TaskViews {
     message: ShownBefore | undefined,
     { handover, isHeld = false }: { readonly handover: Handover | null; readonly isHeld?: boolean },
   ): Promise<TaskView> {
-    const { links, keptUntil, reviewContext, isLabelled: isLabelledIn } = this.#options;
-    const [keptUntilMs = null, review, elsewhere, isLabelled = false] = await Promise.all([
-      keptUntil?.(task),
-      reviewContext(task),
+    const { handing, keptUntil, settingsOf } = this.#options;
+    const [keptUntilMs, review, elsewhere, { aiLabel: isLabelled }] = await Promise.all([
+      keptUntil(task),
+      this.#reviewContext(task),
       this.#elsewhere(task),
       // No other card has the label.
-      task.state === 'completed' ? isLabelledIn?.(task.origin) : false,
+      task.state === 'completed' ? settingsOf(task.origin) : { aiLabel: false },
     ]);
-    const fresh = await withFreshLink(handover, () => links.forClip(task));
+    const fresh = await handing.renewed(task, handover);
     return this.#of(task, message, { handover: fresh, isHeld, isLabelled, review, keptUntilMs, elsewhere });
   }
 
@@ -106,7 +102,20 @@ export class TaskViews {
     const { failure, set, takeOf } = task;
     const isAlone = set === undefined && takeOf === undefined && !isContentRemoved(task);
     const isStopped = task.state === 'rejected' && failure !== undefined && STOPPED_BY_SERVICE.has(failure.code);
-    return isAlone && isStopped ? ((await this.#options.elsewhere?.(task)) ?? null) : null;
+    return isAlone && isStopped ? this.#options.elsewhere(task) : null;
+  }
+
+  async #reviewContext({ origin, retryOf, state }: Task): Promise<ReviewContext> {
+    const { repository, settingsOf } = this.#options;
+    // Progress edits of other tasks read nothing more.
+    if (state !== 'completed' && retryOf === undefined) return { isReviewed: false };
+    const isReviewed = hasReview(await settingsOf(origin), origin);
+    if (!isReviewed || retryOf === undefined) return { isReviewed };
+    const before = await repository.get(retryOf);
+    // A retry elsewhere does not show the notes of a private channel.
+    if (before === undefined || before.origin.channel !== origin.channel) return { isReviewed };
+    const notes = (before.review ?? []).flatMap(({ note }) => note ?? []).slice(-MAX_NOTES);
+    return notes.length === 0 ? { isReviewed } : { isReviewed, earlier: { version: versionOf(before), notes } };
   }
 
   #of(
@@ -143,7 +152,7 @@ export class TaskViews {
   /** Returns the task's own failed step, or the pause that delays all submissions. */
   #retryOf({ state, request }: Task, failed: StepRetry | null): StepRetry | null {
     if (failed !== null && isWaitingFor(failed, state)) return failed;
-    return state === 'claimed' ? this.#options.pause.of(request) : null;
+    return state === 'claimed' ? this.pause.of(request) : null;
   }
 }
 
@@ -151,7 +160,7 @@ export class TaskViews {
 const TOPIC = 'send-hold';
 
 /** Latest pause of submissions of each service, on every replica: the next refusal broadcasts a missed one again. */
-export class SubmissionPause {
+class SubmissionPause {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #broadcast: Store['broadcast'];
   readonly #unsubscribe: () => void;

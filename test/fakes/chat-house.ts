@@ -1,7 +1,8 @@
 import { pino } from 'pino';
-import { createAttachmentPlanner, type Fitter, type Links } from '#src/chat/attachment-plan.ts';
-import { ChatEngine, type ChatOptions } from '#src/chat/chat.ts';
+import { AttachmentPlanner, type Fitter, type Links } from '#src/chat/attachment-plan.ts';
+import { ChatEngine } from '#src/chat/chat.ts';
 import { createMessageLocks } from '#src/chat/message-lock.ts';
+import type { ChatOptions } from '#src/chat/parts.ts';
 import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Handover } from '#src/chat/view.ts';
 import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
@@ -12,6 +13,8 @@ import type { Clips } from '#src/pipeline/clip-files.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { UsualDuration } from '#src/tasks/duration-estimates.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { TeamSettings } from '#src/teams/settings-schema.ts';
+import type { TeamKey } from '#src/teams/team-settings.ts';
 import type { Clip, UpstreamId, UpstreamTask } from '#src/videos/service.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -29,9 +32,8 @@ export interface ChatHouseOptions {
   readonly usual?: UsualDuration;
   /** Default: clips are kept for good. */
   readonly keptUntil?: ChatOptions['keptUntil'];
-  /** Default: no team has reviews. */
-  readonly reviewRules?: ChatOptions['reviewRules'];
-  readonly isLabelled?: ChatOptions['isLabelled'];
+  /** Default: no team has reviews, or marks of AI. */
+  readonly settingsOf?: (team: TeamKey) => Promise<Partial<TeamSettings>>;
   /** Default: no other service takes an order. */
   readonly elsewhere?: ChatOptions['elsewhere'];
   /** Default: the catalog has no models. */
@@ -75,18 +77,16 @@ export class ChatHouse {
       queue: this.queue,
       subscriptions: this.subscriptions,
       clips: { find: options.find ?? (async ({ clip }) => clip) },
-      links,
       locks: createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),
       clock,
       logger,
       platforms,
-      handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
+      handing: new AttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
       leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
-      ...(options.keptUntil === undefined ? {} : { keptUntil: options.keptUntil }),
-      ...(options.admins === undefined ? {} : { admins: options.admins }),
-      ...(options.elsewhere === undefined ? {} : { elsewhere: options.elsewhere }),
-      ...(options.isLabelled === undefined ? {} : { isLabelled: options.isLabelled }),
-      ...(options.reviewRules === undefined ? {} : { reviewRules: options.reviewRules }),
+      keptUntil: options.keptUntil ?? (async () => null),
+      admins: options.admins ?? [],
+      elsewhere: options.elsewhere ?? (async () => null),
+      settingsOf: async (team) => ({ aiLabel: false, ...(await options.settingsOf?.(team)) }),
       durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: options.modelOf ?? (() => undefined),
       observer: {

@@ -1,9 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
-import { createAttachmentPlanner } from '#src/chat/attachment-plan.ts';
-import { createMessageLocks } from '#src/chat/message-lock.ts';
 import { taskOfKey } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
 import { cutIdOf as fileOf, type JoinedClip, type JoinInput } from '#src/media/join/joiner.ts';
@@ -85,24 +82,15 @@ export class CutHouse {
     mkdirSync(this.folder, { recursive: true });
     this.house = new ChatHouse({ ...options });
     this.joiner = new FakeJoiner(this.folder);
-    const { store, platform, clock, repository } = this.house;
-    const links = options.links ?? { forClip: async () => null };
+    const { chat } = this.house;
     this.cuts = new Cuts({
-      shown: (cut) => this.house.chat.cutShown(cut),
-      ...(options.isLabelled === undefined ? {} : { isLabelled: options.isLabelled }),
-      store,
-      repository,
-      clock,
-      links,
+      ...chat.parts,
+      shown: (cut) => chat.cutShown(cut),
       joiner: this.joiner,
-      clips: { find: options.find ?? (async ({ clip }) => clip) },
       storage: options.storage ?? new FolderStorage(this.folder),
       assertRoom: async () => {
         if (this.isFull) throw new DailiesError('no room', { code: 'data_full', retryable: true });
       },
-      platforms: new Map([[platform.name, platform]]),
-      locks: createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),
-      handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
       queue: {
         schedule: (_name, id) => void this.jobs.add(id as TaskId),
         ensure: async ({ ids }) => {
@@ -111,8 +99,6 @@ export class CutHouse {
         },
       },
       observer: { joined: (outcome) => this.joined.push(outcome) },
-      random: () => 0,
-      logger: pino({ level: 'silent' }),
     });
   }
 

@@ -1,6 +1,6 @@
 import { asDailiesError } from '../../errors.ts';
-import { type Board, type Boards, type CutRepository, clipsOf, cutIdOf, outdatedIn } from '../../orders/index.ts';
-import { memberIds, type TaskRepository } from '../../pipeline/index.ts';
+import { type Board, Boards, CutRepository, clipsOf, cutIdOf, outdatedIn } from '../../orders/index.ts';
+import { memberIds } from '../../pipeline/index.ts';
 import { Serial } from '../../serial.ts';
 import {
   hasClip,
@@ -13,39 +13,33 @@ import {
   type TaskId,
 } from '../../tasks/index.ts';
 import { hasCode, unlessGone } from '../attachment-plan.ts';
-import { type CardSubject, type Cards, isOutcome } from '../cards.ts';
+import { type CardSubject, isOutcome } from '../cards.ts';
 import { comparisonViewOf } from '../comparisons/comparison-view.ts';
-import type { Comparisons } from '../comparisons/comparisons.ts';
-import type { MessageLock, MessageLocks } from '../message-lock.ts';
-import type { MessageRef, Platform } from '../platform.ts';
+import type { MessageLock } from '../message-lock.ts';
+import type { ChatParts } from '../parts.ts';
+import type { MessageRef } from '../platform.ts';
 import { type BoardCut, type SetMember, standingIn, type TaskView } from '../view.ts';
 import { boardViewOf, declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
 
-/** Options of {@link SetCards}. */
-interface SetCardsOptions {
-  readonly repository: Pick<TaskRepository, 'get'>;
-  readonly boards: Pick<Boards, 'get'>;
-  readonly cuts: Pick<CutRepository, 'among'>;
-  readonly cards: Cards;
-  readonly locks: MessageLocks;
-  readonly platformOf: (task: Pick<Task, 'origin'>) => Platform;
-  /** Returns the view of a task. `progress`: the highest percentage that the card showed. */
-  readonly viewOf: (task: Task, progress: number | null) => Promise<TaskView>;
-  readonly comparisons: Pick<Comparisons, 'entries' | 'records'>;
-  /** Returns the percentage that this process knows of a task; `null` for none. */
-  readonly progressOf: (task: TaskId) => number | null;
-}
+type Options = Pick<
+  ChatParts,
+  'store' | 'repository' | 'cards' | 'locks' | 'platformOf' | 'views' | 'comparisons' | 'edits'
+>;
 
 /**
  * Cards of sets: one message each, which lists the tasks. A card is handled like the message of a task, by a stand-in with
  * the card's id. Those of its tasks that have a clip, or need a decision, have a message of their own below it.
  */
 export class SetCards {
-  readonly #options: SetCardsOptions;
+  readonly #options: Options;
+  readonly #boards: Boards;
+  readonly #cuts: CutRepository;
   readonly #changes = new Serial<TaskId>();
 
-  constructor(options: SetCardsOptions) {
+  constructor(options: Options) {
     this.#options = options;
+    this.#boards = new Boards(options.store);
+    this.#cuts = new CutRepository(options.store);
   }
 
   /** Returns the task of an id; for the id of a card, its stand-in. */
@@ -69,18 +63,17 @@ export class SetCards {
 
   /** Builds the view of a card, given its stand-in. */
   async view(card: Task): Promise<TaskView> {
-    const { cards, viewOf } = this.#options;
+    const { cards, comparisons } = this.#options;
     const { set } = card;
     if (set === undefined) throw new TypeError(`showing set ${card.id}: it is a task of its own`);
-    const { comparisons } = this.#options;
     const [record, ordered] = await Promise.all([cards.get(card.id), this.members(set)]);
     const memberOf = async (task: Task): Promise<SetMember> => {
       const own = await cards.get(task.id);
-      const view = await viewOf(task, record?.progressOf?.[task.id] ?? null);
+      const view = await this.#viewOf(task, record?.progressOf?.[task.id] ?? null);
       return { view, message: own === undefined || own.isGone === true ? null : own.message };
     };
     const entries = set.kind === 'comparison' ? await comparisons.entries(set) : ordered;
-    const board = set.kind === 'storyboard' ? await this.#options.boards.get(set) : null;
+    const board = set.kind === 'storyboard' ? await this.#boards.get(set) : null;
     const members = await (board === null ? Promise.all(entries.map(memberOf)) : this.#shots(board, memberOf));
     // In any order of the cut, a board is named after the first shot as it was written.
     const [first, ...rest] = members.toSorted((one, other) => (one.shot?.at ?? 0) - (other.shot?.at ?? 0));
@@ -93,9 +86,17 @@ export class SetCards {
     return comparisonViewOf(whole, { entries, ordered, record: await comparisons.records.get(set.id), progress });
   }
 
+  /** Returns the view of a task. @param progress the highest percentage that the card showed */
+  #viewOf(task: Task, progress: number | null): Promise<TaskView> {
+    return this.#options.views.current(task, { before: { progress } });
+  }
+
   /** Returns the progress of tasks together, which never falls; `null` where the service reported none. */
   #jointProgress(tasks: readonly Task[], before: number | null): number | null {
-    const known = tasks.map(({ id, endedAtMs }) => (endedAtMs === undefined ? this.#options.progressOf(id) : 100));
+    const { edits } = this.#options;
+    const known = tasks.map(({ id, endedAtMs }) =>
+      endedAtMs === undefined ? (edits.liveOf(id)?.progress ?? null) : 100,
+    );
     if (known.every((one) => one === null)) return before;
     const mean = known.reduce<number>((sum, one) => sum + (one ?? 0), 0) / Math.max(1, known.length);
     return Math.max(before ?? 0, Math.floor(mean));
@@ -108,7 +109,7 @@ export class SetCards {
       board.shots.map(async ({ at, chosen, takes, isSkipped }) => {
         const member = await memberOf(chosen);
         const original = takes.find((task) => !isContentRemoved(task)) ?? chosen;
-        const { task, retryPrice } = original === chosen ? member.view : await this.#options.viewOf(original, null);
+        const { task, retryPrice } = original === chosen ? member.view : await this.#viewOf(original, null);
         const isRetrying = takes.some((task) => task !== chosen && !isEnded(task));
         const shot = {
           at,
@@ -125,7 +126,7 @@ export class SetCards {
 
   /** Returns the cut in the channel of a board that is of what is on it, else the latest one of its takes. */
   async #cutOf(board: Board, { channel }: Origin): Promise<BoardCut | undefined> {
-    const all = await this.#options.cuts.among(board.shots.flatMap(({ takes }) => takes).filter(hasClip));
+    const all = await this.#cuts.among(board.shots.flatMap(({ takes }) => takes).filter(hasClip));
     const cuts = all.filter(({ origin }) => origin.channel === channel);
     const current = cutIdOf(clipsOf(board).map(({ id }) => id));
     const cut = cuts.find(({ id }) => id === current) ?? cuts[0];

@@ -1,20 +1,16 @@
+import type { ChatParts } from '../../chat/index.ts';
 import { asDailiesError, DailiesError } from '../../errors.ts';
-import type { Logger } from '../../logger.ts';
 import { type Joiner, type JoinInput, ShotError, ShotsDifferError } from '../../media/index.ts';
 import type { Cut, CutFailure } from '../../orders/index.ts';
-import type { Clips, TaskRepository } from '../../pipeline/index.ts';
 import type { ClipStorage } from '../../storage/index.ts';
 import type { Clip } from '../../videos/index.ts';
 
 /** Options of {@link CutMaker}. */
-export interface CutMakerOptions {
-  readonly repository: Pick<TaskRepository, 'get'>;
-  readonly clips: Pick<Clips, 'find'>;
+export interface CutMakerOptions extends Pick<ChatParts, 'repository' | 'clips' | 'logger'> {
   readonly joiner: Pick<Joiner, 'join'>;
   readonly storage: Pick<ClipStorage, 'keep' | 'find' | 'list' | 'remove' | 'pathOf'>;
   /** Asserts that a file can be stored. @throws `data_full`, `disk_full` */
   readonly assertRoom: () => Promise<void>;
-  readonly logger: Logger;
 }
 
 type Made =

@@ -1,32 +1,20 @@
 import {
-  type AttachmentPlanner,
-  CardDelivery,
-  Cards,
+  type ChatParts,
   type DeliveryRecord,
   deliveryRecords,
   type Handover,
   hasCode,
-  type IsLabelled,
-  type Links,
   type MessageLock,
-  type MessageLocks,
   type MessageRef,
   type Outcome,
-  type Platform,
-  type PlatformOf,
-  platformsIn,
   retractMessage,
   standingIn,
   type TaskView,
   viewOf,
-  withFreshLink,
 } from '../../chat/index.ts';
-import type { Clock } from '../../clock.ts';
-import type { RecordWrite, Store } from '../../engine/index.ts';
-import type { Logger } from '../../logger.ts';
+import type { RecordWrite } from '../../engine/index.ts';
 import { fileNameOf } from '../../media/index.ts';
 import type { Cut, CutRepository } from '../../orders/index.ts';
-import type { TaskRepository } from '../../pipeline/index.ts';
 import {
   isContentRemoved,
   type RemovalReason,
@@ -38,18 +26,19 @@ import {
 import type { Clip } from '../../videos/index.ts';
 
 /** Options of {@link CutMessages}. */
-export interface CutMessagesOptions {
-  readonly store: Store;
-  readonly cuts: CutRepository;
-  readonly repository: Pick<TaskRepository, 'get'>;
-  readonly platforms: ReadonlyMap<string, Platform>;
-  readonly locks: MessageLocks;
-  readonly handing: AttachmentPlanner;
-  readonly links: Links;
-  readonly isLabelled?: IsLabelled;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+export type CutMessagesOptions = { readonly cuts: CutRepository } & Pick<
+  ChatParts,
+  | 'store'
+  | 'repository'
+  | 'cards'
+  | 'cardDelivery'
+  | 'handing'
+  | 'platformOf'
+  | 'locks'
+  | 'settingsOf'
+  | 'clock'
+  | 'logger'
+>;
 
 /** Delay before another attempt where another process holds the lock of the message. */
 const LOCKED_RETRY_MS = 1_000;
@@ -57,40 +46,33 @@ const LOCKED_RETRY_MS = 1_000;
 /** Messages of cuts: one each, which ends with the file, delivered like a clip. */
 export class CutMessages {
   readonly #options: CutMessagesOptions;
-  readonly #cards: Cards;
-  readonly #delivery: CardDelivery;
-  readonly #platformOf: PlatformOf;
 
   constructor(options: CutMessagesOptions) {
-    const shared = { ...options, platformOf: platformsIn(options.platforms) };
     this.#options = options;
-    this.#platformOf = shared.platformOf;
-    this.#cards = new Cards(shared);
-    this.#delivery = new CardDelivery({ ...shared, cards: this.#cards });
   }
 
   async open(cut: Cut): Promise<MessageRef> {
-    return (await this.#delivery.open(await this.#outcomeOf(cut))).message;
+    return (await this.#options.cardDelivery.open(await this.#outcomeOf(cut))).message;
   }
 
   /** Returns the message of a cut, unless it has none or that is known to be deleted. */
   async of(id: TaskId): Promise<MessageRef | undefined> {
-    const record = await this.#cards.get(id);
+    const record = await this.#options.cards.get(id);
     return record?.isGone === true ? undefined : record?.message;
   }
 
   /** Shows a delivered cut as it is, with a new link where it has one. @returns whether its message still exists. */
   async isThere(cut: Cut): Promise<boolean> {
-    const [card, delivery] = await Promise.all([this.#cards.get(cut.id), this.#deliveryOf(cut)]);
+    const [card, delivery] = await Promise.all([this.#options.cards.get(cut.id), this.#deliveryOf(cut)]);
     if (card === undefined || card.isGone === true || delivery.handover?.kind === 'unshown') return false;
     try {
       const { view } = await this.#outcomeOf(cut);
       const shown = await view(delivery.handover ?? null, card);
-      await this.#platformOf(cut).edit(card.message, cut.origin, shown, 'final');
+      await this.#options.platformOf(cut).edit(card.message, cut.origin, shown, 'final');
       return true;
     } catch (thrown) {
       if (!hasCode(thrown, 'message_gone')) throw thrown;
-      await this.#cards.gone(cut.id);
+      await this.#options.cards.gone(cut.id);
       return false;
     }
   }
@@ -120,9 +102,9 @@ export class CutMessages {
   /** Retracts every message of a cut, or deletes what the adapter stores of an expired one. May be repeated. */
   async retract(cut: Cut, reason: RemovalReason): Promise<void> {
     const { id } = cut;
-    const platform = this.#platformOf(cut);
+    const platform = this.#options.platformOf(cut);
     await this.#options.locks.runOrThrow(id, 'message', async (lock) => {
-      for (const message of await this.#cards.messages(id)) {
+      for (const message of await this.#options.cards.messages(id)) {
         lock.assertHeld();
         if (reason === 'expired') await platform.expire(message, { kind: 'removed', reason });
         else await retractMessage({ ...this.#options, platform }, cut, message, reason);
@@ -132,7 +114,7 @@ export class CutMessages {
 
   /** Returns the writes that delete what is recorded about the messages of a cut. */
   async deletions(cut: Cut): Promise<readonly RecordWrite[]> {
-    return [deliveryRecords.overwriting(cut.id, null), ...(await this.#cards.deletions(cut))];
+    return [deliveryRecords.overwriting(cut.id, null), ...(await this.#options.cards.deletions(cut))];
   }
 
   async #show(
@@ -145,13 +127,13 @@ export class CutMessages {
     if (cut === undefined || cut.presented || cut.state === 'joining') return { dueInMs: null };
     const clip = cut.state === 'failed' ? undefined : await find(cut);
     if (clip === null) return { dueInMs: 0 };
-    await this.#delivery.show(await this.#outcomeOf(cut, clip), lock);
+    await this.#options.cardDelivery.show(await this.#outcomeOf(cut, clip), lock);
     return { dueInMs: (await cuts.write({ ...cut, presented: true })) === null ? 0 : null };
   }
 
   /** Returns what the message of a cut shows. @param clip its file, to deliver. Absent: none */
   async #outcomeOf(cut: Cut, clip?: Clip): Promise<Outcome> {
-    const { repository, clock, links, isLabelled } = this.#options;
+    const { repository, clock, handing, settingsOf } = this.#options;
     const found = await Promise.all(cut.tasks.map((id) => repository.get(id)));
     const shots = found.filter((task) => task !== undefined);
     const task = standInOf(cut, shots);
@@ -162,9 +144,9 @@ export class CutMessages {
       origin: cut.origin,
       isOutcome: cut.state !== 'joining',
       view: async (form, card) => {
-        const handover = await withFreshLink(form, () => links.forClip(task));
-        const context = { nowMs: clock.now(), handover, isLabelled: await isLabelled?.(cut.origin) };
-        const view = cutViewOf(cut, shots, context);
+        const handover = await handing.renewed(task, form);
+        const { aiLabel: isLabelled } = await settingsOf(cut.origin);
+        const view = cutViewOf(cut, shots, { nowMs: clock.now(), handover, isLabelled });
         return { ...view, ...standingIn(card?.message, cut.origin) };
       },
       place: async () => cut.origin,
@@ -210,7 +192,7 @@ interface CutContext {
   readonly nowMs: number;
   readonly handover: Handover | null;
   /** As in the view of a clip. Default: false. */
-  readonly isLabelled?: boolean | undefined;
+  readonly isLabelled?: boolean;
 }
 
 /** Builds the view of a cut's message; pure. */

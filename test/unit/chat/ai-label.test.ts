@@ -9,24 +9,24 @@ import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { CutHouse } from '#test/fakes/cut-house.ts';
 import { newTask } from '#test/fakes/tasks.ts';
 
-const isLabelled = async ({ team }: { readonly team: string }) => team === newTask().origin.team;
+const settingsOf = async ({ team }: { readonly team: string }) => ({ aiLabel: team === newTask().origin.team });
 
 async function doneView(): Promise<TaskView> {
-  const house = new ChatHouse({ isLabelled });
+  const house = new ChatHouse({ settingsOf });
   await house.done();
   return house.platform.view;
 }
 
 describe('the word AI', () => {
   it('is on the card of a clip once that is there', async () => {
-    const house = new ChatHouse({ isLabelled });
+    const house = new ChatHouse({ settingsOf });
     await house.running();
     expect(house.platform.view).not.toHaveProperty('isLabelled');
     expect(await doneView()).toMatchObject({ phase: 'done', isLabelled: true });
   });
 
   it('is on no card of another team', async () => {
-    const house = new ChatHouse({ isLabelled: async () => false });
+    const house = new ChatHouse({ settingsOf: async () => ({ aiLabel: false }) });
     await house.done();
     expect(house.platform.view).not.toHaveProperty('isLabelled');
   });
@@ -54,8 +54,8 @@ describe('the word AI', () => {
 
   it('is on a signed-off clip in the channel for them', async () => {
     const posted = async (isOn: boolean) => {
-      const reviewRules = async () => ({ reviewIn: ['clips'], signedOffChannel: 'final' });
-      const house = new ChatHouse({ reviewRules, isLabelled: async () => isOn });
+      const settings = { reviewIn: ['clips'], signedOffChannel: 'final', aiLabel: isOn };
+      const house = new ChatHouse({ settingsOf: async () => settings });
       const id = await house.done();
       const decision = { kind: 'signed_off', by: { id: 'U2', name: 'Ben' }, atMs: house.clock.now() } as const;
       await house.happen(id, { kind: 'review', after: 0, decision });
@@ -67,7 +67,7 @@ describe('the word AI', () => {
   });
 
   it('is on the card of a cut', async () => {
-    const house = new CutHouse({ isLabelled });
+    const house = new CutHouse({ settingsOf });
     onTestFinished(() => house.remove());
     const cut = await house.cut(await house.shots(2));
     const message = house.messages.find(({ task }) => task.startsWith(cut));

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createAttachmentPlanner } from '#src/chat/attachment-plan.ts';
+import { AttachmentPlanner } from '#src/chat/attachment-plan.ts';
 import { CardDelivery, type Outcome } from '#src/chat/card-delivery.ts';
 import { Cards } from '#src/chat/cards.ts';
 import { createMessageLocks } from '#src/chat/message-lock.ts';
@@ -30,7 +30,7 @@ async function begin() {
   };
   const cards = new Cards({ store, locks, platformOf: () => platform });
   await cards.open(running);
-  const handing = createAttachmentPlanner({
+  const handing = new AttachmentPlanner({
     fitter: { isThere: false, fit: async () => null },
     links: { forClip: async () => null },
   });

@@ -159,7 +159,7 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     ['of a review to the requester', BOB, [expect.stringContaining('Too dark.')]],
     ['on one’s own clip to nobody', ADA, []],
   ])('sends the note %s, once, and keeps the clip’s message', async (_whose, by, notes) => {
-    const house = new ChatHouse({ reviewRules: async () => ({ reviewIn: [HERE] }) });
+    const house = new ChatHouse({ settingsOf: async () => ({ reviewIn: [HERE] }) });
     const id = await house.done();
     house.platform.notices.splice(0);
     close(house, code);

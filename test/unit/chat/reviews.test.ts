@@ -12,7 +12,7 @@ const SIGNED = { kind: 'signed_off', by: BOB, atMs: NOON_MS } as const;
 const PSEUDONYM = { id: 'forgotten-1', name: 'Removed person' };
 
 function houseWith(rules: ReviewRules = {}, options: ChatHouseOptions = {}): ChatHouse {
-  return new ChatHouse({ reviewRules: async () => ({ reviewIn: ['clips'], ...rules }), ...options });
+  return new ChatHouse({ settingsOf: async () => ({ reviewIn: ['clips'], ...rules }), ...options });
 }
 
 async function review(house: ChatHouse, id: TaskId, ...decisions: readonly ReviewDecision[]): Promise<void> {
