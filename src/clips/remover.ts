@@ -159,7 +159,7 @@ async function writesOf(
   const record = removalJobs.overwriting(task.id, job);
   if (by === undefined || by.id === task.origin.user.id) return { records: [record] };
   const subject = [{ kind: 'task', task: task.id } as const, { kind: 'person', person: task.origin.user } as const];
-  const entry = { action: 'removal', subject, before: [], after: [] } as const;
+  const entry = { action: 'removal', subject } as const;
   return { records: [record, ...(await audit.append(task.origin, { person: by, surface: 'button' }, [entry]))] };
 }
 

@@ -3,7 +3,7 @@ import { openStore, withoutPassword } from '../engine/index.ts';
 import { RedisConnection, type ReplicaState, restoreRequirement, waiveReplica } from '../engine/store/redis/index.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { type AuditEntry, AuditTrail } from '../teams/index.ts';
+import { type Actor, type AuditEntry, AuditTrail, textFact } from '../teams/index.ts';
 
 /** Dependencies of {@link forgetReplica}. */
 interface WaiverDeps {
@@ -46,24 +46,17 @@ export async function forgetReplica(url: string, { clock, logger }: WaiverDeps):
 
 async function log(url: string, { requirement }: ReplicaState, { clock, logger }: WaiverDeps): Promise<void> {
   if (requirement === 'waived') return;
-  const text = (words: string) => ({ kind: 'text', text: words }) as const;
   const entry: AuditEntry = {
     action: 'environment',
-    subject: [text('the confirmation of writes by a Redis replica')],
-    before: requirement === null ? [] : [text(requirement)],
-    after: [text('waived')],
+    subject: [textFact('the confirmation of writes by a Redis replica')],
+    before: requirement === null ? [] : [textFact(requirement)],
+    after: [textFact('waived')],
   };
+  const actor: Actor = { person: null, surface: 'command_line' };
   const store = await openStore(url, { clock, logger });
   try {
-    await new AuditTrail(store, clock).commitAudited(
-      'deployment',
-      { person: null, surface: 'command_line' },
-      async () => ({
-        change: { records: [] },
-        entries: [entry],
-        result: undefined,
-      }),
-    );
+    const audit = new AuditTrail(store, clock);
+    await audit.commitAudited('deployment', actor, async () => ({ entries: [entry], result: undefined }));
   } finally {
     await store.close();
   }

@@ -33,12 +33,15 @@ import {
   type Actor,
   type AuditEntry,
   type AuditTrail,
+  noteFact,
   type Pause,
   pauseAt,
+  priceFacts,
   refusedBy,
   settingsUnchanged,
   type TeamKey,
   type TeamSettingsRepository,
+  textFact,
 } from '../teams/index.ts';
 import type { PolicyRefusal } from '../videos/index.ts';
 
@@ -236,21 +239,18 @@ export class Approvals {
     { text, grant = 0n, note }: AuditedDecision,
   ): Promise<NonNullable<Change['records']>> {
     const price = sumOf([task, ...others].map((one) => one.price)) ?? task.price;
-    const granted: Price = { amount: amountOf(grant), currency: price.currency };
+    const granted = grant === 0n ? undefined : { amount: amountOf(grant), currency: price.currency };
     const entry: AuditEntry = {
       action: 'approval',
       subject: [
         { kind: 'task', task: task.id },
         { kind: 'person', person: task.origin.user },
       ],
-      before: [],
       after: [
-        { kind: 'text', text },
-        { kind: 'price', price },
-        ...(grant === 0n
-          ? []
-          : [{ kind: 'text', text: 'granted' } as const, { kind: 'price', price: granted } as const]),
-        ...(note === undefined ? [] : [{ kind: 'note', text: note } as const]),
+        textFact(text),
+        ...priceFacts(price),
+        ...(granted === undefined ? [] : [textFact('granted'), ...priceFacts(granted)]),
+        ...(note === undefined ? [] : [noteFact(note)]),
       ],
     };
     return this.#options.audit.append(task.origin, actor, [entry]);

@@ -11,23 +11,27 @@ import {
   sumsOf,
   withoutPerson,
 } from '../tasks/index.ts';
-import type { Actor, AuditAction, AuditEntry, AuditedChange, AuditTrail, AuditValue } from '../teams/index.ts';
-
-/** Team as part of a budget's scope. */
-interface OfTeam {
-  readonly platform: string;
-  readonly team: string;
-}
+import {
+  type Actor,
+  type AuditAction,
+  type AuditEntry,
+  type AuditedChange,
+  type AuditTrail,
+  type AuditValue,
+  priceFacts,
+  type TeamKey,
+  textFact,
+} from '../teams/index.ts';
 
 /** Spend that a budget limits. */
 export type BudgetScope =
   /** That of all teams together. */
   | { readonly kind: 'deployment' }
-  | ({ readonly kind: 'team' } & OfTeam)
-  | ({ readonly kind: 'channel'; readonly channel: string } & OfTeam)
-  | ({ readonly kind: 'person'; readonly person: Person } & OfTeam)
+  | ({ readonly kind: 'team' } & TeamKey)
+  | ({ readonly kind: 'channel'; readonly channel: string } & TeamKey)
+  | ({ readonly kind: 'person'; readonly person: Person } & TeamKey)
   /** That of each person without a hard budget of their own. */
-  | ({ readonly kind: 'everyone' } & OfTeam);
+  | ({ readonly kind: 'everyone' } & TeamKey);
 
 /** Amounts by currency, such as `USD`. */
 type Amounts = Readonly<Record<string, Micros>>;
@@ -73,8 +77,8 @@ export const budgets = collection<BudgetScope, BudgetRecord>({
   personal: {
     forget: (record, { platform, team, person, pseudonym }) => {
       const { scope } = record;
-      const isOfTeam = scope.kind !== 'deployment' && scope.platform === platform && scope.team === team;
-      return isOfTeam ? withoutPerson(record, person.id, pseudonym) : record;
+      const isTeamKey = scope.kind !== 'deployment' && scope.platform === platform && scope.team === team;
+      return isTeamKey ? withoutPerson(record, person.id, pseudonym) : record;
     },
     export: ({ scope, hard, soft }, { platform, team, person }) =>
       scope.kind === 'person' && scope.platform === platform && scope.team === team && scope.person.id === person.id
@@ -176,7 +180,7 @@ export class BudgetRepository {
   }
 
   /** Returns a team's budgets: of the team, of everyone, of channels, of persons. */
-  async list({ platform, team }: OfTeam): Promise<readonly Budget[]> {
+  async list({ platform, team }: TeamKey): Promise<readonly Budget[]> {
     const entries = await this.#options.store.scan(budgetIndexOf({ platform, team }), { order: 'oldest' });
     if (entries.length === 0) return [];
     return (await this.#read(entries.map(({ member }) => member))).filter((budget) => budget !== null);
@@ -262,7 +266,7 @@ const ORDER: Readonly<Record<Exclude<BudgetScope['kind'], 'deployment'>, number>
 };
 
 /** Names the index of a team's budgets; members are their keys. */
-export function budgetIndexOf({ platform, team }: OfTeam): string {
+export function budgetIndexOf({ platform, team }: TeamKey): string {
   return `budgets:${platform}:${team}`;
 }
 
@@ -325,7 +329,7 @@ function entriesOf(
 function pricesOf(amounts: Amounts): readonly AuditValue[] {
   return Object.entries(amounts)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([currency, micros]) => ({ kind: 'price', price: { amount: amountOf(micros), currency } }));
+    .flatMap(([currency, micros]) => priceFacts({ amount: amountOf(micros), currency }));
 }
 
 function subjectOf(scope: BudgetScope): readonly AuditValue[] {
@@ -334,7 +338,7 @@ function subjectOf(scope: BudgetScope): readonly AuditValue[] {
     case 'team':
       return [];
     case 'everyone':
-      return [{ kind: 'text', text: 'everyone' }];
+      return [textFact('everyone')];
     case 'channel':
       return [{ kind: 'channel', channel: scope.channel }];
     case 'person':

@@ -9,7 +9,9 @@ import {
   type AuditEntry,
   AuditTrail,
   type AuditValue,
+  noteFact,
   TeamSettingsRepository,
+  textFact,
 } from '../teams/index.ts';
 import { BudgetRepository } from './budgets.ts';
 import { CarriedSpend } from './carried-spend.ts';
@@ -93,8 +95,8 @@ async function logEnvironment(
     const record = await environments.get(store, 'environment');
     const before = record ?? UNSET;
     const entries = [
-      ...changeOf('ADMINS', before.admins.map(noteOf), named.map(noteOf)),
-      ...changeOf('REFUNDS', [textOf(before.refunds)], [textOf(refunds)]),
+      ...changeOf('ADMINS', before.admins.map(noteFact), named.map(noteFact)),
+      ...changeOf('REFUNDS', [textFact(before.refunds)], [textFact(refunds)]),
     ];
     const change = { records: [environments.replacing('environment', record, { admins: named, refunds })] };
     return { change, entries, result: undefined };
@@ -104,14 +106,5 @@ async function logEnvironment(
 /** Returns the entry of a changed variable; none where it is the same. */
 function changeOf(name: string, before: readonly AuditValue[], after: readonly AuditValue[]): readonly AuditEntry[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  return [{ action: 'environment', subject: [textOf(name)], before, after }];
-}
-
-function textOf(text: string): AuditValue {
-  return { kind: 'text', text };
-}
-
-/** An id of a person, which can be erased from the log. */
-function noteOf(text: string): AuditValue {
-  return { kind: 'note', text };
+  return [{ action: 'environment', subject: [textFact(name)], before, after }];
 }

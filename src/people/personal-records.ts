@@ -25,15 +25,13 @@ function personalKinds(): Personal {
 type Damaged = (kind: string, thrown: unknown) => void;
 
 /** Ends what a person would go on doing or getting by the records of a store. Idempotent. */
-export async function withdrawFrom(store: RecordStore, person: Forgotten, damaged: Damaged): Promise<void> {
-  for (const { name, facts } of personalKinds())
-    if (facts.withdraw !== undefined) await changeAll(store, { name, facts, change: facts.withdraw, damaged }, person);
+export function withdrawFrom(store: RecordStore, person: Forgotten, damaged: Damaged): Promise<void> {
+  return changeAll(store, person, { how: 'withdraw', damaged });
 }
 
 /** Replaces a person in what stays in a store. Idempotent. */
-export async function forgetIn(store: RecordStore, person: Forgotten, damaged: Damaged): Promise<void> {
-  for (const { name, facts } of personalKinds())
-    if (facts.forget !== undefined) await changeAll(store, { name, facts, change: facts.forget, damaged }, person);
+export function forgetIn(store: RecordStore, person: Forgotten, damaged: Damaged): Promise<void> {
+  return changeAll(store, person, { how: 'forget', damaged });
 }
 
 /** Yields what the records of a store say about a person, and that one could not be read. */
@@ -66,29 +64,28 @@ async function* recordsAbout(
   }
 }
 
-type Changing = Personal[number] & {
-  readonly change: NonNullable<PersonalFacts<object>['forget']>;
-  readonly damaged: Damaged;
-};
-
 /** Changes every record that a person is named in, by compare-and-set where it counts its writes. */
 async function changeAll(
   store: RecordStore,
-  { name, facts, change, damaged }: Changing,
   person: Forgotten,
+  { how, damaged }: { readonly how: 'withdraw' | 'forget'; readonly damaged: Damaged },
 ): Promise<void> {
-  for await (const { key, value: found } of recordsAbout(store, { name, facts }, person)) {
-    try {
-      if (isSame(change(found, person, key), found)) continue;
-    } catch (thrown) {
-      damaged(name, thrown);
-      continue;
+  for (const { name, facts } of personalKinds()) {
+    const { [how]: change } = facts;
+    if (change === undefined) continue;
+    for await (const { key, value: found } of recordsAbout(store, { name, facts }, person)) {
+      try {
+        if (isSame(change(found, person, key), found)) continue;
+      } catch (thrown) {
+        damaged(name, thrown);
+        continue;
+      }
+      await changeRecord<Versioned, undefined>(store, { namespace: name, key }, (value) => {
+        if (value === undefined) return { result: undefined };
+        const next = change(value, person, key);
+        return isSame(next, value) ? { result: undefined } : { value: next, result: undefined };
+      });
     }
-    await changeRecord<Versioned, undefined>(store, { namespace: name, key }, (value) => {
-      if (value === undefined) return { result: undefined };
-      const next = change(value, person, key);
-      return isSame(next, value) ? { result: undefined } : { value: next, result: undefined };
-    });
   }
 }
 

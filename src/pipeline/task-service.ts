@@ -333,7 +333,7 @@ class Service implements TaskService {
     const price = { kind: 'price', price: { amount, currency } } as const;
     // The price of a blind clip tells its model.
     const after = [{ kind: 'text', text: decision.text } as const, ...(isBlind(task) ? [] : [price])];
-    const entry = { action: 'unconfirmed', subject, before: [], after } as const;
+    const entry = { action: 'unconfirmed', subject, after } as const;
     return { records: await this.#audit.append(origin, { person: by, surface: surface ?? decision.surface }, [entry]) };
   }
 

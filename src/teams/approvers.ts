@@ -90,8 +90,7 @@ export class Approvers {
       const nowMs = this.#options.clock.now();
       const valid = (record?.approvers ?? []).filter((one) => isValid(one, nowMs));
       const before = valid.find((one) => one.kind === kind && one.id === id);
-      if (before?.untilMs === next?.untilMs && (before === undefined) === (next === null))
-        return { change: { records: [] }, entries: [], result: false };
+      if (before?.untilMs === next?.untilMs && (before === undefined) === (next === null)) return { result: false };
       const approvers = [...valid.filter((one) => one !== before), ...(next === null ? [] : [next])];
       return {
         change: { records: [approversOfTeams.replacing(team, record, { approvers })] },

@@ -2,14 +2,17 @@ export { type AccessConfig, rulesOf, splitList, teamListOf } from './access-list
 export { type Admin, adminListOf, BUILT_IN_ADMINS, isAmong } from './admins.ts';
 export { Approvers, approversFor, type TeamApprover, whoDecides } from './approvers.ts';
 export { type AuditedChange, AuditTrail } from './audit/audit.ts';
-export type {
-  Actor,
-  AuditAction,
-  AuditEntry,
-  AuditValue,
-  LoggedEntry,
-  LoggedValue,
-  Surface,
+export {
+  type Actor,
+  type AuditAction,
+  type AuditEntry,
+  type AuditValue,
+  type LoggedEntry,
+  type LoggedValue,
+  noteFact,
+  priceFacts,
+  type Surface,
+  textFact,
 } from './audit/audit-entry.ts';
 export { keyOfMember, type MemberKey, PersonalDefaults } from './personal-defaults.ts';
 export {

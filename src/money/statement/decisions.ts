@@ -4,7 +4,15 @@ import type { Logger } from '../../logger.ts';
 import type { TaskRepository } from '../../pipeline/index.ts';
 import { SingleFlight } from '../../single-flight.ts';
 import type { Person, TaskEvent } from '../../tasks/index.ts';
-import type { Actor, AuditEntry, AuditedChange, AuditTrail, TeamKey } from '../../teams/index.ts';
+import {
+  type Actor,
+  type AuditEntry,
+  type AuditedChange,
+  type AuditTrail,
+  priceFacts,
+  type TeamKey,
+  textFact,
+} from '../../teams/index.ts';
 import type { Discrepancy, Match } from './findings.ts';
 import {
   type Decided,
@@ -121,7 +129,7 @@ export class Statements {
     if (found === undefined) return false;
     await audit.commitAudited(team, actor, async () => {
       const statement = (await this.get(team, id)) ?? found;
-      if (statement.booking !== undefined) return { change: { records: [] }, entries: [], result: undefined };
+      if (statement.booking !== undefined) return { result: undefined };
       const booking = { by: actor.person, atMs: clock.now(), pages: 0 };
       const records = [changeOf(team, statement, { booking })];
       return { change: { records }, entries: [bookingEntry(statement)], result: undefined };
@@ -218,7 +226,7 @@ export class Statements {
   }
 
   /** Returns a decision and its entry in the log. @throws AlreadyDecided */
-  async #prepare({ team, id, discrepancy, decision }: AboutDecision): Promise<AuditedChange<void>> {
+  async #prepare({ team, id, discrepancy, decision }: AboutDecision): Promise<Required<AuditedChange<void>>> {
     const statement = await this.get(team, id);
     if (statement === undefined) throw new TypeError(`deciding on statement ${id}: it is gone`);
     const decided = await this.decision(statement, decision.position, decision.pair);
@@ -258,18 +266,16 @@ function bookingOf(
 }
 
 function bookingEntry({ id, months, confirmed }: TeamStatement): AuditEntry {
-  const subject = months.map(({ month }) => ({ kind: 'text', text: month }) as const);
-  const after = [{ kind: 'text', text: id } as const, { kind: 'text', text: String(confirmed) } as const];
-  return { action: 'statement_booking', subject, before: [], after };
+  const subject = months.map(({ month }) => textFact(month));
+  return { action: 'statement_booking', subject, after: [textFact(id), textFact(String(confirmed))] };
 }
 
 function decisionEntry({ task, ours, theirs }: Discrepancy, as: Resolution): AuditEntry {
-  const price = (some: Discrepancy['ours']) => (some === undefined ? [] : [{ kind: 'price', price: some } as const]);
   return {
     action: 'statement_decision',
     subject: task === undefined ? [] : [{ kind: 'task', task }],
-    before: [...price(ours), ...price(theirs)],
-    after: [{ kind: 'text', text: as }],
+    before: [...priceFacts(ours), ...priceFacts(theirs)],
+    after: [textFact(as)],
   };
 }
 

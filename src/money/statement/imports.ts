@@ -11,7 +11,7 @@ import {
   type Versioned,
 } from '../../engine/index.ts';
 import { type Person, withoutPerson } from '../../tasks/index.ts';
-import { type AuditEntry, type AuditTrail, keyOfTeam, type TeamKey } from '../../teams/index.ts';
+import { type AuditEntry, type AuditTrail, keyOfTeam, type TeamKey, textFact } from '../../teams/index.ts';
 import type { Discrepancy, Match, MonthSummary } from './findings.ts';
 import type { Reconciliation, TeamFindings } from './reconciliation.ts';
 
@@ -167,8 +167,7 @@ function statementOf(
 }
 
 function importEntry({ id, months }: TeamStatement): AuditEntry {
-  const subject = months.map(({ month }) => ({ kind: 'text', text: month }) as const);
-  return { action: 'statement_import', subject, before: [], after: [{ kind: 'text', text: id }] };
+  return { action: 'statement_import', subject: months.map(({ month }) => textFact(month)), after: [textFact(id)] };
 }
 
 function pagesOf({ matches, discrepancies, pages }: Findings) {

@@ -103,15 +103,14 @@ export class Forgetting {
     const { audit, clock } = this.#options;
     const of = { platform, team, person };
     await audit.commitAudited({ platform, team }, actor, async () => {
-      if ((await erasures.get(this.#options.store, of)) !== undefined)
-        return { change: { records: [] }, entries: [], result: undefined };
+      if ((await erasures.get(this.#options.store, of)) !== undefined) return { result: undefined };
       const requestedAtMs = clock.now();
       const pseudonym = newPseudonym(randomBytes(PSEUDONYM_BYTES).toString('hex'));
       const change = {
         records: [erasures.replacing(of, undefined, { ...of, pseudonym, requestedAtMs })],
         index: [{ index: FORGETTINGS, member: erasures.key(of), score: requestedAtMs + BEGINS_AFTER_MS }],
       };
-      const entry = { action: 'erasure', subject: [{ kind: 'person', person }], before: [], after: [] } as const;
+      const entry = { action: 'erasure', subject: [{ kind: 'person', person }] } as const;
       return { change, entries: [entry], result: undefined };
     });
   }

@@ -39,9 +39,24 @@ export interface AuditEntry {
   readonly action: AuditAction;
   /** What the change concerns, such as the channel of a budget. Default: the team. */
   readonly subject?: readonly AuditValue[];
-  /** State before and after; empty for none. */
-  readonly before: readonly AuditValue[];
-  readonly after: readonly AuditValue[];
+  /** State before and after. Default: none. */
+  readonly before?: readonly AuditValue[];
+  readonly after?: readonly AuditValue[];
+}
+
+/** Returns a text of a closed vocabulary as a fact. */
+export function textFact(text: string): AuditValue {
+  return { kind: 'text', text };
+}
+
+/** Returns a text written by a person, or their id, as a fact that can be erased from the log. */
+export function noteFact(text: string): AuditValue {
+  return { kind: 'note', text };
+}
+
+/** Returns a price as a fact; none where there is none. */
+export function priceFacts(price: Price | undefined): readonly AuditValue[] {
+  return price === undefined ? [] : [{ kind: 'price', price }];
 }
 
 /** Surface through which a change was made. */

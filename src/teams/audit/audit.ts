@@ -53,8 +53,10 @@ const VERIFIED_PER_READ = 500;
 
 /** A change to commit with its entries; without entries, nothing has changed and nothing is committed. */
 export interface AuditedChange<Result> {
-  readonly change: Change;
-  readonly entries: readonly AuditEntry[];
+  /** Default: the entries alone. */
+  readonly change?: Change;
+  /** Default: none. */
+  readonly entries?: readonly AuditEntry[];
   readonly result: Result;
 }
 
@@ -84,7 +86,7 @@ export class AuditTrail {
     prepare: () => Promise<AuditedChange<Result>>,
   ): Promise<Result> {
     const attempt = async () => {
-      const { change, entries, result } = await prepare();
+      const { change = { records: [] }, entries = [], result } = await prepare();
       if (entries.length === 0) return { result };
       const records = await this.append(log, actor, entries);
       return { change: { ...change, records: [...change.records, ...records] }, result };
@@ -101,9 +103,9 @@ export class AuditTrail {
     const head = await this.#records.get<Head>(headKey(name));
     const references = new References(name, this.#records);
     const by = actor.person === null ? null : await references.ofPerson(actor.person);
-    const chained: ChainedEntry[] = [];
+    const chained: Omit<ChainedEntry, 'revision'>[] = [];
     let end = head?.hash ?? GENESIS;
-    for (const { action, subject = [], before, after } of entries) {
+    for (const { action, subject = [], before = [], after = [] } of entries) {
       const entry = {
         number: (head?.entries ?? 0) + chained.length + 1,
         atMs: this.#clock.now(),
@@ -115,25 +117,12 @@ export class AuditTrail {
         after: await references.ofAll(after),
       };
       end = hashOf(end, entry);
-      chained.push({ revision: 1, ...entry, hash: end });
+      chained.push({ ...entry, hash: end });
     }
-    const revision = head?.revision ?? 0;
-    const newHead: Head = { revision: revision + 1, entries: (head?.entries ?? 0) + chained.length, hash: end };
+    const newHead: Omit<Head, 'revision'> = { entries: (head?.entries ?? 0) + chained.length, hash: end };
     return [
-      {
-        namespace: auditRecords.name,
-        key: headKey(name),
-        value: newHead,
-        expected: head === undefined ? 'absent' : revision,
-      },
-      ...chained.map(
-        (entry): RecordWrite => ({
-          namespace: auditRecords.name,
-          key: entryKey(name, entry.number),
-          value: entry,
-          expected: 'absent',
-        }),
-      ),
+      auditRecords.replacing(headKey(name), head, newHead),
+      ...chained.map((entry) => auditRecords.replacing(entryKey(name, entry.number), undefined, entry)),
       ...references.writes,
     ];
   }

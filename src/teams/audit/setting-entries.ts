@@ -2,7 +2,7 @@ import type { Approver } from '../../tasks/index.ts';
 import { allowedSeconds } from '../../videos/index.ts';
 import type { Policy, PolicyRules, RuleName, RuleValue } from '../policy/policy.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '../settings-schema.ts';
-import type { AuditEntry, AuditValue } from './audit-entry.ts';
+import { type AuditEntry, type AuditValue, noteFact, priceFacts, textFact } from './audit-entry.ts';
 
 type SettingName = keyof typeof TEAM_SETTINGS;
 
@@ -29,22 +29,22 @@ function factsOf(settings: TeamSettings, name: SettingName): readonly Fact[] {
   const value = settings[name];
   if (value === undefined) return [];
   if (perChannel === true)
-    return (value as readonly string[]).map((channel) => [[{ kind: 'channel', channel }], [textOf('on')]]);
+    return (value as readonly string[]).map((channel) => [[{ kind: 'channel', channel }], [textFact('on')]]);
   return (FACTS[kind] as (value: unknown) => readonly Fact[])(value);
 }
 
 /** What the log has of a value of each kind. */
 const FACTS: { readonly [Kind in keyof SettingValues]: (value: SettingValues[Kind]) => readonly Fact[] } = {
-  time_zone: (zone) => [[[], [textOf(zone)]]],
-  currency: (code) => [[[], [textOf(code)]]],
-  price: (price) => [[[], [{ kind: 'price', price }]]],
+  time_zone: (zone) => [[[], [textFact(zone)]]],
+  currency: (code) => [[[], [textFact(code)]]],
+  price: (price) => [[[], priceFacts(price)]],
   channel: (channel) => [[[], [{ kind: 'channel', channel }]]],
-  on_off: (isOn) => [[[], [textOf(isOn ? 'on' : 'off')]]],
-  days: ({ days }) => [[[], [textOf(days === 1 ? '1 day' : `${days} days`)]]],
+  on_off: (isOn) => [[[], [textFact(isOn ? 'on' : 'off')]]],
+  days: ({ days }) => [[[], [textFact(days === 1 ? '1 day' : `${days} days`)]]],
   pause: ({ reason, untilMs }) => {
-    const note = reason === '' ? [] : [noteOf(reason)];
+    const note = reason === '' ? [] : [noteFact(reason)];
     return [
-      [[], [textOf('paused'), ...note, ...(untilMs === undefined ? [] : [{ kind: 'time', atMs: untilMs } as const])]],
+      [[], [textFact('paused'), ...note, ...(untilMs === undefined ? [] : [{ kind: 'time', atMs: untilMs } as const])]],
     ];
   },
   policy: ({ team, channels }: Policy) => [
@@ -53,11 +53,11 @@ const FACTS: { readonly [Kind in keyof SettingValues]: (value: SettingValues[Kin
   ],
   styles: (styles) =>
     styles.map(({ name, ...parts }) => [
-      [noteOf(name)],
-      Object.entries(parts).map(([part, value]) => noteOf(`${part}: ${String(value)}`)),
+      [noteFact(name)],
+      Object.entries(parts).map(([part, value]) => noteFact(`${part}: ${String(value)}`)),
     ]),
   channel_models: (models) =>
-    Object.entries(models).map(([channel, model]) => [[{ kind: 'channel', channel }], [textOf(model)]]),
+    Object.entries(models).map(([channel, model]) => [[{ kind: 'channel', channel }], [textFact(model)]]),
 };
 
 function ruleFacts(rules: PolicyRules, place: readonly AuditValue[]): readonly Fact[] {
@@ -65,18 +65,18 @@ function ruleFacts(rules: PolicyRules, place: readonly AuditValue[]): readonly F
   return known.map((rule) => {
     const value = rules[rule];
     const values =
-      value === 'any' ? [textOf('any')] : (RULES[rule] as (value: unknown) => readonly AuditValue[])(value);
-    return [[textOf(rule), ...place], values.length === 0 ? [textOf('none')] : values];
+      value === 'any' ? [textFact('any')] : (RULES[rule] as (value: unknown) => readonly AuditValue[])(value);
+    return [[textFact(rule), ...place], values.length === 0 ? [textFact('none')] : values];
   });
 }
 
 const RULES: { readonly [Name in RuleName]: (value: RuleValue<Name>) => readonly AuditValue[] } = {
-  models: (names) => names.map(textOf),
-  resolutions: (names) => names.map(textOf),
-  seconds: (seconds) => allowedSeconds(seconds).map((words) => textOf(`${words} s`)),
-  clips: (most) => [textOf(String(most))],
-  style: (name) => [noteOf(name)],
-  words: (words) => (words.length === 0 ? [] : [noteOf(words.join(', '))]),
+  models: (names) => names.map(textFact),
+  resolutions: (names) => names.map(textFact),
+  seconds: (seconds) => allowedSeconds(seconds).map((words) => textFact(`${words} s`)),
+  clips: (most) => [textFact(String(most))],
+  style: (name) => [noteFact(name)],
+  words: (words) => (words.length === 0 ? [] : [noteFact(words.join(', '))]),
   create: peopleOf,
   decide: peopleOf,
   review: peopleOf,
@@ -86,12 +86,4 @@ function peopleOf(some: readonly Approver[]): readonly AuditValue[] {
   return some.map(({ kind, id, name }) =>
     kind === 'person' ? { kind, person: { id, name } } : { kind: 'role', role: id },
   );
-}
-
-function textOf(text: string): AuditValue {
-  return { kind: 'text', text };
-}
-
-function noteOf(text: string): AuditValue {
-  return { kind: 'note', text };
 }

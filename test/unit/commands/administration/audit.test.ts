@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OPERATORS_ONLY } from '#commands/administration/audit.ts';
-import type { AuditEntry } from '#src/teams/audit/audit-entry.ts';
+import type { AuditEntry, AuditValue } from '#src/teams/audit/audit-entry.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';
@@ -13,7 +13,7 @@ const usd = (amount: string) => ({ kind: 'price', price: { amount, currency: 'US
 const eur = (amount: string) => ({ kind: 'price', price: { amount, currency: 'EUR' } }) as const;
 const OCTOBER = [text('2026-10')];
 const CLIP = { kind: 'task', task: 'stiekrrc0a1b2c3d' } as const;
-const decided = (how: string, ...details: AuditEntry['after']): AuditEntry => ({
+const decided = (how: string, ...details: readonly AuditValue[]): AuditEntry => ({
   action: 'approval',
   subject: [CLIP, { kind: 'person', person: { id: 'U2', name: 'Bob' } }],
   before: [],
